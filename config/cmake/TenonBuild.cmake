@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# How a room, a test and a tutorial are built: one function each.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_library(tenon_warnings INTERFACE)
+target_compile_options(tenon_warnings INTERFACE -Wall -Wextra -Wpedantic
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
+  $<$<BOOL:${TENON_WERROR}>:-Werror>
+  # GCC 12 warns falsely on the sentinel pointers of mpi.h.
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread -Wno-stringop-overflow>)
+
+# tenon_add_room(NAME SOURCES ... LINK ...): an object library for src/NAME.
+function(tenon_add_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(tenon_${name} OBJECT ${ROOM_SOURCES})
+  target_include_directories(tenon_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+  target_link_libraries(tenon_${name} PRIVATE tenon_warnings fmt::fmt ${ROOM_LINK})
+  target_compile_definitions(tenon_${name} PRIVATE TENON_BUILDING)
+  set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
+endfunction()
+
+# tenon_add_test(NAME SOURCES ... [RANKS 1 2 ...] [LINK ...] [ARGS ...])
+# A GoogleTest program against the rooms' objects. With RANKS it runs under mpiexec, once for each
+# number of ranks; without RANKS it is a serial program that links no MPI main.
+function(tenon_add_test name)
+  cmake_parse_arguments(TEST "" "" "SOURCES;RANKS;LINK;ARGS" ${ARGN})
+  add_executable(${name} ${TEST_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  if(TEST_RANKS)
+    target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects tenon_test_mpi ${TEST_LINK})
+    foreach(ranks IN LISTS TEST_RANKS)
+      add_test(NAME ${name}.${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+        $<TARGET_FILE:${name}> ${TEST_ARGS})
+      set_tests_properties(${name}.${ranks} PROPERTIES TIMEOUT 600 LABELS mpi)
+      tenon_test_environment(${name}.${ranks})
+    endforeach()
+  else()
+    target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects GTest::gtest_main ${TEST_LINK})
+    add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+    tenon_test_environment(${name})
+  endif()
+endfunction()
+
+# More ranks than cores must yield, as root too, with one compute thread each.
+function(tenon_test_environment name)
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+    OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+    OMPI_MCA_btl_base_warn_component_unused=0
+    OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
+endfunction()

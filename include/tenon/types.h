@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief Integer types, data types, memory spaces and handles.
+ */
+#ifndef TENON_TYPES_H
+#define TENON_TYPES_H
+
+#include <stdint.h>
+
+/** Sizes and global indices. */
+typedef int64_t TenonInt;
+
+/** Booleans are ints: TENON_FALSE or TENON_TRUE. */
+typedef int TenonBool;
+enum { TENON_FALSE = 0, TENON_TRUE = 1 };
+
+/** Element type of a tensor. Integers are data only (labels): they are moved, never differentiated. */
+typedef enum TenonDataType {
+  TENON_FLOAT32 = 0,
+  TENON_FLOAT64 = 1,
+  TENON_INT64 = 2,
+  TENON_DATATYPE_MAX_ = 0x7fff
+} TenonDataType;
+
+/** Where a tensor's local array lies. */
+typedef enum TenonMemorySpace {
+  TENON_MEMORY_HOST = 0,
+  TENON_MEMORY_SPACE_MAX_ = 0x7fff
+} TenonMemorySpace;
+
+/** Opaque, reference-counted handles. */
+typedef struct TenonPartition_s* TenonPartition;
+typedef struct TenonLayout_s* TenonLayout;
+typedef struct TenonDTensor_s* TenonDTensor;
+typedef struct TenonLinearOp_s* TenonLinearOp;
+typedef struct TenonLayer_s* TenonLayer;
+typedef struct TenonOptimizer_s* TenonOptimizer;
+typedef struct TenonDataset_s* TenonDataset;
+
+#endif

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The common header of every object behind a public handle: class, counted references, name,
+// options prefix, and a state counter that grows with each change of the object's value.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace tenon {
+
+class Object {
+public:
+  // className must outlive the object: a string literal such as "LinearOp".
+  explicit Object(const char* className);
+  virtual ~Object();
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+
+  const char* className() const noexcept { return className_; }
+  // False once destroyed (as far as freed memory can tell) and for pointers to anything else.
+  bool isLive() const noexcept { return magic_ == kMagic; }
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+  int references() const noexcept { return references_.load(std::memory_order_relaxed); }
+
+  const std::string& name() const noexcept { return name_; }
+  void setName(std::string name) { name_ = std::move(name); }
+  const std::string& prefix() const noexcept { return prefix_; }
+  void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
+  // "Layer 'conv1'", or "Layer" for an unnamed one: how messages call the object.
+  std::string title() const;
+
+  std::uint64_t state() const noexcept { return state_; }
+  void changed() noexcept { ++state_; }
+
+private:
+  static constexpr std::uint64_t kMagic = 0x54656e6f6e4f626aULL; // "TenonObj"
+  std::uint64_t magic_ = kMagic;
+  const char* className_;
+  std::atomic<int> references_{1};
+  std::string name_;
+  std::string prefix_;
+  std::uint64_t state_ = 0;
+};
+
+// A counted reference. adopt() takes over the reference that new gave; share() adds one.
+template <class T>
+class Ref {
+public:
+  Ref() = default;
+  static Ref adopt(T* object) noexcept { return Ref(object); }
+  static Ref share(T* object) noexcept {
+    if (object) object->retain();
+    return Ref(object);
+  }
+  Ref(const Ref& other) noexcept : object_(other.object_) {
+    if (object_) object_->retain();
+  }
+  Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+  Ref(const Ref<U>& other) noexcept : Ref(share(other.get())) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Ref() {
+    if (object_) object_->release();
+  }
+
+  T* get() const noexcept { return object_; }
+  T* operator->() const noexcept { return object_; }
+  T& operator*() const noexcept { return *object_; }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+  // Gives the reference away: for a handle that the caller will destroy.
+  T* detach() noexcept { return std::exchange(object_, nullptr); }
+
+private:
+  explicit Ref(T* object) noexcept : object_(object) {}
+  T* object_ = nullptr;
+};
+
+template <class T, class... Args>
+Ref<T> makeRef(Args&&... args) {
+  return Ref<T>::adopt(new T(std::forward<Args>(args)...));
+}
+
+} // namespace tenon
