@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/boundary.hpp"
+
+namespace tenon {
+
+namespace {
+
+Index floorMod(Index a, Index n) {
+  return (a % n + n) % n;
+}
+
+Index reflected(Index index, Index extent) {
+  if (extent == 1)
+    return 0;
+  const Index period = 2 * (extent - 1);
+  const Index folded = floorMod(index, period);
+  return folded < extent ? folded : period - folded;
+}
+
+// Whether the run can be continued by a cell that holds `global`; fixes the step of a run of one.
+bool extend(Segment& run, Index global) {
+  if (run.length == 1 && (global == run.global + 1 || global == run.global - 1))
+    run.step = static_cast<int>(global - run.global);
+  else if (run.length == 1 || global != run.global + run.step * run.length)
+    return false;
+  ++run.length;
+  return true;
+}
+
+} // namespace
+
+const char* boundaryName(Boundary mode) {
+  switch (mode) {
+  case Boundary::None:
+    return "none";
+  case Boundary::Zero:
+    return "zero";
+  case Boundary::Periodic:
+    return "periodic";
+  case Boundary::Reflect:
+    return "reflect";
+  case Boundary::Replicate:
+    return "replicate";
+  }
+  return "?";
+}
+
+std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high) {
+  if (extent == 0)
+    return std::nullopt;
+  if (index >= 0 && index < extent)
+    return index;
+  switch (index < 0 ? low : high) {
+  case Boundary::Periodic:
+    return floorMod(index, extent);
+  case Boundary::Reflect:
+    return reflected(index, extent);
+  case Boundary::Replicate:
+    return index < 0 ? 0 : extent - 1;
+  case Boundary::None:
+  case Boundary::Zero:
+    break;
+  }
+  return std::nullopt;
+}
+
+std::vector<Segment> extensionSegments(Interval box, Index extent, Boundary low, Boundary high) {
+  std::vector<Segment> runs;
+  bool open = false;
+  for (Index index = box.begin; index < box.end;) {
+    const Interval inside = intersect({index, box.end}, {0, extent});
+    if (!inside.empty() && inside.begin == index) {
+      runs.push_back({index - box.begin, index, inside.size(), 1});
+      index = inside.end;
+      open = false;
+      continue;
+    }
+    const auto source = extensionSource(index, extent, low, high);
+    if (source && !(open && extend(runs.back(), *source)))
+      runs.push_back({index - box.begin, *source, 1, 1});
+    open = source.has_value();
+    ++index;
+  }
+  return runs;
+}
+
+} // namespace tenon

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/cuts.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+std::vector<Index> balancedCuts(Index extent, int parts) {
+  std::vector<Index> cuts(parts + 1, 0);
+  for (int i = 0; i < parts; ++i)
+    cuts[i + 1] = cuts[i] + extent / parts + (i < extent % parts);
+  return cuts;
+}
+
+std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts) {
+  std::vector<Index> cuts = {0, extent};
+  for (int n : parts) {
+    std::vector<Index> finer = {0};
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
+      for (int j = 1; j <= n; ++j)
+        finer.push_back(cuts[i] + balancedCuts(cuts[i + 1] - cuts[i], n)[j]);
+    cuts = std::move(finer);
+  }
+  return cuts;
+}
+
+void checkCuts(const std::vector<Index>& cuts, Index extent, int parts, int dim) {
+  if (static_cast<int>(cuts.size()) != parts + 1)
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("dimension {} has {} parts and so needs {} cuts, but {} were given: [{}]", dim,
+                    parts, parts + 1, cuts.size(), fmt::join(cuts, ",")));
+  if (cuts.front() != 0 || cuts.back() != extent || !std::is_sorted(cuts.begin(), cuts.end()))
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("the cuts of dimension {} must rise from 0 to its extent {}, but are [{}]", dim,
+                    extent, fmt::join(cuts, ",")));
+}
+
+} // namespace tenon

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/layout.hpp"
+
+#include "geometry/cuts.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < spec.mesh->axes(); ++axis)
+    if (spec.properties[axis] == Property::shard(dim))
+      axes.push_back(axis);
+  return axes;
+}
+
+void checkShapeAndProperties(const LayoutSpec& spec) {
+  const int rank = static_cast<int>(spec.shape.size());
+  if (rank < 1 || rank > kMaxRank)
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a tensor has 1 to {} dimensions, not {}", kMaxRank, rank));
+  for (int d = 0; d < rank; ++d)
+    if (spec.shape[d] < 0)
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("dimension {} has the negative extent {}", d, spec.shape[d]));
+  if (!spec.mesh)
+    throw Error(TENON_ERR_LAYOUT, "a layout needs a mesh");
+  if (static_cast<int>(spec.properties.size()) != spec.mesh->axes())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the mesh {} has {} axes, but {} properties were given: {}",
+                            spec.mesh->describe(), spec.mesh->axes(), spec.properties.size(),
+                            describe(spec.properties)));
+  for (int axis = 0; axis < spec.mesh->axes(); ++axis) {
+    const Property p = spec.properties[axis];
+    if (p.isShard() && (p.dim < 0 || p.dim >= rank))
+      throw Error(
+          TENON_ERR_LAYOUT,
+          fmt::format("axis {} splits dimension {}, but the tensor [{}] has dimensions 0 to {}",
+                      axis, p.dim, fmt::join(spec.shape, ","), rank - 1));
+  }
+}
+
+void completeSplit(LayoutSpec& spec, int dim) {
+  const std::vector<int> axes = axesThatSplit(spec, dim);
+  std::vector<int>& order = spec.splitAxes[dim];
+  if (order.empty())
+    order = axes;
+  if (!std::is_permutation(order.begin(), order.end(), axes.begin(), axes.end()))
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("dimension {} is split by the axes [{}], but their order was given as [{}]",
+                    dim, fmt::join(axes, ","), fmt::join(order, ",")));
+  std::vector<int> parts;
+  int product = 1;
+  for (int axis : order) {
+    parts.push_back(spec.mesh->extent(axis));
+    product *= parts.back();
+  }
+  if (spec.cuts[dim].empty())
+    spec.cuts[dim] = nestedCuts(spec.shape[dim], parts);
+  checkCuts(spec.cuts[dim], spec.shape[dim], product, dim);
+}
+
+void completeMargin(LayoutSpec& spec, int dim) {
+  if (!spec.margins[dim])
+    return;
+  Margin& margin = *spec.margins[dim];
+  if (margin.boxes.size() + 1 != spec.cuts[dim].size())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("dimension {} has {} parts, but its margin has {} boxes", dim,
+                            spec.cuts[dim].size() - 1, margin.boxes.size()));
+  const Index extent = spec.shape[dim];
+  for (Interval& box : margin.boxes) {
+    if (margin.low == Boundary::None)
+      box.begin = std::max<Index>(box.begin, 0);
+    if (margin.high == Boundary::None)
+      box.end = std::min(box.end, extent);
+    if (box.empty())
+      box = {0, 0};
+  }
+}
+
+} // namespace
+
+Property Property::dual() const {
+  switch (kind) {
+  case PropertyKind::Broadcast:
+    return partial();
+  case PropertyKind::Partial:
+    return broadcast();
+  case PropertyKind::Shard:
+  case PropertyKind::Root:
+    break;
+  }
+  return *this;
+}
+
+Layout::Layout(LayoutSpec spec) {
+  checkShapeAndProperties(spec);
+  const std::size_t rank = spec.shape.size();
+  for (std::size_t given : {spec.splitAxes.size(), spec.cuts.size(), spec.margins.size()})
+    if (given != 0 && given != rank)
+      throw Error(TENON_ERR_LAYOUT, fmt::format("split orders, cuts and margins are given for all "
+                                                "{} dimensions or for none, not for {}",
+                                                rank, given));
+  spec.splitAxes.resize(rank);
+  spec.cuts.resize(rank);
+  spec.margins.resize(rank);
+  for (std::size_t d = 0; d < rank; ++d) {
+    completeSplit(spec, static_cast<int>(d));
+    completeMargin(spec, static_cast<int>(d));
+  }
+  data_ = std::make_shared<const LayoutSpec>(std::move(spec));
+}
+
+bool Layout::hasMargins() const noexcept {
+  return std::any_of(data_->margins.begin(), data_->margins.end(),
+                     [](const auto& m) { return m.has_value(); });
+}
+
+bool Layout::hasKind(PropertyKind kind) const noexcept {
+  return std::any_of(data_->properties.begin(), data_->properties.end(),
+                     [&](Property p) { return p.kind == kind; });
+}
+
+bool Layout::holdsAddends() const noexcept {
+  return hasKind(PropertyKind::Partial) ||
+         std::any_of(data_->margins.begin(), data_->margins.end(),
+                     [](const auto& m) { return m && m->addends; });
+}
+
+int Layout::part(int position, int dim) const {
+  int index = 0;
+  for (int axis : data_->splitAxes[dim])
+    index = index * mesh().extent(axis) + mesh().coordinate(position, axis);
+  return index;
+}
+
+std::vector<int> Layout::partCoordinates(int dim, int part) const {
+  const std::vector<int>& axes = data_->splitAxes[dim];
+  std::vector<int> coordinates(axes.size());
+  for (int i = static_cast<int>(axes.size()) - 1; i >= 0; --i) {
+    coordinates[i] = part % mesh().extent(axes[i]);
+    part /= mesh().extent(axes[i]);
+  }
+  return coordinates;
+}
+
+Interval Layout::owned(int dim, int part) const {
+  return {data_->cuts[dim][part], data_->cuts[dim][part + 1]};
+}
+
+Interval Layout::box(int dim, int part) const {
+  return data_->margins[dim] ? data_->margins[dim]->boxes[part] : owned(dim, part);
+}
+
+bool Layout::isHolder(int position) const {
+  if (position < 0)
+    return false;
+  for (int axis = 0; axis < mesh().axes(); ++axis)
+    if (property(axis).isRoot() && mesh().coordinate(position, axis) != 0)
+      return false;
+  return true;
+}
+
+Box Layout::box(int position) const {
+  Box result(rank());
+  if (!isHolder(position))
+    return result;
+  for (int d = 0; d < rank(); ++d)
+    result[d] = box(d, part(position, d));
+  return result;
+}
+
+Box Layout::ownedBox(int position) const {
+  return withoutMargins().box(position);
+}
+
+Layout Layout::dual() const {
+  LayoutSpec spec = *data_;
+  for (Property& p : spec.properties)
+    p = p.dual();
+  for (auto& margin : spec.margins)
+    if (margin)
+      margin->addends = !margin->addends;
+  return Layout(std::move(spec));
+}
+
+Layout Layout::withoutMargins() const {
+  if (!hasMargins())
+    return *this;
+  LayoutSpec spec = *data_;
+  spec.margins.clear();
+  return Layout(std::move(spec));
+}
+
+bool Layout::operator==(const Layout& other) const {
+  const LayoutSpec& a = *data_;
+  const LayoutSpec& b = *other.data_;
+  return &a == &b || (a.shape == b.shape && *a.mesh == *b.mesh && a.properties == b.properties &&
+                      a.splitAxes == b.splitAxes && a.cuts == b.cuts && a.margins == b.margins);
+}
+
+} // namespace tenon

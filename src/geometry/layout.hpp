@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How a tensor lies on a mesh: an immutable value.
+//
+// Along each mesh axis the tensor has one property: S(d) sharded along tensor dimension d, B
+// broadcast (a full copy each), P partial (addends of full size), R root (on coordinate 0 only).
+// The axes that split a dimension are ordered, major first, and one list of cuts over their
+// combined index divides the dimension. A dimension may carry a margin, G(d): the parts' boxes then
+// overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding addends.
+#pragma once
+
+#include "geometry/boundary.hpp"
+#include "geometry/mesh.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tenon {
+
+enum class PropertyKind { Shard, Broadcast, Partial, Root };
+
+struct Property {
+  PropertyKind kind = PropertyKind::Broadcast;
+  int dim = -1; // of Shard
+
+  static Property shard(int dim) { return {PropertyKind::Shard, dim}; }
+  static Property broadcast() { return {PropertyKind::Broadcast, -1}; }
+  static Property partial() { return {PropertyKind::Partial, -1}; }
+  static Property root() { return {PropertyKind::Root, -1}; }
+
+  bool isShard() const { return kind == PropertyKind::Shard; }
+  bool isBroadcast() const { return kind == PropertyKind::Broadcast; }
+  bool isPartial() const { return kind == PropertyKind::Partial; }
+  bool isRoot() const { return kind == PropertyKind::Root; }
+  Property dual() const;
+  std::string describe() const; // "S0", "B", "P", "R"
+  bool operator==(const Property&) const = default;
+};
+
+using Properties = std::vector<Property>;
+
+// Parses "S0,B,P,R"; throws TENON_ERR_LAYOUT with the offending word.
+Properties parseProperties(std::string_view text);
+std::string describe(const Properties& properties);
+
+// The boxes of a dimension's parts, where they are not the parts themselves.
+struct Margin {
+  std::vector<Interval> boxes; // one for each part, in global indices that may leave the domain
+  Boundary low = Boundary::None;
+  Boundary high = Boundary::None;
+  bool addends = false; // G* instead of G
+
+  bool operator==(const Margin&) const = default;
+};
+
+// What a layout is made from. Empty lists mean the default of each dimension.
+struct LayoutSpec {
+  Shape shape;
+  MeshPtr mesh;
+  Properties properties;
+  std::vector<std::vector<int>> splitAxes = {};    // per dimension; default: mesh order
+  std::vector<std::vector<Index>> cuts = {};       // per dimension; default: nested balanced
+  std::vector<std::optional<Margin>> margins = {}; // per dimension; default: none
+};
+
+class Layout {
+public:
+  // Throws TENON_ERR_LAYOUT if the parts of the specification do not fit each other.
+  explicit Layout(LayoutSpec spec);
+
+  int rank() const noexcept { return static_cast<int>(data_->shape.size()); }
+  const Shape& shape() const noexcept { return data_->shape; }
+  const Mesh& mesh() const noexcept { return *data_->mesh; }
+  const MeshPtr& meshPtr() const noexcept { return data_->mesh; }
+  Property property(int axis) const { return data_->properties[axis]; }
+  const Properties& properties() const noexcept { return data_->properties; }
+  const std::vector<int>& splitAxes(int dim) const { return data_->splitAxes[dim]; }
+  const std::vector<Index>& cuts(int dim) const { return data_->cuts[dim]; }
+  const std::optional<Margin>& margin(int dim) const { return data_->margins[dim]; }
+  bool hasMargins() const noexcept;
+  bool hasKind(PropertyKind kind) const noexcept;
+  // Whether what the ranks hold must be added up: a P axis or a G* dimension.
+  bool holdsAddends() const noexcept;
+
+  int parts(int dim) const { return static_cast<int>(data_->cuts[dim].size()) - 1; }
+  // The part of a dimension that a mesh position holds, and the coordinates of a part on the
+  // dimension's splitting axes.
+  int part(int position, int dim) const;
+  std::vector<int> partCoordinates(int dim, int part) const;
+  Interval owned(int dim, int part) const;
+  Interval box(int dim, int part) const;
+
+  // False outside the mesh (position -1) and off coordinate 0 of an R axis.
+  bool isHolder(int position) const;
+  // What a mesh position holds, margins included; empty in every dimension where nothing is held.
+  Box box(int position) const;
+  Box ownedBox(int position) const;
+  Box boxOfRank(int rank) const { return box(mesh().position(rank)); }
+
+  // The layout of the cotangent: B and P swap, G and G* swap.
+  Layout dual() const;
+  Layout withoutMargins() const;
+  // What this layout was made from, for making a changed one.
+  const LayoutSpec& spec() const noexcept { return *data_; }
+
+  // "[256,1,28,28] on mesh 2x2 as S2,S3", with cuts and margins where they are not the default.
+  std::string describe() const;
+
+  bool operator==(const Layout& other) const;
+
+private:
+  std::shared_ptr<const LayoutSpec> data_;
+};
+
+} // namespace tenon

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A Cartesian grid of processes: position i of the grid (row-major, last axis fastest) is held by
+// rank ranks[i] of the parent communicator. Ranks of the parent that are not named are inactive.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tenon {
+
+class Mesh;
+using MeshPtr = std::shared_ptr<const Mesh>;
+
+class Mesh {
+public:
+  // Throws TENON_ERR_ARG if an extent is below 1, a rank is negative or named twice, or the number
+  // of ranks is not the product of the extents.
+  Mesh(std::vector<int> extents, std::vector<int> ranks);
+
+  // Ranks 0, 1, ... in order.
+  static MeshPtr make(std::vector<int> extents);
+  static MeshPtr make(std::vector<int> extents, std::vector<int> ranks);
+
+  int axes() const noexcept { return static_cast<int>(extents_.size()); }
+  int extent(int axis) const { return extents_[axis]; }
+  const std::vector<int>& extents() const noexcept { return extents_; }
+  int size() const noexcept { return static_cast<int>(ranks_.size()); }
+  const std::vector<int>& ranks() const noexcept { return ranks_; }
+  int rank(int position) const { return ranks_[position]; }
+  // The position of a parent rank, or -1 if it is inactive.
+  int position(int rank) const;
+  int coordinate(int position, int axis) const {
+    return position / strides_[axis] % extents_[axis];
+  }
+  std::vector<int> coordinates(int position) const;
+  int positionAt(const std::vector<int>& coordinates) const;
+
+  // "2x2", and the ranks if they are not 0, 1, 2, ...
+  std::string describe() const;
+
+  bool operator==(const Mesh& other) const {
+    return extents_ == other.extents_ && ranks_ == other.ranks_;
+  }
+
+private:
+  std::vector<int> extents_;
+  std::vector<int> strides_;
+  std::vector<int> ranks_;
+  std::unordered_map<int, int> positions_;
+};
+
+} // namespace tenon

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/schedule.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <tuple>
+
+namespace tenon {
+
+namespace {
+
+enum class Role { Source, Target };
+
+// A run of cells along one dimension that a source part and a target part share.
+struct Overlap {
+  Index global, length;
+  Index source, target;
+  int sourceStep, targetStep;
+};
+
+// The runs of global indices that a part contributes in its role. G as a source and G* as a target
+// count with their owned cells alone; the other two with the whole box under the extension.
+std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role role) {
+  const Interval owned = layout.owned(dim, part);
+  const auto& margin = layout.margin(dim);
+  if (!margin)
+    return owned.empty() ? std::vector<Segment>{}
+                         : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
+  const Interval box = margin->boxes[part];
+  if ((role == Role::Source) == margin->addends)
+    return extensionSegments(box, layout.shape()[dim], margin->low, margin->high);
+  const Interval kept = intersect(box, owned);
+  if (kept.empty())
+    return {};
+  return {{kept.begin - box.begin, kept.begin, kept.size(), 1}};
+}
+
+Interval globalRange(const Segment& run) {
+  return run.step > 0 ? Interval{run.global, run.global + run.length}
+                      : Interval{run.global - run.length + 1, run.global + 1};
+}
+
+Index localOf(const Segment& run, Index global) {
+  return run.local + (global - run.global) * run.step;
+}
+
+std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
+                              const std::vector<Segment>& targets) {
+  std::vector<Overlap> result;
+  for (const Segment& s : sources)
+    for (const Segment& t : targets) {
+      const Interval shared = intersect(globalRange(s), globalRange(t));
+      if (!shared.empty())
+        result.push_back({shared.begin, shared.size(), localOf(s, shared.begin),
+                          localOf(t, shared.begin), s.step, t.step});
+    }
+  std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
+    return std::tie(x.global, x.source, x.target) < std::tie(y.global, y.source, y.target);
+  });
+  return result;
+}
+
+// All boxes of cells that two positions share: the product of the overlaps of every dimension.
+std::vector<Block> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
+  std::vector<Block> blocks(1);
+  for (const auto* choices : perDim) {
+    std::vector<Block> longer;
+    for (const Block& block : blocks)
+      for (const Overlap& o : *choices) {
+        Block next = block;
+        next.extent.push_back(o.length);
+        next.sourceBegin.push_back(o.source);
+        next.targetBegin.push_back(o.target);
+        next.sourceStep.push_back(o.sourceStep);
+        next.targetStep.push_back(o.targetStep);
+        longer.push_back(std::move(next));
+      }
+    blocks = std::move(longer);
+  }
+  return blocks;
+}
+
+Index cellsOf(const std::vector<Block>& blocks) {
+  Index sum = 0;
+  for (const Block& block : blocks)
+    sum += cells(block.extent);
+  return sum;
+}
+
+// Finds the peers of one rank: in the role of the source the targets it sends to, in the role of
+// the target the sources it receives from. The work grows with the peers and with the parts of each
+// single dimension, not with the number of ranks.
+class PeerSearch {
+public:
+  PeerSearch(const Layout& from, const Layout& to, int rank, Role role)
+      : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
+        role_(role), sameMesh_(from.mesh() == to.mesh()), position_(mine_.mesh().position(rank)) {}
+
+  std::vector<Transfer> run() {
+    if (!mine_.isHolder(position_) || !ownSideTakesPart() || !fixCoordinates())
+      return {};
+    candidates_.resize(theirs_.rank());
+    for (int d = 0; d < theirs_.rank(); ++d) {
+      findCandidates(d);
+      if (candidates_[d].empty())
+        return {};
+    }
+    chosen_.resize(theirs_.rank());
+    chooseParts(0);
+    std::sort(transfers_.begin(), transfers_.end(),
+              [](const Transfer& x, const Transfer& y) { return x.peer < y.peer; });
+    return std::move(transfers_);
+  }
+
+private:
+  struct Candidate {
+    std::vector<int> coordinates;
+    std::vector<Overlap> overlaps;
+  };
+
+  // The property that holds a copy or an addend which only one of several peers may use: B at the
+  // source, P at the target.
+  static bool repeats(const Layout& layout, int axis, Role role) {
+    return role == Role::Source ? layout.property(axis).isBroadcast()
+                                : layout.property(axis).isPartial();
+  }
+  Role otherRole() const { return role_ == Role::Source ? Role::Target : Role::Source; }
+
+  bool ownSideTakesPart() const {
+    if (sameMesh_)
+      return true;
+    for (int axis = 0; axis < mine_.mesh().axes(); ++axis)
+      if (repeats(mine_, axis, role_) && mine_.mesh().coordinate(position_, axis) != 0)
+        return false;
+    return true;
+  }
+
+  // Sets coordinates_[axis] to the only coordinate that a peer may have, or to kFree.
+  bool fixCoordinates() {
+    const Mesh& mesh = theirs_.mesh();
+    coordinates_.assign(mesh.axes(), kFree);
+    for (int axis = 0; axis < mesh.axes(); ++axis) {
+      const bool theyRepeat = repeats(theirs_, axis, otherRole());
+      if (sameMesh_) {
+        const int own = mesh.coordinate(position_, axis);
+        const bool weRepeat = repeats(mine_, axis, role_);
+        if (weRepeat && theyRepeat && own != 0)
+          return false;
+        if (weRepeat || theyRepeat)
+          coordinates_[axis] = own;
+      } else if (theyRepeat) {
+        coordinates_[axis] = 0;
+      }
+      if (theirs_.property(axis).isRoot()) {
+        if (coordinates_[axis] > 0)
+          return false;
+        coordinates_[axis] = 0;
+      }
+    }
+    return true;
+  }
+
+  void findCandidates(int dim) {
+    const auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
+    for (int part = 0; part < theirs_.parts(dim); ++part) {
+      std::vector<int> coordinates = theirs_.partCoordinates(dim, part);
+      if (!compatible(dim, coordinates))
+        continue;
+      const auto other = partSegments(theirs_, dim, part, otherRole());
+      auto shared = role_ == Role::Source ? overlaps(own, other) : overlaps(other, own);
+      if (!shared.empty())
+        candidates_[dim].push_back({std::move(coordinates), std::move(shared)});
+    }
+  }
+
+  bool compatible(int dim, const std::vector<int>& coordinates) const {
+    const auto& axes = theirs_.splitAxes(dim);
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      if (coordinates_[axes[i]] != kFree && coordinates_[axes[i]] != coordinates[i])
+        return false;
+    return true;
+  }
+
+  void chooseParts(int dim) {
+    if (dim == theirs_.rank()) {
+      const auto blocks = productBlocks(chosen_);
+      chooseCopies(0, Transfer{-1, cellsOf(blocks), blocks});
+      return;
+    }
+    const auto& axes = theirs_.splitAxes(dim);
+    for (const Candidate& candidate : candidates_[dim]) {
+      const std::vector<int> saved = coordinates_;
+      for (std::size_t i = 0; i < axes.size(); ++i)
+        coordinates_[axes[i]] = candidate.coordinates[i];
+      chosen_[dim] = &candidate.overlaps;
+      chooseParts(dim + 1);
+      coordinates_ = saved;
+    }
+  }
+
+  // Axes that no dimension fixes are free: every coordinate on them is a peer.
+  void chooseCopies(int axis, const Transfer& transfer) {
+    const Mesh& mesh = theirs_.mesh();
+    if (axis == mesh.axes()) {
+      transfers_.push_back(transfer);
+      transfers_.back().peer = mesh.rank(mesh.positionAt(coordinates_));
+      return;
+    }
+    if (coordinates_[axis] != kFree)
+      return chooseCopies(axis + 1, transfer);
+    for (int c = 0; c < mesh.extent(axis); ++c) {
+      coordinates_[axis] = c;
+      chooseCopies(axis + 1, transfer);
+    }
+    coordinates_[axis] = kFree;
+  }
+
+  static constexpr int kFree = -1;
+  const Layout& mine_;
+  const Layout& theirs_;
+  const Role role_;
+  const bool sameMesh_;
+  const int position_;
+  std::vector<int> coordinates_;
+  std::vector<std::vector<Candidate>> candidates_;
+  std::vector<const std::vector<Overlap>*> chosen_;
+  std::vector<Transfer> transfers_;
+};
+
+Traffic traffic(const std::vector<Transfer>& transfers, int rank) {
+  Traffic sum;
+  for (const Transfer& t : transfers)
+    if (t.peer != rank) {
+      ++sum.messages;
+      sum.cells += t.cells;
+    }
+  return sum;
+}
+
+} // namespace
+
+Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
+  if (from.shape() != to.shape())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("a conversion keeps the global shape, but goes from [{}] to [{}]",
+                            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+  Schedule schedule;
+  schedule.sends = PeerSearch(from, to, rank, Role::Source).run();
+  schedule.receives = PeerSearch(from, to, rank, Role::Target).run();
+  schedule.sourceExtent = extents(from.boxOfRank(rank));
+  schedule.targetExtent = extents(to.boxOfRank(rank));
+  schedule.sumsOnReceipt = from.holdsAddends();
+  schedule.sumsOnTranspose = to.dual().holdsAddends();
+  return schedule;
+}
+
+Traffic sentTraffic(const Schedule& schedule, int rank) {
+  return traffic(schedule.sends, rank);
+}
+
+Traffic receivedTraffic(const Schedule& schedule, int rank) {
+  return traffic(schedule.receives, rank);
+}
+
+} // namespace tenon

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who sends which cells to whom, as data, for one rank of any number, without MPI.
+//
+// Converting layout a to layout b, rank r sends the intersection of its box in a with s's box in b
+// to rank s if and only if r and s have the same coordinate on every axis whose source is B or
+// whose target is P, and that coordinate is 0 where both hold; s sums what it receives. Between two
+// meshes a B axis sends from coordinate 0 and a P axis receives at coordinate 0. A margin G is
+// trimmed at the source and filled by its boundary's extension at the target; a margin G* is folded
+// back at the source and embedded at the target.
+//
+// The definition is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the conversion's transpose
+// is the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
+#pragma once
+
+#include "geometry/layout.hpp"
+
+namespace tenon {
+
+// One box of cells that moves. Its cells are counted in rising global order in every dimension;
+// begin and step say where they lie in the local arrays of source and target. A reflection runs
+// backwards (step -1).
+struct Block {
+  Shape extent;
+  std::vector<Index> sourceBegin, targetBegin;
+  std::vector<Index> sourceStep, targetStep;
+};
+
+struct Transfer {
+  int peer = -1; // rank of the parent communicator
+  Index cells = 0;
+  std::vector<Block> blocks;
+};
+
+struct Schedule {
+  std::vector<Transfer> sends;    // by rising peer; the rank itself may be among them
+  std::vector<Transfer> receives; // by rising peer
+  Shape sourceExtent;             // of the local arrays
+  Shape targetExtent;
+  bool sumsOnReceipt = false;   // a target cell may get several addends
+  bool sumsOnTranspose = false; // likewise for the source cells of the transpose
+};
+
+Schedule makeSchedule(const Layout& from, const Layout& to, int rank);
+
+// Cells and messages that a rank sends to others.
+struct Traffic {
+  Index messages = 0;
+  Index cells = 0;
+};
+Traffic sentTraffic(const Schedule& schedule, int rank);
+Traffic receivedTraffic(const Schedule& schedule, int rank);
+
+} // namespace tenon

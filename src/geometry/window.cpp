@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/window.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+void checkAtLeast(const char* what, Index value, Index least, int dim) {
+  if (value < least)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the window's {} in spatial dimension {} is {}; it must be at least {}",
+                            what, dim, value, least));
+}
+
+Index ceilDivide(Index a, Index b) {
+  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+}
+
+} // namespace
+
+Index windowOutput(const Window& window, Index extent, int dim) {
+  checkAtLeast("kernel", window.kernel, 1, dim);
+  checkAtLeast("stride", window.stride, 1, dim);
+  checkAtLeast("dilation", window.dilation, 1, dim);
+  checkAtLeast("low padding", window.padLow, 0, dim);
+  checkAtLeast("high padding", window.padHigh, 0, dim);
+  const Index padded = extent + window.padLow + window.padHigh;
+  if (padded < window.reach())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the window of spatial dimension {} reaches over {} cells (kernel {}, "
+                            "dilation {}), but input {} with padding {} + {} has only {}",
+                            dim, window.reach(), window.kernel, window.dilation, extent,
+                            window.padLow, window.padHigh, padded));
+  return (padded - window.reach()) / window.stride + 1;
+}
+
+Interval windowInput(const Window& window, Interval outputs) {
+  if (outputs.empty())
+    return {0, 0};
+  const Index first = outputs.begin * window.stride - window.padLow;
+  const Index last = (outputs.end - 1) * window.stride - window.padLow;
+  return {first, last + window.reach()};
+}
+
+std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
+                              Index outputs) {
+  std::vector<Index> cuts;
+  const Index centre = (window.reach() - 1) / 2 - window.padLow;
+  for (Index cut : inputCuts)
+    cuts.push_back(std::clamp<Index>(ceilDivide(cut - centre, window.stride), 0, outputs));
+  cuts.front() = 0;
+  cuts.back() = outputs;
+  return cuts;
+}
+
+} // namespace tenon

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The geometry of a sliding window (convolution, pooling) along one dimension: output o reads the
+// inputs o*stride - padLow + t*dilation for t = 0 ... kernel-1.
+#pragma once
+
+#include "geometry/box.hpp"
+
+namespace tenon {
+
+struct Window {
+  Index kernel = 1;
+  Index stride = 1;
+  Index dilation = 1;
+  Index padLow = 0;
+  Index padHigh = 0;
+
+  Index reach() const { return dilation * (kernel - 1) + 1; }
+  bool operator==(const Window&) const = default;
+};
+
+// Throws TENON_ERR_ARG naming the value that is out of range, TENON_ERR_SHAPE if no output fits.
+Index windowOutput(const Window& window, Index extent, int dim);
+
+// The inputs that a range of outputs reads; may leave the domain.
+Interval windowInput(const Window& window, Interval outputs);
+
+// Cuts of the output that follow the input's: an output belongs to the part that owns the input at
+// the centre of its window.
+std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
+                              Index outputs);
+
+} // namespace tenon

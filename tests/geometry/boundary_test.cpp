@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/boundary.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+// The value of each cell of [-7, 10) over a domain of 4, as index or -1 for a zero.
+std::vector<Index> extended(Boundary mode, Index extent) {
+  std::vector<Index> result;
+  for (Index i = -7; i < 10; ++i)
+    result.push_back(extensionSource(i, extent, mode, mode).value_or(-1));
+  return result;
+}
+
+TEST(Boundary, ZeroLeavesNothingOutside) {
+  EXPECT_EQ(extended(Boundary::Zero, 4),
+            (std::vector<Index>{-1, -1, -1, -1, -1, -1, -1, 0, 1, 2, 3, -1, -1, -1, -1, -1, -1}));
+}
+
+TEST(Boundary, PeriodicWrapsSeveralTimes) {
+  EXPECT_EQ(extended(Boundary::Periodic, 4),
+            (std::vector<Index>{1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1}));
+}
+
+TEST(Boundary, ReflectBouncesWithoutRepeatingTheEdge) {
+  EXPECT_EQ(extended(Boundary::Reflect, 4),
+            (std::vector<Index>{1, 0, 1, 2, 3, 2, 1, 0, 1, 2, 3, 2, 1, 0, 1, 2, 3}));
+}
+
+TEST(Boundary, ReplicateRepeatsTheEdge) {
+  EXPECT_EQ(extended(Boundary::Replicate, 4),
+            (std::vector<Index>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3}));
+}
+
+TEST(Boundary, AnEmptyDomainHasNoSource) {
+  EXPECT_FALSE(extensionSource(0, 0, Boundary::Periodic, Boundary::Periodic));
+  EXPECT_FALSE(extensionSource(-1, 0, Boundary::Replicate, Boundary::Replicate));
+}
+
+TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
+  for (int low = 0; low <= 4; ++low)
+    for (int high = 0; high <= 4; ++high)
+      for (Index extent = 0; extent <= 5; ++extent)
+        for (Index begin = -9; begin < 9; ++begin)
+          for (Index end = begin; end < 12; ++end) {
+            std::vector<std::optional<Index>> held(end - begin);
+            for (const Segment& s :
+                 extensionSegments({begin, end}, extent, Boundary(low), Boundary(high)))
+              for (Index i = 0; i < s.length; ++i) {
+                ASSERT_FALSE(held[s.local + i].has_value());
+                held[s.local + i] = s.global + i * s.step;
+              }
+            for (Index i = begin; i < end; ++i)
+              ASSERT_EQ(held[i - begin], extensionSource(i, extent, Boundary(low), Boundary(high)))
+                  << i << " of " << begin << ":" << end << " over " << extent;
+          }
+}
+
+TEST(Boundary, AReflectionIsOneRunBackwards) {
+  const auto runs = extensionSegments({-3, 0}, 8, Boundary::Reflect, Boundary::Reflect);
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(runs[0].global, 3);
+  EXPECT_EQ(runs[0].step, -1);
+  EXPECT_EQ(runs[0].length, 3);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/cuts.hpp"
+#include "geometry/from_boxes.hpp"
+#include "geometry/layout.hpp"
+#include "sys/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+TEST(Mesh, IsRowMajorInTheGivenRankOrder) {
+  const Mesh mesh({2, 3}, {5, 4, 3, 2, 1, 0});
+  EXPECT_EQ(mesh.position(5), 0);
+  EXPECT_EQ(mesh.position(2), 3);
+  EXPECT_EQ(mesh.position(6), -1);
+  EXPECT_EQ(mesh.coordinates(4), (std::vector<int>{1, 1}));
+  EXPECT_EQ(mesh.positionAt({1, 1}), 4);
+}
+
+TEST(Mesh, RefusesBadRanks) {
+  EXPECT_THROW(Mesh({2, 2}, {0, 1, 2}), Error);
+  EXPECT_THROW(Mesh({2}, {1, 1}), Error);
+  EXPECT_THROW(Mesh({2}, {0, -1}), Error);
+  EXPECT_THROW(Mesh({0}, {}), Error);
+  EXPECT_THROW(Mesh({1 << 16, 1 << 16}, {}), Error);
+}
+
+TEST(Cuts, GiveTheFirstPartsOneMore) {
+  EXPECT_EQ(balancedCuts(10, 4), (std::vector<Index>{0, 3, 6, 8, 10}));
+  EXPECT_EQ(balancedCuts(2, 4), (std::vector<Index>{0, 1, 2, 2, 2}));
+}
+
+TEST(Cuts, NestTheMinorAxisInTheMajor) {
+  // 10 over 3 is 4,3,3; each over 2 is 2,2 and 2,1 twice. Flat cuts over 6 would be 2,2,2,2,1,1.
+  EXPECT_EQ(nestedCuts(10, {3, 2}), (std::vector<Index>{0, 2, 4, 6, 7, 9, 10}));
+  EXPECT_EQ(nestedCuts(10, {}), (std::vector<Index>{0, 10}));
+}
+
+TEST(Layout, BoxesOfASharedDimensionFollowTheOrderOfItsAxes) {
+  const MeshPtr mesh = Mesh::make({2, 2});
+  const Layout major0({.shape = {8}, .mesh = mesh, .properties = parseProperties("S0,S0")});
+  const Layout major1(
+      {.shape = {8}, .mesh = mesh, .properties = parseProperties("S0,S0"), .splitAxes = {{1, 0}}});
+  EXPECT_EQ(major0.boxOfRank(1), (Box{{2, 4}}));
+  EXPECT_EQ(major1.boxOfRank(1), (Box{{4, 6}}));
+  EXPECT_FALSE(major0 == major1);
+}
+
+TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
+  const Layout layout(
+      {.shape = {4, 3}, .mesh = Mesh::make({2, 2}), .properties = parseProperties("R,S1")});
+  EXPECT_EQ(layout.boxOfRank(1), (Box{{0, 4}, {2, 3}}));
+  EXPECT_EQ(cells(layout.boxOfRank(2)), 0);
+  EXPECT_EQ(cells(layout.boxOfRank(7)), 0);
+}
+
+TEST(Layout, DualSwapsBAndPAndGAndGStar) {
+  LayoutSpec spec{
+      .shape = {6}, .mesh = Mesh::make({2, 2, 2}), .properties = parseProperties("S0,B,P")};
+  spec.margins = {Margin{{{-1, 4}, {2, 7}}, Boundary::Periodic, Boundary::Periodic, false}};
+  const Layout layout(spec);
+  EXPECT_EQ(describe(layout.dual().properties()), "S0,P,B");
+  EXPECT_TRUE(layout.dual().margin(0)->addends);
+  EXPECT_TRUE(layout.dual().dual() == layout);
+}
+
+TEST(Layout, ModeNoneClipsTheBox) {
+  LayoutSpec spec{.shape = {6}, .mesh = Mesh::make({2}), .properties = parseProperties("S0")};
+  spec.margins = {Margin{{{-2, 4}, {2, 9}}, Boundary::None, Boundary::Zero, false}};
+  const Layout layout(spec);
+  EXPECT_EQ(layout.boxOfRank(0), (Box{{0, 4}}));
+  EXPECT_EQ(layout.boxOfRank(1), (Box{{2, 9}}));
+  EXPECT_EQ(layout.ownedBox(1), (Box{{3, 6}}));
+}
+
+TEST(Layout, RefusesWhatDoesNotFit) {
+  const MeshPtr mesh = Mesh::make({2, 2});
+  auto make = [&](LayoutSpec spec) { return Layout(std::move(spec)); };
+  EXPECT_THROW(make({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0")}), Error);
+  EXPECT_THROW(make({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,S1")}), Error);
+  EXPECT_THROW(make({.shape = {-4}, .mesh = mesh, .properties = parseProperties("B,B")}), Error);
+  EXPECT_THROW(make({.shape = {}, .mesh = mesh, .properties = parseProperties("B,B")}), Error);
+  EXPECT_THROW(
+      make(
+          {.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,B"), .cuts = {{0, 5, 4}}}),
+      Error);
+  EXPECT_THROW(
+      make(
+          {.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,B"), .cuts = {{0, 2, 3}}}),
+      Error);
+  EXPECT_THROW(
+      make({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0,B"), .splitAxes = {{1}}}),
+      Error);
+  EXPECT_THROW(make({.shape = {4},
+                     .mesh = mesh,
+                     .properties = parseProperties("S0,B"),
+                     .margins = {Margin{{{0, 1}}}}}),
+               Error);
+}
+
+TEST(Properties, RoundTripAndNameTheBadWord) {
+  EXPECT_EQ(describe(parseProperties(" S0, B,P ,R")), "S0,B,P,R");
+  EXPECT_TRUE(parseProperties("").empty());
+  try {
+    parseProperties("S0,X");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_LAYOUT);
+    EXPECT_NE(error.text().find("'X'"), std::string::npos);
+  }
+  EXPECT_THROW(parseProperties("S"), Error);
+  EXPECT_THROW(parseProperties("S-1"), Error);
+  EXPECT_THROW(parseProperties("B,"), Error);
+}
+
+TEST(FromBoxes, FindsMeshCutsAndRankOrder) {
+  // A 2 x 2 grid held in the order 3, 0, 2, 1, with rank 4 empty and uneven cuts.
+  const std::vector<Box> boxes = {
+      {{0, 3}, {2, 7}}, {{3, 4}, {2, 7}}, {{3, 4}, {0, 2}}, {{0, 3}, {0, 2}}, {{0, 0}, {0, 0}}};
+  const Layout layout = layoutFromBoxes(boxes);
+  EXPECT_EQ(layout.shape(), (Shape{4, 7}));
+  for (int r = 0; r < 4; ++r)
+    EXPECT_EQ(layout.boxOfRank(r), boxes[r]);
+  EXPECT_EQ(layout.mesh().position(4), -1);
+}
+
+TEST(FromBoxes, RefusesGapsOverlapsAndNonGrids) {
+  auto refused = [](const std::vector<Box>& boxes) { EXPECT_THROW(layoutFromBoxes(boxes), Error); };
+  refused({{{0, 2}}, {{3, 4}}});                                   // gap
+  refused({{{0, 2}}, {{1, 4}}});                                   // overlap
+  refused({{{0, 2}}, {{0, 2}}});                                   // twice
+  refused({{{1, 2}}, {{2, 4}}});                                   // does not begin at 0
+  refused({{{0, 0}}, {{0, 0}}});                                   // nothing
+  refused({{{0, 2}, {0, 4}}, {{2, 4}, {0, 1}}, {{2, 4}, {1, 4}}}); // a brick wall
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Schedules as dense matrices over the raw memory of all ranks.
+#include "geometry/schedule.hpp"
+#include "support/random_layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tenon {
+namespace {
+
+using test::LayoutDraw;
+
+// Sparse integer matrix: (row, column) -> entry.
+using Matrix = std::map<std::pair<Index, Index>, int>;
+
+// Numbers the raw memory cells of all ranks one after the other.
+struct RawMemory {
+  RawMemory(const Layout& layout, int ranks) {
+    for (int r = 0; r < ranks; ++r) {
+      offset.push_back(size);
+      boxes.push_back(layout.boxOfRank(r));
+      size += cells(boxes.back());
+    }
+  }
+  Index cell(int rank, const std::vector<Index>& local) const {
+    const Shape strides = rowMajorStrides(extents(boxes[rank]));
+    Index at = offset[rank];
+    for (std::size_t d = 0; d < local.size(); ++d)
+      at += local[d] * strides[d];
+    return at;
+  }
+  std::vector<Index> offset;
+  std::vector<Box> boxes;
+  Index size = 0;
+};
+
+// Calls f with every index of a box of the given extents.
+template <class F>
+void forEach(const Shape& extent, F f) {
+  std::vector<Index> index(extent.size(), 0);
+  for (Index n = cells(extent); n > 0; --n) {
+    f(index);
+    for (int d = static_cast<int>(extent.size()) - 1; d >= 0 && ++index[d] == extent[d]; --d)
+      index[d] = 0;
+  }
+}
+
+std::vector<Index> at(const std::vector<Index>& begin, const std::vector<Index>& step,
+                      const std::vector<Index>& index) {
+  std::vector<Index> result(index.size());
+  for (std::size_t d = 0; d < index.size(); ++d)
+    result[d] = begin[d] + step[d] * index[d];
+  return result;
+}
+
+// The matrix that the ranks' send lists describe.
+Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
+  const RawMemory source(a, ranks), target(b, ranks);
+  Matrix matrix;
+  for (int r = 0; r < ranks; ++r)
+    for (const Transfer& t : makeSchedule(a, b, r).sends)
+      for (const Block& block : t.blocks)
+        forEach(block.extent, [&](const std::vector<Index>& index) {
+          ++matrix[{target.cell(t.peer, at(block.targetBegin, block.targetStep, index)),
+                    source.cell(r, at(block.sourceBegin, block.sourceStep, index))}];
+        });
+  return matrix;
+}
+
+// The global index that a local cell stands for in its role, or nothing (trimmed, or a zero).
+std::optional<std::vector<Index>> globalOf(const Layout& layout, int position,
+                                           const std::vector<Index>& local, bool asSource) {
+  std::vector<Index> global(local.size());
+  for (int d = 0; d < layout.rank(); ++d) {
+    const int part = layout.part(position, d);
+    const Index index = layout.box(d, part).begin + local[d];
+    const auto& margin = layout.margin(d);
+    const Interval owned = layout.owned(d, part);
+    std::optional<Index> value = index;
+    if (margin && asSource == margin->addends)
+      value = extensionSource(index, layout.shape()[d], margin->low, margin->high);
+    else if (index < owned.begin || index >= owned.end)
+      value = std::nullopt;
+    if (!value)
+      return std::nullopt;
+    global[d] = *value;
+  }
+  return global;
+}
+
+// Whether r may send to s: the definition, written axis by axis.
+bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
+  const bool sameMesh = a.mesh() == b.mesh();
+  if (sameMesh) {
+    for (int axis = 0; axis < a.mesh().axes(); ++axis) {
+      const bool fromB = a.property(axis).isBroadcast(), toP = b.property(axis).isPartial();
+      const int cr = a.mesh().coordinate(r, axis), cs = b.mesh().coordinate(s, axis);
+      if ((fromB || toP) && cr != cs)
+        return false;
+      if (fromB && toP && cr != 0)
+        return false;
+    }
+    return true;
+  }
+  for (int axis = 0; axis < a.mesh().axes(); ++axis)
+    if (a.property(axis).isBroadcast() && a.mesh().coordinate(r, axis) != 0)
+      return false;
+  for (int axis = 0; axis < b.mesh().axes(); ++axis)
+    if (b.property(axis).isPartial() && b.mesh().coordinate(s, axis) != 0)
+      return false;
+  return true;
+}
+
+Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {
+  const RawMemory source(a, ranks), target(b, ranks);
+  Matrix matrix;
+  for (int r = 0; r < ranks; ++r)
+    for (int s = 0; s < ranks; ++s) {
+      const int pr = a.mesh().position(r), ps = b.mesh().position(s);
+      if (!a.isHolder(pr) || !b.isHolder(ps) || !mayTalk(a, pr, b, ps))
+        continue;
+      forEach(extents(source.boxes[r]), [&](const std::vector<Index>& i) {
+        const auto from = globalOf(a, pr, i, true);
+        if (!from)
+          return;
+        forEach(extents(target.boxes[s]), [&](const std::vector<Index>& j) {
+          if (from == globalOf(b, ps, j, false))
+            ++matrix[{target.cell(s, j), source.cell(r, i)}];
+        });
+      });
+    }
+  return matrix;
+}
+
+Matrix transposed(const Matrix& matrix) {
+  Matrix result;
+  for (const auto& [at, entry] : matrix)
+    result[{at.second, at.first}] = entry;
+  return result;
+}
+
+struct Case {
+  Layout a, b;
+  int ranks;
+  std::string text() const { return a.describe() + "  ->  " + b.describe(); }
+};
+
+Case drawCase(unsigned seed, int marginPercent, bool covering) {
+  LayoutDraw draw(seed);
+  const int ranks = draw.between(1, 9);
+  const Shape shape = draw.shape(1, 3, 6);
+  const MeshPtr from = draw.mesh(ranks, 3);
+  const MeshPtr to = draw.chance(60) ? from : draw.mesh(ranks, 3);
+  return {draw.layout(shape, from, marginPercent, covering),
+          draw.layout(shape, to, marginPercent, covering), ranks};
+}
+
+class ScheduleDraws : public testing::TestWithParam<int> {};
+
+TEST_P(ScheduleDraws, EqualsTheDefinition) {
+  for (int i = 0; i < 150; ++i) {
+    const Case c = drawCase(GetParam() * 1000 + i, 30, false);
+    ASSERT_EQ(scheduledMatrix(c.a, c.b, c.ranks), definedMatrix(c.a, c.b, c.ranks)) << c.text();
+  }
+}
+
+TEST_P(ScheduleDraws, TransposeIsTheConversionOfTheDuals) {
+  for (int i = 0; i < 150; ++i) {
+    const Case c = drawCase(GetParam() * 1000 + i, 30, false);
+    ASSERT_EQ(transposed(scheduledMatrix(c.a, c.b, c.ranks)),
+              scheduledMatrix(c.b.dual(), c.a.dual(), c.ranks))
+        << c.text();
+  }
+}
+
+TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
+  for (int i = 0; i < 50; ++i) {
+    const Case c = drawCase(GetParam() * 1000 + i, 30, false);
+    std::map<std::pair<int, int>, const Transfer*> sent;
+    std::vector<Schedule> schedules;
+    for (int r = 0; r < c.ranks; ++r)
+      schedules.push_back(makeSchedule(c.a, c.b, r));
+    for (int r = 0; r < c.ranks; ++r)
+      for (const Transfer& t : schedules[r].sends)
+        sent[{r, t.peer}] = &t;
+    for (int s = 0; s < c.ranks; ++s)
+      for (const Transfer& t : schedules[s].receives) {
+        ASSERT_TRUE(sent.count({t.peer, s})) << c.text();
+        const Transfer& other = *sent[{t.peer, s}];
+        ASSERT_EQ(other.cells, t.cells);
+        ASSERT_EQ(other.blocks.size(), t.blocks.size());
+        for (std::size_t n = 0; n < t.blocks.size(); ++n) {
+          ASSERT_EQ(other.blocks[n].extent, t.blocks[n].extent);
+          ASSERT_EQ(other.blocks[n].sourceBegin, t.blocks[n].sourceBegin);
+          ASSERT_EQ(other.blocks[n].targetBegin, t.blocks[n].targetBegin);
+        }
+        sent.erase({t.peer, s});
+      }
+    ASSERT_TRUE(sent.empty()) << c.text();
+  }
+}
+
+// Raw memory that represents a tensor: copies where the layout says so, random addends on P axes
+// and in G* boxes that sum up to the value.
+class Representation {
+public:
+  Representation(const Layout& layout, int ranks)
+      : layout_(layout), raw_(layout, ranks), ranks_(ranks) {}
+
+  // The value: owners' cells, everything summed where the layout holds addends.
+  std::vector<int> value(const std::vector<int>& memory) const {
+    std::vector<int> result(cells(layout_.shape()), 0);
+    const Shape strides = rowMajorStrides(layout_.shape());
+    visit([&](int r, int position, const std::vector<Index>& local) {
+      for (int axis = 0; axis < layout_.mesh().axes(); ++axis)
+        if (layout_.property(axis).isBroadcast() && layout_.mesh().coordinate(position, axis) != 0)
+          return;
+      const auto global = globalOf(layout_, position, local, true);
+      if (!global)
+        return;
+      Index at = 0;
+      for (std::size_t d = 0; d < strides.size(); ++d)
+        at += (*global)[d] * strides[d];
+      result[at] += memory[raw_.cell(r, local)];
+    });
+    return result;
+  }
+
+  // Copies on B axes are equal, and G cells equal their extension's source.
+  bool isValid(const std::vector<int>& memory, const std::vector<int>& value) const {
+    bool valid = true;
+    const Shape strides = rowMajorStrides(layout_.shape());
+    visit([&](int r, int position, const std::vector<Index>& local) {
+      std::vector<int> first = layout_.mesh().coordinates(position);
+      for (int axis = 0; axis < layout_.mesh().axes(); ++axis)
+        if (layout_.property(axis).isBroadcast())
+          first[axis] = 0;
+      const int origin = layout_.mesh().rank(layout_.mesh().positionAt(first));
+      valid &= memory[raw_.cell(r, local)] == memory[raw_.cell(origin, local)];
+      if (layout_.holdsAddends())
+        return;
+      const auto global = globalOf(layout_, position, local, false);
+      Index at = 0;
+      for (std::size_t d = 0; global && d < strides.size(); ++d)
+        at += (*global)[d] * strides[d];
+      valid &= memory[raw_.cell(r, local)] == (global ? value[at] : 0);
+    });
+    return valid;
+  }
+
+  // Random memory of the layout that is valid: addends random, everything else by the value.
+  std::vector<int> draw(LayoutDraw& random) const {
+    std::vector<int> memory(raw_.size, 0);
+    if (!layout_.holdsAddends()) {
+      std::vector<int> value(cells(layout_.shape()));
+      for (int& v : value)
+        v = random.between(-9, 9);
+      const Shape strides = rowMajorStrides(layout_.shape());
+      visit([&](int r, int position, const std::vector<Index>& local) {
+        const auto global = globalOf(layout_, position, local, false);
+        Index at = 0;
+        for (std::size_t d = 0; global && d < strides.size(); ++d)
+          at += (*global)[d] * strides[d];
+        memory[raw_.cell(r, local)] = global ? value[at] : 0;
+      });
+      return memory;
+    }
+    for (int& m : memory)
+      m = random.between(-9, 9);
+    visit([&](int r, int position, const std::vector<Index>& local) {
+      std::vector<int> first = layout_.mesh().coordinates(position);
+      for (int axis = 0; axis < layout_.mesh().axes(); ++axis)
+        if (layout_.property(axis).isBroadcast())
+          first[axis] = 0;
+      const int origin = layout_.mesh().rank(layout_.mesh().positionAt(first));
+      memory[raw_.cell(r, local)] = memory[raw_.cell(origin, local)];
+    });
+    return memory;
+  }
+
+private:
+  template <class F>
+  void visit(F f) const {
+    for (int r = 0; r < ranks_; ++r) {
+      const int position = layout_.mesh().position(r);
+      if (layout_.isHolder(position))
+        forEach(extents(raw_.boxes[r]),
+                [&](const std::vector<Index>& local) { f(r, position, local); });
+    }
+  }
+
+  const Layout& layout_;
+  RawMemory raw_;
+  int ranks_;
+};
+
+bool marginsAreOfOneKind(const Layout& layout) {
+  // Within one layout the drawn margins are all G or all G*; P next to G is a partial tensor whose
+  // copies in the margin are addends too, which Representation does not model.
+  return !(layout.hasMargins() && layout.holdsAddends() && layout.dual().holdsAddends()) &&
+         !(layout.hasMargins() && layout.hasKind(PropertyKind::Partial));
+}
+
+TEST_P(ScheduleDraws, KeepsTheValueOfValidTensors) {
+  int tried = 0;
+  for (int i = 0; tried < 80; ++i) {
+    const Case c = drawCase(GetParam() * 1000 + i, 30, true);
+    if (!marginsAreOfOneKind(c.a) || !marginsAreOfOneKind(c.b))
+      continue;
+    ++tried;
+    LayoutDraw random(i);
+    const Representation source(c.a, c.ranks), target(c.b, c.ranks);
+    const std::vector<int> x = source.draw(random);
+    std::vector<int> y(RawMemory(c.b, c.ranks).size, 0);
+    for (const auto& [at, entry] : scheduledMatrix(c.a, c.b, c.ranks))
+      y[at.first] += entry * x[at.second];
+    ASSERT_EQ(target.value(y), source.value(x)) << c.text();
+    ASSERT_TRUE(target.isValid(y, source.value(x))) << c.text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, ScheduleDraws, testing::Range(1, 9));
+
+TEST(Schedule, RefusesAChangeOfShape) {
+  const MeshPtr mesh = Mesh::make({2});
+  const Layout a({.shape = {4}, .mesh = mesh, .properties = parseProperties("S0")});
+  const Layout b({.shape = {5}, .mesh = mesh, .properties = parseProperties("S0")});
+  EXPECT_ANY_THROW(makeSchedule(a, b, 0));
+}
+
+TEST(Schedule, CountsMessagesAndCells) {
+  // 1 x 4 slab to 4 x 1 slab of an 8 x 8 tensor: each rank sends a 2 x 2 box to each of 3 others.
+  const MeshPtr mesh = Mesh::make({4});
+  const Layout a({.shape = {8, 8}, .mesh = mesh, .properties = parseProperties("S0")});
+  const Layout b({.shape = {8, 8}, .mesh = mesh, .properties = parseProperties("S1")});
+  const Schedule schedule = makeSchedule(a, b, 1);
+  EXPECT_EQ(sentTraffic(schedule, 1).messages, 3);
+  EXPECT_EQ(sentTraffic(schedule, 1).cells, 12);
+  EXPECT_EQ(receivedTraffic(schedule, 1).cells, 12);
+  EXPECT_FALSE(schedule.sumsOnReceipt);
+}
+
+TEST(Schedule, SumsExactlyWhereAddendsMeet) {
+  const MeshPtr mesh = Mesh::make({3});
+  const Layout p({.shape = {4}, .mesh = mesh, .properties = parseProperties("P")});
+  const Layout r({.shape = {4}, .mesh = mesh, .properties = parseProperties("R")});
+  EXPECT_TRUE(makeSchedule(p, r, 0).sumsOnReceipt);
+  EXPECT_FALSE(makeSchedule(p, r, 0).sumsOnTranspose);
+  EXPECT_FALSE(makeSchedule(r, p.dual(), 0).sumsOnReceipt);
+  EXPECT_TRUE(makeSchedule(r, p.dual(), 0).sumsOnTranspose);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/window.hpp"
+#include "sys/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+TEST(Window, CountsOutputsAsByHand) {
+  EXPECT_EQ(windowOutput({.kernel = 5, .padLow = 2, .padHigh = 2}, 28, 0), 28);
+  EXPECT_EQ(windowOutput({.kernel = 2, .stride = 2}, 28, 0), 14);
+  EXPECT_EQ(windowOutput({.kernel = 3, .stride = 2, .dilation = 2, .padLow = 1}, 10, 0), 4);
+}
+
+TEST(Window, RefusesWhatCannotBe) {
+  EXPECT_THROW(windowOutput({.kernel = 0}, 5, 0), Error);
+  EXPECT_THROW(windowOutput({.kernel = 3, .stride = 0}, 5, 0), Error);
+  EXPECT_THROW(windowOutput({.kernel = 3, .padLow = -1}, 5, 0), Error);
+  EXPECT_THROW(windowOutput({.kernel = 6}, 5, 0), Error);
+}
+
+TEST(Window, InputOfARangeIsTheUnionOfItsTaps) {
+  for (Index kernel = 1; kernel <= 4; ++kernel)
+    for (Index stride = 1; stride <= 3; ++stride)
+      for (Index dilation = 1; dilation <= 3; ++dilation)
+        for (Index begin = 0; begin < 4; ++begin)
+          for (Index end = begin + 1; end < 6; ++end) {
+            const Window w{.kernel = kernel, .stride = stride, .dilation = dilation, .padLow = 2};
+            Index low = 1000, high = -1000;
+            for (Index o = begin; o < end; ++o)
+              for (Index t = 0; t < kernel; ++t) {
+                low = std::min(low, o * stride - 2 + t * dilation);
+                high = std::max(high, o * stride - 2 + t * dilation + 1);
+              }
+            EXPECT_EQ(windowInput(w, {begin, end}), (Interval{low, high}));
+          }
+  EXPECT_TRUE(windowInput({.kernel = 3}, {2, 2}).empty());
+}
+
+TEST(Window, OutputCutsFollowTheInputs) {
+  // A "same" convolution keeps the cuts; a valid one loses two cells on either side; pooling
+  // halves.
+  EXPECT_EQ(windowCuts({.kernel = 5, .padLow = 2, .padHigh = 2}, {0, 5, 14, 28}, 28),
+            (std::vector<Index>{0, 5, 14, 28}));
+  EXPECT_EQ(windowCuts({.kernel = 5}, {0, 7, 14}, 10), (std::vector<Index>{0, 5, 10}));
+  EXPECT_EQ(windowCuts({.kernel = 2, .stride = 2}, {0, 14, 28}, 14),
+            (std::vector<Index>{0, 7, 14}));
+  EXPECT_EQ(windowCuts({.kernel = 3}, {0, 0, 1, 3}, 1), (std::vector<Index>{0, 0, 0, 1}));
+}
+
+} // namespace
+} // namespace tenon

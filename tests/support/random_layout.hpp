@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Random meshes and layouts: uneven and empty parts, own cuts, shared dimensions, any rank order,
+// inactive ranks, margins of every boundary mode. Equal seeds give equal layouts on every rank.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+#include <random>
+
+namespace tenon::test {
+
+class LayoutDraw {
+public:
+  explicit LayoutDraw(unsigned seed) : engine_(seed) {}
+
+  int upTo(int n) { return std::uniform_int_distribution<int>(0, n)(engine_); }
+  int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+  bool chance(int percent) { return upTo(99) < percent; }
+
+  Shape shape(int minRank, int maxRank, int maxExtent) {
+    Shape result(between(minRank, maxRank));
+    for (Index& extent : result)
+      extent = chance(5) ? 0 : between(1, maxExtent);
+    return result;
+  }
+
+  // A mesh of at most `ranks` processes with up to maxAxes axes, in any rank order.
+  MeshPtr mesh(int ranks, int maxAxes) {
+    std::vector<int> extents(between(1, maxAxes));
+    int left = ranks;
+    for (int& extent : extents) {
+      extent = between(1, std::min(left, 4));
+      left /= extent;
+    }
+    std::shuffle(extents.begin(), extents.end(), engine_);
+    int size = 1;
+    for (int extent : extents)
+      size *= extent;
+    std::vector<int> order(ranks);
+    for (int r = 0; r < ranks; ++r)
+      order[r] = r;
+    if (chance(50))
+      std::shuffle(order.begin(), order.end(), engine_);
+    order.resize(size);
+    return Mesh::make(extents, order);
+  }
+
+  // coveringMargins: every owned cell lies in its part's box, so that no value is lost.
+  Layout layout(const Shape& shape, const MeshPtr& mesh, int marginPercent, bool coveringMargins) {
+    LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = properties(shape, *mesh)};
+    const std::size_t rank = shape.size();
+    spec.splitAxes.resize(rank);
+    spec.cuts.resize(rank);
+    spec.margins.resize(rank);
+    for (std::size_t d = 0; d < rank; ++d) {
+      int parts = 1;
+      for (int axis = 0; axis < mesh->axes(); ++axis)
+        if (spec.properties[axis] == Property::shard(static_cast<int>(d))) {
+          spec.splitAxes[d].push_back(axis);
+          parts *= mesh->extent(axis);
+        }
+      if (chance(30))
+        std::shuffle(spec.splitAxes[d].begin(), spec.splitAxes[d].end(), engine_);
+      if (chance(50))
+        spec.cuts[d] = cuts(shape[d], parts);
+    }
+    const bool addends = chance(50);
+    const Layout plain(spec);
+    for (std::size_t d = 0; d < rank; ++d)
+      if (chance(marginPercent))
+        spec.margins[d] = margin(plain, static_cast<int>(d), addends, coveringMargins);
+    return Layout(spec);
+  }
+
+private:
+  Properties properties(const Shape& shape, const Mesh& mesh) {
+    Properties result(mesh.axes());
+    for (Property& p : result) {
+      const int kind = upTo(5);
+      if (kind <= 2)
+        p = Property::shard(upTo(static_cast<int>(shape.size()) - 1));
+      if (kind == 3)
+        p = Property::broadcast();
+      if (kind == 4)
+        p = Property::partial();
+      if (kind == 5)
+        p = Property::root();
+    }
+    return result;
+  }
+
+  std::vector<Index> cuts(Index extent, int parts) {
+    std::vector<Index> result = {0, extent};
+    for (int i = 1; i < parts; ++i)
+      result.push_back(upTo(static_cast<int>(extent)));
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  Boundary boundary() { return static_cast<Boundary>(upTo(4)); }
+
+  Margin margin(const Layout& plain, int dim, bool addends, bool covering) {
+    Margin result{.boxes = {}, .low = boundary(), .high = boundary(), .addends = addends};
+    const int least = covering ? 0 : -2;
+    for (int part = 0; part < plain.parts(dim); ++part) {
+      const Interval owned = plain.owned(dim, part);
+      Interval box{owned.begin - between(least, 4), owned.end + between(least, 4)};
+      if (!covering && chance(10))
+        box = {0, 0};
+      result.boxes.push_back(box);
+    }
+    return result;
+  }
+
+  std::mt19937 engine_;
+};
+
+} // namespace tenon::test
