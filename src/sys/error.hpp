@@ -17,15 +17,27 @@ public:
         std::source_location where = std::source_location::current())
       : code_(code), text_(std::move(text)), where_(where) {}
 
+  // An error that every rank of a communicator raises alike: one of them speaks, the others fail in
+  // silence. Such an error may be returned from Apply, since no neighbour waits.
+  Error& agreed(bool speaks) noexcept {
+    agreed_ = true;
+    speaks_ = speaks;
+    return *this;
+  }
+
   TenonErrorCode code() const noexcept { return code_; }
   const std::string& text() const noexcept { return text_; }
   const std::source_location& where() const noexcept { return where_; }
+  bool isAgreed() const noexcept { return agreed_; }
+  bool speaks() const noexcept { return speaks_; }
   const char* what() const noexcept override { return text_.c_str(); }
 
 private:
   TenonErrorCode code_;
   std::string text_;
   std::source_location where_;
+  bool agreed_ = false;
+  bool speaks_ = true;
 };
 
 // The sentence of a code in TENON_ERROR_TABLE, and its name ("TENON_ERR_ARG").

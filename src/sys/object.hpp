@@ -19,7 +19,7 @@ public:
   Object& operator=(const Object&) = delete;
 
   const char* className() const noexcept { return className_; }
-  // False once destroyed (as far as freed memory can tell) and for pointers to anything else.
+  // False once destroyed, as far as freed memory can tell; isLiveObject() knows for certain.
   bool isLive() const noexcept { return magic_ == kMagic; }
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
@@ -53,11 +53,13 @@ public:
   Ref() = default;
   static Ref adopt(T* object) noexcept { return Ref(object); }
   static Ref share(T* object) noexcept {
-    if (object) object->retain();
+    if (object)
+      object->retain();
     return Ref(object);
   }
   Ref(const Ref& other) noexcept : object_(other.object_) {
-    if (object_) object_->retain();
+    if (object_)
+      object_->retain();
   }
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   template <class U>
@@ -67,7 +69,8 @@ public:
     return *this;
   }
   ~Ref() {
-    if (object_) object_->release();
+    if (object_)
+      object_->release();
   }
 
   T* get() const noexcept { return object_; }

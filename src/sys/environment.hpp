@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The only door to the environment.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace tenon {
+
+std::optional<std::string> environment(const std::string& name);
+
+} // namespace tenon

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/guard.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
+                   std::source_location where) {
+  if (code == TENON_SUCCESS)
+    return;
+  if (errorsRecorded() != recordedBefore && lastError().code == code) {
+    RecordedError error(code, lastError().message, where);
+    if (lastError().agreed)
+      error.agreed(lastError().speaks);
+    throw error;
+  }
+  throw Error(code, fmt::format("{} returned error {}", what, errorName(code)), where);
+}
+
+} // namespace tenon

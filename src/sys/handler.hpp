@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What happens to an error at the C boundary: it is recorded for the thread, shown to the handler
+// on top of the process's stack of handlers, and returned as a code. Callers on the way out add
+// their frames, so record and printout show how the program came there.
+//
+// An error in Apply that other ranks do not know of cannot be returned, since they wait for this
+// rank: it goes to the fatal handler, by default "print and abort". How a process aborts is a hook,
+// which the room that knows MPI sets.
+#pragma once
+
+#include "sys/error.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct ErrorFrame {
+  std::string function;
+  std::string file;
+  int line = 0;
+};
+
+// The last error of a thread. The first frame is the public function with the place of the throw.
+struct ErrorRecord {
+  TenonErrorCode code = TENON_SUCCESS;
+  std::string message;
+  bool agreed = false;
+  bool speaks = true;
+  bool fatal = false;
+  std::vector<ErrorFrame> frames;
+};
+
+const ErrorRecord& lastError() noexcept;
+void clearLastError() noexcept;
+// Grows with every error recorded by this thread: tells whether a call recorded one of its own.
+long errorsRecorded() noexcept;
+// The text of the print handler: at most kMaxReportLines lines.
+inline constexpr int kMaxReportLines = 8;
+std::string errorReport(const ErrorRecord& record);
+
+enum class Severity { Returned, Fatal };
+// Records an error, calls the handler (the fatal one if Fatal and not agreed) and returns the code.
+TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept;
+// The same for the exception in flight, whatever it is; `where` serves those that carry no place.
+TenonErrorCode raiseCurrent(const char* function, Severity severity,
+                            const std::source_location& where) noexcept;
+// Adds a caller's frame to the record if it is of this code, and shows it to the handler.
+void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept;
+
+// The last pushed handler is called; with none, printHandler. pop with none pushed is an error.
+void pushErrorHandler(TenonErrorHandler handler, void* context);
+void popErrorHandler();
+void printHandler(TenonErrorCode code, int level, const char* message, const char* function,
+                  const char* file, int line, void* context) noexcept;
+void returnHandler(TenonErrorCode code, int level, const char* message, const char* function,
+                   const char* file, int line, void* context) noexcept;
+
+// nullptr restores the default: print the report, then abortProcess. If a fatal handler returns,
+// the code is returned to the caller.
+void setFatalHandler(TenonErrorHandler handler, void* context);
+using AbortHook = std::function<void(TenonErrorCode)>;
+// An empty hook restores std::abort.
+void setAbortHook(AbortHook hook);
+void abortProcess(TenonErrorCode code) noexcept;
+
+// The rank that messages show: 0 until somebody who knows it tells.
+void setProcessRank(int rank) noexcept;
+int processRank() noexcept;
+
+} // namespace tenon

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+std::atomic<Index> alive{0};
+std::atomic<Index> highest{0};
+
+void countUp(Index bytes) {
+  const Index now = alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  Index seen = highest.load(std::memory_order_relaxed);
+  while (seen < now && !highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
+
+} // namespace
+
+Buffer::Buffer(Index bytes, std::string label, std::source_location where)
+    : bytes_(bytes), label_(std::move(label)) {
+  if (bytes < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{}: a buffer of {} bytes; expected 0 or more", label_, bytes), where);
+  if (bytes == 0)
+    return;
+  data_ =
+      ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment}, std::nothrow);
+  if (!data_)
+    throw Error(TENON_ERR_MEMORY,
+                fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB); {} bytes are in use",
+                            label_, bytes, static_cast<double>(bytes) / 1048576.0, bytesAlive()),
+                where);
+  countUp(bytes);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      label_(std::move(other.label_)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  Buffer taken(std::move(other));
+  std::swap(data_, taken.data_);
+  std::swap(bytes_, taken.bytes_);
+  std::swap(label_, taken.label_);
+  return *this;
+}
+
+Buffer::~Buffer() {
+  if (!data_)
+    return;
+  ::operator delete (data_, std::align_val_t{kAlignment});
+  alive.fetch_sub(bytes_, std::memory_order_relaxed);
+}
+
+void Buffer::setZero() noexcept {
+  if (data_)
+    std::memset(data_, 0, static_cast<std::size_t>(bytes_));
+}
+
+Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
+                      const std::source_location& where) {
+  const auto each = static_cast<Index>(size);
+  if (count < 0 || count > std::numeric_limits<Index>::max() / each)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{}: a buffer for {} elements of {} bytes; expected 0 to {} elements",
+                            label, count, each, std::numeric_limits<Index>::max() / each),
+                where);
+  return count * each;
+}
+
+Index bytesAlive() noexcept {
+  return alive.load(std::memory_order_relaxed);
+}
+Index memoryHighWater() noexcept {
+  return highest.load(std::memory_order_relaxed);
+}
+
+} // namespace tenon

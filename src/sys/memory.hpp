@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Counted memory: every array of the library is a Buffer, aligned for vector instructions, so that
+// what is alive and the high water of the process are known.
+#pragma once
+
+#include "sys/error.hpp"
+#include "sys/types.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace tenon {
+
+inline constexpr std::size_t kAlignment = 64;
+
+class Buffer {
+public:
+  Buffer() = default;
+  // Uninitialised bytes; label says whose they are in messages: "Layer 'conv1' weights".
+  Buffer(Index bytes, std::string label,
+         std::source_location where = std::source_location::current());
+  // Room for count elements of T.
+  template <class T>
+  static Buffer of(Index count, std::string label,
+                   std::source_location where = std::source_location::current()) {
+    return Buffer(bytesOf(count, sizeof(T), label, where), std::move(label), where);
+  }
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  ~Buffer();
+
+  Index bytes() const noexcept { return bytes_; }
+  const std::string& label() const noexcept { return label_; }
+  // NULL for an empty buffer.
+  template <class T>
+  T* data() noexcept {
+    return static_cast<T*>(data_);
+  }
+  template <class T>
+  const T* data() const noexcept {
+    return static_cast<const T*>(data_);
+  }
+  void setZero() noexcept;
+
+private:
+  static Index bytesOf(Index count, std::size_t size, const std::string& label,
+                       const std::source_location& where);
+
+  void* data_ = nullptr;
+  Index bytes_ = 0;
+  std::string label_;
+};
+
+// Of all buffers of the process, now and at most so far.
+Index bytesAlive() noexcept;
+Index memoryHighWater() noexcept;
+
+} // namespace tenon

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/output.hpp"
+
+#include <cstdio>
+#include <mutex>
+
+namespace tenon {
+
+namespace {
+
+struct Sinks {
+  // Recursive: a sink may print.
+  std::recursive_mutex mutex;
+  TextSink output;
+  TextSink error;
+};
+
+// Never destroyed: errors are printed while static objects are.
+Sinks& sinks() {
+  static auto* all = new Sinks;
+  return *all;
+}
+
+void write(const TextSink& sink, std::FILE* stream, std::string_view text) {
+  if (sink)
+    return sink(text);
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+} // namespace
+
+void print(std::string_view text) noexcept {
+  std::lock_guard lock(sinks().mutex);
+  write(sinks().output, stdout, text);
+}
+
+void printError(std::string_view text) noexcept {
+  std::lock_guard lock(sinks().mutex);
+  write(sinks().error, stderr, text);
+}
+
+void setOutputSink(TextSink sink) {
+  std::lock_guard lock(sinks().mutex);
+  sinks().output = std::move(sink);
+}
+
+void setErrorSink(TextSink sink) {
+  std::lock_guard lock(sinks().mutex);
+  sinks().error = std::move(sink);
+}
+
+} // namespace tenon
