@@ -2,13 +2,13 @@
 // Half-open intervals and boxes of global indices.
 #pragma once
 
+#include "sys/types.hpp"
+
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 namespace tenon {
 
-using Index = std::int64_t;
 using Shape = std::vector<Index>;
 
 constexpr int kMaxRank = 8;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/communicator.hpp"
+
+#include "sys/error.hpp"
+
+namespace tenon {
+
+namespace {
+
+int keyval = MPI_KEYVAL_INVALID;
+std::vector<CommPtr>& allCommunicators() {
+  static std::vector<CommPtr> list;
+  return list;
+}
+
+} // namespace
+
+Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  checkMpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  checkMpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
+  checkMpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
+}
+
+Communicator::~Communicator() = default;
+
+CommPtr Communicator::of(MPI_Comm parent) {
+  if (parent == MPI_COMM_NULL) throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
+  if (keyval == MPI_KEYVAL_INVALID)
+    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr),
+             "MPI_Comm_create_keyval");
+  void* cached = nullptr;
+  int found = 0;
+  checkMpi(MPI_Comm_get_attr(parent, keyval, &cached, &found), "MPI_Comm_get_attr");
+  if (found) {
+    for (const CommPtr& known : allCommunicators())
+      if (known.get() == cached) return known;
+  }
+  MPI_Comm copy = MPI_COMM_NULL;
+  checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
+  CommPtr made(new Communicator(copy));
+  allCommunicators().push_back(made);
+  checkMpi(MPI_Comm_set_attr(parent, keyval, made.get()), "MPI_Comm_set_attr");
+  return made;
+}
+
+void Communicator::freeAll() {
+  for (const CommPtr& comm : allCommunicators()) comm->free();
+  allCommunicators().clear();
+}
+
+void Communicator::free() {
+  for (auto& [name, comm] : splits_)
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  splits_.clear();
+  MPI_Comm_free(&comm_);
+}
+
+MPI_Comm Communicator::split(const std::vector<int>& name, int color, int key) {
+  const auto known = splits_.find(name);
+  if (known != splits_.end()) return known->second;
+  MPI_Comm part = MPI_COMM_NULL;
+  checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
+  if (part != MPI_COMM_NULL)
+    checkMpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return splits_[name] = part;
+}
+
+} // namespace tenon

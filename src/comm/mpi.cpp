@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/mpi.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+void checkMpi(int code, const char* call, std::source_location where) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw Error(TENON_ERR_MPI, fmt::format("{} failed: {}", call, text), where);
+}
+
+} // namespace tenon

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Ranks of a communicator arranged as a Cartesian mesh. Ranks outside the mesh hold the object too
+// and take part in its collective calls.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "geometry/mesh.hpp"
+#include "sys/object.hpp"
+
+namespace tenon {
+
+class Partition : public Object {
+public:
+  static constexpr const char* kClass = "Partition";
+  Partition(CommPtr comm, MeshPtr mesh);
+
+  const CommPtr& comm() const noexcept { return comm_; }
+  const MeshPtr& meshPtr() const noexcept { return mesh_; }
+  const Mesh& mesh() const noexcept { return *mesh_; }
+  int position() const { return mesh_->position(comm_->rank()); }
+
+  // The ranks that differ from this one along `axis` alone, by coordinate; MPI_COMM_NULL outside
+  // the mesh. Collective over the parent the first time for a mesh and axis.
+  MPI_Comm axisComm(int axis);
+
+private:
+  CommPtr comm_;
+  MeshPtr mesh_;
+};
+
+} // namespace tenon

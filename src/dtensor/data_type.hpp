@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the run-time data type to code for its C++ type.
+#pragma once
+
+#include "sys/error.hpp"
+#include "sys/types.hpp"
+
+#include <tenon/types.h>
+
+#include <type_traits>
+
+namespace tenon {
+
+Index dataTypeSize(TenonDataType type);
+const char* dataTypeName(TenonDataType type);
+// Throws TENON_ERR_DATATYPE unless the type is one of the enum's.
+void checkDataType(TenonDataType type);
+// Throws TENON_ERR_DATATYPE unless the type is float32 or float64; `what` needs it.
+void checkFloating(TenonDataType type, const char* what);
+
+template <class T>
+constexpr TenonDataType dataTypeOf() {
+  if constexpr (std::is_same_v<T, float>) return TENON_FLOAT32;
+  if constexpr (std::is_same_v<T, double>) return TENON_FLOAT64;
+  return TENON_INT64;
+}
+
+// Calls f with a value of the C++ type: visitDataType(type, [&]<class T>(T) { ... }).
+template <class F>
+decltype(auto) visitDataType(TenonDataType type, F&& f) {
+  checkDataType(type);
+  switch (type) {
+  case TENON_FLOAT32:
+    return f(float());
+  case TENON_FLOAT64:
+    return f(double());
+  default:
+    return f(std::int64_t());
+  }
+}
+
+template <class F>
+decltype(auto) visitFloating(TenonDataType type, F&& f) {
+  checkFloating(type, "this operation");
+  return type == TENON_FLOAT32 ? f(float()) : f(double());
+}
+
+} // namespace tenon

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A distributed tensor: a layout, a data type and this rank's array, the library's own or the
+// caller's. The local array covers the rank's box, margins included; any strides are allowed.
+#pragma once
+
+#include "comm/layout_object.hpp"
+#include "dtensor/data_type.hpp"
+#include "sys/memory.hpp"
+
+#include <array>
+
+namespace tenon {
+
+using Strides = std::array<Index, kMaxRank>;
+
+class DTensor : public Object {
+public:
+  static constexpr const char* kClass = "DTensor";
+  // Local; the array is allocated, zeroed, at its first use, unless the caller places his own.
+  DTensor(CommPtr comm, Layout layout, TenonDataType type);
+
+  const CommPtr& comm() const noexcept { return comm_; }
+  const Layout& layout() const noexcept { return layout_; }
+  TenonDataType dataType() const noexcept { return type_; }
+  int rank() const noexcept { return layout_.rank(); }
+  // The mesh position of this rank, -1 outside; its box and the box's extents.
+  int position() const noexcept { return position_; }
+  const Box& box() const noexcept { return box_; }
+  const Shape& extent() const noexcept { return extent_; }
+  Index localCells() const noexcept { return localCells_; }
+
+  // Uses the caller's memory. `firstOwned` is the first owned cell (first cell of the part, without
+  // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
+  // Throws TENON_ERR_SHAPE if the layout's margin is wider than the ghosts.
+  void placeArray(void* firstOwned, const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
+                  const std::vector<Index>& ghostsHigh, bool readOnly);
+  // Back to the library's own array.
+  void resetArray() noexcept;
+  bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_; }
+  bool isReadOnly() const noexcept { return readOnly_; }
+
+  const Strides& strides() const noexcept { return strides_; }
+  bool isContiguous() const noexcept;
+  // The first cell of the box. The mutable form marks the tensor as changed.
+  template <class T>
+  const T* data() const {
+    return static_cast<const T*>(address(dataTypeOf<T>()));
+  }
+  template <class T>
+  T* mutableData() {
+    checkWritable();
+    changed();
+    return const_cast<T*>(static_cast<const T*>(address(dataTypeOf<T>())));
+  }
+
+private:
+  const void* address(TenonDataType asked) const;
+  void checkWritable() const;
+
+  CommPtr comm_;
+  Layout layout_;
+  TenonDataType type_;
+  int position_;
+  Box box_;
+  Shape extent_;
+  Index localCells_;
+  Strides strides_{};
+  mutable Buffer own_;
+  void* placed_ = nullptr;
+  bool placedEmpty_ = false;
+  bool readOnly_ = false;
+};
+
+// Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and type; `who`
+// wants it as `role`.
+void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type, const std::string& who, const char* role);
+
+} // namespace tenon

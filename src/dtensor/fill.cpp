@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dtensor/fill.hpp"
+
+#include "sys/random.hpp"
+
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+// For one dimension of this rank's box: the global index that each cell stands for, or -1.
+std::vector<Index> globalIndices(const DTensor& x, int dim) {
+  const Layout& layout = x.layout();
+  const auto& margin = layout.margin(dim);
+  const Interval box = x.box()[dim];
+  const Interval owned = layout.owned(dim, layout.part(x.position(), dim));
+  std::vector<Index> result;
+  for (Index i = box.begin; i < box.end; ++i) {
+    if (margin && !margin->addends)
+      result.push_back(extensionSource(i, layout.shape()[dim], margin->low, margin->high).value_or(-1));
+    else
+      result.push_back(i >= owned.begin && i < owned.end ? i : -1);
+  }
+  return result;
+}
+
+// On a P axis coordinate 0 carries the value.
+bool carriesValue(const DTensor& x) {
+  const Layout& layout = x.layout();
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+    if (layout.property(axis).isPartial() && layout.mesh().coordinate(x.position(), axis) != 0) return false;
+  return true;
+}
+
+// Calls f(offset in the local array, local index) for every cell.
+template <class F>
+void forEachCell(const DTensor& x, F f) {
+  std::array<Index, kMaxRank> index{};
+  for (Index n = x.localCells(); n > 0; --n) {
+    Index offset = 0;
+    for (int d = 0; d < x.rank(); ++d) offset += index[d] * x.strides()[d];
+    f(offset, index);
+    for (int d = x.rank() - 1; d >= 0 && ++index[d] == x.extent()[d]; --d) index[d] = 0;
+  }
+}
+
+template <class T>
+T converted(double value) {
+  if constexpr (std::is_integral_v<T>) return static_cast<T>(std::llround(value));
+  return static_cast<T>(value);
+}
+
+} // namespace
+
+void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
+  visitDataType(x.dataType(), [&]<class T>(T) {
+    T* data = x.mutableData<T>();
+    if (x.localCells() == 0) return;
+    std::vector<std::vector<Index>> global;
+    for (int d = 0; d < x.rank(); ++d) global.push_back(globalIndices(x, d));
+    const bool carries = carriesValue(x);
+    forEachCell(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
+      Index at = 0;
+      bool inside = carries;
+      for (int d = 0; d < x.rank(); ++d) {
+        const Index g = global[d][index[d]];
+        inside &= g >= 0;
+        at = at * x.layout().shape()[d] + g;
+      }
+      data[offset] = inside ? converted<T>(f(at)) : T(0);
+    });
+  });
+}
+
+void fillConstant(DTensor& x, double value) {
+  fillByIndex(x, [value](Index) { return value; });
+}
+
+void fillUniform(DTensor& x, std::uint64_t seed, std::uint64_t stream, double low, double high) {
+  fillByIndex(x, [=](Index i) { return low + (high - low) * uniformAt(seed, stream, i); });
+}
+
+void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mean, double deviation) {
+  fillByIndex(x, [=](Index i) { return mean + deviation * normalAt(seed, stream, i); });
+}
+
+void fillRaw(DTensor& x, std::uint64_t seed, bool integers) {
+  visitDataType(x.dataType(), [&]<class T>(T) {
+    T* data = x.mutableData<T>();
+    Index counter = 0;
+    forEachCell(x, [&](Index offset, const auto&) {
+      const double u = 2 * uniformAt(seed, static_cast<std::uint64_t>(x.comm()->rank()), counter++) - 1;
+      data[offset] = integers ? converted<T>(std::floor(8 * u)) : converted<T>(u);
+    });
+  });
+}
+
+} // namespace tenon

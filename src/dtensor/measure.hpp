@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sums over a distributed tensor. Local sums run pairwise in double, the ranks' sums are added in
+// rank order, so every rank gets the same bits. All are collective.
+#pragma once
+
+#include "dtensor/dtensor.hpp"
+
+namespace tenon {
+
+// The pairing of x in a layout with y in its dual: the sum over all ranks of local dot products.
+double pairing(const DTensor& x, const DTensor& y);
+
+// The Euclidean norm of the tensor's value: each copy counts once. Throws TENON_ERR_SUPPORT where
+// the layout holds addends: their value is known only once they are summed by a conversion.
+double norm(const DTensor& x);
+
+// The Euclidean norm of all local memory, copies included.
+double rawNorm(const DTensor& x);
+
+// The largest absolute value of any cell of any rank; NaN if there is one.
+double maxAbsolute(const DTensor& x);
+
+} // namespace tenon
