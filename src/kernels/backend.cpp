@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/backend.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::array kBackends{Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn};
+
+} // namespace
+
+const char* backendName(Backend backend) {
+  switch (backend) {
+  case Backend::Auto:
+    return "auto";
+  case Backend::Reference:
+    return "reference";
+  case Backend::Blas:
+    return "blas";
+  case Backend::OneDnn:
+    return "onednn";
+  }
+  throw Error(TENON_ERR_INTERNAL, fmt::format("backend number {} has no name", int(backend)));
+}
+
+Backend parseBackend(std::string_view name) {
+  std::string known;
+  for (Backend backend : kBackends) {
+    if (name == backendName(backend))
+      return backend;
+    known += fmt::format("{}'{}'", known.empty() ? "" : ", ", backendName(backend));
+  }
+  throw Error(TENON_ERR_TYPE, fmt::format("unknown backend '{}'; known are {}", name, known));
+}
+
+template <class T>
+Backend resolveBackend(Backend backend) {
+  constexpr bool isDouble = std::is_same_v<T, double>;
+  if (backend == Backend::Auto)
+    return isDouble ? Backend::Blas : Backend::OneDnn;
+  if (backend == Backend::OneDnn && isDouble)
+    throw Error(TENON_ERR_SUPPORT, "backend 'onednn' has no float64 kernels; choose 'blas', "
+                                   "'reference' or 'auto', or use float32");
+  return backend;
+}
+
+template Backend resolveBackend<float>(Backend);
+template Backend resolveBackend<double>(Backend);
+
+} // namespace tenon

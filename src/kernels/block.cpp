@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/block.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+struct Dimension {
+  Index extent, a, b;
+};
+
+void checkBlock(int rank, const Index* extent) {
+  if (rank < 0 || rank > kMaxBlockRank)
+    throw Error(TENON_ERR_ARG, fmt::format("a block of {} dimensions was passed; expected 0 to {}",
+                                           rank, kMaxBlockRank));
+  for (int d = 0; d < rank; ++d)
+    if (extent[d] < 0)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("extent {} of the block is {}; expected 0 or more", d, extent[d]));
+}
+
+bool looser(const Dimension& p, const Dimension& q) {
+  const Index pb = std::abs(p.b), qb = std::abs(q.b);
+  return pb != qb ? pb > qb : std::abs(p.a) > std::abs(q.a);
+}
+
+// Insertion sort: stable and free of allocation. A written stride of 0 is a reduction, whose order
+// the caller chose.
+void sortByStride(Dimension* dims, int rank) {
+  for (int d = 0; d < rank; ++d)
+    if (dims[d].b == 0)
+      return;
+  for (int i = 1; i < rank; ++i)
+    for (int j = i; j > 0 && looser(dims[j], dims[j - 1]); --j)
+      std::swap(dims[j], dims[j - 1]);
+}
+
+} // namespace
+
+Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b) {
+  checkBlock(rank, extent);
+  Block block;
+  Dimension dims[kMaxBlockRank];
+  int kept = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (extent[d] == 0)
+      block.empty = true;
+    if (extent[d] != 1)
+      dims[kept++] = {extent[d], a[d], b[d]};
+  }
+  if (block.empty)
+    return block;
+  sortByStride(dims, kept);
+
+  for (int d = 0; d < kept; ++d) {
+    const int last = block.rank - 1;
+    const Dimension& next = dims[d];
+    if (last >= 0 && block.a[last] == next.a * next.extent &&
+        block.b[last] == next.b * next.extent) {
+      block.extent[last] *= next.extent;
+      block.a[last] = next.a;
+      block.b[last] = next.b;
+    } else {
+      block.extent[block.rank] = next.extent;
+      block.a[block.rank] = next.a;
+      block.b[block.rank++] = next.b;
+    }
+  }
+  while (block.rank < 2) { // unit dimensions in front
+    for (int d = block.rank; d > 0; --d) {
+      block.extent[d] = block.extent[d - 1];
+      block.a[d] = block.a[d - 1];
+      block.b[d] = block.b[d - 1];
+    }
+    block.extent[0] = 1;
+    block.a[0] = block.b[0] = 0;
+    ++block.rank;
+  }
+  return block;
+}
+
+} // namespace tenon

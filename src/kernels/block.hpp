@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A box of up to eight dimensions walked with two strides at once, brought to the shortest form:
+// unit dimensions dropped, neighbouring dimensions merged where both arrays continue evenly, and
+// the tightest dimension innermost.
+#pragma once
+
+#include "kernels/index.hpp"
+
+namespace tenon {
+
+constexpr int kMaxBlockRank = 8;
+
+struct Block {
+  int rank = 0; // at least 2 after normaliseBlock; the last two dimensions are the inner loops
+  Index extent[kMaxBlockRank];
+  Index a[kMaxBlockRank]; // strides of the array that is read
+  Index b[kMaxBlockRank]; // strides of the array that is written, which gives the order
+  bool empty = false;
+};
+
+// TENON_ERR_ARG for a rank outside 0..8 or a negative extent.
+Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index* b);
+
+// visit(offset in a, offset in b) for each inner plane [extent[rank-2], extent[rank-1]] in order.
+template <class Visit>
+void forEachPlane(const Block& block, Visit visit) {
+  if (block.empty)
+    return;
+  const int outer = block.rank - 2;
+  Index position[kMaxBlockRank] = {};
+  Index offsetA = 0, offsetB = 0;
+  for (;;) {
+    visit(offsetA, offsetB);
+    int d = outer - 1;
+    for (; d >= 0; --d) {
+      offsetA += block.a[d];
+      offsetB += block.b[d];
+      if (++position[d] < block.extent[d])
+        break;
+      offsetA -= block.extent[d] * block.a[d];
+      offsetB -= block.extent[d] * block.b[d];
+      position[d] = 0;
+    }
+    if (d < 0)
+      return;
+  }
+}
+
+} // namespace tenon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/block_copy.hpp"
+
+#include "kernels/block.hpp"
+#include "kernels/maximum.hpp"
+
+#include <cstring>
+
+namespace tenon {
+
+namespace {
+
+struct CopyTo {
+  template <class T>
+  T operator()(T, T x) const {
+    return x;
+  }
+};
+struct AddTo {
+  template <class T>
+  T operator()(T y, T x) const {
+    return y + x;
+  }
+};
+struct MaxTo {
+  template <class T>
+  T operator()(T y, T x) const {
+    return beats(x, y) ? x : y;
+  }
+};
+
+template <class T, class Op>
+void combineRow(Op op, Index n, const T* __restrict x, Index xs, T* __restrict y, Index ys) {
+  if (xs == 1 && ys == 1) {
+    if constexpr (std::is_same_v<Op, CopyTo>)
+      std::memcpy(y, x, size_t(n) * sizeof(T));
+    else
+      for (Index i = 0; i < n; ++i)
+        y[i] = op(y[i], x[i]);
+  } else {
+    for (Index i = 0; i < n; ++i)
+      y[i * ys] = op(y[i * ys], x[i * xs]);
+  }
+}
+
+template <class T, class Op>
+void combineBlock(Op op, const Block& block, const T* x, T* y) {
+  const int row = block.rank - 2, inner = block.rank - 1;
+  forEachPlane(block, [&](Index offsetX, Index offsetY) {
+    for (Index r = 0; r < block.extent[row]; ++r)
+      combineRow(op, block.extent[inner], x + offsetX + r * block.a[row], block.a[inner],
+                 y + offsetY + r * block.b[row], block.b[inner]);
+  });
+}
+
+} // namespace
+
+template <class T>
+void blockCombine(Combine op, int rank, const Index* extent, const T* x, const Index* xs, T* y,
+                  const Index* ys) {
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  switch (op) {
+  case Combine::Copy:
+    return combineBlock(CopyTo{}, block, x, y);
+  case Combine::Add:
+    return combineBlock(AddTo{}, block, x, y);
+  case Combine::Max:
+    return combineBlock(MaxTo{}, block, x, y);
+  }
+}
+
+template void blockCombine<float>(Combine, int, const Index*, const float*, const Index*, float*,
+                                  const Index*);
+template void blockCombine<double>(Combine, int, const Index*, const double*, const Index*, double*,
+                                   const Index*);
+template void blockCombine<std::int64_t>(Combine, int, const Index*, const std::int64_t*,
+                                         const Index*, std::int64_t*, const Index*);
+
+} // namespace tenon

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/convolution.hpp"
+
+#include "kernels/convolution_backends.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+void checkShape(const ConvolutionShape& shape) {
+  if (shape.batch < 0 || shape.inChannels < 0 || shape.outChannels < 0)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("a convolution of batch {}, {} input and {} output channels was passed; "
+                    "none may be negative",
+                    shape.batch, shape.inChannels, shape.outChannels));
+  checkWindow(shape.window);
+}
+
+bool isEmpty(const ConvolutionShape& shape) {
+  return shape.batch * shape.inChannels * shape.outChannels * inputVolume(shape.window) *
+             outputVolume(shape.window) ==
+         0;
+}
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend) {
+  checkShape(shape);
+  const Backend chosen = resolveBackend<T>(backend);
+  if (chosen == Backend::Reference)
+    return makeReferenceConvolution<T>(shape);
+  if constexpr (std::is_same_v<T, float>)
+    if (chosen == Backend::OneDnn && !isEmpty(shape))
+      return makeOneDnnConvolution(shape);
+  return makeBlasConvolution<T>(shape);
+}
+
+template std::unique_ptr<Convolution<float>> makeConvolution<float>(const ConvolutionShape&,
+                                                                    Backend);
+template std::unique_ptr<Convolution<double>> makeConvolution<double>(const ConvolutionShape&,
+                                                                      Backend);
+
+} // namespace tenon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution (the correlation of machine learning) on one rank's arrays, with its two adjoints:
+//     y[n,k,o]   = b[k] + sum over c, t of  w[k,c,t] x[n,c, o stride - padLow + t dilation],
+//     dx[n,c,i]  = sum over k and all (o, t) that read i of  w[k,c,t] dy[n,k,o],
+//     dw[k,c,t] += sum over n, o of  dy[n,k,o] x[n,c, o stride - padLow + t dilation],
+//     db[k]     += sum over n, o of  dy[n,k,o].
+// Input outside the held extents counts as zero.
+#pragma once
+
+#include "kernels/backend.hpp"
+#include "kernels/window.hpp"
+
+#include <memory>
+
+namespace tenon {
+
+struct ConvolutionShape {
+  Index batch, inChannels, outChannels;
+  WindowShape window;
+};
+
+// All arrays are contiguous and row-major: x [batch, inChannels, in...], y [batch, outChannels,
+// out...], w [outChannels, inChannels, kernel...], b [outChannels]. An object has its own scratch:
+// one call at a time.
+template <class T>
+class Convolution {
+public:
+  virtual ~Convolution() = default;
+  // y = w * x + b, added to y where `accumulate` is set. b may be null.
+  virtual void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) = 0;
+  // dx is overwritten, with zeros where no output reads.
+  virtual void adjointData(const T* w, const T* dy, T* dx) = 0;
+  // Added to dw and db. db may be null.
+  virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
+  // Who computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
+  virtual Backend backend() const = 0;
+  // What computes, for -view: "im2col+gemm", or oneDNN's name of its implementation.
+  virtual const char* implementation() const = 0;
+};
+
+// Any extent may be 0: then forward gives the bias or nothing, and the adjoints give zeros or add
+// nothing. TENON_ERR_ARG for a malformed shape.
+template <class T>
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend);
+
+} // namespace tenon

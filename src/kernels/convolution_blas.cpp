@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution as matrix products: with the columns X of im2col.hpp and w as the matrix
+// W [outChannels, (c,t)],
+//     Y = W X,    dX = W^T dY,    dW += dY X^T.
+// The outputs are cut into tiles whose columns stay in the cache: several whole images where an
+// image is small (one product is then worth its call), a piece of an image where it is large. A
+// kernel of one tap that only copies needs no columns: X is x.
+#include "kernels/convolution_backends.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/im2col.hpp"
+
+#include <vector>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kColumnElements = Index(1) << 17; // of the columns of a tile: 1 MiB of float64
+constexpr Index kLeastOutputs = 256;  // of a tile: below, reading W again costs more than it saves
+constexpr Index kEnoughOutputs = 512; // outputs that make a product worth its call
+
+struct Tile {
+  Index image, images;
+  OutputTile outputs; // the whole image where images > 1
+};
+
+bool onlyCopies(const WindowShape& w) {
+  for (int d = 0; d < kMaxSpatial; ++d)
+    if (w.kernel[d] != 1 || w.stride[d] != 1 || w.padLow[d] != 0 || w.in[d] != w.out[d])
+      return false;
+  return true;
+}
+
+template <class T>
+class BlasConvolution final : public Convolution<T> {
+public:
+  explicit BlasConvolution(const ConvolutionShape& shape)
+      : batch_(shape.batch), in_(shape.inChannels), out_(shape.outChannels),
+        window_(embedWindow(shape.window)), inVolume_(inputVolume(window_)),
+        outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)),
+        copies_(onlyCopies(window_)) {
+    planTiles();
+    const Index outputs = images_ * rows_ * cols_;
+    if (!copies_)
+      columns_.resize(size_t(depth_ * outputs));
+    if (images_ > 1)
+      packed_.resize(size_t(out_ * outputs));
+  }
+
+  void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
+    forEachTile([&](const Tile& tile) {
+      const Index width = outputsOf(tile);
+      const T* columns = gather(tile, x);
+      const Index distance = copies_ ? inVolume_ : width;
+      T* target = tile.images > 1 ? packed_.data() : y + firstOutput(tile);
+      const Index targetDistance = tile.images > 1 ? width : outVolume_;
+      if (tile.images == 1)
+        beginOutputs(tile, b, y, accumulate);
+      multiply(false, false, out_, width, depth_, w, depth_, columns, distance, T(tile.images == 1),
+               target, targetDistance);
+      if (tile.images > 1)
+        unpack(tile, b, y, accumulate);
+    });
+  }
+
+  void adjointData(const T* w, const T* dy, T* dx) override {
+    std::fill_n(dx, batch_ * in_ * inVolume_, T(0));
+    forEachTile([&](const Tile& tile) {
+      const Index width = outputsOf(tile);
+      const Index dyDistance = tile.images > 1 ? width : outVolume_;
+      T* columns = copies_ ? dx + tile.image * in_ * inVolume_ : columns_.data();
+      const Index distance = copies_ ? inVolume_ : width;
+      multiply(true, false, depth_, width, out_, w, depth_, pack(tile, dy), dyDistance, T(0),
+               columns, distance);
+      if (!copies_)
+        scatter(tile, dx);
+    });
+  }
+
+  void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
+    forEachTile([&](const Tile& tile) {
+      const Index width = outputsOf(tile);
+      const Index dyDistance = tile.images > 1 ? width : outVolume_;
+      const T* outputs = pack(tile, dy);
+      const T* columns = gather(tile, x);
+      multiply(false, true, out_, depth_, width, outputs, dyDistance, columns,
+               copies_ ? inVolume_ : width, T(1), dw, depth_);
+      if (!db)
+        return;
+      for (Index k = 0; k < out_; ++k) {
+        T sum = 0;
+        for (Index o = 0; o < width; ++o)
+          sum += outputs[k * dyDistance + o];
+        db[k] += sum;
+      }
+    });
+  }
+
+  Backend backend() const override { return Backend::Blas; }
+  const char* implementation() const override { return copies_ ? "gemm" : "im2col+gemm"; }
+
+private:
+  // Sets the largest tile: images_ whole images, or rows_ x cols_ outputs of one.
+  void planTiles() {
+    images_ = 1;
+    rows_ = window_.out[0] * window_.out[1];
+    cols_ = window_.out[2];
+    if (copies_)
+      return;
+    const Index depth = std::max<Index>(1, depth_);
+    const Index budget = std::max(kLeastOutputs, kColumnElements / depth); // outputs of a tile
+    if (outVolume_ > budget) {
+      cols_ = std::min(cols_, budget);
+      rows_ = std::min(rows_, std::max<Index>(1, budget / cols_));
+    } else if (outVolume_ > 0) {
+      const Index wanted = ceilDivide(std::min(budget, kEnoughOutputs), outVolume_);
+      images_ = std::clamp<Index>(wanted, 1, std::max<Index>(1, batch_));
+    }
+  }
+
+  template <class Visit>
+  void forEachTile(Visit visit) {
+    if (outVolume_ == 0)
+      return;
+    const Index allRows = window_.out[0] * window_.out[1], allCols = window_.out[2];
+    for (Index n = 0; n < batch_; n += images_)
+      for (Index r = 0; r < allRows; r += rows_)
+        for (Index o = 0; o < allCols; o += cols_)
+          visit(Tile{n,
+                     std::min(images_, batch_ - n),
+                     {{r, std::min(r + rows_, allRows)}, {o, std::min(o + cols_, allCols)}}});
+  }
+
+  static Index pixelsOf(const OutputTile& tile) {
+    return (tile.rows.end - tile.rows.begin) * (tile.cols.end - tile.cols.begin);
+  }
+  static Index outputsOf(const Tile& tile) { return tile.images * pixelsOf(tile.outputs); }
+  Index firstOutput(const Tile& tile) const {
+    return tile.image * out_ * outVolume_ + tile.outputs.rows.begin * window_.out[2] +
+           tile.outputs.cols.begin;
+  }
+
+  void multiply(bool transA, bool transB, Index m, Index n, Index k, const T* a, Index lda,
+                const T* b, Index ldb, T beta, T* c, Index ldc) {
+    gemm<T>(Backend::Blas, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
+  }
+
+  const T* gather(const Tile& tile, const T* x) {
+    if (copies_)
+      return x + tile.image * in_ * inVolume_;
+    const Index width = outputsOf(tile);
+    for (Index n = 0; n < tile.images; ++n)
+      gatherColumns(window_, in_, tile.outputs, x + (tile.image + n) * in_ * inVolume_,
+                    columns_.data() + n * pixelsOf(tile.outputs), width);
+    return columns_.data();
+  }
+
+  void scatter(const Tile& tile, T* dx) {
+    const Index width = outputsOf(tile);
+    for (Index n = 0; n < tile.images; ++n)
+      scatterColumns(window_, in_, tile.outputs, columns_.data() + n * pixelsOf(tile.outputs),
+                     width, dx + (tile.image + n) * in_ * inVolume_);
+  }
+
+  // y of the tile becomes what the product is added to.
+  void beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) {
+    const OutputTile& o = tile.outputs;
+    const Index cols = window_.out[2];
+    for (Index k = 0; k < out_; ++k) {
+      T* channel = y + (tile.image * out_ + k) * outVolume_;
+      const T value = b ? b[k] : T(0);
+      for (Index r = o.rows.begin; r < o.rows.end; ++r)
+        for (Index i = r * cols + o.cols.begin; i < r * cols + o.cols.end; ++i)
+          channel[i] = accumulate ? channel[i] + value : value;
+    }
+  }
+
+  // dy of the tile as a matrix [outChannels, outputs].
+  const T* pack(const Tile& tile, const T* dy) {
+    if (tile.images == 1)
+      return dy + firstOutput(tile);
+    for (Index k = 0; k < out_; ++k)
+      for (Index n = 0; n < tile.images; ++n)
+        std::copy_n(dy + ((tile.image + n) * out_ + k) * outVolume_, outVolume_,
+                    packed_.data() + (k * tile.images + n) * outVolume_);
+    return packed_.data();
+  }
+
+  void unpack(const Tile& tile, const T* b, T* y, bool accumulate) {
+    for (Index k = 0; k < out_; ++k)
+      for (Index n = 0; n < tile.images; ++n) {
+        const T* from = packed_.data() + (k * tile.images + n) * outVolume_;
+        T* to = y + ((tile.image + n) * out_ + k) * outVolume_;
+        const T value = b ? b[k] : T(0);
+        for (Index o = 0; o < outVolume_; ++o)
+          to[o] = accumulate ? to[o] + (from[o] + value) : from[o] + value;
+      }
+  }
+
+  Index batch_, in_, out_;
+  WindowShape window_;
+  Index inVolume_, outVolume_;
+  Index depth_; // rows of the columns: channels times taps
+  bool copies_;
+  Index images_, rows_, cols_;
+  std::vector<T> columns_, packed_;
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shape) {
+  return std::make_unique<BlasConvolution<T>>(shape);
+}
+
+template std::unique_ptr<Convolution<float>> makeBlasConvolution<float>(const ConvolutionShape&);
+template std::unique_ptr<Convolution<double>> makeBlasConvolution<double>(const ConvolutionShape&);
+
+} // namespace tenon

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution as it is written in convolution.hpp: one loop per letter.
+#include "kernels/convolution_backends.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+template <class T>
+class ReferenceConvolution final : public Convolution<T> {
+public:
+  explicit ReferenceConvolution(const ConvolutionShape& shape)
+      : batch_(shape.batch), in_(shape.inChannels), out_(shape.outChannels),
+        window_(embedWindow(shape.window)), inVolume_(inputVolume(window_)),
+        outVolume_(outputVolume(window_)), taps_(kernelVolume(window_)) {}
+
+  void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
+    for (Index n = 0; n < batch_; ++n)
+      for (Index k = 0; k < out_; ++k)
+        forEachOutput(window_, [&](const Position& o, Index flat) {
+          T sum = b ? b[k] : T(0);
+          for (Index c = 0; c < in_; ++c)
+            forEachRead(window_, o, [&](Index t, Index i) {
+              sum += w[(k * in_ + c) * taps_ + t] * x[(n * in_ + c) * inVolume_ + i];
+            });
+          T& value = y[(n * out_ + k) * outVolume_ + flat];
+          value = accumulate ? value + sum : sum;
+        });
+  }
+
+  void adjointData(const T* w, const T* dy, T* dx) override {
+    std::fill_n(dx, batch_ * in_ * inVolume_, T(0));
+    for (Index n = 0; n < batch_; ++n)
+      for (Index k = 0; k < out_; ++k)
+        forEachOutput(window_, [&](const Position& o, Index flat) {
+          const T value = dy[(n * out_ + k) * outVolume_ + flat];
+          for (Index c = 0; c < in_; ++c)
+            forEachRead(window_, o, [&](Index t, Index i) {
+              dx[(n * in_ + c) * inVolume_ + i] += w[(k * in_ + c) * taps_ + t] * value;
+            });
+        });
+  }
+
+  void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
+    for (Index n = 0; n < batch_; ++n)
+      for (Index k = 0; k < out_; ++k)
+        forEachOutput(window_, [&](const Position& o, Index flat) {
+          const T value = dy[(n * out_ + k) * outVolume_ + flat];
+          if (db)
+            db[k] += value;
+          for (Index c = 0; c < in_; ++c)
+            forEachRead(window_, o, [&](Index t, Index i) {
+              dw[(k * in_ + c) * taps_ + t] += value * x[(n * in_ + c) * inVolume_ + i];
+            });
+        });
+  }
+
+  Backend backend() const override { return Backend::Reference; }
+  const char* implementation() const override { return "loops"; }
+
+private:
+  Index batch_, in_, out_;
+  WindowShape window_;
+  Index inVolume_, outVolume_, taps_;
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Convolution<T>> makeReferenceConvolution(const ConvolutionShape& shape) {
+  return std::make_unique<ReferenceConvolution<T>>(shape);
+}
+
+template std::unique_ptr<Convolution<float>>
+makeReferenceConvolution<float>(const ConvolutionShape&);
+template std::unique_ptr<Convolution<double>>
+makeReferenceConvolution<double>(const ConvolutionShape&);
+
+} // namespace tenon

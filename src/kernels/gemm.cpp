@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/gemm.hpp"
+
+#include "sys/error.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+#include <oneapi/dnnl/dnnl.h>
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+template <class T>
+struct Product {
+  bool transA, transB;
+  Index m, n, k;
+  T alpha;
+  const T* a;
+  Index lda;
+  const T* b;
+  Index ldb;
+  T beta;
+  T* c;
+  Index ldc;
+};
+
+template <class T>
+void checkProduct(const Product<T>& p) {
+  if (p.m < 0 || p.n < 0 || p.k < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("gemm with m = {}, n = {}, k = {}; none may be negative",
+                                           p.m, p.n, p.k));
+  const Index widthA = p.transA ? p.m : p.k, widthB = p.transB ? p.k : p.n;
+  if (p.lda < widthA || p.ldb < widthB || p.ldc < p.n)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("gemm with row distances lda = {}, ldb = {}, ldc = {}; the rows are {}, "
+                    "{} and {} long",
+                    p.lda, p.ldb, p.ldc, widthA, widthB, p.n));
+}
+
+template <class T>
+void gemmReference(const Product<T>& p) {
+  for (Index i = 0; i < p.m; ++i)
+    for (Index j = 0; j < p.n; ++j) {
+      T sum = 0;
+      for (Index l = 0; l < p.k; ++l) {
+        const T a = p.transA ? p.a[l * p.lda + i] : p.a[i * p.lda + l];
+        const T b = p.transB ? p.b[j * p.ldb + l] : p.b[l * p.ldb + j];
+        sum += a * b;
+      }
+      T& c = p.c[i * p.ldc + j];
+      c = p.beta == T(0) ? p.alpha * sum : p.alpha * sum + p.beta * c;
+    }
+}
+
+template <class T>
+void scale(const Product<T>& p) {
+  for (Index i = 0; i < p.m; ++i)
+    for (Index j = 0; j < p.n; ++j) {
+      T& c = p.c[i * p.ldc + j];
+      c = p.beta == T(0) ? T(0) : p.beta * c;
+    }
+}
+
+// The C interface of BLAS counts in int.
+template <class... Sizes>
+void checkIntRange(Sizes... sizes) {
+  const Index largest = std::max({sizes...});
+  if (largest > std::numeric_limits<int>::max())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("backend 'blas' got a matrix extent of {}; it can take at most {}; "
+                            "split the tensor over more ranks or choose backend 'reference'",
+                            largest, std::numeric_limits<int>::max()));
+}
+
+template <class T>
+void gemmBlas(const Product<T>& p) {
+  checkIntRange(p.m, p.n, p.k, p.lda, p.ldb, p.ldc);
+  const auto transA = p.transA ? CblasTrans : CblasNoTrans;
+  const auto transB = p.transB ? CblasTrans : CblasNoTrans;
+  const int m = int(p.m), n = int(p.n), k = int(p.k);
+  const int lda = int(p.lda), ldb = int(p.ldb), ldc = int(p.ldc);
+  if constexpr (std::is_same_v<T, float>)
+    cblas_sgemm(CblasRowMajor, transA, transB, m, n, k, p.alpha, p.a, lda, p.b, ldb, p.beta, p.c,
+                ldc);
+  else
+    cblas_dgemm(CblasRowMajor, transA, transB, m, n, k, p.alpha, p.a, lda, p.b, ldb, p.beta, p.c,
+                ldc);
+}
+
+void gemmOneDnn(const Product<float>& p) {
+  const dnnl_status_t status = dnnl_sgemm(p.transA ? 'T' : 'N', p.transB ? 'T' : 'N', p.m, p.n, p.k,
+                                          p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  if (status != dnnl_success)
+    throw Error(TENON_ERR_LIBRARY,
+                fmt::format("dnnl_sgemm with m = {}, n = {}, k = {} returned status {}", p.m, p.n,
+                            p.k, int(status)));
+}
+
+} // namespace
+
+template <class T>
+void gemm(Backend backend, bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a,
+          Index lda, const T* b, Index ldb, T beta, T* c, Index ldc) {
+  const Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
+  checkProduct(p);
+  const Backend chosen = resolveBackend<T>(backend);
+  if (m == 0 || n == 0)
+    return;
+  if (k == 0)
+    return scale(p);
+  if (chosen == Backend::Reference)
+    return gemmReference(p);
+  if constexpr (std::is_same_v<T, float>)
+    if (chosen == Backend::OneDnn)
+      return gemmOneDnn(p);
+  gemmBlas(p);
+}
+
+template void gemm<float>(Backend, bool, bool, Index, Index, Index, float, const float*, Index,
+                          const float*, Index, float, float*, Index);
+template void gemm<double>(Backend, bool, bool, Index, Index, Index, double, const double*, Index,
+                           const double*, Index, double, double*, Index);
+
+} // namespace tenon

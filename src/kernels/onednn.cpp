@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/onednn.hpp"
+
+namespace tenon::onednn {
+
+using dnnl::memory;
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less) {
+  memory::dims dims;
+  for (int d = 0; d < rank; ++d)
+    dims.push_back(extents[d] - less);
+  return dims;
+}
+
+memory::desc plainDescription(Index first, Index second,
+                              const std::array<Index, kMaxSpatial>& spatial, int rank) {
+  memory::dims dims{first};
+  if (second >= 0) {
+    dims.push_back(second);
+    for (int d = 0; d < rank; ++d)
+      dims.push_back(spatial[d]);
+  }
+  memory::dims strides(dims.size(), 1);
+  for (size_t d = dims.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * dims[d];
+  return {dims, memory::data_type::f32, strides};
+}
+
+Port::Port(const memory::desc& plain, const memory::desc& wanted)
+    : copies_(plain != wanted), plain_(plain, engine(), DNNL_MEMORY_NONE) {
+  if (!copies_)
+    return;
+  inner_ = dnnl::memory(wanted, engine(), DNNL_MEMORY_NONE);
+  toInner_ = dnnl::reorder(plain_, inner_);
+  toPlain_ = dnnl::reorder(inner_, plain_);
+}
+
+size_t Port::bytes() const {
+  return copies_ ? inner_.get_desc().get_size() : 0;
+}
+
+void Port::place(void* scratch) {
+  if (copies_)
+    inner_.set_data_handle(scratch);
+}
+
+void Port::load(const dnnl::stream& stream, const float* user) {
+  attach(stream, const_cast<float*>(user));
+  if (copies_)
+    toInner_.execute(stream, plain_, inner_);
+}
+
+void Port::attach(const dnnl::stream& stream, float* user) {
+  plain_.set_data_handle(user, stream);
+}
+
+void Port::store(const dnnl::stream& stream) {
+  if (copies_)
+    toPlain_.execute(stream, inner_, plain_);
+}
+
+} // namespace tenon::onednn

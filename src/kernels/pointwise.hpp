@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pointwise functions y = f(x) and the product r = f'(x) v, which is tangent and adjoint alike,
+// since the Jacobian is diagonal; and the small vector operations around them.
+#pragma once
+
+#include "kernels/backend.hpp"
+#include "kernels/index.hpp"
+
+namespace tenon {
+
+// Relu: max(x, 0), with derivative 0 at 0; NaN propagates. Sigmoid: 1 / (1 + exp(-x)).
+enum class Pointwise { Relu, Tanh, Sigmoid };
+
+// What pointwiseDerivative reads: a caller need keep nothing else, and may pass null for it.
+struct PointwiseReads {
+  bool x, y;
+};
+PointwiseReads pointwiseReads(Pointwise function);
+
+// y may be x.
+template <class T>
+void pointwiseForward(Backend backend, Pointwise function, Index n, const T* x, T* y);
+
+// r = f'(x) v, where y = f(x). r may be v.
+template <class T>
+void pointwiseDerivative(Backend backend, Pointwise function, Index n, const T* x, const T* y,
+                         const T* v, T* r);
+
+// y = alpha x + beta y; beta = 0 never reads y.
+template <class T>
+void axpby(Index n, T alpha, const T* x, T beta, T* y);
+
+// y[r,c] += b[c].
+template <class T>
+void addBias(Index rows, Index cols, const T* b, T* y);
+
+// b[c] += sum over r of x[r,c].
+template <class T>
+void sumRows(Index rows, Index cols, const T* x, T* b);
+
+} // namespace tenon

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/pooling.hpp"
+
+#include "kernels/pooling_backends.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+void checkWindowsRead(const WindowShape& w) {
+  for (int d = 0; d < w.rank; ++d)
+    for (Index o = 0; o < w.out[d]; ++o) {
+      const Range taps = tapsInside(w, d, o);
+      if (taps.begin < taps.end)
+        continue;
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("the pooling window of output {} along spatial dimension {} reads only "
+                      "padding (input {}, kernel {}, stride {}, dilation {}, low padding "
+                      "{}); pad less than the kernel, or use the average that counts padding",
+                      o, d, w.in[d], w.kernel[d], w.stride[d], w.dilation[d], w.padLow[d]));
+    }
+}
+
+void checkShape(const PoolingShape& shape) {
+  checkWindow(shape.window);
+  if (shape.planes < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("pooling of {} planes was passed; expected 0 or more", shape.planes));
+  if (shape.mode == PoolingMode::AverageIncludePad)
+    return;
+  if (shape.planes > 0 && outputVolume(shape.window) > 0)
+    checkWindowsRead(shape.window);
+  if (shape.mode == PoolingMode::Max &&
+      inputVolume(shape.window) > std::numeric_limits<std::int32_t>::max())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("pooling of a plane of {} elements was passed; at most {} can be pooled; "
+                    "split the plane over more ranks",
+                    inputVolume(shape.window), std::numeric_limits<std::int32_t>::max()));
+}
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend) {
+  checkShape(shape);
+  const Backend chosen = resolveBackend<T>(backend);
+  if (chosen == Backend::Reference)
+    return makeReferencePooling<T>(shape);
+  return makeLoopPooling<T>(shape);
+}
+
+template std::unique_ptr<Pooling<float>> makePooling<float>(const PoolingShape&, Backend);
+template std::unique_ptr<Pooling<double>> makePooling<double>(const PoolingShape&, Backend);
+
+} // namespace tenon

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The makers behind makePooling; their shapes are checked already.
+#pragma once
+
+#include "kernels/pooling.hpp"
+
+namespace tenon {
+
+template <class T>
+std::unique_ptr<Pooling<T>> makeReferencePooling(const PoolingShape& shape);
+template <class T>
+std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape);
+
+// Whether oneDNN computes this pooling with the same meaning; then its maker may be called.
+bool oneDnnPools(const PoolingShape& shape);
+std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape& shape);
+
+} // namespace tenon

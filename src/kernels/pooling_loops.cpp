@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pooling a row of outputs at a time: for each tap, one pass over the row combines the shifted
+// input row into it, so that the inner loop is long and free of branches. The maximum treats in
+// this way the outputs whose taps along the row are all inside; the few at the row's ends go one by
+// one.
+#include "kernels/maximum.hpp"
+#include "kernels/pooling_backends.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace tenon {
+
+namespace {
+
+using Winner = std::int32_t; // index in the plane
+
+// One row of outputs (o0, o1, all o2) and the input rows that it reads.
+struct Row {
+  Index output;       // index of its first output in the plane
+  Range taps0, taps1; // inside
+  Index first0, first1;
+};
+
+Range interiorOf(const WindowShape& w) {
+  const Range first = outputsInside(w, 2, 0), last = outputsInside(w, 2, w.kernel[2] - 1);
+  const Index begin = std::min(std::max(first.begin, last.begin), w.out[2]);
+  return {begin, std::clamp(std::min(first.end, last.end), begin, w.out[2])};
+}
+
+template <class Visit>
+void forEachRow(const WindowShape& w, Visit visit) {
+  for (Index o0 = 0; o0 < w.out[0]; ++o0)
+    for (Index o1 = 0; o1 < w.out[1]; ++o1)
+      visit(Row{(o0 * w.out[1] + o1) * w.out[2], tapsInside(w, 0, o0), tapsInside(w, 1, o1),
+                o0 * w.stride[0] - w.padLow[0], o1 * w.stride[1] - w.padLow[1]});
+}
+
+// visit(index of the input row's first element, dimension-2 tap) for the row's taps in order.
+template <class Visit>
+void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
+  for (Index t0 = row.taps0.begin; t0 < row.taps0.end; ++t0)
+    for (Index t1 = row.taps1.begin; t1 < row.taps1.end; ++t1)
+      visit(((row.first0 + t0 * w.dilation[0]) * w.in[1] + row.first1 + t1 * w.dilation[1]) *
+            w.in[2]);
+}
+
+template <class T>
+class MaxPooling final : public Pooling<T> {
+public:
+  explicit MaxPooling(const PoolingShape& shape)
+      : planes_(shape.planes), window_(embedWindow(shape.window)), interior_(interiorOf(window_)),
+        inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)),
+        rowWinners_(size_t(window_.out[2])), rowMaxima_(size_t(window_.out[2])) {}
+
+  Index workspaceBytes() const override { return planes_ * outVolume_ * Index(sizeof(Winner)); }
+
+  void forward(const T* x, T* y, void* workspace) override {
+    auto* winners = static_cast<Winner*>(workspace);
+    for (Index p = 0; p < planes_; ++p)
+      forEachRow(window_, [&](const Row& row) {
+        const Index at = p * outVolume_ + row.output;
+        poolRow(x + p * inVolume_, row, y + at, winners ? winners + at : rowWinners_.data());
+      });
+  }
+
+  void adjoint(const T* dy, const void* workspace, T* dx) override {
+    const auto* winners = static_cast<const Winner*>(workspace);
+    std::fill_n(dx, planes_ * inVolume_, T(0));
+    for (Index p = 0; p < planes_; ++p)
+      for (Index o = p * outVolume_; o < (p + 1) * outVolume_; ++o)
+        dx[p * inVolume_ + winners[o]] += dy[o];
+  }
+
+  void tangent(const T* x, const T* dx, T* dy) override {
+    for (Index p = 0; p < planes_; ++p)
+      forEachRow(window_, [&](const Row& row) {
+        poolRow(x + p * inVolume_, row, rowMaxima_.data(), rowWinners_.data());
+        T* to = dy + p * outVolume_ + row.output;
+        for (Index o = 0; o < window_.out[2]; ++o)
+          to[o] = dx[p * inVolume_ + rowWinners_[o]];
+      });
+  }
+
+  Backend backend() const override { return Backend::Blas; }
+
+private:
+  void poolRow(const T* x, const Row& row, T* y, Winner* winners) const {
+    poolEnds(x, row, {0, interior_.begin}, y, winners);
+    poolEnds(x, row, {interior_.end, window_.out[2]}, y, winners);
+    bool first = true;
+    forEachInputRow(window_, row, [&](Index input) {
+      for (Index t = 0; t < window_.kernel[2]; ++t, first = false)
+        combineTap(x, input - window_.padLow[2] + t * window_.dilation[2], first, y, winners);
+    });
+  }
+
+  void combineTap(const T* __restrict x, Index offset, bool first, T* __restrict y,
+                  Winner* __restrict winners) const {
+    const Index stride = window_.stride[2];
+    const Winner start = Winner(offset), step = Winner(stride);
+    if (first)
+      for (Index o = interior_.begin; o < interior_.end; ++o) {
+        y[o] = x[offset + o * stride];
+        winners[o] = start + Winner(o) * step;
+      }
+    else
+      for (Index o = interior_.begin; o < interior_.end; ++o) {
+        const T value = x[offset + o * stride];
+        const bool wins = beats(value, y[o]);
+        y[o] = wins ? value : y[o];
+        winners[o] = wins ? start + Winner(o) * step : winners[o];
+      }
+  }
+
+  void poolEnds(const T* x, const Row& row, Range outputs, T* y, Winner* winners) const {
+    for (Index o = outputs.begin; o < outputs.end; ++o) {
+      const Range taps = tapsInside(window_, 2, o);
+      Index winner = -1;
+      forEachInputRow(window_, row, [&](Index input) {
+        const Index start = input + o * window_.stride[2] - window_.padLow[2];
+        for (Index t = taps.begin; t < taps.end; ++t) {
+          const Index i = start + t * window_.dilation[2];
+          if (winner < 0 || beats(x[i], x[winner]))
+            winner = i;
+        }
+      });
+      y[o] = x[winner];
+      winners[o] = Winner(winner);
+    }
+  }
+
+  Index planes_;
+  WindowShape window_;
+  Range interior_; // outputs along the row whose taps are all inside
+  Index inVolume_, outVolume_;
+  std::vector<Winner> rowWinners_;
+  std::vector<T> rowMaxima_;
+};
+
+template <class T>
+class AveragePooling final : public Pooling<T> {
+public:
+  explicit AveragePooling(const PoolingShape& shape)
+      : planes_(shape.planes), window_(embedWindow(shape.window)),
+        includePad_(shape.mode == PoolingMode::AverageIncludePad), inVolume_(inputVolume(window_)),
+        outVolume_(outputVolume(window_)), tapsOfColumn_(size_t(window_.out[2])),
+        scaled_(size_t(window_.out[2])) {
+    for (Index o = 0; o < window_.out[2]; ++o) {
+      const Range taps = tapsInside(window_, 2, o);
+      tapsOfColumn_[o] = T(includePad_ ? window_.kernel[2] : taps.end - taps.begin);
+    }
+    for (Index t = 0; t < window_.kernel[2]; ++t)
+      outputsOfTap_.push_back(outputsInside(window_, 2, t));
+  }
+
+  Index workspaceBytes() const override { return 0; }
+
+  void forward(const T* x, T* y, void*) override {
+    for (Index p = 0; p < planes_; ++p)
+      forEachRow(window_, [&](const Row& row) {
+        T* to = y + p * outVolume_ + row.output;
+        std::fill_n(to, window_.out[2], T(0));
+        forEachTap(row, [&](Index offset, Range outputs) {
+          const T* from = x + p * inVolume_;
+          for (Index o = outputs.begin; o < outputs.end; ++o)
+            to[o] += from[offset + o * window_.stride[2]];
+        });
+        divide(row, to, to);
+      });
+  }
+
+  void adjoint(const T* dy, const void*, T* dx) override {
+    std::fill_n(dx, planes_ * inVolume_, T(0));
+    for (Index p = 0; p < planes_; ++p)
+      forEachRow(window_, [&](const Row& row) {
+        divide(row, dy + p * outVolume_ + row.output, scaled_.data());
+        forEachTap(row, [&](Index offset, Range outputs) {
+          T* to = dx + p * inVolume_;
+          for (Index o = outputs.begin; o < outputs.end; ++o)
+            to[offset + o * window_.stride[2]] += scaled_[o];
+        });
+      });
+  }
+
+  void tangent(const T*, const T* dx, T* dy) override { forward(dx, dy, nullptr); }
+  Backend backend() const override { return Backend::Blas; }
+
+private:
+  template <class Visit>
+  void forEachTap(const Row& row, Visit visit) const {
+    forEachInputRow(window_, row, [&](Index input) {
+      for (Index t = 0; t < window_.kernel[2]; ++t)
+        visit(input - window_.padLow[2] + t * window_.dilation[2], outputsOfTap_[t]);
+    });
+  }
+
+  void divide(const Row& row, const T* from, T* to) const {
+    const Index taps0 = includePad_ ? window_.kernel[0] : row.taps0.end - row.taps0.begin;
+    const Index taps1 = includePad_ ? window_.kernel[1] : row.taps1.end - row.taps1.begin;
+    const T taps = T(taps0 * taps1);
+    for (Index o = 0; o < window_.out[2]; ++o)
+      to[o] = from[o] / (taps * tapsOfColumn_[o]);
+  }
+
+  Index planes_;
+  WindowShape window_;
+  bool includePad_;
+  Index inVolume_, outVolume_;
+  std::vector<T> tapsOfColumn_, scaled_;
+  std::vector<Range> outputsOfTap_;
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape) {
+  if (shape.mode == PoolingMode::Max)
+    return std::make_unique<MaxPooling<T>>(shape);
+  return std::make_unique<AveragePooling<T>>(shape);
+}
+
+template std::unique_ptr<Pooling<float>> makeLoopPooling<float>(const PoolingShape&);
+template std::unique_ptr<Pooling<double>> makeLoopPooling<double>(const PoolingShape&);
+
+} // namespace tenon

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sums go through a binary counter of partial sums: runs of up to kRun products are summed in eight
+// lanes, and the sums of two equally many runs are added as soon as both are there.
+#include "kernels/reduce.hpp"
+
+#include "kernels/block.hpp"
+#include "kernels/maximum.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kRun = 256;
+constexpr int kLanes = 8;
+
+class PairwiseSum {
+public:
+  void add(double value) {
+    int level = 0;
+    for (; count_ >> level & 1; ++level)
+      value += partial_[level];
+    partial_[level] = value;
+    ++count_;
+  }
+  double total() const {
+    double sum = 0;
+    for (int level = 0; count_ >> level; ++level)
+      if (count_ >> level & 1)
+        sum += partial_[level];
+    return sum;
+  }
+
+private:
+  std::uint64_t count_ = 0;
+  double partial_[64];
+};
+
+template <class T>
+double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
+  double lane[kLanes] = {};
+  Index i = 0;
+  if (xs == 1 && ys == 1) {
+    for (; i + kLanes <= n; i += kLanes)
+      for (int l = 0; l < kLanes; ++l)
+        lane[l] += double(x[i + l]) * double(y[i + l]);
+  }
+  for (; i < n; ++i)
+    lane[i % kLanes] += double(x[i * xs]) * double(y[i * ys]);
+  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+template <class T>
+void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index ys) {
+  for (Index i = 0; i < n; i += kRun)
+    sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
+}
+
+// visit(n, offset in a, stride in a, offset in b, stride in b) for each inner row of the box.
+template <class Visit>
+void forEachInnerRow(int rank, const Index* extent, const Index* a, const Index* b, Visit visit) {
+  const Block block = normaliseBlock(rank, extent, a, b);
+  const int row = block.rank - 2, inner = block.rank - 1;
+  forEachPlane(block, [&](Index offsetA, Index offsetB) {
+    for (Index r = 0; r < block.extent[row]; ++r)
+      visit(block.extent[inner], offsetA + r * block.a[row], block.a[inner],
+            offsetB + r * block.b[row], block.b[inner]);
+  });
+}
+
+template <class T>
+double largest(double best, Index n, const T* x, Index xs) {
+  for (Index i = 0; i < n; ++i) {
+    const double value = std::abs(double(x[i * xs]));
+    best = beats(value, best) ? value : best;
+  }
+  return best;
+}
+
+} // namespace
+
+template <class T>
+double dot(Index n, const T* x, const T* y) {
+  PairwiseSum sum;
+  addDot(sum, n, x, 1, y, 1);
+  return sum.total();
+}
+
+template <class T>
+double sumSquares(Index n, const T* x) {
+  return dot(n, x, x);
+}
+
+template <class T>
+double maxAbs(Index n, const T* x) {
+  return largest(0.0, n, x, 1);
+}
+
+template <class T>
+double dotBlock(int rank, const Index* extent, const T* x, const Index* xs, const T* y,
+                const Index* ys) {
+  PairwiseSum sum;
+  forEachInnerRow(rank, extent, xs, ys,
+                  [&](Index n, Index atX, Index stepX, Index atY, Index stepY) {
+                    addDot(sum, n, x + atX, stepX, y + atY, stepY);
+                  });
+  return sum.total();
+}
+
+template <class T>
+double maxAbsBlock(int rank, const Index* extent, const T* x, const Index* xs) {
+  double best = 0;
+  forEachInnerRow(rank, extent, xs, xs, [&](Index n, Index at, Index step, Index, Index) {
+    best = largest(best, n, x + at, step);
+  });
+  return best;
+}
+
+template <class T>
+void fillBlock(int rank, const Index* extent, T value, T* y, const Index* ys) {
+  forEachInnerRow(rank, extent, ys, ys, [&](Index n, Index at, Index step, Index, Index) {
+    if (step == 1)
+      std::fill_n(y + at, n, value);
+    else
+      for (Index i = 0; i < n; ++i)
+        y[at + i * step] = value;
+  });
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template double dot<T>(Index, const T*, const T*);                                               \
+  template double sumSquares<T>(Index, const T*);                                                  \
+  template double maxAbs<T>(Index, const T*);                                                      \
+  template double dotBlock<T>(int, const Index*, const T*, const Index*, const T*, const Index*);  \
+  template double maxAbsBlock<T>(int, const Index*, const T*, const Index*);                       \
+  template void fillBlock<T>(int, const Index*, T, T*, const Index*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+template void fillBlock<std::int64_t>(int, const Index*, std::int64_t, std::int64_t*, const Index*);
+
+} // namespace tenon

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/update.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon {
+
+template <class T>
+void sgdStep(Index n, double lr, double momentum, double weightDecay, bool nesterov, const T* g,
+             T* velocity, T* w) {
+  const T rate = T(lr), mu = T(momentum), decay = T(weightDecay);
+  if (momentum == 0) {
+    for (Index i = 0; i < n; ++i)
+      w[i] -= rate * (g[i] + decay * w[i]);
+    return;
+  }
+  for (Index i = 0; i < n; ++i) {
+    const T gradient = g[i] + decay * w[i];
+    velocity[i] = mu * velocity[i] + gradient;
+    w[i] -= rate * (nesterov ? gradient + mu * velocity[i] : velocity[i]);
+  }
+}
+
+template <class T>
+void adamStep(Index n, double lr, double beta1, double beta2, double eps, double weightDecay,
+              Index stepNumber, const T* g, T* m, T* v, T* w) {
+  if (stepNumber < 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("Adam's step number is {}; steps count from 1", stepNumber));
+  const T b1 = T(beta1), c1 = T(1 - beta1), b2 = T(beta2), c2 = T(1 - beta2);
+  const T rate = T(lr / (1 - std::pow(beta1, double(stepNumber))));
+  const T rootCorrection = T(std::sqrt(1 - std::pow(beta2, double(stepNumber))));
+  const T epsilon = T(eps), decay = T(weightDecay);
+  for (Index i = 0; i < n; ++i) {
+    const T gradient = g[i] + decay * w[i];
+    m[i] = b1 * m[i] + c1 * gradient;
+    v[i] = b2 * v[i] + c2 * gradient * gradient;
+    w[i] -= rate * m[i] / (std::sqrt(v[i]) / rootCorrection + epsilon);
+  }
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void sgdStep<T>(Index, double, double, double, bool, const T*, T*, T*);                 \
+  template void adamStep<T>(Index, double, double, double, double, double, Index, const T*, T*,    \
+                            T*, T*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

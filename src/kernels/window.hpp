@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sliding window shared by convolution and pooling. Along each spatial dimension output o
+// reads, for tap t of the kernel, the input
+//     i = o stride - padLow + t dilation,
+// and taps with i outside [0, in) fall on padding. padLow < 0 skips leading input; the padding at
+// the upper end follows from `out`, and where it is negative, input stays unread.
+#pragma once
+
+#include "kernels/index.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tenon {
+
+constexpr int kMaxSpatial = 3;
+
+struct WindowShape {
+  int rank = kMaxSpatial;
+  std::array<Index, kMaxSpatial> in{1, 1, 1};  // local input extents as held
+  std::array<Index, kMaxSpatial> out{1, 1, 1}; // local outputs to produce
+  std::array<Index, kMaxSpatial> kernel{1, 1, 1};
+  std::array<Index, kMaxSpatial> stride{1, 1, 1};
+  std::array<Index, kMaxSpatial> dilation{1, 1, 1};
+  std::array<Index, kMaxSpatial> padLow{0, 0, 0};
+};
+
+// TENON_ERR_ARG unless the rank is 1..3, extents are >= 0, and kernel, stride and dilation >= 1.
+void checkWindow(const WindowShape& window);
+
+// The same window with three spatial dimensions, unit ones in front: the arrays are unchanged.
+WindowShape embedWindow(const WindowShape& window);
+
+// Products over the window's dimensions.
+Index inputVolume(const WindowShape& window);
+Index outputVolume(const WindowShape& window);
+Index kernelVolume(const WindowShape& window);
+
+struct Range {
+  Index begin, end; // empty where end <= begin
+};
+
+constexpr Index ceilDivide(Index a, Index b) {
+  return a / b + (a % b > 0 ? 1 : 0);
+} // for b > 0
+
+// The taps of output o along dimension d that read input.
+inline Range tapsInside(const WindowShape& w, int d, Index o) {
+  const Index first = o * w.stride[d] - w.padLow[d];
+  return {std::max<Index>(0, ceilDivide(-first, w.dilation[d])),
+          std::min(w.kernel[d], ceilDivide(w.in[d] - first, w.dilation[d]))};
+}
+
+// The outputs along dimension d whose tap t reads input.
+inline Range outputsInside(const WindowShape& w, int d, Index t) {
+  const Index shift = w.padLow[d] - t * w.dilation[d];
+  return {std::max<Index>(0, ceilDivide(shift, w.stride[d])),
+          std::min(w.out[d], ceilDivide(w.in[d] + shift, w.stride[d]))};
+}
+
+using Position = std::array<Index, kMaxSpatial>;
+
+// visit(output position, its row-major index) for every output of an embedded window.
+template <class Visit>
+void forEachOutput(const WindowShape& w, Visit visit) {
+  Index flat = 0;
+  Position o;
+  for (o[0] = 0; o[0] < w.out[0]; ++o[0])
+    for (o[1] = 0; o[1] < w.out[1]; ++o[1])
+      for (o[2] = 0; o[2] < w.out[2]; ++o[2])
+        visit(o, flat++);
+}
+
+// visit(index of the tap, index of the input it reads), row-major, for every tap of output o of an
+// embedded window that reads input.
+template <class Visit>
+void forEachRead(const WindowShape& w, const Position& o, Visit visit) {
+  const Range r0 = tapsInside(w, 0, o[0]), r1 = tapsInside(w, 1, o[1]), r2 = tapsInside(w, 2, o[2]);
+  for (Index t0 = r0.begin; t0 < r0.end; ++t0)
+    for (Index t1 = r1.begin; t1 < r1.end; ++t1)
+      for (Index t2 = r2.begin; t2 < r2.end; ++t2) {
+        const Index i0 = o[0] * w.stride[0] - w.padLow[0] + t0 * w.dilation[0];
+        const Index i1 = o[1] * w.stride[1] - w.padLow[1] + t1 * w.dilation[1];
+        const Index i2 = o[2] * w.stride[2] - w.padLow[2] + t2 * w.dilation[2];
+        visit((t0 * w.kernel[1] + t1) * w.kernel[2] + t2, (i0 * w.in[1] + i1) * w.in[2] + i2);
+      }
+}
+
+} // namespace tenon
