@@ -64,13 +64,13 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
 }
 
 // All boxes of cells that two positions share: the product of the overlaps of every dimension.
-std::vector<Block> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
-  std::vector<Block> blocks(1);
+std::vector<CellBlock> productBlocks(const std::vector<const std::vector<Overlap>*>& perDim) {
+  std::vector<CellBlock> blocks(1);
   for (const auto* choices : perDim) {
-    std::vector<Block> longer;
-    for (const Block& block : blocks)
+    std::vector<CellBlock> longer;
+    for (const CellBlock& block : blocks)
       for (const Overlap& o : *choices) {
-        Block next = block;
+        CellBlock next = block;
         next.extent.push_back(o.length);
         next.sourceBegin.push_back(o.source);
         next.targetBegin.push_back(o.target);
@@ -83,9 +83,9 @@ std::vector<Block> productBlocks(const std::vector<const std::vector<Overlap>*>&
   return blocks;
 }
 
-Index cellsOf(const std::vector<Block>& blocks) {
+Index cellsOf(const std::vector<CellBlock>& blocks) {
   Index sum = 0;
-  for (const Block& block : blocks)
+  for (const CellBlock& block : blocks)
     sum += cells(block.extent);
   return sum;
 }

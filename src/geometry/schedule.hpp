@@ -19,7 +19,7 @@ namespace tenon {
 // One box of cells that moves. Its cells are counted in rising global order in every dimension;
 // begin and step say where they lie in the local arrays of source and target. A reflection runs
 // backwards (step -1).
-struct Block {
+struct CellBlock {
   Shape extent;
   std::vector<Index> sourceBegin, targetBegin;
   std::vector<Index> sourceStep, targetStep;
@@ -28,7 +28,7 @@ struct Block {
 struct Transfer {
   int peer = -1; // rank of the parent communicator
   Index cells = 0;
-  std::vector<Block> blocks;
+  std::vector<CellBlock> blocks;
 };
 
 struct Schedule {

@@ -61,7 +61,7 @@ Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
   Matrix matrix;
   for (int r = 0; r < ranks; ++r)
     for (const Transfer& t : makeSchedule(a, b, r).sends)
-      for (const Block& block : t.blocks)
+      for (const CellBlock& block : t.blocks)
         forEach(block.extent, [&](const std::vector<Index>& index) {
           ++matrix[{target.cell(t.peer, at(block.targetBegin, block.targetStep, index)),
                     source.cell(r, at(block.sourceBegin, block.sourceStep, index))}];

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The conversion C(a -> b) of one tensor from layout a to layout b: every movement of data between
+// ranks. Broadcast, sum-reduce, scatter, gather, all-gather, reduce-scatter, all-to-all, slice and
+// zero-pad are its cases, and so are the halo exchange S -> G and the repartition between two
+// meshes. (Hewett & Grady 2020, Sections 2-3; the tables of tensor properties of DistPar.)
+#pragma once
+
+#include "linop/linear_op.hpp"
+#include "linop/schedule_executor.hpp"
+
+namespace tenon {
+
+class Conversion final : public LinearOp {
+public:
+  // Collective, but without communication: every rank knows both layouts. Throws TENON_ERR_SHAPE if
+  // the global shapes differ.
+  Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type);
+
+  const char* type() const noexcept override { return "conversion"; }
+  std::string describe() const override;
+
+  // The largest instead of the sum where addends meet: not linear, and never differentiated.
+  void applyMax(const DTensor& x, DTensor& y);
+
+  // What this rank sends in one Apply.
+  Traffic traffic() const noexcept { return traffic_; }
+
+private:
+  Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type, const Schedule& schedule);
+  void doApply(const DTensor& x, DTensor& y) override { executor_.forward(x, y); }
+  void doApplyAdjoint(const DTensor& y, DTensor& x) override { executor_.transpose(y, x); }
+
+  ScheduleExecutor executor_;
+  Traffic traffic_;
+};
+
+// True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
+// share one array: axes of one process count for nothing, nor do margins that add nothing.
+bool sameHolding(const Layout& a, const Layout& b);
+
+} // namespace tenon
