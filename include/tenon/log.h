@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief The event log: the caller's own events and stages beside Tenon's.
+ *
+ *  With -tenon_log_view the log is printed at TenonFinalize(): for each event and stage the count,
+ *  time, flops, messages and bytes. While the log is off these calls do next to nothing.
+ */
+#ifndef TENON_LOG_H
+#define TENON_LOG_H
+
+#include <tenon/error.h>
+#include <tenon/types.h>
+
+/** @brief Turns the log on or off, as -tenon_log_view does at start. Not collective. */
+TENON_EXTERN TenonErrorCode TenonLogEnable(TenonBool on) TENON_NOEXCEPT;
+
+/** @brief The number of the event of that name, the same at each call. Not collective.
+ *  @return TENON_ERR_ARG if there are too many events */
+TENON_EXTERN TenonErrorCode TenonLogEventRegister(const char* name, int* event) TENON_NOEXCEPT;
+
+/** @brief Begins an event; events nest. Not collective.
+ *  @return TENON_ERR_ARG if the number is no event's */
+TENON_EXTERN TenonErrorCode TenonLogEventBegin(int event) TENON_NOEXCEPT;
+
+/** @brief Ends the innermost event. Not collective.
+ *  @return TENON_ERR_STATE if another event is innermost */
+TENON_EXTERN TenonErrorCode TenonLogEventEnd(int event) TENON_NOEXCEPT;
+
+/** @brief Adds floating-point operations to the innermost event. Not collective. */
+TENON_EXTERN TenonErrorCode TenonLogFlops(double flops) TENON_NOEXCEPT;
+
+/** @brief Begins a stage: what begins now counts for it until it is popped. Not collective.
+ *  @return TENON_ERR_ARG if there are too many stages */
+TENON_EXTERN TenonErrorCode TenonLogStagePush(const char* name) TENON_NOEXCEPT;
+
+/** @brief Returns to the stage before. Not collective.
+ *  @return TENON_ERR_STATE if no stage was pushed */
+TENON_EXTERN TenonErrorCode TenonLogStagePop(void) TENON_NOEXCEPT;
+
+#endif

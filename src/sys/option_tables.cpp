@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/option_tables.hpp"
+
+#include "sys/error.hpp"
+#include "sys/option_text.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+namespace tenon {
+
+namespace {
+
+// Options of the library as a whole. They are read without a prefix.
+constexpr OptionSpec kGlobalOptions[] = {
+    {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
+    {"options_file", OptionSpec::String, "", "read options from this file, one a line"},
+    {"log_view", OptionSpec::Flag, "false", "print the event log at finalize"},
+    {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
+    {"verbose", OptionSpec::Int, "0", "1: one line for each set-up; more: more"},
+    {"agree_timeout", OptionSpec::Real, "300",
+     "seconds after which ranks absent from a collective call are an error"},
+};
+
+struct Tables {
+  std::mutex mutex;
+  std::deque<OptionDeclaration> list;
+  bool programMode = false;
+};
+
+OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool isProgram) {
+  return {owner,
+          spec.name,
+          spec.type,
+          spec.defaultValue ? spec.defaultValue : "",
+          spec.help ? spec.help : "",
+          split(spec.choices ? spec.choices : "", '|'),
+          isProgram};
+}
+
+// Built at first use, since tables register themselves before main; never destroyed.
+Tables& tables() {
+  static auto* all = [] {
+    auto* made = new Tables;
+    for (const auto& spec : kGlobalOptions)
+      made->list.push_back(declarationOf("tenon", spec, false));
+    return made;
+  }();
+  return *all;
+}
+
+void checkDeclaration(const OptionDeclaration& made) {
+  if (made.name.empty() || made.name.front() == '-')
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares an option '{}'; expected a name without a dash",
+                            made.owner, made.name));
+  if (!made.defaultValue.empty() && !made.accepts(made.defaultValue))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' with default '{}'; expected {}", made.owner,
+                            made.name, made.defaultValue, made.expected()));
+  for (const auto& other : tables().list)
+    if (other.name == made.name && other.isProgram == made.isProgram && other.type != made.type)
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("{} declares option '{}' as {}, but {} declares it as {}; use "
+                              "another name or the same type",
+                              made.owner, made.name, made.expected(), other.owner,
+                              other.expected()));
+}
+
+bool isDeclared(const OptionDeclaration& made) {
+  return std::any_of(tables().list.begin(), tables().list.end(), [&](const auto& other) {
+    return other.owner == made.owner && other.name == made.name &&
+           other.isProgram == made.isProgram;
+  });
+}
+
+void declare(const OptionTable& table, bool isProgram) {
+  std::lock_guard lock(tables().mutex);
+  for (const auto& spec : table.specs)
+    checkDeclaration(declarationOf(table.owner, spec, isProgram));
+  for (const auto& spec : table.specs) {
+    auto made = declarationOf(table.owner, spec, isProgram);
+    if (!isDeclared(made))
+      tables().list.push_back(std::move(made));
+  }
+  tables().programMode = tables().programMode || isProgram;
+}
+
+// The part of a library key after -tenon_ that stands before and with the name: does it end so?
+bool endsWithName(std::string_view body, std::string_view name) {
+  if (!body.ends_with(name))
+    return false;
+  return body.size() == name.size() || body[body.size() - name.size() - 1] == '_';
+}
+
+bool matches(const OptionDeclaration& declared, std::string_view key) {
+  if (declared.isProgram)
+    return key.substr(1) == declared.name;
+  return key.starts_with(kKeyStart) && endsWithName(key.substr(kKeyStart.size()), declared.name);
+}
+
+struct Candidate {
+  int distance = std::numeric_limits<int>::max();
+  std::string key;
+
+  void improve(std::string_view written, std::string_view meant, const std::string& completed) {
+    const int tried = editDistance(written, meant);
+    if (tried < distance) {
+      distance = tried;
+      key = completed;
+    }
+  }
+};
+
+} // namespace
+
+std::string OptionDeclaration::usage() const {
+  static constexpr const char* kValues[] = {"[true|false]", "<integer>", "<real>",
+                                            "<text>",       "",          "[word]"};
+  const std::string value =
+      type == OptionSpec::Choice ? fmt::format("<{}>", joined(choices, "|")) : kValues[type];
+  return fmt::format("{}{} {}", isProgram ? "-" : "-tenon_[prefix_]", name, value);
+}
+
+std::string OptionDeclaration::expected() const {
+  static constexpr const char* kTexts[] = {"true or false (or 1, 0, yes, no, on, off)",
+                                           "an integer",
+                                           "a real number",
+                                           "text",
+                                           "",
+                                           "a word or nothing"};
+  return type == OptionSpec::Choice ? fmt::format("one of {}", joined(choices, "|")) : kTexts[type];
+}
+
+bool OptionDeclaration::accepts(std::string_view value) const {
+  switch (type) {
+  case OptionSpec::Flag:
+    return parseFlag(value).has_value();
+  case OptionSpec::Int:
+    return parseInt(value).has_value();
+  case OptionSpec::Real:
+    return parseReal(value).has_value();
+  case OptionSpec::Choice:
+    return std::find(choices.begin(), choices.end(), value) != choices.end();
+  default:
+    return true;
+  }
+}
+
+void registerOptions(const OptionTable& table) {
+  declare(table, false);
+}
+void declareProgramOptions(const OptionTable& table) {
+  declare(table, true);
+}
+
+std::vector<const OptionDeclaration*> optionDeclarations() {
+  std::lock_guard lock(tables().mutex);
+  std::vector<const OptionDeclaration*> all;
+  for (const auto& declared : tables().list)
+    all.push_back(&declared);
+  return all;
+}
+
+bool isProgramMode() {
+  std::lock_guard lock(tables().mutex);
+  return tables().programMode;
+}
+
+std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {
+  auto found = optionDeclarations();
+  std::erase_if(found, [&](const auto* declared) { return !matches(*declared, key); });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto* a, const auto* b) { return a->name.size() > b->name.size(); });
+  return found;
+}
+
+std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram) {
+  auto found = optionDeclarations();
+  std::erase_if(found, [&](const auto* declared) {
+    return declared->name != name || declared->isProgram != isProgram;
+  });
+  return found;
+}
+
+std::string nearestKey(std::string_view key) {
+  Candidate best;
+  for (const auto* declared : optionDeclarations()) {
+    if (declared->isProgram) {
+      const std::string whole = fmt::format("-{}", declared->name);
+      best.improve(key, whole, whole);
+      continue;
+    }
+    const std::string whole = fmt::format("{}{}", kKeyStart, declared->name);
+    best.improve(key, whole, whole);
+    if (!key.starts_with(kKeyStart))
+      continue;
+    // Whatever stands before an underscore may be a prefix.
+    for (auto at = key.find('_', kKeyStart.size()); at != key.npos; at = key.find('_', at + 1))
+      best.improve(key.substr(at + 1), declared->name,
+                   fmt::format("{}{}", key.substr(0, at + 1), declared->name));
+  }
+  return best.key;
+}
+
+} // namespace tenon

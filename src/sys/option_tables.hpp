@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What options there are: static tables beside the code that reads them, collected in one list for
+// the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
+// ending; a program of ours adds its own, written -name.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+struct OptionSpec {
+  // Flag: a truth value, true if none is written. Word: a string that may be left out (then "").
+  enum Type { Flag, Int, Real, String, Choice, Word };
+  const char* name;
+  Type type;
+  const char* defaultValue;
+  const char* help;
+  const char* choices = nullptr; // "a|b|c", for Choice
+};
+
+struct OptionTable {
+  const char* owner; // a room or type: "conv", "comm"
+  std::span<const OptionSpec> specs;
+};
+
+// One option as declared by one owner.
+struct OptionDeclaration {
+  std::string owner;
+  std::string name;
+  OptionSpec::Type type;
+  std::string defaultValue;
+  std::string help;
+  std::vector<std::string> choices;
+  bool isProgram;
+
+  // "-tenon_[prefix_]name <a|b>", as the help shows it.
+  std::string usage() const;
+  // "an integer", "one of a|b": for messages.
+  std::string expected() const;
+  bool accepts(std::string_view value) const;
+};
+
+// Two owners may declare one name only with the same type; the same table twice counts once.
+void registerOptions(const OptionTable& table);
+// To be called before the command line is read. From then on every key on it must be declared.
+void declareProgramOptions(const OptionTable& table);
+
+// For tables of the library: const OptionRegistration kRegistration{{"conv", kOptions}};
+struct OptionRegistration {
+  explicit OptionRegistration(const OptionTable& table) { registerOptions(table); }
+};
+
+// All declarations in order of registration; they stay where they are for the life of the process.
+std::vector<const OptionDeclaration*> optionDeclarations();
+bool isProgramMode();
+// The declarations that a key as written may mean, the longest name first; none if it is unknown.
+std::vector<const OptionDeclaration*> declarationsOf(std::string_view key);
+// Of an exact name, in order of registration.
+std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, bool isProgram);
+// The key that was probably meant; "" if nothing is declared.
+std::string nearestKey(std::string_view key);
+
+inline constexpr std::string_view kKeyStart = "-tenon_";
+
+} // namespace tenon

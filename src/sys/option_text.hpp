@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How options are written: words, quotes and comments, and the values of each type.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+// true for true, 1, yes, on; false for false, 0, no, off; in any case.
+std::optional<bool> parseFlag(std::string_view text);
+std::optional<Index> parseInt(std::string_view text);
+// Any finite or infinite number.
+std::optional<double> parseReal(std::string_view text);
+
+// A key begins with a dash, unless it is a number or the dash alone.
+bool looksLikeKey(std::string_view token);
+
+// The words between blanks; '...' and "..." keep blanks together; a word that begins with # ends
+// the line. `place` names the text in the error for a quote that is not closed.
+std::vector<std::string> tokenize(std::string_view line, std::string_view place);
+
+} // namespace tenon

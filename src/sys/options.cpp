@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/options.hpp"
+
+#include "sys/environment.hpp"
+#include "sys/error.hpp"
+#include "sys/option_read.hpp"
+#include "sys/option_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+std::string keyOf(std::string_view prefix, std::string_view name) {
+  if (prefix == kProgram)
+    return fmt::format("-{}", name);
+  const bool joint = !prefix.empty() && prefix.back() != '_';
+  return fmt::format("{}{}{}{}", kKeyStart, prefix, joint ? "_" : "", name);
+}
+
+// Asking for an undeclared option, or for one under a wrong type, is a fault of the library.
+std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::string_view name,
+                                                 std::initializer_list<OptionSpec::Type> types) {
+  auto declared = declarationsNamed(name, prefix == kProgram);
+  if (declared.empty())
+    throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' is read but not declared", name));
+  const auto type = declared.front()->type;
+  if (types.size() > 0 && std::find(types.begin(), types.end(), type) == types.end())
+    throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' is read as another type; it is {}",
+                                                name, declared.front()->expected()));
+  return declared;
+}
+
+std::string defaultOf(std::string_view prefix, std::string_view name) {
+  const auto declared = declaredAs(prefix, name, {});
+  for (const auto* one : declared)
+    if (one->defaultValue != declared.front()->defaultValue)
+      throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has different defaults in {} and {}",
+                                                  name, declared.front()->owner, one->owner));
+  return declared.front()->defaultValue;
+}
+
+// A key may end in several declared names of different types; only here is it known which is meant.
+template <class T>
+T parsed(const OptionValue& value, std::optional<T> result, const OptionDeclaration& declared) {
+  if (result)
+    return *result;
+  throw Error(TENON_ERR_OPTION,
+              fmt::format("option '{}' has value '{}' ({}); expected {}", value.key, value.text,
+                          value.place, declared.expected()));
+}
+
+template <class T>
+T parsedDefault(std::string_view name, const std::string& text, std::optional<T> result) {
+  if (result)
+    return *result;
+  throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has default '{}', which is no value of "
+                                              "its type",
+                                              name, text));
+}
+
+} // namespace
+
+OptionDatabase& options() {
+  static auto* database = new OptionDatabase;
+  return *database;
+}
+
+std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv) {
+  auto values = readEnvironment(environment("TENON_OPTIONS").value_or(""));
+  auto line = readCommandLine(argc, argv);
+  values.insert(values.end(), line.values.begin(), line.values.end());
+  const auto file = std::find_if(values.rbegin(), values.rend(), [](const auto& value) {
+    return value.key == "-tenon_options_file";
+  });
+  if (file != values.rend()) {
+    const std::string path = file->text;
+    const auto fromFile = readFileText(readWholeFile(path), path);
+    values.insert(values.end(), fromFile.begin(), fromFile.end());
+  }
+  commit(values);
+  // Asked for above.
+  lookup("", "options_file");
+  return line.rest;
+}
+
+void OptionDatabase::insertFile(const std::string& path) {
+  insertFileText(readWholeFile(path), path);
+}
+
+void OptionDatabase::insertFileText(std::string_view text, const std::string& path) {
+  commit(readFileText(text, path));
+}
+
+void OptionDatabase::set(const std::string& key, std::optional<std::string> value) {
+  if (!looksLikeKey(key))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("'{}' is not an option; expected a key such as -tenon_verbose", key));
+  commit({checkedValue(key, value, OptionSource::Call, "call")});
+}
+
+void OptionDatabase::clear() {
+  std::lock_guard lock(mutex_);
+  entries_.clear();
+}
+
+void OptionDatabase::commit(const std::vector<OptionValue>& values) {
+  std::lock_guard lock(mutex_);
+  for (const auto& value : values) {
+    Entry& entry = entries_[value.key];
+    const bool fresh = entry.value.key.empty();
+    if (fresh || entry.value.source <= value.source)
+      entry = {value, entry.used};
+  }
+}
+
+std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
+                                                  std::string_view name) const {
+  declaredAs(prefix, name, {});
+  std::lock_guard lock(mutex_);
+  auto found = entries_.find(keyOf(prefix, name));
+  if (found == entries_.end() && prefix != kProgram)
+    found = entries_.find(keyOf("", name));
+  if (found == entries_.end())
+    return std::nullopt;
+  found->second.used = true;
+  return found->second.value;
+}
+
+std::optional<bool> OptionDatabase::findFlag(std::string_view prefix, std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Flag});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseFlag(value->text), *declared.front());
+}
+
+std::optional<Index> OptionDatabase::findInt(std::string_view prefix, std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Int});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseInt(value->text), *declared.front());
+}
+
+std::optional<double> OptionDatabase::findReal(std::string_view prefix,
+                                               std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Real});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseReal(value->text), *declared.front());
+}
+
+std::optional<std::string> OptionDatabase::findString(std::string_view prefix,
+                                                      std::string_view name) const {
+  declaredAs(prefix, name, {OptionSpec::String, OptionSpec::Choice, OptionSpec::Word});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return value->text;
+}
+
+std::optional<std::string> OptionDatabase::findChoice(std::string_view prefix,
+                                                      std::string_view name) const {
+  declaredAs(prefix, name, {OptionSpec::Choice});
+  return findString(prefix, name);
+}
+
+bool OptionDatabase::getFlag(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findFlag(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseFlag(text));
+}
+
+Index OptionDatabase::getInt(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findInt(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseInt(text));
+}
+
+double OptionDatabase::getReal(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findReal(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseReal(text));
+}
+
+std::string OptionDatabase::getString(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findString(prefix, name))
+    return *given;
+  return defaultOf(prefix, name);
+}
+
+std::string OptionDatabase::getChoice(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findChoice(prefix, name))
+    return *given;
+  return defaultOf(prefix, name);
+}
+
+std::vector<OptionValue> OptionDatabase::unused() const {
+  std::lock_guard lock(mutex_);
+  std::vector<OptionValue> left;
+  for (const auto& [key, entry] : entries_)
+    if (!entry.used)
+      left.push_back(entry.value);
+  return left;
+}
+
+std::vector<OptionValue> OptionDatabase::values() const {
+  std::lock_guard lock(mutex_);
+  std::vector<OptionValue> all;
+  for (const auto& [key, entry] : entries_)
+    all.push_back(entry.value);
+  return all;
+}
+
+} // namespace tenon
