@@ -23,16 +23,19 @@ bool wait(MPI_Request& request, double deadline) {
   int done = 0;
   while (!done && MPI_Wtime() < deadline) {
     checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (!done) sched_yield();
+    if (!done)
+      sched_yield();
   }
   return done != 0;
 }
 
 [[noreturn]] void giveUp(const std::vector<int>& absent, double seconds) {
-  throw Error(TENON_ERR_TIMEOUT,
-              fmt::format("after {} s ranks {} had not arrived at a collective call that the others are in; is it "
-                          "called on all ranks of the communicator? (-tenon_agree_timeout sets the time)",
-                          seconds, fmt::join(absent, ",")));
+  throw Error(
+      TENON_ERR_TIMEOUT,
+      fmt::format(
+          "after {} s ranks {} had not arrived at a collective call that the others are in; is it "
+          "called on all ranks of the communicator? (-tenon_agree_timeout sets the time)",
+          seconds, fmt::join(absent, ",")));
 }
 
 // Rank 0 hears all ballots and keeps the first failure.
@@ -40,11 +43,14 @@ Ballot collect(Communicator& comm, Ballot verdict, double seconds) {
   std::vector<Ballot> ballots(comm.size());
   std::vector<MPI_Request> requests(comm.size(), MPI_REQUEST_NULL);
   for (int r = 1; r < comm.size(); ++r)
-    checkMpi(MPI_Irecv(&ballots[r], 2, MPI_INT, r, Communicator::kAgreementTag, comm.mpi(), &requests[r]), "MPI_Irecv");
+    checkMpi(MPI_Irecv(&ballots[r], 2, MPI_INT, r, Communicator::kAgreementTag, comm.mpi(),
+                       &requests[r]),
+             "MPI_Irecv");
   const double deadline = MPI_Wtime() + seconds;
   std::vector<int> absent;
   for (int r = 1; r < comm.size(); ++r)
-    if (!wait(requests[r], deadline)) absent.push_back(r);
+    if (!wait(requests[r], deadline))
+      absent.push_back(r);
   if (!absent.empty()) {
     for (int r : absent) {
       MPI_Cancel(&requests[r]);
@@ -52,7 +58,8 @@ Ballot collect(Communicator& comm, Ballot verdict, double seconds) {
     }
     giveUp(absent, seconds);
   }
-  for (int r = 1; r < comm.size() && verdict.code == TENON_SUCCESS; ++r) verdict = ballots[r];
+  for (int r = 1; r < comm.size() && verdict.code == TENON_SUCCESS; ++r)
+    verdict = ballots[r];
   return verdict;
 }
 
@@ -64,12 +71,14 @@ Ballot vote(Communicator& comm, Ballot mine) {
   if (comm.rank() == 0) {
     const Ballot verdict = collect(comm, mine, seconds);
     for (int r = 1; r < comm.size(); ++r)
-      checkMpi(MPI_Send(&verdict, 2, MPI_INT, r, Communicator::kAgreementTag, comm.mpi()), "MPI_Send");
+      checkMpi(MPI_Send(&verdict, 2, MPI_INT, r, Communicator::kAgreementTag, comm.mpi()),
+               "MPI_Send");
     return verdict;
   }
   Ballot verdict;
   MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Irecv(&verdict, 2, MPI_INT, 0, Communicator::kAgreementTag, comm.mpi(), &request), "MPI_Irecv");
+  checkMpi(MPI_Irecv(&verdict, 2, MPI_INT, 0, Communicator::kAgreementTag, comm.mpi(), &request),
+           "MPI_Irecv");
   checkMpi(MPI_Send(&mine, 2, MPI_INT, 0, Communicator::kAgreementTag, comm.mpi()), "MPI_Send");
   if (!wait(request, MPI_Wtime() + seconds * kPatienceOfOthers)) {
     MPI_Cancel(&request);
@@ -83,7 +92,8 @@ std::string broadcastText(Communicator& comm, std::string text, int from) {
   long long length = static_cast<long long>(text.size());
   checkMpi(MPI_Bcast(&length, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
   text.resize(length);
-  checkMpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, comm.mpi()), "MPI_Bcast");
+  checkMpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, comm.mpi()),
+           "MPI_Bcast");
   return text;
 }
 
@@ -91,16 +101,20 @@ std::string broadcastText(Communicator& comm, std::string text, int from) {
 
 void agree(Communicator& comm, const std::optional<Error>& mine) {
   if (comm.size() == 1) {
-    if (mine) throw *mine;
+    if (mine)
+      throw *mine;
     return;
   }
   const Ballot verdict = vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank()});
-  if (verdict.code == TENON_SUCCESS) return;
+  if (verdict.code == TENON_SUCCESS)
+    return;
   // The lowest failing rank lends its words to all.
   const std::string text = broadcastText(comm, mine ? mine->text() : std::string(), verdict.rank);
   int failures = mine ? 1 : 0;
-  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()), "MPI_Allreduce");
-  const std::string who = failures == comm.size() ? "" : fmt::format("rank {} of {}: ", verdict.rank, comm.size());
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()),
+           "MPI_Allreduce");
+  const std::string who =
+      failures == comm.size() ? "" : fmt::format("rank {} of {}: ", verdict.rank, comm.size());
   const auto where = mine ? mine->where() : std::source_location::current();
   Error error(static_cast<TenonErrorCode>(verdict.code), who + text, where);
   error.agreed(comm.rank() == verdict.rank);
@@ -111,7 +125,9 @@ void agreeOnText(Communicator& comm, std::string_view what, const std::string& t
   const std::string first = broadcastText(comm, text, 0);
   std::optional<Error> error;
   if (text != first)
-    error = Error(TENON_ERR_COLLECTIVE, fmt::format("{} must be the same on all ranks: here it is {}, on rank 0 it is {}", what, text, first));
+    error = Error(TENON_ERR_COLLECTIVE,
+                  fmt::format("{} must be the same on all ranks: here it is {}, on rank 0 it is {}",
+                              what, text, first));
   agree(comm, error);
 }
 

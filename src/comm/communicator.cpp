@@ -24,16 +24,19 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 Communicator::~Communicator() = default;
 
 CommPtr Communicator::of(MPI_Comm parent) {
-  if (parent == MPI_COMM_NULL) throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
+  if (parent == MPI_COMM_NULL)
+    throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
   if (keyval == MPI_KEYVAL_INVALID)
-    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr),
-             "MPI_Comm_create_keyval");
+    checkMpi(
+        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr),
+        "MPI_Comm_create_keyval");
   void* cached = nullptr;
   int found = 0;
   checkMpi(MPI_Comm_get_attr(parent, keyval, &cached, &found), "MPI_Comm_get_attr");
   if (found) {
     for (const CommPtr& known : allCommunicators())
-      if (known.get() == cached) return known;
+      if (known.get() == cached)
+        return known;
   }
   MPI_Comm copy = MPI_COMM_NULL;
   checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
@@ -44,20 +47,23 @@ CommPtr Communicator::of(MPI_Comm parent) {
 }
 
 void Communicator::freeAll() {
-  for (const CommPtr& comm : allCommunicators()) comm->free();
+  for (const CommPtr& comm : allCommunicators())
+    comm->free();
   allCommunicators().clear();
 }
 
 void Communicator::free() {
   for (auto& [name, comm] : splits_)
-    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    if (comm != MPI_COMM_NULL)
+      MPI_Comm_free(&comm);
   splits_.clear();
   MPI_Comm_free(&comm_);
 }
 
 MPI_Comm Communicator::split(const std::vector<int>& name, int color, int key) {
   const auto known = splits_.find(name);
-  if (known != splits_.end()) return known->second;
+  if (known != splits_.end())
+    return known->second;
   MPI_Comm part = MPI_COMM_NULL;
   checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   if (part != MPI_COMM_NULL)

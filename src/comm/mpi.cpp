@@ -8,7 +8,8 @@
 namespace tenon {
 
 void checkMpi(int code, const char* call, std::source_location where) {
-  if (code == MPI_SUCCESS) return;
+  if (code == MPI_SUCCESS)
+    return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);

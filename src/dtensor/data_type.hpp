@@ -20,8 +20,10 @@ void checkFloating(TenonDataType type, const char* what);
 
 template <class T>
 constexpr TenonDataType dataTypeOf() {
-  if constexpr (std::is_same_v<T, float>) return TENON_FLOAT32;
-  if constexpr (std::is_same_v<T, double>) return TENON_FLOAT64;
+  if constexpr (std::is_same_v<T, float>)
+    return TENON_FLOAT32;
+  if constexpr (std::is_same_v<T, double>)
+    return TENON_FLOAT64;
   return TENON_INT64;
 }
 

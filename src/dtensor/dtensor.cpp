@@ -17,20 +17,22 @@ Strides ownStrides(const Shape& extent) {
 
 void checkLength(const char* what, std::size_t given, int rank) {
   if (static_cast<int>(given) != rank)
-    throw Error(TENON_ERR_ARG, fmt::format("{} {} were given for a tensor of {} dimensions", given, what, rank));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} {} were given for a tensor of {} dimensions", given, what, rank));
 }
 
 } // namespace
 
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
-      position_(layout_.mesh().position(comm_->rank())), box_(layout_.box(position_)), extent_(extents(box_)),
-      localCells_(cells(extent_)), strides_(ownStrides(extent_)) {
+      position_(layout_.mesh().position(comm_->rank())), box_(layout_.box(position_)),
+      extent_(extents(box_)), localCells_(cells(extent_)), strides_(ownStrides(extent_)) {
   checkDataType(type);
 }
 
-void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
-                         const std::vector<Index>& ghostsHigh, bool readOnly) {
+void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
+                         const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
+                         bool readOnly) {
   checkLength("strides", strides.size(), rank());
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
@@ -39,14 +41,18 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides, co
   for (int d = 0; d < rank() && localCells_ > 0; ++d) {
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
     if (low > ghostsLow[d] || high > ghostsHigh[d])
-      throw Error(TENON_ERR_SHAPE, fmt::format("dimension {} of the layout has a margin of {} and {} cells, but the array's ghosts are {} and {} wide",
-                                               d, low, high, ghostsLow[d], ghostsHigh[d]));
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("dimension {} of the layout has a margin of {} and {} cells, but the "
+                              "array's ghosts are {} and {} wide",
+                              d, low, high, ghostsLow[d], ghostsHigh[d]));
     offset += low * strides[d];
   }
   if (localCells_ > 0 && firstOwned == nullptr)
-    throw Error(TENON_ERR_NULL, fmt::format("the array is NULL, but this rank holds {} cells", localCells_));
+    throw Error(TENON_ERR_NULL,
+                fmt::format("the array is NULL, but this rank holds {} cells", localCells_));
   placedEmpty_ = localCells_ == 0;
-  placed_ = placedEmpty_ ? nullptr : static_cast<std::byte*>(firstOwned) - offset * dataTypeSize(type_);
+  placed_ =
+      placedEmpty_ ? nullptr : static_cast<std::byte*>(firstOwned) - offset * dataTypeSize(type_);
   std::copy(strides.begin(), strides.end(), strides_.begin());
   readOnly_ = readOnly;
   changed();
@@ -63,14 +69,17 @@ void DTensor::resetArray() noexcept {
 bool DTensor::isContiguous() const noexcept {
   const Strides rowMajor = ownStrides(extent_);
   for (int d = 0; d < rank(); ++d)
-    if (extent_[d] > 1 && strides_[d] != rowMajor[d]) return localCells_ == 0;
+    if (extent_[d] > 1 && strides_[d] != rowMajor[d])
+      return localCells_ == 0;
   return true;
 }
 
 const void* DTensor::address(TenonDataType asked) const {
   if (asked != type_)
-    throw Error(TENON_ERR_DATATYPE, fmt::format("{} holds {}, but {} was asked for", title(), dataTypeName(type_), dataTypeName(asked)));
-  if (placed_ || placedEmpty_) return placed_;
+    throw Error(TENON_ERR_DATATYPE, fmt::format("{} holds {}, but {} was asked for", title(),
+                                                dataTypeName(type_), dataTypeName(asked)));
+  if (placed_ || placedEmpty_)
+    return placed_;
   if (own_.bytes() == 0 && localCells_ > 0) {
     own_ = Buffer(localCells_ * dataTypeSize(type_), title());
     own_.setZero();
@@ -80,17 +89,22 @@ const void* DTensor::address(TenonDataType asked) const {
 
 void DTensor::checkWritable() const {
   if (readOnly_)
-    throw Error(TENON_ERR_STATE, fmt::format("{} wraps a constant array and cannot be written", title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} wraps a constant array and cannot be written", title()));
 }
 
-void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type, const std::string& who, const char* role) {
+void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
+                 const std::string& who, const char* role) {
   if (tensor.dataType() != type)
-    throw Error(TENON_ERR_DATATYPE, fmt::format("{} wants {} as {}, but {} is {}", who, dataTypeName(type), role, tensor.title(),
-                                                dataTypeName(tensor.dataType())));
-  if (tensor.layout() == layout) return;
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} wants {} as {}, but {} is {}", who, dataTypeName(type), role,
+                            tensor.title(), dataTypeName(tensor.dataType())));
+  if (tensor.layout() == layout)
+    return;
   const bool shapes = tensor.layout().shape() != layout.shape();
   throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
-              fmt::format("{} wants as {} {}, but {} has {}", who, role, layout.describe(), tensor.title(), tensor.layout().describe()));
+              fmt::format("{} wants as {} {}, but {} has {}", who, role, layout.describe(),
+                          tensor.title(), tensor.layout().describe()));
 }
 
 } // namespace tenon

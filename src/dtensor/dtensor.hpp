@@ -32,8 +32,9 @@ public:
   // Uses the caller's memory. `firstOwned` is the first owned cell (first cell of the part, without
   // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
   // Throws TENON_ERR_SHAPE if the layout's margin is wider than the ghosts.
-  void placeArray(void* firstOwned, const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
-                  const std::vector<Index>& ghostsHigh, bool readOnly);
+  void placeArray(void* firstOwned, const std::vector<Index>& strides,
+                  const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
+                  bool readOnly);
   // Back to the library's own array.
   void resetArray() noexcept;
   bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_; }
@@ -73,6 +74,7 @@ private:
 
 // Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and type; `who`
 // wants it as `role`.
-void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type, const std::string& who, const char* role);
+void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
+                 const std::string& who, const char* role);
 
 } // namespace tenon

@@ -18,7 +18,8 @@ std::vector<Index> globalIndices(const DTensor& x, int dim) {
   std::vector<Index> result;
   for (Index i = box.begin; i < box.end; ++i) {
     if (margin && !margin->addends)
-      result.push_back(extensionSource(i, layout.shape()[dim], margin->low, margin->high).value_or(-1));
+      result.push_back(
+          extensionSource(i, layout.shape()[dim], margin->low, margin->high).value_or(-1));
     else
       result.push_back(i >= owned.begin && i < owned.end ? i : -1);
   }
@@ -29,7 +30,8 @@ std::vector<Index> globalIndices(const DTensor& x, int dim) {
 bool carriesValue(const DTensor& x) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.mesh().axes(); ++axis)
-    if (layout.property(axis).isPartial() && layout.mesh().coordinate(x.position(), axis) != 0) return false;
+    if (layout.property(axis).isPartial() && layout.mesh().coordinate(x.position(), axis) != 0)
+      return false;
   return true;
 }
 
@@ -39,15 +41,18 @@ void forEachCell(const DTensor& x, F f) {
   std::array<Index, kMaxRank> index{};
   for (Index n = x.localCells(); n > 0; --n) {
     Index offset = 0;
-    for (int d = 0; d < x.rank(); ++d) offset += index[d] * x.strides()[d];
+    for (int d = 0; d < x.rank(); ++d)
+      offset += index[d] * x.strides()[d];
     f(offset, index);
-    for (int d = x.rank() - 1; d >= 0 && ++index[d] == x.extent()[d]; --d) index[d] = 0;
+    for (int d = x.rank() - 1; d >= 0 && ++index[d] == x.extent()[d]; --d)
+      index[d] = 0;
   }
 }
 
 template <class T>
 T converted(double value) {
-  if constexpr (std::is_integral_v<T>) return static_cast<T>(std::llround(value));
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(std::llround(value));
   return static_cast<T>(value);
 }
 
@@ -56,9 +61,11 @@ T converted(double value) {
 void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
   visitDataType(x.dataType(), [&]<class T>(T) {
     T* data = x.mutableData<T>();
-    if (x.localCells() == 0) return;
+    if (x.localCells() == 0)
+      return;
     std::vector<std::vector<Index>> global;
-    for (int d = 0; d < x.rank(); ++d) global.push_back(globalIndices(x, d));
+    for (int d = 0; d < x.rank(); ++d)
+      global.push_back(globalIndices(x, d));
     const bool carries = carriesValue(x);
     forEachCell(x, [&](Index offset, const std::array<Index, kMaxRank>& index) {
       Index at = 0;
@@ -81,7 +88,8 @@ void fillUniform(DTensor& x, std::uint64_t seed, std::uint64_t stream, double lo
   fillByIndex(x, [=](Index i) { return low + (high - low) * uniformAt(seed, stream, i); });
 }
 
-void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mean, double deviation) {
+void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mean,
+                double deviation) {
   fillByIndex(x, [=](Index i) { return mean + deviation * normalAt(seed, stream, i); });
 }
 
@@ -90,7 +98,8 @@ void fillRaw(DTensor& x, std::uint64_t seed, bool integers) {
     T* data = x.mutableData<T>();
     Index counter = 0;
     forEachCell(x, [&](Index offset, const auto&) {
-      const double u = 2 * uniformAt(seed, static_cast<std::uint64_t>(x.comm()->rank()), counter++) - 1;
+      const double u =
+          2 * uniformAt(seed, static_cast<std::uint64_t>(x.comm()->rank()), counter++) - 1;
       data[offset] = integers ? converted<T>(std::floor(8 * u)) : converted<T>(u);
     });
   });

@@ -17,7 +17,8 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f);
 void fillConstant(DTensor& x, double value);
 // Uniform in [low, high), or normal: counter-based by (seed, stream, global index).
 void fillUniform(DTensor& x, std::uint64_t seed, std::uint64_t stream, double low, double high);
-void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mean, double deviation);
+void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mean,
+                double deviation);
 
 // Independent numbers in every cell of every rank, copies and margins too: raw memory for adjoint
 // tests, no valid tensor. With `integers` small integers, else uniform in [-1, 1).

@@ -13,19 +13,22 @@ namespace {
 
 std::vector<double> gathered(Communicator& comm, double local) {
   std::vector<double> all(comm.size());
-  checkMpi(MPI_Allgather(&local, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm.mpi()), "MPI_Allgather");
+  checkMpi(MPI_Allgather(&local, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm.mpi()),
+           "MPI_Allgather");
   return all;
 }
 
 double sumInRankOrder(Communicator& comm, double local) {
   double sum = 0;
-  for (double part : gathered(comm, local)) sum += part;
+  for (double part : gathered(comm, local))
+    sum += part;
   return sum;
 }
 
 double localDot(const DTensor& x, const DTensor& y) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    return dotBlock<T>(x.rank(), x.extent().data(), x.data<T>(), x.strides().data(), y.data<T>(), y.strides().data());
+    return dotBlock<T>(x.rank(), x.extent().data(), x.data<T>(), x.strides().data(), y.data<T>(),
+                       y.strides().data());
   });
 }
 
@@ -33,7 +36,8 @@ double localDot(const DTensor& x, const DTensor& y) {
 double ownedSumOfSquares(const DTensor& x) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.mesh().axes() && x.position() >= 0; ++axis)
-    if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(x.position(), axis) != 0) return 0;
+    if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(x.position(), axis) != 0)
+      return 0;
   const Box owned = layout.ownedBox(x.position());
   Shape extent;
   Index offset = 0;
@@ -42,7 +46,8 @@ double ownedSumOfSquares(const DTensor& x) {
     extent.push_back(counted.size());
     offset += (counted.begin - x.box()[d].begin) * x.strides()[d];
   }
-  if (cells(extent) == 0) return 0;
+  if (cells(extent) == 0)
+    return 0;
   return visitFloating(x.dataType(), [&]<class T>(T) {
     const T* data = x.data<T>() + offset;
     return dotBlock<T>(x.rank(), extent.data(), data, x.strides().data(), data, x.strides().data());
@@ -58,12 +63,16 @@ double pairing(const DTensor& x, const DTensor& y) {
 
 double norm(const DTensor& x) {
   if (x.layout().holdsAddends())
-    throw Error(TENON_ERR_SUPPORT, fmt::format("the norm of {} in {} is not the norm of its addends; convert it to a layout without P and G* first",
-                                               x.title(), x.layout().describe()));
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("the norm of {} in {} is not the norm of its addends; convert it to a "
+                            "layout without P and G* first",
+                            x.title(), x.layout().describe()));
   return std::sqrt(sumInRankOrder(*x.comm(), ownedSumOfSquares(x)));
 }
 
-double rawNorm(const DTensor& x) { return std::sqrt(sumInRankOrder(*x.comm(), localDot(x, x))); }
+double rawNorm(const DTensor& x) {
+  return std::sqrt(sumInRankOrder(*x.comm(), localDot(x, x)));
+}
 
 double maxAbsolute(const DTensor& x) {
   const double local = visitFloating(x.dataType(), [&]<class T>(T) {
@@ -71,7 +80,8 @@ double maxAbsolute(const DTensor& x) {
   });
   double largest = 0;
   for (double part : gathered(*x.comm(), local))
-    if (!(part <= largest)) largest = std::isnan(largest) ? largest : part;
+    if (!(part <= largest))
+      largest = std::isnan(largest) ? largest : part;
   return largest;
 }
 

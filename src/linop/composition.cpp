@@ -11,7 +11,8 @@ namespace {
 class AdjointView final : public LinearOp {
 public:
   explicit AdjointView(LinearOpRef op)
-      : LinearOp(op->comm(), op->range().dual(), op->domain().dual(), op->dataType()), op_(std::move(op)) {}
+      : LinearOp(op->comm(), op->range().dual(), op->domain().dual(), op->dataType()),
+        op_(std::move(op)) {}
 
   const char* type() const noexcept override { return "adjoint"; }
 
@@ -25,7 +26,9 @@ private:
 class Composition final : public LinearOp {
 public:
   explicit Composition(std::vector<LinearOpRef> ops)
-      : LinearOp(ops.front()->comm(), ops.front()->domain(), ops.back()->range(), ops.front()->dataType()), ops_(std::move(ops)) {
+      : LinearOp(ops.front()->comm(), ops.front()->domain(), ops.back()->range(),
+                 ops.front()->dataType()),
+        ops_(std::move(ops)) {
     for (std::size_t i = 0; i + 1 < ops_.size(); ++i) {
       between_.push_back(makeRef<DTensor>(comm(), ops_[i]->range(), dataType()));
       betweenDual_.push_back(makeRef<DTensor>(comm(), ops_[i]->range().dual(), dataType()));
@@ -59,22 +62,31 @@ private:
 
 void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
   if (first.comm() != second.comm())
-    throw Error(TENON_ERR_ARG, fmt::format("operators {} and {} of a composition live on different communicators", at, at + 1));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("operators {} and {} of a composition live on different communicators",
+                            at, at + 1));
   if (first.dataType() != second.dataType())
-    throw Error(TENON_ERR_DATATYPE, fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
-                                                dataTypeName(first.dataType()), at + 1, dataTypeName(second.dataType())));
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
+                            dataTypeName(first.dataType()), at + 1,
+                            dataTypeName(second.dataType())));
   if (!(first.range() == second.domain()))
-    throw Error(TENON_ERR_LAYOUT, fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
-                                              first.range().describe(), at + 1, second.domain().describe()));
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
+                            first.range().describe(), at + 1, second.domain().describe()));
 }
 
 } // namespace
 
-LinearOpRef adjointView(LinearOpRef op) { return makeRef<AdjointView>(std::move(op)); }
+LinearOpRef adjointView(LinearOpRef op) {
+  return makeRef<AdjointView>(std::move(op));
+}
 
 LinearOpRef compose(std::vector<LinearOpRef> ops) {
-  if (ops.empty()) throw Error(TENON_ERR_ARG, "a composition needs at least one operator");
-  for (std::size_t i = 0; i + 1 < ops.size(); ++i) checkFit(*ops[i], *ops[i + 1], i);
+  if (ops.empty())
+    throw Error(TENON_ERR_ARG, "a composition needs at least one operator");
+  for (std::size_t i = 0; i + 1 < ops.size(); ++i)
+    checkFit(*ops[i], *ops[i + 1], i);
   return makeRef<Composition>(std::move(ops));
 }
 

@@ -13,14 +13,16 @@ namespace {
 Layout bare(const Layout& layout) {
   LayoutSpec spec = layout.spec();
   for (int axis = 0; axis < spec.mesh->axes(); ++axis)
-    if (spec.mesh->extent(axis) == 1) spec.properties[axis] = Property::broadcast();
+    if (spec.mesh->extent(axis) == 1)
+      spec.properties[axis] = Property::broadcast();
   for (int d = 0; d < layout.rank(); ++d) {
     std::erase_if(spec.splitAxes[d], [&](int axis) { return spec.mesh->extent(axis) == 1; });
     bool margin = false;
     for (int part = 0; part < layout.parts(d); ++part)
       margin |= !(layout.box(d, part) == layout.owned(d, part)) &&
                 !(layout.box(d, part).empty() && layout.owned(d, part).empty());
-    if (!margin) spec.margins[d].reset();
+    if (!margin)
+      spec.margins[d].reset();
   }
   return Layout(std::move(spec));
 }
@@ -30,12 +32,14 @@ Layout bare(const Layout& layout) {
 Conversion::Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type)
     : Conversion(comm, from, to, type, makeSchedule(from, to, comm->rank())) {}
 
-Conversion::Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type, const Schedule& schedule)
-    : LinearOp(comm, std::move(from), std::move(to), type), executor_(comm, schedule, type, title()),
-      traffic_(sentTraffic(schedule, comm->rank())) {}
+Conversion::Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type,
+                       const Schedule& schedule)
+    : LinearOp(comm, std::move(from), std::move(to), type),
+      executor_(comm, schedule, type, title()), traffic_(sentTraffic(schedule, comm->rank())) {}
 
 std::string Conversion::describe() const {
-  return LinearOp::describe() + fmt::format("; this rank sends {} messages, {} bytes", traffic_.messages,
+  return LinearOp::describe() + fmt::format("; this rank sends {} messages, {} bytes",
+                                            traffic_.messages,
                                             traffic_.cells * dataTypeSize(dataType()));
 }
 
@@ -47,6 +51,8 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
   executor_.forward(x, y, Combine::Max);
 }
 
-bool sameHolding(const Layout& a, const Layout& b) { return a == b || bare(a) == bare(b); }
+bool sameHolding(const Layout& a, const Layout& b) {
+  return a == b || bare(a) == bare(b);
+}
 
 } // namespace tenon

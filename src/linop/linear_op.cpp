@@ -10,17 +10,21 @@ namespace tenon {
 namespace {
 
 void checkDistinct(const LinearOp& op, const DTensor& x, const DTensor& y) {
-  if (&x == &y) throw Error(TENON_ERR_ARG, fmt::format("{} needs two tensors, but input and output are the same", op.title()));
+  if (&x == &y)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} needs two tensors, but input and output are the same", op.title()));
 }
 
 } // namespace
 
 LinearOp::LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType type)
-    : Object(kClass), comm_(std::move(comm)), domain_(std::move(domain)), domainDual_(domain_.dual()),
-      range_(std::move(range)), rangeDual_(range_.dual()), type_(type) {}
+    : Object(kClass), comm_(std::move(comm)), domain_(std::move(domain)),
+      domainDual_(domain_.dual()), range_(std::move(range)), rangeDual_(range_.dual()),
+      type_(type) {}
 
 std::string LinearOp::describe() const {
-  return fmt::format("{} ({}, {}): {} -> {}", title(), type(), dataTypeName(type_), domain_.describe(), range_.describe());
+  return fmt::format("{} ({}, {}): {} -> {}", title(), type(), dataTypeName(type_),
+                     domain_.describe(), range_.describe());
 }
 
 void LinearOp::apply(const DTensor& x, DTensor& y) {

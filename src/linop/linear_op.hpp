@@ -39,7 +39,8 @@ using LinearOpRef = Ref<LinearOp>;
 // The adjoint as an operator of its own: apply and applyAdjoint exchanged.
 LinearOpRef adjointView(LinearOpRef op);
 
-// y <- ops[n-1] ... ops[1] ops[0] x. Throws TENON_ERR_LAYOUT naming the first pair that does not fit.
+// y <- ops[n-1] ... ops[1] ops[0] x. Throws TENON_ERR_LAYOUT naming the first pair that does not
+// fit.
 LinearOpRef compose(std::vector<LinearOpRef> ops);
 
 } // namespace tenon

@@ -10,7 +10,8 @@ namespace {
 Index remoteCells(const std::vector<Transfer>& transfers, int rank) {
   Index sum = 0;
   for (const Transfer& t : transfers)
-    if (t.peer != rank) sum += t.cells;
+    if (t.peer != rank)
+      sum += t.cells;
   return sum;
 }
 
@@ -35,7 +36,8 @@ void packedStrides(const Region& region, int rank, Index* strides) {
 
 } // namespace
 
-ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type, const std::string& owner)
+ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
+                                   const std::string& owner)
     : comm_(std::move(comm)), size_(dataTypeSize(type)),
       sourceSide_(remoteCells(schedule.sends, comm_->rank()) * size_, owner + " source buffer"),
       targetSide_(remoteCells(schedule.receives, comm_->rank()) * size_, owner + " target buffer") {
@@ -62,7 +64,8 @@ ScheduleExecutor::Part ScheduleExecutor::makePart(const Transfer& transfer, Sens
   return part;
 }
 
-ScheduleExecutor::Direction ScheduleExecutor::makeDirection(const Schedule& schedule, Sense sense, int tag) {
+ScheduleExecutor::Direction ScheduleExecutor::makeDirection(const Schedule& schedule, Sense sense,
+                                                            int tag) {
   const bool forward = sense == Sense::Forward;
   Direction direction;
   direction.sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose;
@@ -71,8 +74,8 @@ ScheduleExecutor::Direction ScheduleExecutor::makeDirection(const Schedule& sche
   const Index targetCells = cells(forward ? schedule.targetExtent : schedule.sourceExtent);
 
   std::vector<Message> sends, receives;
-  auto addParts = [&](const std::vector<Transfer>& transfers, std::byte* buffer, std::vector<Message>& messages,
-                      std::vector<Part>& parts) {
+  auto addParts = [&](const std::vector<Transfer>& transfers, std::byte* buffer,
+                      std::vector<Message>& messages, std::vector<Part>& parts) {
     Index offset = 0, filled = 0;
     for (const Transfer& transfer : transfers) {
       Part part = makePart(transfer, sense);
@@ -88,9 +91,10 @@ ScheduleExecutor::Direction ScheduleExecutor::makeDirection(const Schedule& sche
     }
     return filled;
   };
-  addParts(forward ? schedule.sends : schedule.receives, direction.sendBuffer, sends, direction.packs);
-  const Index filled =
-      addParts(forward ? schedule.receives : schedule.sends, direction.receiveBuffer, receives, direction.unpacks);
+  addParts(forward ? schedule.sends : schedule.receives, direction.sendBuffer, sends,
+           direction.packs);
+  const Index filled = addParts(forward ? schedule.receives : schedule.sends,
+                                direction.receiveBuffer, receives, direction.unpacks);
   direction.fillsAll = !direction.sums && filled == targetCells;
   direction.exchange.emplace(comm_, tag, std::move(sends), std::move(receives));
   return direction;
@@ -101,25 +105,29 @@ void ScheduleExecutor::run(Direction& direction, const DTensor& x, DTensor& y, C
 }
 
 template <class T>
-void ScheduleExecutor::runTyped(Direction& direction, const DTensor& x, DTensor& y, Combine combine) {
+void ScheduleExecutor::runTyped(Direction& direction, const DTensor& x, DTensor& y,
+                                Combine combine) {
   const int rank = x.rank();
   const T* source = x.data<T>();
   T* target = y.mutableData<T>();
   std::array<Index, kMaxRank> near{}, far{};
   direction.exchange->startReceives();
   for (const Part& part : direction.packs) {
-    if (part.message < 0) continue;
+    if (part.message < 0)
+      continue;
     T* buffer = reinterpret_cast<T*>(direction.sendBuffer + part.offset);
     for (const Region& region : part.from) {
       const T* first = firstCell(source, x.strides(), region, rank, near.data());
       packedStrides(region, rank, far.data());
-      blockCombine(Combine::Copy, rank, region.extent.data(), first, near.data(), buffer, far.data());
+      blockCombine(Combine::Copy, rank, region.extent.data(), first, near.data(), buffer,
+                   far.data());
       buffer += region.cells;
     }
     direction.exchange->startSend(part.message);
   }
   // The first part may overwrite if it covers everything; otherwise sums start from zeros.
-  const bool firstOverwrites = direction.sums && !direction.unpacks.empty() && direction.unpacks.front().coversTarget;
+  const bool firstOverwrites =
+      direction.sums && !direction.unpacks.empty() && direction.unpacks.front().coversTarget;
   if (!direction.fillsAll && !firstOverwrites)
     fillBlock(rank, y.extent().data(), T(0), target, y.strides().data());
   bool first = firstOverwrites;
@@ -127,7 +135,8 @@ void ScheduleExecutor::runTyped(Direction& direction, const DTensor& x, DTensor&
     const Combine op = direction.sums && !first ? combine : Combine::Copy;
     first = false;
     const T* buffer = reinterpret_cast<const T*>(direction.receiveBuffer + part.offset);
-    if (part.message >= 0) direction.exchange->waitReceive(part.message);
+    if (part.message >= 0)
+      direction.exchange->waitReceive(part.message);
     for (std::size_t i = 0; i < part.to.size(); ++i) {
       const Region& region = part.to[i];
       T* cell = firstCell(target, y.strides(), region, rank, near.data());

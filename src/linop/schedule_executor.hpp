@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executes a schedule, forward or transposed, between two local arrays of any strides. Contributions
-// are combined in the order of the ranks, so that copies of a sum are equal bit by bit.
+// Executes a schedule, forward or transposed, between two local arrays of any strides.
+// Contributions are combined in the order of the ranks, so that copies of a sum are equal bit by
+// bit.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -14,11 +15,14 @@ namespace tenon {
 
 class ScheduleExecutor {
 public:
-  ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type, const std::string& owner);
+  ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
+                   const std::string& owner);
 
   // y <- C x. With Combine::Max cells that several ranks contribute to get the largest value
   // instead of the sum; every target cell must then be contributed to.
-  void forward(const DTensor& x, DTensor& y, Combine combine = Combine::Add) { run(forward_, x, y, combine); }
+  void forward(const DTensor& x, DTensor& y, Combine combine = Combine::Add) {
+    run(forward_, x, y, combine);
+  }
   // y <- C^T x: sources and targets exchanged.
   void transpose(const DTensor& x, DTensor& y) { run(transpose_, x, y, Combine::Add); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Schedules as dense matrices over the raw memory of all ranks.
 #include "geometry/schedule.hpp"
+#include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,10 @@
 namespace tenon {
 namespace {
 
+using test::forEach;
+using test::globalOf;
 using test::LayoutDraw;
+using test::mayTalk;
 
 // Sparse integer matrix: (row, column) -> entry.
 using Matrix = std::map<std::pair<Index, Index>, int>;
@@ -36,17 +40,6 @@ struct RawMemory {
   Index size = 0;
 };
 
-// Calls f with every index of a box of the given extents.
-template <class F>
-void forEach(const Shape& extent, F f) {
-  std::vector<Index> index(extent.size(), 0);
-  for (Index n = cells(extent); n > 0; --n) {
-    f(index);
-    for (int d = static_cast<int>(extent.size()) - 1; d >= 0 && ++index[d] == extent[d]; --d)
-      index[d] = 0;
-  }
-}
-
 std::vector<Index> at(const std::vector<Index>& begin, const std::vector<Index>& step,
                       const std::vector<Index>& index) {
   std::vector<Index> result(index.size());
@@ -67,50 +60,6 @@ Matrix scheduledMatrix(const Layout& a, const Layout& b, int ranks) {
                     source.cell(r, at(block.sourceBegin, block.sourceStep, index))}];
         });
   return matrix;
-}
-
-// The global index that a local cell stands for in its role, or nothing (trimmed, or a zero).
-std::optional<std::vector<Index>> globalOf(const Layout& layout, int position,
-                                           const std::vector<Index>& local, bool asSource) {
-  std::vector<Index> global(local.size());
-  for (int d = 0; d < layout.rank(); ++d) {
-    const int part = layout.part(position, d);
-    const Index index = layout.box(d, part).begin + local[d];
-    const auto& margin = layout.margin(d);
-    const Interval owned = layout.owned(d, part);
-    std::optional<Index> value = index;
-    if (margin && asSource == margin->addends)
-      value = extensionSource(index, layout.shape()[d], margin->low, margin->high);
-    else if (index < owned.begin || index >= owned.end)
-      value = std::nullopt;
-    if (!value)
-      return std::nullopt;
-    global[d] = *value;
-  }
-  return global;
-}
-
-// Whether r may send to s: the definition, written axis by axis.
-bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
-  const bool sameMesh = a.mesh() == b.mesh();
-  if (sameMesh) {
-    for (int axis = 0; axis < a.mesh().axes(); ++axis) {
-      const bool fromB = a.property(axis).isBroadcast(), toP = b.property(axis).isPartial();
-      const int cr = a.mesh().coordinate(r, axis), cs = b.mesh().coordinate(s, axis);
-      if ((fromB || toP) && cr != cs)
-        return false;
-      if (fromB && toP && cr != 0)
-        return false;
-    }
-    return true;
-  }
-  for (int axis = 0; axis < a.mesh().axes(); ++axis)
-    if (a.property(axis).isBroadcast() && a.mesh().coordinate(r, axis) != 0)
-      return false;
-  for (int axis = 0; axis < b.mesh().axes(); ++axis)
-    if (b.property(axis).isPartial() && b.mesh().coordinate(s, axis) != 0)
-      return false;
-  return true;
 }
 
 Matrix definedMatrix(const Layout& a, const Layout& b, int ranks) {

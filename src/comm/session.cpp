@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/session.hpp"
+
+#include "comm/agreement.hpp"
+#include "comm/log_report.hpp"
+#include "sys/handler.hpp"
+#include "sys/live_objects.hpp"
+#include "sys/log.hpp"
+#include "sys/options.hpp"
+#include "sys/output.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+struct Session {
+  int depth = 0;
+  bool ownsMpi = false;
+  CommPtr comm;
+};
+
+Session& session() {
+  static Session instance;
+  return instance;
+}
+
+void startMpi(int* argc, char*** argv) {
+  int running = 0, finished = 0;
+  MPI_Finalized(&finished);
+  if (finished)
+    throw Error(TENON_ERR_STATE, "MPI was finalised already; Tenon cannot be initialised any more");
+  MPI_Initialized(&running);
+  if (running)
+    return;
+  int provided = 0;
+  checkMpi(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  session().ownsMpi = true;
+}
+
+void readOptions(int argc, const char* const* argv, const std::string& help) {
+  collectively(*session().comm, [&] { return options().load(argc, argv); });
+  if (const auto word = options().findString("", "help"); word && session().comm->rank() == 0)
+    print(help + (help.empty() ? "" : "\n") + options().help(*word));
+  logEnable(options().getFlag("", "log_view"));
+}
+
+void reportUnusedOptions() {
+  for (const OptionValue& option : options().unused())
+    printError(fmt::format("Tenon: option {} {} ({}) was never used\n", option.key, option.text,
+                           option.place));
+}
+
+// One rank speaks for all: the lowest that has something left.
+void reportLiveObjects(Communicator& comm) {
+  const auto objects = liveObjects();
+  int mine = objects.empty() ? comm.size() : comm.rank(), first = 0;
+  checkMpi(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
+  if (first != comm.rank())
+    return;
+  printError(fmt::format("Tenon: {} objects of rank {} were never destroyed:\n", objects.size(),
+                         comm.rank()));
+  for (const LiveObject& object : objects)
+    printError(fmt::format("  {} '{}', {} references\n", object.className, object.name,
+                           object.references));
+}
+
+void close() {
+  Session& s = session();
+  if (options().getFlag("", "log_view"))
+    printLogView(*s.comm);
+  if (s.comm->rank() == 0)
+    reportUnusedOptions();
+  reportLiveObjects(*s.comm);
+  s.comm.reset();
+  Communicator::freeAll();
+  options().clear();
+  setAbortHook({});
+  if (s.ownsMpi)
+    MPI_Finalize();
+  s = Session();
+}
+
+} // namespace
+
+void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help) {
+  Session& s = session();
+  if (s.depth > 0) {
+    ++s.depth;
+    return;
+  }
+  startMpi(argc, argv);
+  s.comm = Communicator::of(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
+  setProcessRank(s.comm->rank());
+  setAbortHook([](TenonErrorCode code) { MPI_Abort(MPI_COMM_WORLD, code); });
+  try {
+    readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
+  } catch (...) {
+    s.comm.reset();
+    Communicator::freeAll();
+    throw;
+  }
+  s.depth = 1;
+}
+
+void finalize() {
+  checkInitialized();
+  Session& s = session();
+  if (--s.depth == 0)
+    close();
+}
+
+bool isInitialized() noexcept {
+  return session().depth > 0;
+}
+
+void checkInitialized() {
+  if (!isInitialized())
+    throw Error(TENON_ERR_STATE, "Tenon is not initialised; call TenonInitialize first");
+}
+
+} // namespace tenon

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The library's life in a process: between the first initialise and the last finalise. Both are
+// counted, and MPI is finalised only by whom it was initialised.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+#include <string>
+
+namespace tenon {
+
+// Collective over comm; MPI_COMM_NULL stands for MPI_COMM_WORLD. Initialises MPI (FUNNELED) if
+// nobody has. The first call reads the options of the command line, of TENON_OPTIONS and of the
+// options file; on a bad option all ranks fail alike.
+void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help);
+// Collective over the communicator of the first initialise. The last call prints the log, options
+// never used and objects never destroyed, and frees the communicators.
+void finalize();
+bool isInitialized() noexcept;
+// Throws TENON_ERR_STATE unless initialised.
+void checkInitialized();
+
+} // namespace tenon

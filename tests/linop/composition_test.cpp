@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dtensor/fill.hpp"
+#include "linop/adjoint_test.hpp"
+#include "linop/conversion.hpp"
+#include "support/world.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+Layout layout(const char* text) {
+  return Layout({.shape = {10, 7},
+                 .mesh = Mesh::make({world()->size()}),
+                 .properties = parseProperties(text)});
+}
+
+LinearOpRef conversion(const char* from, const char* to) {
+  return makeRef<Conversion>(world(), layout(from), layout(to), TENON_FLOAT64);
+}
+
+TEST(Composition, OfAReduceScatterAndAnAllGatherIsTheAllReduce) {
+  const LinearOpRef chain = compose({conversion("P", "S0"), conversion("S0", "B")});
+  const LinearOpRef direct = conversion("P", "B");
+  DTensor x(world(), layout("P"), TENON_FLOAT64), y(world(), layout("B"), TENON_FLOAT64),
+      z(world(), layout("B"), TENON_FLOAT64);
+  fillRaw(x, 1, true);
+  chain->apply(x, y);
+  direct->apply(x, z);
+  for (Index i = 0; i < 70; ++i)
+    EXPECT_EQ(y.data<double>()[i], z.data<double>()[i]);
+}
+
+TEST(Composition, HasTheReversedAdjoints) {
+  const LinearOpRef chain =
+      compose({conversion("R", "S1"), conversion("S1", "S0"), conversion("S0", "B")});
+  const AdjointTestResult result = testAdjoint(*chain, 3, true);
+  EXPECT_EQ(result.forwardPairing, result.adjointPairing);
+}
+
+TEST(AdjointView, ExchangesBothDirections) {
+  const LinearOpRef gather = conversion("S0", "B");
+  const LinearOpRef view = adjointView(gather);
+  EXPECT_TRUE(view->domain() == layout("P"));
+  EXPECT_TRUE(view->range() == layout("S0"));
+  const AdjointTestResult result = testAdjoint(*view, 4, true);
+  EXPECT_EQ(result.forwardPairing, result.adjointPairing);
+  DTensor p(world(), layout("P"), TENON_FLOAT64), byView(world(), layout("S0"), TENON_FLOAT64),
+      byOp(world(), layout("S0"), TENON_FLOAT64);
+  fillRaw(p, 2, true);
+  view->apply(p, byView);
+  gather->applyAdjoint(p, byOp);
+  EXPECT_TRUE(std::equal(byView.data<double>(), byView.data<double>() + byView.localCells(),
+                         byOp.data<double>()));
+}
+
+TEST(Composition, NamesThePairThatDoesNotFit) {
+  try {
+    compose({conversion("R", "S1"), conversion("S0", "B")});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_LAYOUT);
+    EXPECT_NE(error.text().find("operator 0"), std::string::npos);
+  }
+  EXPECT_THROW(compose({}), Error);
+}
+
+} // namespace
+} // namespace tenon

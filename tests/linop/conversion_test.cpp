@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions against the definition on raw memory, the adjoint identity, and counted traffic.
+#include "dtensor/fill.hpp"
+#include "linop/adjoint_test.hpp"
+#include "linop/conversion.hpp"
+#include "support/conversion_definition.hpp"
+#include "support/random_layout.hpp"
+#include "support/world.hpp"
+#include "sys/log.hpp"
+#include "sys/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tenon {
+namespace {
+
+using test::LayoutDraw;
+using test::world;
+
+struct Case {
+  Layout from, to;
+};
+
+Case drawCase(unsigned seed) {
+  LayoutDraw draw(seed);
+  const int ranks = world()->size();
+  const Shape shape = draw.shape(1, 4, 6);
+  const MeshPtr a = draw.mesh(ranks, 3);
+  const MeshPtr b = draw.chance(60) ? a : draw.mesh(ranks, 3);
+  return {draw.layout(shape, a, 30, false), draw.layout(shape, b, 30, false)};
+}
+
+// What fillRaw gives cell number `cell` of a rank, integers.
+double rawValue(std::uint64_t seed, int rank, Index cell) {
+  return std::floor(8 * (2 * uniformAt(seed, rank, cell) - 1));
+}
+
+// The value that the definition gives one target cell of this rank.
+double expected(const Case& c, int here, const std::vector<Index>& cell, std::uint64_t seed) {
+  const auto global = test::globalOf(c.to, here, cell, false);
+  double sum = 0;
+  if (!global)
+    return sum;
+  for (int r = 0; r < world()->size(); ++r) {
+    const int position = c.from.mesh().position(r);
+    if (!c.from.isHolder(position) || !test::mayTalk(c.from, position, c.to, here))
+      continue;
+    Index number = 0;
+    test::forEach(extents(c.from.box(position)), [&](const std::vector<Index>& i) {
+      if (test::globalOf(c.from, position, i, true) == global)
+        sum += rawValue(seed, r, number);
+      ++number;
+    });
+  }
+  return sum;
+}
+
+template <class T>
+class ConversionDraws : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(ConversionDraws, Types);
+
+TYPED_TEST(ConversionDraws, EqualTheDefinition) {
+  for (unsigned seed = 0; seed < 120; ++seed) {
+    const Case c = drawCase(seed);
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>());
+    DTensor x(world(), c.from, op.dataType()), y(world(), c.to, op.dataType());
+    fillRaw(x, seed, true);
+    fillRaw(y, seed + 1, true); // what was there before must not matter
+    op.apply(x, y);
+    Index number = 0;
+    test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
+      ASSERT_EQ(y.data<TypeParam>()[number++], expected(c, y.position(), cell, seed))
+          << "seed " << seed << ": " << op.describe();
+    });
+  }
+}
+
+TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityExactlyOnIntegers) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const Case c = drawCase(1000 + seed);
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>());
+    const AdjointTestResult result = testAdjoint(op, seed, true);
+    ASSERT_EQ(result.forwardPairing, result.adjointPairing)
+        << "seed " << seed << ": " << op.describe();
+  }
+}
+
+TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityOnReals) {
+  const double tolerance = sizeof(TypeParam) == 8 ? 1e-13 : 1e-5;
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Case c = drawCase(2000 + seed);
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>());
+    ASSERT_LT(testAdjoint(op, seed, false).relativeError, tolerance) << op.describe();
+  }
+}
+
+TEST(Conversion, SendsWhatItsScheduleCounts) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    const Case c = drawCase(3000 + seed);
+    Conversion op(world(), c.from, c.to, TENON_FLOAT64);
+    DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);
+    logEnable(true);
+    logReset();
+    op.apply(x, y);
+    Index messages = 0, bytes = 0;
+    for (const EventRecord& record : logSnapshot())
+      if (record.event == "LinearOpApply") {
+        messages = record.messages;
+        bytes = record.bytes;
+      }
+    logEnable(false);
+    ASSERT_EQ(messages, op.traffic().messages);
+    ASSERT_EQ(bytes, op.traffic().cells * 8);
+  }
+}
+
+TEST(Conversion, WorksOnArraysOfAnyStride) {
+  // The tensor sits in a larger array of the caller's, in column-major order, with ghosts.
+  const Layout rows({.shape = {9, 5},
+                     .mesh = Mesh::make({world()->size()}),
+                     .properties = parseProperties("S0")});
+  const Layout columns({.shape = {9, 5},
+                        .mesh = Mesh::make({world()->size()}),
+                        .properties = parseProperties("S1")});
+  Conversion op(world(), rows, columns, TENON_FLOAT64);
+  DTensor x(world(), rows, TENON_FLOAT64), y(world(), columns, TENON_FLOAT64);
+  const Index leading = x.extent()[0] + 3;
+  std::vector<double> memory(leading * (x.extent()[1] + 4), -1);
+  x.placeArray(&memory[1 + 2 * leading], {1, leading}, {1, 2}, {2, 2}, false);
+  fillByIndex(x, [](Index i) { return static_cast<double>(i); });
+  op.apply(x, y);
+  Index number = 0;
+  test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
+    ASSERT_EQ(y.data<double>()[number++],
+              5 * (y.box()[0].begin + cell[0]) + y.box()[1].begin + cell[1]);
+  });
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), -1.0),
+            static_cast<Index>(memory.size()) - x.localCells());
+}
+
+TEST(Conversion, CopiesOfASumAreEqualBitByBit) {
+  const MeshPtr mesh = Mesh::make({world()->size()});
+  const Layout partial({.shape = {1000}, .mesh = mesh, .properties = parseProperties("P")});
+  Conversion op(world(), partial, partial.dual(), TENON_FLOAT32);
+  DTensor x(world(), partial, TENON_FLOAT32), y(world(), partial.dual(), TENON_FLOAT32);
+  fillRaw(x, 5, false);
+  op.apply(x, y);
+  std::vector<float> first(y.data<float>(), y.data<float>() + 1000);
+  MPI_Bcast(first.data(), 1000, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), y.data<float>()));
+}
+
+TEST(Conversion, MovesIntegersToo) {
+  const MeshPtr mesh = Mesh::make({world()->size()});
+  const Layout split({.shape = {7}, .mesh = mesh, .properties = parseProperties("S0")});
+  const Layout all({.shape = {7}, .mesh = mesh, .properties = parseProperties("B")});
+  Conversion op(world(), split, all, TENON_INT64);
+  DTensor x(world(), split, TENON_INT64), y(world(), all, TENON_INT64);
+  fillByIndex(x, [](Index i) { return 10.0 * static_cast<double>(i); });
+  op.apply(x, y);
+  for (Index i = 0; i < 7; ++i)
+    EXPECT_EQ(y.data<std::int64_t>()[i], 10 * i);
+}
+
+TEST(Conversion, TheLargestReplacesTheSum) {
+  const MeshPtr mesh = Mesh::make({world()->size()});
+  const Layout partial({.shape = {4}, .mesh = mesh, .properties = parseProperties("P")});
+  Conversion op(world(), partial, partial.dual(), TENON_FLOAT64);
+  DTensor x(world(), partial, TENON_FLOAT64), y(world(), partial.dual(), TENON_FLOAT64);
+  for (Index i = 0; i < 4; ++i)
+    x.mutableData<double>()[i] = -10.0 + world()->rank() * (i % 2 ? 1 : -1);
+  op.applyMax(x, y);
+  for (Index i = 0; i < 4; ++i)
+    EXPECT_EQ(y.data<double>()[i], i % 2 ? -10.0 + world()->size() - 1 : -10.0);
+}
+
+TEST(Conversion, RefusesOtherTensors) {
+  const MeshPtr mesh = Mesh::make({world()->size()});
+  const Layout a({.shape = {8}, .mesh = mesh, .properties = parseProperties("S0")});
+  const Layout b({.shape = {8}, .mesh = mesh, .properties = parseProperties("B")});
+  Conversion op(world(), a, b, TENON_FLOAT64);
+  DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64),
+      single(world(), a, TENON_FLOAT32);
+  auto codeOf = [](auto&& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.code();
+    }
+    return TENON_SUCCESS;
+  };
+  EXPECT_EQ(codeOf([&] { op.apply(y, x); }), TENON_ERR_LAYOUT);
+  EXPECT_EQ(codeOf([&] { op.apply(single, y); }), TENON_ERR_DATATYPE);
+  EXPECT_EQ(codeOf([&] { op.applyAdjoint(y, x); }), TENON_ERR_LAYOUT); // y is not in the dual
+  const Layout other({.shape = {9}, .mesh = mesh, .properties = parseProperties("S0")});
+  EXPECT_EQ(codeOf([&] { Conversion(world(), a, other, TENON_FLOAT64); }), TENON_ERR_SHAPE);
+  Conversion same(world(), a, a, TENON_FLOAT64);
+  EXPECT_EQ(codeOf([&] { same.apply(x, x); }), TENON_ERR_ARG);
+}
+
+TEST(SameHolding, SeesThroughAxesOfOneAndMarginsOfNothing) {
+  const MeshPtr mesh = Mesh::make({world()->size(), 1});
+  auto layout = [&](const char* text, std::vector<std::optional<Margin>> margins = {}) {
+    return Layout({.shape = {8, 3},
+                   .mesh = mesh,
+                   .properties = parseProperties(text),
+                   .splitAxes = {},
+                   .cuts = {},
+                   .margins = std::move(margins)});
+  };
+  EXPECT_TRUE(sameHolding(layout("S0,B"), layout("S0,P")));
+  EXPECT_TRUE(sameHolding(layout("S0,S1"), layout("S0,S0")));
+  const Margin nothing{.boxes = {{0, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
+  const Margin wider{.boxes = {{-1, 3}}, .low = Boundary::Zero, .high = Boundary::Zero};
+  EXPECT_TRUE(sameHolding(layout("S0,B"), layout("S0,B", {std::nullopt, nothing})));
+  EXPECT_FALSE(sameHolding(layout("S0,B"), layout("S0,B", {std::nullopt, wider})));
+  EXPECT_EQ(sameHolding(layout("S0,B"), layout("B,B")), world()->size() == 1);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The definition of a conversion, cell by cell and axis by axis, with nothing precomputed: the
+// independent reference that schedules and operators are compared with.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+namespace tenon::test {
+
+// Calls f with every index of a box of the given extents.
+template <class F>
+void forEach(const Shape& extent, F f) {
+  std::vector<Index> index(extent.size(), 0);
+  for (Index n = cells(extent); n > 0; --n) {
+    f(index);
+    for (int d = static_cast<int>(extent.size()) - 1; d >= 0 && ++index[d] == extent[d]; --d)
+      index[d] = 0;
+  }
+}
+
+// The global index that a local cell stands for in its role, or nothing (trimmed, or a zero).
+inline std::optional<std::vector<Index>> globalOf(const Layout& layout, int position,
+                                                  const std::vector<Index>& local, bool asSource) {
+  std::vector<Index> global(local.size());
+  for (int d = 0; d < layout.rank(); ++d) {
+    const int part = layout.part(position, d);
+    const Index index = layout.box(d, part).begin + local[d];
+    const auto& margin = layout.margin(d);
+    const Interval owned = layout.owned(d, part);
+    std::optional<Index> value = index;
+    if (margin && asSource == margin->addends)
+      value = extensionSource(index, layout.shape()[d], margin->low, margin->high);
+    else if (index < owned.begin || index >= owned.end)
+      value = std::nullopt;
+    if (!value)
+      return std::nullopt;
+    global[d] = *value;
+  }
+  return global;
+}
+
+// Whether r may send to s: the definition, written axis by axis.
+inline bool mayTalk(const Layout& a, int r, const Layout& b, int s) {
+  const bool sameMesh = a.mesh() == b.mesh();
+  if (sameMesh) {
+    for (int axis = 0; axis < a.mesh().axes(); ++axis) {
+      const bool fromB = a.property(axis).isBroadcast(), toP = b.property(axis).isPartial();
+      const int cr = a.mesh().coordinate(r, axis), cs = b.mesh().coordinate(s, axis);
+      if ((fromB || toP) && cr != cs)
+        return false;
+      if (fromB && toP && cr != 0)
+        return false;
+    }
+    return true;
+  }
+  for (int axis = 0; axis < a.mesh().axes(); ++axis)
+    if (a.property(axis).isBroadcast() && a.mesh().coordinate(r, axis) != 0)
+      return false;
+  for (int axis = 0; axis < b.mesh().axes(); ++axis)
+    if (b.property(axis).isPartial() && b.mesh().coordinate(s, axis) != 0)
+      return false;
+  return true;
+}
+
+} // namespace tenon::test
