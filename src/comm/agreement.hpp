@@ -23,7 +23,9 @@ void agree(Communicator& comm, const std::optional<Error>& mine);
 // it in the message.
 void agreeOnText(Communicator& comm, std::string_view what, const std::string& text);
 
-// Runs a local body on every rank and agrees on its outcome. The body must not communicate.
+// Runs a body on every rank and agrees on its outcome. The body may make collective calls that
+// agree themselves: their error is common already and passes as it is; and a rank that fails before
+// such a call meets the others in the agreement in which they are.
 template <class Body>
 auto collectively(Communicator& comm, Body&& body) {
   std::optional<Error> error;
@@ -31,6 +33,8 @@ auto collectively(Communicator& comm, Body&& body) {
   try {
     result.emplace(std::forward<Body>(body)());
   } catch (const Error& e) {
+    if (e.isAgreed())
+      throw;
     error = e;
   } catch (const std::bad_alloc&) {
     error = Error(TENON_ERR_MEMORY, "out of memory");

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution  y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation.
+//
+// Letters on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
+// channels (y partial), d/h/w a spatial dimension (domain parallel, with halo), B all replicated,
+// R all on the root, P a partial input. Any mix on several axes.
+#pragma once
+
+#include "geometry/window.hpp"
+#include "layer/kernel_layer.hpp"
+
+namespace tenon {
+
+class ConvolutionLayer final : public KernelLayer {
+public:
+  // One window for each spatial dimension, 1 to 3 of them.
+  ConvolutionLayer(CommPtr comm, Index inChannels, Index outChannels, std::vector<Window> windows);
+
+  const char* type() const noexcept override { return "convolution"; }
+  void setWindow(int spatialDim, const Window& window);
+  const Window& window(int spatialDim) const { return windows_.at(spatialDim); }
+  int spatialRank() const noexcept { return static_cast<int>(windows_.size()); }
+  void setBias(bool bias);
+
+private:
+  KernelPlan plan(const Layout& input) override;
+  SignatureTable table() const;
+  void checkInput(const Layout& input) const;
+
+  Index inChannels_, outChannels_;
+  std::vector<Window> windows_;
+  bool bias_ = true;
+};
+
+} // namespace tenon

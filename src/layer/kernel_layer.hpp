@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layer that is one local kernel between conversions. A layer type says its layouts and its
+// kernel; everything distributed happens here:
+//
+//   Apply        xUse = C(x -> use) x,  pUse = C(storage -> use) p,  y = kernel(xUse, pUse)
+//   ApplyAdjoint (dxUse, dpUse) = kernel*(dy),  dx = C* dxUse,  dpUse accumulates
+//
+// The kernel sees contiguous arrays only.
+#pragma once
+
+#include "layer/layer.hpp"
+#include "layer/saved.hpp"
+#include "layer/signature.hpp"
+
+namespace tenon {
+
+using ParameterUses = std::vector<std::unique_ptr<ParameterUse>>;
+
+// What the kernel kept of an Apply. Tensors that it does not keep must not be read.
+struct KernelPoint {
+  const DTensor* x = nullptr;
+  const DTensor* y = nullptr;
+  Buffer* workspace = nullptr;
+};
+
+// The local arithmetic of a layer on one rank, for one set-up. Its parameters are pUse in the order
+// in which the layer type declared them.
+class LocalKernel {
+public:
+  virtual ~LocalKernel() = default;
+  virtual Index workspaceBytes() const { return 0; }
+  virtual bool keepsInput() const { return false; }
+  virtual bool keepsOutput() const { return false; }
+  // `workspace` is null in inference.
+  virtual void forward(const DTensor& x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
+  virtual void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& parameters, DTensor& dy) = 0;
+  virtual void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters, DTensor* dx) = 0;
+  virtual std::string describe() const = 0;
+};
+
+// What a layer type decides for one layout of the input.
+struct KernelPlan {
+  Signature signature;
+  Layout use;    // of the input
+  Layout output;
+  std::vector<Ref<Parameter>> parameters;
+  std::vector<Layout> parameterUses;
+  std::unique_ptr<LocalKernel> kernel;
+};
+
+class KernelLayer : public Layer {
+protected:
+  using Layer::Layer;
+  virtual KernelPlan plan(const Layout& input) = 0;
+
+private:
+  std::unique_ptr<Setup> makeSetup(const Layout& input) final;
+};
+
+} // namespace tenon

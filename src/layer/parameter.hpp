@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A learnable tensor of a layer. It is kept in a storage layout, in which the optimizer steps, and
+// used in the layout of the layer's signature. Gradients accumulate as addends in the use layout's
+// dual, are converted once to the storage layout's dual, and become a direction by the conversion
+// from there to the storage layout.
+#pragma once
+
+#include "linop/conversion.hpp"
+
+namespace tenon {
+
+class ParameterUse;
+
+class Parameter : public Object {
+public:
+  static constexpr const char* kClass = "Parameter";
+  Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type, Index fanIn, Index fanOut);
+
+  const Layout& storage() const noexcept { return value_->layout(); }
+  TenonDataType dataType() const noexcept { return value_->dataType(); }
+  Index fanIn() const noexcept { return fanIn_; }
+  Index fanOut() const noexcept { return fanOut_; }
+
+  // The value in the storage layout. Who writes it calls valueChanged() on all ranks.
+  DTensor& value() noexcept { return *value_; }
+  void valueChanged() noexcept { ++version_; }
+  std::uint64_t version() const noexcept { return version_; }
+  // For handing the value to the user, who may write it at any time: from now on every use converts
+  // it anew.
+  Ref<DTensor> expose() noexcept {
+    exposed_ = true;
+    return value_;
+  }
+  bool isExposed() const noexcept { return exposed_; }
+
+  // The gradient in the dual of the storage layout, with what all uses have accumulated. Collective.
+  DTensor& gradient();
+  // The gradient converted to the storage layout: what an optimizer steps along. Collective.
+  const DTensor& direction();
+  void zeroGradient();
+
+  // The direction of a tangent, in the storage layout; zero until somebody writes it.
+  DTensor& tangent();
+  bool hasTangent() const noexcept { return tangent_.get() != nullptr; }
+  void clearTangent() noexcept { tangent_ = {}; }
+
+private:
+  friend class ParameterUse;
+  CommPtr comm_;
+  Index fanIn_, fanOut_;
+  std::uint64_t version_ = 0;
+  bool exposed_ = false;
+  Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
+  Ref<Conversion> toDirection_; // null where both layouts hold the same memory
+  std::vector<ParameterUse*> uses_;
+};
+
+// A parameter as one set-up of a layer uses it.
+class ParameterUse {
+public:
+  ParameterUse(Ref<Parameter> parameter, const Layout& use);
+  ~ParameterUse();
+  ParameterUse(const ParameterUse&) = delete;
+  ParameterUse& operator=(const ParameterUse&) = delete;
+
+  // In the use layout. Collective: converts if the parameter may have changed.
+  const DTensor& value();
+  // The tangent's direction in the use layout, or null if the parameter has none. Collective.
+  const DTensor* tangent();
+  // Where the local kernel adds its addends, in the use layout's dual.
+  DTensor& gradientAddends();
+  const Conversion* conversion() const noexcept { return toUse_.get(); }
+
+private:
+  friend class Parameter;
+  Ref<Parameter> parameter_;
+  Ref<Conversion> toUse_; // null where both layouts hold the same memory
+  Ref<DTensor> value_, tangent_, addends_;
+  std::uint64_t seen_ = ~std::uint64_t(0);
+  bool pending_ = false; // addends wait to be collected
+};
+
+} // namespace tenon

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A tensor kept from Apply for the adjoint. The library's own tensors are referenced, and one that
+// was changed since is refused; a caller's array is copied, since nobody can tell when he writes it.
+#pragma once
+
+#include "dtensor/dtensor.hpp"
+
+namespace tenon {
+
+class SavedTensor {
+public:
+  // x must be contiguous.
+  void keep(const DTensor& x);
+  // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
+  const DTensor& get(const std::string& who) const;
+  void drop() noexcept { kept_ = {}; }
+
+private:
+  Ref<DTensor> kept_, copy_;
+  std::uint64_t state_ = 0;
+};
+
+// y <- x in memory, tensors of the same extents and any strides.
+void copyLocal(const DTensor& x, DTensor& y);
+
+} // namespace tenon

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/window_layout.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+const char* spatialLetter(int spatialDim, int spatialRank) {
+  static constexpr const char* kLetters[] = {"d", "h", "w"};
+  return kLetters[spatialDim + kMaxSpatial - spatialRank];
+}
+
+Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels, const std::string& who) {
+  const int spatial = static_cast<int>(windows.size());
+  if (input.rank() != spatial + kFirstSpatial)
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} wants an input of {} dimensions (batch, channel and {} spatial), but got [{}]", who,
+                                             spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
+  Shape shape = {input.shape()[0], outChannels};
+  for (int s = 0; s < spatial; ++s) shape.push_back(windowOutput(windows[s], input.shape()[s + kFirstSpatial], s));
+  return shape;
+}
+
+Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse, const Shape& shape, const Properties& properties,
+                          bool keepsChannels) {
+  LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = properties};
+  spec.splitAxes.resize(shape.size());
+  spec.cuts.resize(shape.size());
+  auto follow = [&](int d, std::vector<Index> cuts) {
+    spec.splitAxes[d] = plainUse.splitAxes(d);
+    spec.cuts[d] = std::move(cuts);
+  };
+  follow(0, plainUse.cuts(0));
+  if (keepsChannels) follow(1, plainUse.cuts(1));
+  for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
+    follow(d, windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
+  return Layout(std::move(spec));
+}
+
+Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse, const Layout& output) {
+  LayoutSpec spec = plainUse.spec();
+  for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
+    Margin margin{.boxes = {}, .low = Boundary::None, .high = Boundary::None};
+    bool needed = false;
+    for (int part = 0; part < plainUse.parts(d); ++part) {
+      const Interval reads = windowInput(windows[d - kFirstSpatial], output.owned(d, part));
+      const Interval inside = intersect(reads, {0, plainUse.shape()[d]});
+      const Interval owned = plainUse.owned(d, part);
+      needed |= !inside.empty() && (inside.begin < owned.begin || inside.end > owned.end);
+      margin.boxes.push_back(reads);
+    }
+    if (needed) spec.margins[d] = std::move(margin);
+  }
+  return Layout(std::move(spec));
+}
+
+WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output, int position) {
+  WindowShape local;
+  local.rank = static_cast<int>(windows.size());
+  const Box in = use.box(position), out = output.box(position);
+  for (int s = 0; s < local.rank; ++s) {
+    const int d = s + kFirstSpatial;
+    local.in[s] = in[d].size();
+    local.out[s] = out[d].size();
+    local.kernel[s] = windows[s].kernel;
+    local.stride[s] = windows[s].stride;
+    local.dilation[s] = windows[s].dilation;
+    local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
+  }
+  return local;
+}
+
+} // namespace tenon

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sliding windows over a distributed input [batch, channel, spatial...]: the output's cuts, the
+// margin that each part needs, and the window as the local kernel sees it.
+#pragma once
+
+#include "geometry/layout.hpp"
+#include "geometry/window.hpp"
+#include "kernels/window.hpp"
+#include "layer/signature.hpp"
+
+namespace tenon {
+
+inline constexpr int kFirstSpatial = 2;
+
+// One letter per spatial dimension: "w"; "h","w"; "d","h","w".
+const char* spatialLetter(int spatialDim, int spatialRank);
+
+// Spatial extents of the output. Throws TENON_ERR_SHAPE unless input is [batch, channel, spatial...].
+Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels, const std::string& who);
+
+// The output's layout: spatial cuts follow the input's, the batch has the input's cuts, and so have
+// the channels if `keepsChannels`.
+Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse, const Shape& shape, const Properties& properties,
+                          bool keepsChannels);
+
+// The input's layout with the margin that the output's parts read, where anybody reads more than he
+// owns; cells beyond the domain are clipped, and the kernel pads.
+Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse, const Layout& output);
+
+// The window of the local arrays at a mesh position.
+WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output, int position);
+
+} // namespace tenon
