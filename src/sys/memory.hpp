@@ -23,7 +23,8 @@ public:
   template <class T>
   static Buffer of(Index count, std::string label,
                    std::source_location where = std::source_location::current()) {
-    return Buffer(bytesOf(count, sizeof(T), label, where), std::move(label), where);
+    const Index bytes = bytesOf(count, sizeof(T), label, where);
+    return Buffer(bytes, std::move(label), where);
   }
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;

@@ -21,16 +21,17 @@ std::string keyOf(std::string_view prefix, std::string_view name) {
   return fmt::format("{}{}{}{}", kKeyStart, prefix, joint ? "_" : "", name);
 }
 
-// Asking for an undeclared option, or for one under a wrong type, is a fault of the library.
 std::vector<const OptionDeclaration*> declaredAs(std::string_view prefix, std::string_view name,
                                                  std::initializer_list<OptionSpec::Type> types) {
   auto declared = declarationsNamed(name, prefix == kProgram);
   if (declared.empty())
-    throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' is read but not declared", name));
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("option '{}' is read but not declared; declare it first", name));
   const auto type = declared.front()->type;
   if (types.size() > 0 && std::find(types.begin(), types.end(), type) == types.end())
-    throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' is read as another type; it is {}",
-                                                name, declared.front()->expected()));
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("option '{}' is read as another type than declared, which is {}", name,
+                            declared.front()->expected()));
   return declared;
 }
 
