@@ -16,8 +16,8 @@ add_library(tenon_warnings INTERFACE)
 target_compile_options(tenon_warnings INTERFACE -Wall -Wextra -Wpedantic
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<BOOL:${TENON_WERROR}>:-Werror>
-  # GCC 12 warns falsely on the sentinel pointers of mpi.h.
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread -Wno-stringop-overflow>)
+  # GCC 12 warns falsely on the sentinel pointers of mpi.h and on string concatenation (PR 105651).
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread -Wno-stringop-overflow -Wno-restrict>)
 
 # tenon_add_room(NAME SOURCES ... LINK ...): an object library for src/NAME.
 function(tenon_add_room name)

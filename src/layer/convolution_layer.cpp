@@ -26,29 +26,38 @@ public:
     });
   }
 
-  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
+               DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const DTensor* dw = p[0]->tangent();
       const DTensor* db = p.size() > 1 ? p[1]->tangent() : nullptr;
       const T* b = db ? db->data<T>() : nullptr;
       T* out = dy.mutableData<T>();
       std::fill_n(out, dy.localCells(), T(0));
-      if (dx) kernel_.get<T>().forward(dx->data<T>(), p[0]->value().data<T>(), nullptr, out, true);
-      if (dw) kernel_.get<T>().forward(point.x->data<T>(), dw->data<T>(), nullptr, out, true);
-      if (b) addPlaneBias(dy, b, out);
+      if (dx)
+        kernel_.get<T>().forward(dx->data<T>(), p[0]->value().data<T>(), nullptr, out, true);
+      if (dw)
+        kernel_.get<T>().forward(point.x->data<T>(), dw->data<T>(), nullptr, out, true);
+      if (b)
+        addPlaneBias(dy, b, out);
     });
   }
 
-  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
+               DTensor* dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      if (dx) kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>(), dx->mutableData<T>());
+      if (dx)
+        kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>(), dx->mutableData<T>());
       T* db = p.size() > 1 ? p[1]->gradientAddends().mutableData<T>() : nullptr;
-      kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>(), p[0]->gradientAddends().mutableData<T>(), db);
+      kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>(),
+                                      p[0]->gradientAddends().mutableData<T>(), db);
     });
   }
 
   std::string describe() const override {
-    return kernel_.visit([](const auto& k) { return fmt::format("{} ({})", backendName(k.backend()), k.implementation()); });
+    return kernel_.visit([](const auto& k) {
+      return fmt::format("{} ({})", backendName(k.backend()), k.implementation());
+    });
   }
 
 private:
@@ -58,7 +67,8 @@ private:
     const Index planes = y.extent()[0] * y.extent()[1];
     const Index plane = planes > 0 ? y.localCells() / planes : 0;
     for (Index i = 0; i < planes; ++i)
-      for (Index j = 0; j < plane; ++j) out[i * plane + j] += b[i % y.extent()[1]];
+      for (Index j = 0; j < plane; ++j)
+        out[i * plane + j] += b[i % y.extent()[1]];
   }
 
   TypedKernel<Convolution> kernel_;
@@ -66,18 +76,26 @@ private:
 
 } // namespace
 
-ConvolutionLayer::ConvolutionLayer(CommPtr comm, Index inChannels, Index outChannels, std::vector<Window> windows)
-    : KernelLayer(std::move(comm)), inChannels_(inChannels), outChannels_(outChannels), windows_(std::move(windows)) {
+ConvolutionLayer::ConvolutionLayer(CommPtr comm, Index inChannels, Index outChannels,
+                                   std::vector<Window> windows)
+    : KernelLayer(std::move(comm)), inChannels_(inChannels), outChannels_(outChannels),
+      windows_(std::move(windows)) {
   if (inChannels < 1 || outChannels < 1)
-    throw Error(TENON_ERR_ARG, fmt::format("a convolution needs at least one input and one output channel, but got {} and {}", inChannels, outChannels));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format(
+            "a convolution needs at least one input and one output channel, but got {} and {}",
+            inChannels, outChannels));
   if (windows_.empty() || spatialRank() > kMaxSpatial)
-    throw Error(TENON_ERR_ARG, fmt::format("a convolution has 1 to {} spatial dimensions, not {}", kMaxSpatial, windows_.size()));
+    throw Error(TENON_ERR_ARG, fmt::format("a convolution has 1 to {} spatial dimensions, not {}",
+                                           kMaxSpatial, windows_.size()));
 }
 
 void ConvolutionLayer::setWindow(int spatialDim, const Window& window) {
   checkBeforeSetUp("SetWindow");
   if (spatialDim < 0 || spatialDim >= spatialRank())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has spatial dimensions 0 to {}, not {}", title(), spatialRank() - 1, spatialDim));
+    throw Error(TENON_ERR_ARG, fmt::format("{} has spatial dimensions 0 to {}, not {}", title(),
+                                           spatialRank() - 1, spatialDim));
   windows_[spatialDim] = window;
 }
 
@@ -89,7 +107,8 @@ void ConvolutionLayer::setBias(bool bias) {
 SignatureTable ConvolutionLayer::table() const {
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-  SignatureTable table = {{"n", S(0), {B, B}, S(0)}, {"o", B, {S(0), S(0)}, S(1)}, {"i", S(1), {S(1), R}, P}};
+  SignatureTable table = {
+      {"n", S(0), {B, B}, S(0)}, {"o", B, {S(0), S(0)}, S(1)}, {"i", S(1), {S(1), R}, P}};
   for (int s = 0; s < spatialRank(); ++s) {
     const Property space = S(s + kFirstSpatial);
     table.push_back({spatialLetter(s, spatialRank()), space, {B, B}, space});
@@ -102,8 +121,13 @@ SignatureTable ConvolutionLayer::table() const {
 
 void ConvolutionLayer::checkInput(const Layout& input) const {
   if (input.rank() > 1 && input.shape()[1] != inChannels_)
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} wants {} input channels in dimension 1, but got {}", title(), inChannels_, input.shape()[1]));
-  if (input.hasMargins()) throw Error(TENON_ERR_LAYOUT, fmt::format("{} makes its own margins; pass the input without: {}", title(), input.describe()));
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} wants {} input channels in dimension 1, but got {}", title(),
+                            inChannels_, input.shape()[1]));
+  if (input.hasMargins())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} makes its own margins; pass the input without: {}", title(),
+                            input.describe()));
 }
 
 KernelPlan ConvolutionLayer::plan(const Layout& input) {
@@ -111,7 +135,8 @@ KernelPlan ConvolutionLayer::plan(const Layout& input) {
   checkInput(input);
   Signature chosen(table(), input.properties(), signature(), title());
   std::vector<CutSource> same;
-  for (int d = 0; d < input.rank(); ++d) same.push_back({&input, d});
+  for (int d = 0; d < input.rank(); ++d)
+    same.push_back({&input, d});
   const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
   const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), false);
   const Layout use = windowUseLayout(windows_, plain, output);
@@ -125,15 +150,19 @@ KernelPlan ConvolutionLayer::plan(const Layout& input) {
     taps *= window.kernel;
   }
   KernelPlan result{chosen, use, output, {}, {}, nullptr};
-  result.parameterUses.push_back(makeLayout(weightShape, input.meshPtr(), chosen.parameter(0), weightCuts));
-  result.parameters.push_back(parameter("weight", result.parameterUses[0], inChannels_ * taps, outChannels_ * taps));
+  result.parameterUses.push_back(
+      makeLayout(weightShape, input.meshPtr(), chosen.parameter(0), weightCuts));
+  result.parameters.push_back(
+      parameter("weight", result.parameterUses[0], inChannels_ * taps, outChannels_ * taps));
   if (bias_) {
-    result.parameterUses.push_back(makeLayout({outChannels_}, input.meshPtr(), chosen.parameter(1), {{&output, 1}}));
+    result.parameterUses.push_back(
+        makeLayout({outChannels_}, input.meshPtr(), chosen.parameter(1), {{&output, 1}}));
     result.parameters.push_back(parameter("bias", result.parameterUses[1], 0, 0));
   }
   const int here = input.mesh().position(comm()->rank());
   const Box in = use.box(here), out = output.box(here);
-  const ConvolutionShape shape{in[0].size(), in[1].size(), out[1].size(), localWindow(windows_, use, output, here)};
+  const ConvolutionShape shape{in[0].size(), in[1].size(), out[1].size(),
+                               localWindow(windows_, use, output, here)};
   result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()));
   return result;
 }

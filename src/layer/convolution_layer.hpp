@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution  y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation.
+// Convolution  y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t
+// dilation.
 //
 // Letters on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
 // channels (y partial), d/h/w a spatial dimension (domain parallel, with halo), B all replicated,

@@ -8,9 +8,11 @@
 
 namespace tenon {
 
-void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed, std::uint64_t stream) {
+void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed,
+                         std::uint64_t stream) {
   DTensor& value = parameter.value();
-  const Index fans = rule.starts_with("he") ? parameter.fanIn() : parameter.fanIn() + parameter.fanOut();
+  const Index fans =
+      rule.starts_with("he") ? parameter.fanIn() : parameter.fanIn() + parameter.fanOut();
   const std::uint64_t own = stream ^ streamOf(parameter.name());
   if (fans == 0) {
     fillConstant(value, 0);

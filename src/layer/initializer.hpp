@@ -10,6 +10,7 @@
 
 namespace tenon {
 
-void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed, std::uint64_t stream);
+void initializeParameter(Parameter& parameter, const std::string& rule, std::uint64_t seed,
+                         std::uint64_t stream);
 
 } // namespace tenon

@@ -18,9 +18,11 @@ struct KernelFrame final : Frame {
 class KernelSetup final : public Setup {
 public:
   KernelSetup(const Layer& layer, const Layout& input, KernelPlan plan)
-      : Setup(input, plan.output), layer_(layer), plan_(std::move(plan)), staged_(tensor(output())), stagedDual_(tensor(outputDual())),
-        tangentUse_(tensor(plan_.use)), adjointUse_(tensor(plan_.use.dual())) {
-    if (!sameHolding(input, plan_.use)) toUse_ = makeRef<Conversion>(layer.comm(), input, plan_.use, layer.dataType());
+      : Setup(input, plan.output), layer_(layer), plan_(std::move(plan)), staged_(tensor(output())),
+        stagedDual_(tensor(outputDual())), tangentUse_(tensor(plan_.use)),
+        adjointUse_(tensor(plan_.use.dual())) {
+    if (!sameHolding(input, plan_.use))
+      toUse_ = makeRef<Conversion>(layer.comm(), input, plan_.use, layer.dataType());
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
       uses_.push_back(std::make_unique<ParameterUse>(plan_.parameters[i], plan_.parameterUses[i]));
   }
@@ -36,11 +38,16 @@ public:
     auto& frame = static_cast<KernelFrame&>(base);
     const DTensor& use = inUseLayout(x, *frame.use);
     DTensor& result = y.isContiguous() ? y : *staged_;
-    compute([&] { plan_.kernel->forward(use, uses_, result, training ? &frame.workspace : nullptr); });
-    if (&result != &y) copyLocal(result, y);
-    if (!training) return;
-    if (plan_.kernel->keepsInput()) frame.x.keep(use);
-    if (plan_.kernel->keepsOutput()) frame.y.keep(result);
+    compute(
+        [&] { plan_.kernel->forward(use, uses_, result, training ? &frame.workspace : nullptr); });
+    if (&result != &y)
+      copyLocal(result, y);
+    if (!training)
+      return;
+    if (plan_.kernel->keepsInput())
+      frame.x.keep(use);
+    if (plan_.kernel->keepsOutput())
+      frame.y.keep(result);
   }
 
   void tangent(Frame& base, const DTensor* dx, DTensor& dy) override {
@@ -48,7 +55,8 @@ public:
     const DTensor* use = dx ? &inUseLayout(*dx, *tangentUse_) : nullptr;
     DTensor& result = dy.isContiguous() ? dy : *staged_;
     compute([&] { plan_.kernel->tangent(point(frame), use, uses_, result); });
-    if (&result != &dy) copyLocal(result, dy);
+    if (&result != &dy)
+      copyLocal(result, dy);
   }
 
   void adjoint(Frame& base, const DTensor& dy, DTensor* dx) override {
@@ -61,37 +69,44 @@ public:
     const bool direct = dx && !toUse_ && dx->isContiguous();
     DTensor* use = direct ? dx : dx ? adjointUse_.get() : nullptr;
     compute([&] { plan_.kernel->adjoint(point(frame), *given, uses_, use); });
-    if (dx && toUse_) toUse_->applyAdjoint(*use, *dx);
-    if (dx && !toUse_ && !direct) copyLocal(*use, *dx);
+    if (dx && toUse_)
+      toUse_->applyAdjoint(*use, *dx);
+    if (dx && !toUse_ && !direct)
+      copyLocal(*use, *dx);
   }
 
   std::string describe() const override {
-    std::string text = fmt::format("  input {}\n  signature {}, kernel {}\n", input().describe(), plan_.signature.describe(),
-                                   plan_.kernel->describe());
-    if (toUse_) text += fmt::format("  converted to {}\n", plan_.use.describe());
+    std::string text = fmt::format("  input {}\n  signature {}, kernel {}\n", input().describe(),
+                                   plan_.signature.describe(), plan_.kernel->describe());
+    if (toUse_)
+      text += fmt::format("  converted to {}\n", plan_.use.describe());
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (const Conversion* conversion = uses_[i]->conversion())
-        text += fmt::format("  parameter {} converted to {}\n", plan_.parameters[i]->name(), conversion->range().describe());
+        text += fmt::format("  parameter {} converted to {}\n", plan_.parameters[i]->name(),
+                            conversion->range().describe());
     return text + fmt::format("  output {}\n", output().describe());
   }
 
 private:
-  Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType()); }
+  Ref<DTensor> tensor(const Layout& layout) const {
+    return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType());
+  }
 
   const DTensor& inUseLayout(const DTensor& x, DTensor& buffer) {
     if (toUse_) {
       toUse_->apply(x, buffer);
       return buffer;
     }
-    if (x.isContiguous()) return x;
+    if (x.isContiguous())
+      return x;
     copyLocal(x, buffer);
     return buffer;
   }
 
   KernelPoint point(KernelFrame& frame) const {
     const std::string& who = layer_.name().empty() ? fallback_ : layer_.name();
-    return {plan_.kernel->keepsInput() ? &frame.x.get(who) : nullptr, plan_.kernel->keepsOutput() ? &frame.y.get(who) : nullptr,
-            &frame.workspace};
+    return {plan_.kernel->keepsInput() ? &frame.x.get(who) : nullptr,
+            plan_.kernel->keepsOutput() ? &frame.y.get(who) : nullptr, &frame.workspace};
   }
 
   template <class F>
@@ -111,6 +126,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Setup> KernelLayer::makeSetup(const Layout& input) { return std::make_unique<KernelSetup>(*this, input, plan(input)); }
+std::unique_ptr<Setup> KernelLayer::makeSetup(const Layout& input) {
+  return std::make_unique<KernelSetup>(*this, input, plan(input));
+}
 
 } // namespace tenon

@@ -32,16 +32,19 @@ public:
   virtual bool keepsInput() const { return false; }
   virtual bool keepsOutput() const { return false; }
   // `workspace` is null in inference.
-  virtual void forward(const DTensor& x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
-  virtual void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& parameters, DTensor& dy) = 0;
-  virtual void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters, DTensor* dx) = 0;
+  virtual void forward(const DTensor& x, ParameterUses& parameters, DTensor& y,
+                       Buffer* workspace) = 0;
+  virtual void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& parameters,
+                       DTensor& dy) = 0;
+  virtual void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
+                       DTensor* dx) = 0;
   virtual std::string describe() const = 0;
 };
 
 // What a layer type decides for one layout of the input.
 struct KernelPlan {
   Signature signature;
-  Layout use;    // of the input
+  Layout use; // of the input
   Layout output;
   std::vector<Ref<Parameter>> parameters;
   std::vector<Layout> parameterUses;

@@ -14,11 +14,16 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"signature", OptionSpec::String, "", "letters of the layer's signature, one for each mesh axis; empty: the one that moves no input"},
-    {"storage", OptionSpec::String, "use", "where parameters are stored: use, root, or properties such as S0,B"},
-    {"backend", OptionSpec::Choice, "auto", "who computes the local kernels", "auto|reference|blas|onednn"},
+    {"signature", OptionSpec::String, "",
+     "letters of the layer's signature, one for each mesh axis; empty: the one that moves no "
+     "input"},
+    {"storage", OptionSpec::String, "use",
+     "where parameters are stored: use, root, or properties such as S0,B"},
+    {"backend", OptionSpec::Choice, "auto", "who computes the local kernels",
+     "auto|reference|blas|onednn"},
     {"stack_depth", OptionSpec::Int, "1", "how many Apply calls may wait for their adjoints"},
-    {"initializer", OptionSpec::Choice, "glorot_uniform", "first values of weights (biases are zero)",
+    {"initializer", OptionSpec::Choice, "glorot_uniform",
+     "first values of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
@@ -28,7 +33,8 @@ const OptionRegistration kRegistration{{"layer", kOptions}};
 Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {}
 
 void Layer::checkBeforeSetUp(const char* call) const {
-  if (isSetUp()) throw Error(TENON_ERR_STATE, fmt::format("{} comes after {} was set up", call, title()));
+  if (isSetUp())
+    throw Error(TENON_ERR_STATE, fmt::format("{} comes after {} was set up", call, title()));
 }
 
 void Layer::setDataType(TenonDataType type) {
@@ -39,7 +45,9 @@ void Layer::setDataType(TenonDataType type) {
 
 void Layer::setStackDepth(int depth) {
   checkBeforeSetUp("SetStackDepth");
-  if (depth < 1) throw Error(TENON_ERR_ARG, fmt::format("the stack depth of {} is {}; it must be at least 1", title(), depth));
+  if (depth < 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the stack depth of {} is {}; it must be at least 1", title(), depth));
   depth_ = depth;
 }
 
@@ -50,7 +58,8 @@ void Layer::setSignature(std::string letters) {
 
 void Layer::setStorage(std::string storage) {
   checkBeforeSetUp("SetStorage");
-  if (storage != "use" && storage != "root") parseProperties(storage);
+  if (storage != "use" && storage != "root")
+    parseProperties(storage);
   storage_ = std::move(storage);
 }
 
@@ -62,25 +71,34 @@ void Layer::setBackend(std::string backend) {
 
 void Layer::setFromOptions() {
   const OptionDatabase& database = options();
-  if (const auto letters = database.findString(prefix(), "signature")) setSignature(*letters);
-  if (const auto storage = database.findString(prefix(), "storage")) setStorage(*storage);
-  if (const auto backend = database.findChoice(prefix(), "backend")) setBackend(*backend);
-  if (const auto depth = database.findInt(prefix(), "stack_depth")) setStackDepth(static_cast<int>(*depth));
-  if (const auto initializer = database.findChoice(prefix(), "initializer")) initializer_ = *initializer;
+  if (const auto letters = database.findString(prefix(), "signature"))
+    setSignature(*letters);
+  if (const auto storage = database.findString(prefix(), "storage"))
+    setStorage(*storage);
+  if (const auto backend = database.findChoice(prefix(), "backend"))
+    setBackend(*backend);
+  if (const auto depth = database.findInt(prefix(), "stack_depth"))
+    setStackDepth(static_cast<int>(*depth));
+  if (const auto initializer = database.findChoice(prefix(), "initializer"))
+    initializer_ = *initializer;
 }
 
-void Layer::setTraining(bool training) { training_ = training; }
+void Layer::setTraining(bool training) {
+  training_ = training;
+}
 
 void Layer::setUp(const Layout& input) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   agreeOnText(*comm_, "the layout of " + title() + "'s input", input.describe());
   for (const Entry& entry : setups_)
-    if (entry.setup->input() == input) return;
+    if (entry.setup->input() == input)
+      return;
   setups_.push_back(collectively(*comm_, [&] {
     Entry entry;
     entry.setup = makeSetup(input);
-    for (int level = 0; level < depth_; ++level) entry.frames.push_back(entry.setup->makeFrame());
+    for (int level = 0; level < depth_; ++level)
+      entry.frames.push_back(entry.setup->makeFrame());
     entry.scratch = entry.setup->makeFrame();
     return entry;
   }));
@@ -88,11 +106,16 @@ void Layer::setUp(const Layout& input) {
 
 const Layer::Entry& Layer::find(const Layout& input) const {
   for (const Entry& entry : setups_)
-    if (entry.setup->input() == input) return entry;
-  if (setups_.empty()) throw Error(TENON_ERR_STATE, fmt::format("{} is not set up; call SetUp with the layout of its input first", title()));
+    if (entry.setup->input() == input)
+      return entry;
+  if (setups_.empty())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} is not set up; call SetUp with the layout of its input first", title()));
   const bool shapes = setups_.back().setup->input().shape() != input.shape();
-  throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT, fmt::format("{} was set up for {}, but the input has {}; call SetUp for it first",
-                                                                       title(), setups_.back().setup->input().describe(), input.describe()));
+  throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
+              fmt::format("{} was set up for {}, but the input has {}; call SetUp for it first",
+                          title(), setups_.back().setup->input().describe(), input.describe()));
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {
@@ -101,11 +124,14 @@ void Layer::apply(const DTensor& x, DTensor& y) {
   Entry& entry = const_cast<Entry&>(find(x.layout()));
   checkTensor(x, entry.setup->input(), type_, title(), "input");
   checkTensor(y, entry.setup->output(), type_, title(), "output");
-  if (!training_) return entry.setup->apply(x, y, *entry.scratch, false);
+  if (!training_)
+    return entry.setup->apply(x, y, *entry.scratch, false);
   if (entry.used == depth_)
-    throw Error(TENON_ERR_STATE, fmt::format("{} was applied {} times without an adjoint, and its stack has {} levels; call ApplyAdjoint or ClearStack, "
-                                             "SetStackDepth before SetUp, or SetTraining(false) for inference",
-                                             title(), entry.used, depth_));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} was applied {} times without an adjoint, and its stack has {} "
+                            "levels; call ApplyAdjoint or ClearStack, "
+                            "SetStackDepth before SetUp, or SetTraining(false) for inference",
+                            title(), entry.used, depth_));
   entry.setup->apply(x, y, *entry.frames[entry.used], true);
   ++entry.used;
   stack_.push_back(&entry);
@@ -113,7 +139,11 @@ void Layer::apply(const DTensor& x, DTensor& y) {
 
 Layer::Entry& Layer::top() {
   if (stack_.empty())
-    throw Error(TENON_ERR_STATE, fmt::format("{} has nothing to differentiate: every Apply in training mode allows one adjoint", title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} has nothing to differentiate: every Apply in training mode allows one adjoint",
+            title()));
   return *stack_.back();
 }
 
@@ -121,7 +151,8 @@ void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
   static const int event = logEvent("LayerTangent");
   const LogScope scope(event);
   Entry& entry = top();
-  if (dx) checkTensor(*dx, entry.setup->input(), type_, title(), "tangent input");
+  if (dx)
+    checkTensor(*dx, entry.setup->input(), type_, title(), "tangent input");
   checkTensor(dy, entry.setup->output(), type_, title(), "tangent output");
   entry.setup->tangent(*entry.frames[entry.used - 1], dx, dy);
 }
@@ -131,42 +162,56 @@ void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
   const LogScope scope(event);
   Entry& entry = top();
   checkTensor(dy, entry.setup->outputDual(), type_, title(), "cotangent of the output");
-  if (dx) checkTensor(*dx, entry.setup->inputDual(), type_, title(), "cotangent of the input");
+  if (dx)
+    checkTensor(*dx, entry.setup->inputDual(), type_, title(), "cotangent of the input");
   entry.setup->adjoint(*entry.frames[entry.used - 1], dy, dx);
   --entry.used;
   stack_.pop_back();
 }
 
 void Layer::clearStack() {
-  for (Entry* entry : stack_) entry->used = 0;
+  for (Entry* entry : stack_)
+    entry->used = 0;
   stack_.clear();
 }
 
 void Layer::zeroGradients() {
-  for (const Ref<Parameter>& p : parameters()) p->zeroGradient();
+  for (const Ref<Parameter>& p : parameters())
+    p->zeroGradient();
 }
 
 void Layer::initialize(std::uint64_t seed, std::uint64_t stream) {
-  if (!isSetUp()) throw Error(TENON_ERR_STATE, fmt::format("{} has no parameters before SetUp", title()));
-  for (const Ref<Parameter>& p : parameters_) initializeParameter(*p, initializer_, seed, stream);
+  if (!isSetUp())
+    throw Error(TENON_ERR_STATE, fmt::format("{} has no parameters before SetUp", title()));
+  for (const Ref<Parameter>& p : parameters_)
+    initializeParameter(*p, initializer_, seed, stream);
 }
 
 Layout Layer::storageLayout(const Layout& use) const {
   const Layout plain = use.withoutMargins();
-  if (storage_ == "use") return plain;
+  if (storage_ == "use")
+    return plain;
   LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
-  spec.properties = storage_ == "root" ? Properties(plain.mesh().axes(), Property::root()) : parseProperties(storage_);
+  spec.properties = storage_ == "root" ? Properties(plain.mesh().axes(), Property::root())
+                                       : parseProperties(storage_);
   for (const Property& p : spec.properties)
-    if (p.isPartial()) throw Error(TENON_ERR_OPTION, fmt::format("parameters of {} cannot be stored as '{}': a partial value has no own numbers to step", title(), storage_));
+    if (p.isPartial())
+      throw Error(TENON_ERR_OPTION, fmt::format("parameters of {} cannot be stored as '{}': a "
+                                                "partial value has no own numbers to step",
+                                                title(), storage_));
   return Layout(std::move(spec));
 }
 
-Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Index fanIn, Index fanOut) {
+Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Index fanIn,
+                                Index fanOut) {
   for (const Ref<Parameter>& known : parameters_) {
-    if (known->name() != name) continue;
+    if (known->name() != name)
+      continue;
     if (known->storage().shape() != use.shape())
-      throw Error(TENON_ERR_SHAPE, fmt::format("{} has parameter '{}' in {}, which does not fit an input that wants {}", title(), name,
-                                               known->storage().describe(), use.describe()));
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} has parameter '{}' in {}, which does not fit an input that wants {}",
+                      title(), name, known->storage().describe(), use.describe()));
     return known;
   }
   parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
@@ -175,8 +220,10 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
 
 std::string Layer::describe() const {
   std::string text = fmt::format("{} ({}, {})\n", title(), type(), dataTypeName(type_));
-  for (const Entry& entry : setups_) text += entry.setup->describe();
-  for (const Ref<Parameter>& p : parameters_) text += fmt::format("  parameter {}: {}\n", p->name(), p->storage().describe());
+  for (const Entry& entry : setups_)
+    text += entry.setup->describe();
+  for (const Ref<Parameter>& p : parameters_)
+    text += fmt::format("  parameter {}: {}\n", p->name(), p->storage().describe());
   return text;
 }
 

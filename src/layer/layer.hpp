@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A differentiable map between distributed tensors with named parameters.
 //
-// A layer is set up once for each layout of its input; the set-ups share the parameters. In training
-// mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint pops it, so a
-// layer applied in every time step is differentiated by stepping back in time.
+// A layer is set up once for each layout of its input; the set-ups share the parameters. In
+// training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
+// pops it, so a layer applied in every time step is differentiated by stepping back in time.
 #pragma once
 
 #include "layer/parameter.hpp"
@@ -22,7 +22,8 @@ public:
 class Setup {
 public:
   Setup(Layout input, Layout output)
-      : input_(std::move(input)), output_(std::move(output)), inputDual_(input_.dual()), outputDual_(output_.dual()) {}
+      : input_(std::move(input)), output_(std::move(output)), inputDual_(input_.dual()),
+        outputDual_(output_.dual()) {}
   virtual ~Setup() = default;
 
   const Layout& input() const noexcept { return input_; }

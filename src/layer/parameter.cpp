@@ -12,27 +12,35 @@ namespace tenon {
 namespace {
 
 void setZero(DTensor& x) {
-  visitFloating(x.dataType(), [&]<class T>(T) { std::fill_n(x.mutableData<T>(), x.localCells(), T(0)); });
+  visitFloating(x.dataType(),
+                [&]<class T>(T) { std::fill_n(x.mutableData<T>(), x.localCells(), T(0)); });
 }
 
 void addTo(DTensor& y, const DTensor& x) {
-  visitFloating(x.dataType(), [&]<class T>(T) { axpby<T>(x.localCells(), T(1), x.data<T>(), T(1), y.mutableData<T>()); });
+  visitFloating(x.dataType(), [&]<class T>(T) {
+    axpby<T>(x.localCells(), T(1), x.data<T>(), T(1), y.mutableData<T>());
+  });
 }
 
 } // namespace
 
-Parameter::Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type, Index fanIn, Index fanOut)
-    : Object(kClass), comm_(std::move(comm)), fanIn_(fanIn), fanOut_(fanOut), value_(makeRef<DTensor>(comm_, storage, type)),
-      gradient_(makeRef<DTensor>(comm_, storage.dual(), type)), arriving_(makeRef<DTensor>(comm_, storage.dual(), type)),
+Parameter::Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type,
+                     Index fanIn, Index fanOut)
+    : Object(kClass), comm_(std::move(comm)), fanIn_(fanIn), fanOut_(fanOut),
+      value_(makeRef<DTensor>(comm_, storage, type)),
+      gradient_(makeRef<DTensor>(comm_, storage.dual(), type)),
+      arriving_(makeRef<DTensor>(comm_, storage.dual(), type)),
       direction_(makeRef<DTensor>(comm_, storage, type)) {
-  if (!sameHolding(storage.dual(), storage)) toDirection_ = makeRef<Conversion>(comm_, storage.dual(), storage, type);
+  if (!sameHolding(storage.dual(), storage))
+    toDirection_ = makeRef<Conversion>(comm_, storage.dual(), storage, type);
   value_->setName(name);
   setName(std::move(name));
 }
 
 DTensor& Parameter::gradient() {
   for (ParameterUse* use : uses_) {
-    if (!use->pending_) continue;
+    if (!use->pending_)
+      continue;
     use->pending_ = false;
     if (use->toUse_) {
       use->toUse_->applyAdjoint(*use->addends_, *arriving_);
@@ -47,7 +55,8 @@ DTensor& Parameter::gradient() {
 
 const DTensor& Parameter::direction() {
   const DTensor& addends = gradient();
-  if (!toDirection_) return addends;
+  if (!toDirection_)
+    return addends;
   toDirection_->apply(addends, *direction_);
   return *direction_;
 }
@@ -55,17 +64,20 @@ const DTensor& Parameter::direction() {
 void Parameter::zeroGradient() {
   setZero(*gradient_);
   for (ParameterUse* use : uses_) {
-    if (use->pending_) setZero(*use->addends_);
+    if (use->pending_)
+      setZero(*use->addends_);
     use->pending_ = false;
   }
 }
 
 DTensor& Parameter::tangent() {
-  if (!tangent_) tangent_ = makeRef<DTensor>(comm_, storage(), dataType());
+  if (!tangent_)
+    tangent_ = makeRef<DTensor>(comm_, storage(), dataType());
   return *tangent_;
 }
 
-ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use) : parameter_(std::move(parameter)) {
+ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
+    : parameter_(std::move(parameter)) {
   Parameter& p = *parameter_;
   addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType());
   if (!sameHolding(p.storage(), use)) {
@@ -76,12 +88,18 @@ ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use) : parame
   p.uses_.push_back(this);
 }
 
-ParameterUse::~ParameterUse() { std::erase(parameter_->uses_, this); }
+ParameterUse::~ParameterUse() {
+  std::erase(parameter_->uses_, this);
+}
 
 const DTensor& ParameterUse::value() {
   if (!toUse_) {
     if (!parameter_->value_->isContiguous())
-      throw Error(TENON_ERR_SUPPORT, fmt::format("parameter '{}' lies in a strided array of the caller's; place a contiguous one", parameter_->name()));
+      throw Error(
+          TENON_ERR_SUPPORT,
+          fmt::format(
+              "parameter '{}' lies in a strided array of the caller's; place a contiguous one",
+              parameter_->name()));
     return *parameter_->value_;
   }
   if (parameter_->isExposed() || seen_ != parameter_->version()) {
@@ -92,8 +110,10 @@ const DTensor& ParameterUse::value() {
 }
 
 const DTensor* ParameterUse::tangent() {
-  if (!parameter_->hasTangent()) return nullptr;
-  if (!toUse_) return parameter_->tangent_.get();
+  if (!parameter_->hasTangent())
+    return nullptr;
+  if (!toUse_)
+    return parameter_->tangent_.get();
   toUse_->apply(*parameter_->tangent_, *tangent_);
   return tangent_.get();
 }

@@ -14,7 +14,8 @@ class ParameterUse;
 class Parameter : public Object {
 public:
   static constexpr const char* kClass = "Parameter";
-  Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type, Index fanIn, Index fanOut);
+  Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type, Index fanIn,
+            Index fanOut);
 
   const Layout& storage() const noexcept { return value_->layout(); }
   TenonDataType dataType() const noexcept { return value_->dataType(); }
@@ -33,7 +34,8 @@ public:
   }
   bool isExposed() const noexcept { return exposed_; }
 
-  // The gradient in the dual of the storage layout, with what all uses have accumulated. Collective.
+  // The gradient in the dual of the storage layout, with what all uses have accumulated.
+  // Collective.
   DTensor& gradient();
   // The gradient converted to the storage layout: what an optimizer steps along. Collective.
   const DTensor& direction();

@@ -9,13 +9,15 @@ namespace tenon {
 
 void copyLocal(const DTensor& x, DTensor& y) {
   visitDataType(x.dataType(), [&]<class T>(T) {
-    blockCombine(Combine::Copy, x.rank(), x.extent().data(), x.data<T>(), x.strides().data(), y.mutableData<T>(), y.strides().data());
+    blockCombine(Combine::Copy, x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
+                 y.mutableData<T>(), y.strides().data());
   });
 }
 
 void SavedTensor::keep(const DTensor& x) {
   if (x.isPlaced()) {
-    if (!copy_ || !(copy_->layout() == x.layout())) copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
+    if (!copy_ || !(copy_->layout() == x.layout()))
+      copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
     copyLocal(x, *copy_);
     kept_ = copy_;
   } else {
@@ -26,8 +28,10 @@ void SavedTensor::keep(const DTensor& x) {
 
 const DTensor& SavedTensor::get(const std::string& who) const {
   if (kept_->state() != state_)
-    throw Error(TENON_ERR_STATE, fmt::format("{} kept {} for its adjoint, but it was changed since; use another tensor, or wrap an array of yours, which is copied",
-                                             who, kept_->title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} kept {} for its adjoint, but it was changed since; use another "
+                            "tensor, or wrap an array of yours, which is copied",
+                            who, kept_->title()));
   return *kept_;
 }
 

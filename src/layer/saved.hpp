@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tensor kept from Apply for the adjoint. The library's own tensors are referenced, and one that
-// was changed since is refused; a caller's array is copied, since nobody can tell when he writes it.
+// was changed since is refused; a caller's array is copied, since nobody can tell when he writes
+// it.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

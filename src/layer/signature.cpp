@@ -13,63 +13,77 @@ namespace {
 
 std::string letters(const SignatureTable& table) {
   std::string text;
-  for (const SignatureRow& row : table) text += (text.empty() ? "" : ", ") + row.letter;
+  for (const SignatureRow& row : table)
+    text += (text.empty() ? "" : ", ") + row.letter;
   return text;
 }
 
-const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter, const std::string& who) {
+const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter,
+                          const std::string& who) {
   for (const SignatureRow& row : table)
-    if (row.letter == letter) return row;
-  throw Error(TENON_ERR_OPTION, fmt::format("{} has no signature '{}'; it has {} (one for each mesh axis, with commas between)", who,
-                                            letter, letters(table)));
+    if (row.letter == letter)
+      return row;
+  throw Error(
+      TENON_ERR_OPTION,
+      fmt::format(
+          "{} has no signature '{}'; it has {} (one for each mesh axis, with commas between)", who,
+          letter, letters(table)));
 }
 
 const SignatureRow& rowFor(const SignatureTable& table, Property input) {
   for (const SignatureRow& row : table)
-    if (row.input == input) return row;
+    if (row.input == input)
+      return row;
   return table.front();
 }
 
 std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> result;
   std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, ',');) result.push_back(word);
+  for (std::string word; std::getline(stream, word, ',');)
+    result.push_back(word);
   return result;
 }
 
 } // namespace
 
-Signature::Signature(const SignatureTable& table, const Properties& input, const std::string& forced, const std::string& who) {
+Signature::Signature(const SignatureTable& table, const Properties& input,
+                     const std::string& forced, const std::string& who) {
   const std::vector<std::string> chosen = words(forced);
   if (!chosen.empty() && chosen.size() != input.size())
-    throw Error(TENON_ERR_OPTION, fmt::format("the signature '{}' of {} has {} letters, but the mesh has {} axes", forced, who,
-                                              chosen.size(), input.size()));
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("the signature '{}' of {} has {} letters, but the mesh has {} axes",
+                            forced, who, chosen.size(), input.size()));
   for (std::size_t axis = 0; axis < input.size(); ++axis)
     rows_.push_back(chosen.empty() ? rowFor(table, input[axis]) : rowOf(table, chosen[axis], who));
 }
 
 Properties Signature::input() const {
   Properties result;
-  for (const SignatureRow& row : rows_) result.push_back(row.input);
+  for (const SignatureRow& row : rows_)
+    result.push_back(row.input);
   return result;
 }
 
 Properties Signature::parameter(int index) const {
   Properties result;
-  for (const SignatureRow& row : rows_) result.push_back(row.parameters[index]);
+  for (const SignatureRow& row : rows_)
+    result.push_back(row.parameters[index]);
   return result;
 }
 
 Properties Signature::output() const {
   Properties result;
-  for (const SignatureRow& row : rows_) result.push_back(row.output);
+  for (const SignatureRow& row : rows_)
+    result.push_back(row.output);
   return result;
 }
 
 std::string Signature::describe() const {
   std::string text;
   for (const SignatureRow& row : rows_) {
-    if (!text.empty()) text += ',';
+    if (!text.empty())
+      text += ',';
     text += row.letter;
   }
   return text;
@@ -77,24 +91,29 @@ std::string Signature::describe() const {
 
 SignatureTable elementwiseTable(int rank, bool linear) {
   SignatureTable table;
-  for (int d = 0; d < rank; ++d) table.push_back({fmt::format("S{}", d), Property::shard(d), {}, Property::shard(d)});
+  for (int d = 0; d < rank; ++d)
+    table.push_back({fmt::format("S{}", d), Property::shard(d), {}, Property::shard(d)});
   table.push_back({"B", Property::broadcast(), {}, Property::broadcast()});
   table.push_back({"R", Property::root(), {}, Property::root()});
-  if (linear) table.push_back({"P", Property::partial(), {}, Property::partial()});
+  if (linear)
+    table.push_back({"P", Property::partial(), {}, Property::partial()});
   return table;
 }
 
-Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties, const std::vector<CutSource>& cutsFrom) {
+Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties,
+                  const std::vector<CutSource>& cutsFrom) {
   LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   const Layout plain(spec);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto& [source, dim] = cutsFrom[d];
-    if (!source || source->shape()[dim] != shape[d]) continue;
+    if (!source || source->shape()[dim] != shape[d])
+      continue;
     const std::vector<int>& axes = plain.splitAxes(static_cast<int>(d));
     const std::vector<int>& order = source->splitAxes(dim);
-    if (!std::is_permutation(axes.begin(), axes.end(), order.begin(), order.end())) continue;
+    if (!std::is_permutation(axes.begin(), axes.end(), order.begin(), order.end()))
+      continue;
     spec.splitAxes[d] = order;
     spec.cuts[d] = source->cuts(dim);
   }

@@ -21,9 +21,10 @@ using SignatureTable = std::vector<SignatureRow>;
 class Signature {
 public:
   // One row per mesh axis. With `forced` ("o,i") the rows of these letters; else on each axis the
-  // first row whose input property is the tensor's own, so that nothing moves, or else the first row
-  // of the table. Throws TENON_ERR_OPTION naming the letters that `who` has.
-  Signature(const SignatureTable& table, const Properties& input, const std::string& forced, const std::string& who);
+  // first row whose input property is the tensor's own, so that nothing moves, or else the first
+  // row of the table. Throws TENON_ERR_OPTION naming the letters that `who` has.
+  Signature(const SignatureTable& table, const Properties& input, const std::string& forced,
+            const std::string& who);
 
   Properties input() const;
   Properties parameter(int index) const;
@@ -39,11 +40,13 @@ private:
 SignatureTable elementwiseTable(int rank, bool linear);
 
 // A layout on the mesh of `like`, whose dimension d takes the cuts of a dimension of another layout
-// where the same axes split both: cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
+// where the same axes split both: cutsFrom[d] = {layout, dimension}, or no layout for balanced
+// cuts.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
-Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties, const std::vector<CutSource>& cutsFrom);
+Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties,
+                  const std::vector<CutSource>& cutsFrom);
 
 } // namespace tenon

@@ -13,18 +13,23 @@ const char* spatialLetter(int spatialDim, int spatialRank) {
   return kLetters[spatialDim + kMaxSpatial - spatialRank];
 }
 
-Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels, const std::string& who) {
+Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels,
+                        const std::string& who) {
   const int spatial = static_cast<int>(windows.size());
   if (input.rank() != spatial + kFirstSpatial)
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} wants an input of {} dimensions (batch, channel and {} spatial), but got [{}]", who,
-                                             spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "{} wants an input of {} dimensions (batch, channel and {} spatial), but got [{}]", who,
+            spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
   Shape shape = {input.shape()[0], outChannels};
-  for (int s = 0; s < spatial; ++s) shape.push_back(windowOutput(windows[s], input.shape()[s + kFirstSpatial], s));
+  for (int s = 0; s < spatial; ++s)
+    shape.push_back(windowOutput(windows[s], input.shape()[s + kFirstSpatial], s));
   return shape;
 }
 
-Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse, const Shape& shape, const Properties& properties,
-                          bool keepsChannels) {
+Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
+                          const Shape& shape, const Properties& properties, bool keepsChannels) {
   LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
@@ -33,13 +38,15 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
     spec.cuts[d] = std::move(cuts);
   };
   follow(0, plainUse.cuts(0));
-  if (keepsChannels) follow(1, plainUse.cuts(1));
+  if (keepsChannels)
+    follow(1, plainUse.cuts(1));
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
     follow(d, windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
   return Layout(std::move(spec));
 }
 
-Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse, const Layout& output) {
+Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
+                       const Layout& output) {
   LayoutSpec spec = plainUse.spec();
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
     Margin margin{.boxes = {}, .low = Boundary::None, .high = Boundary::None};
@@ -51,12 +58,14 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
       needed |= !inside.empty() && (inside.begin < owned.begin || inside.end > owned.end);
       margin.boxes.push_back(reads);
     }
-    if (needed) spec.margins[d] = std::move(margin);
+    if (needed)
+      spec.margins[d] = std::move(margin);
   }
   return Layout(std::move(spec));
 }
 
-WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output, int position) {
+WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output,
+                        int position) {
   WindowShape local;
   local.rank = static_cast<int>(windows.size());
   const Box in = use.box(position), out = output.box(position);

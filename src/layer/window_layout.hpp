@@ -15,19 +15,23 @@ inline constexpr int kFirstSpatial = 2;
 // One letter per spatial dimension: "w"; "h","w"; "d","h","w".
 const char* spatialLetter(int spatialDim, int spatialRank);
 
-// Spatial extents of the output. Throws TENON_ERR_SHAPE unless input is [batch, channel, spatial...].
-Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels, const std::string& who);
+// Spatial extents of the output. Throws TENON_ERR_SHAPE unless input is [batch, channel,
+// spatial...].
+Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels,
+                        const std::string& who);
 
 // The output's layout: spatial cuts follow the input's, the batch has the input's cuts, and so have
 // the channels if `keepsChannels`.
-Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse, const Shape& shape, const Properties& properties,
-                          bool keepsChannels);
+Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
+                          const Shape& shape, const Properties& properties, bool keepsChannels);
 
 // The input's layout with the margin that the output's parts read, where anybody reads more than he
 // owns; cells beyond the domain are clipped, and the kernel pads.
-Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse, const Layout& output);
+Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
+                       const Layout& output);
 
 // The window of the local arrays at a mesh position.
-WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output, int position);
+WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output,
+                        int position);
 
 } // namespace tenon

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/cross_entropy_layer.hpp"
+
+#include "kernels/softmax.hpp"
+#include "layer/saved.hpp"
+#include "layer/signature.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kSamples = 0;
+constexpr int kClasses = 1;
+
+// The logits' properties with `batch` where an axis splits the samples and `classes` where one
+// splits the classes; B and R stay.
+Properties replaced(const Properties& logits, Property batch, Property classes) {
+  Properties result = logits;
+  for (Property& p : result) {
+    if (p == Property::shard(kSamples))
+      p = batch;
+    else if (p == Property::shard(kClasses))
+      p = classes;
+  }
+  return result;
+}
+
+// A conversion that is left out where it would move nothing.
+class Step {
+public:
+  Step(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type)
+      : from_(makeRef<DTensor>(comm, from, type)), to_(from_) {
+    if (sameHolding(from, to))
+      return;
+    op_ = makeRef<Conversion>(comm, from, to, type);
+    to_ = makeRef<DTensor>(comm, to, type);
+  }
+  DTensor& input() { return *from_; }
+  DTensor& sum() {
+    if (op_)
+      op_->apply(*from_, *to_);
+    return *to_;
+  }
+  DTensor& maximum() {
+    if (op_)
+      op_->applyMax(*from_, *to_);
+    return *to_;
+  }
+
+private:
+  Ref<DTensor> from_, to_;
+  Ref<Conversion> op_;
+};
+
+struct CrossEntropyFrame final : Frame {
+  Ref<DTensor> use, labels;
+  SavedTensor logits;
+  Buffer maxima, sums; // per local sample, over all classes
+};
+
+class CrossEntropySetup final : public Setup {
+public:
+  CrossEntropySetup(const CrossEntropyLayer& layer, const Layout& input, const Signature& signature,
+                    const Layout& use, const Layout& output)
+      : Setup(input, output), layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
+        letters_(signature.describe()), use_(use),
+        labels_(perSample({use.shape()[0]},
+                          replaced(use.properties(), Property::shard(0), Property::broadcast()),
+                          0)),
+        maxima_(comm_,
+                perSample({use.shape()[0]},
+                          replaced(use.properties(), Property::shard(0), Property::partial()), 0),
+                labels_, type_),
+        sums_(comm_,
+              perSample({2, use.shape()[0]},
+                        replaced(use.properties(), Property::shard(1), Property::partial()), 1),
+              perSample({2, use.shape()[0]},
+                        replaced(use.properties(), Property::shard(1), Property::broadcast()), 1),
+              type_),
+        loss_(makeRef<Conversion>(comm_, addends(), output, type_)), lossAddend_(tensor(addends())),
+        seed_(tensor(addends().dual())), tangentUse_(tensor(use)), adjointUse_(tensor(use.dual())) {
+    if (!sameHolding(input, use))
+      toUse_ = makeRef<Conversion>(comm_, input, use, type_);
+    const Box box = adjointUse_->box();
+    rows_ = box[kSamples].size();
+    cols_ = box[kClasses].size();
+    firstClass_ = box[kClasses].begin;
+    if (cells(lossAddend_->box()) == 0)
+      rows_ = cols_ = 0;
+    for (int axis = 0; axis < use.mesh().axes() && lossAddend_->position() >= 0; ++axis)
+      speaks_ &= !(use.property(axis) == Property::shard(kClasses)) ||
+                 use.mesh().coordinate(lossAddend_->position(), axis) == 0;
+  }
+
+  std::unique_ptr<Frame> makeFrame() override {
+    auto frame = std::make_unique<CrossEntropyFrame>();
+    frame->use = tensor(use_);
+    frame->labels = makeRef<DTensor>(comm_, labels_, TENON_INT64);
+    frame->maxima = Buffer(rows_ * dataTypeSize(type_), "cross-entropy maxima");
+    frame->sums = Buffer(rows_ * dataTypeSize(type_), "cross-entropy sums");
+    return frame;
+  }
+
+  void apply(const DTensor& x, DTensor& y, Frame& base, bool training) override {
+    auto& frame = static_cast<CrossEntropyFrame&>(base);
+    const DTensor& logits = inUseLayout(x, *frame.use);
+    convertLabels(*frame.labels);
+    visitFloating(type_, [&]<class T>(T) {
+      const T* z = logits.data<T>();
+      const std::int64_t* label = frame.labels->template data<std::int64_t>();
+      T* m = frame.maxima.data<T>();
+      T* s = frame.sums.data<T>();
+      rowMax<T>(rows_, cols_, z, maxima_.input().template mutableData<T>());
+      std::copy_n(maxima_.maximum().template data<T>(), rows_, m);
+      T* parts = sums_.input().template mutableData<T>();
+      sumExpShifted<T>(rows_, cols_, z, m, parts);
+      pickLabel<T>(rows_, cols_, z, label, firstClass_, parts + rows_);
+      const T* sums = sums_.sum().template data<T>();
+      std::copy_n(sums, rows_, s);
+      setAddend<T>(speaks_ ? localLoss<T>(m, s, sums + rows_) : 0);
+    });
+    loss_->apply(*lossAddend_, y);
+    if (training)
+      frame.logits.keep(logits);
+  }
+
+  // dloss = 1/N sum of (softmax - onehot) dz, over this rank's samples and classes.
+  void tangent(Frame& base, const DTensor* dx, DTensor& dy) override {
+    auto& frame = static_cast<CrossEntropyFrame&>(base);
+    visitFloating(type_, [&]<class T>(T) {
+      double sum = 0;
+      if (dx) {
+        const T* v = inUseLayout(*dx, *tangentUse_).template data<T>();
+        gradient<T>(frame, T(1), adjointUse_->mutableData<T>());
+        const T* g = adjointUse_->data<T>();
+        for (Index i = 0; i < rows_ * cols_; ++i)
+          sum += static_cast<double>(g[i]) * static_cast<double>(v[i]);
+      }
+      setAddend<T>(sum);
+    });
+    loss_->apply(*lossAddend_, dy);
+  }
+
+  void adjoint(Frame& base, const DTensor& dy, DTensor* dx) override {
+    auto& frame = static_cast<CrossEntropyFrame&>(base);
+    loss_->applyAdjoint(dy, *seed_);
+    if (!dx)
+      return;
+    const bool direct = !toUse_ && dx->isContiguous();
+    DTensor& use = direct ? *dx : *adjointUse_;
+    visitFloating(type_, [&]<class T>(T) {
+      gradient<T>(frame, rows_ > 0 ? seed_->data<T>()[0] : T(0), use.mutableData<T>());
+    });
+    if (toUse_)
+      toUse_->applyAdjoint(use, *dx);
+    else if (!direct)
+      copyLocal(use, *dx);
+  }
+
+  std::string describe() const override {
+    return fmt::format("  input {}\n  signature {}\n  output {}\n", input().describe(), letters_,
+                       output().describe());
+  }
+
+private:
+  Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
+
+  // A layout whose dimension `dim` is the samples, cut as the logits are.
+  Layout perSample(const Shape& shape, const Properties& properties, int dim) const {
+    std::vector<CutSource> cuts(shape.size());
+    cuts[dim] = {&use_, kSamples};
+    return makeLayout(shape, use_.meshPtr(), properties, cuts);
+  }
+  Layout addends() const {
+    return makeLayout({1}, use_.meshPtr(),
+                      replaced(use_.properties(), Property::partial(), Property::partial()), {CutSource()});
+  }
+
+  const DTensor& inUseLayout(const DTensor& x, DTensor& buffer) {
+    if (toUse_)
+      toUse_->apply(x, buffer);
+    else if (x.isContiguous())
+      return x;
+    else
+      copyLocal(x, buffer);
+    return buffer;
+  }
+
+  void convertLabels(DTensor& labels) {
+    if (!layer_.target())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has no labels; call SetTarget before Apply", layer_.title()));
+    const DTensor& target = *layer_.target();
+    if (target.dataType() != TENON_INT64)
+      throw Error(TENON_ERR_DATATYPE, fmt::format("labels are int64, but {} is {}", target.title(),
+                                                  dataTypeName(target.dataType())));
+    if (target.layout().shape() != labels_.shape())
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} wants labels of shape [{}], but got [{}]", layer_.title(),
+                              labels_.shape()[0], fmt::join(target.layout().shape(), ",")));
+    if (!fromTarget_ || !(fromTarget_->domain() == target.layout()))
+      fromTarget_ = makeRef<Conversion>(comm_, target.layout(), labels_, TENON_INT64);
+    fromTarget_->apply(target, labels);
+    const std::int64_t* label = labels.data<std::int64_t>();
+    for (Index r = 0; r < rows_; ++r)
+      if (label[r] < 0 || label[r] >= use_.shape()[kClasses])
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("label {} of sample {} is outside the {} classes", label[r],
+                                labels.box()[0].begin + r, use_.shape()[kClasses]));
+  }
+
+  template <class T>
+  double localLoss(const T* m, const T* s, const T* picked) const {
+    double sum = 0;
+    for (Index r = 0; r < rows_; ++r)
+      sum += std::log(static_cast<double>(s[r])) + static_cast<double>(m[r]) -
+             static_cast<double>(picked[r]);
+    return sum / static_cast<double>(use_.shape()[kSamples]);
+  }
+
+  template <class T>
+  void setAddend(double value) {
+    T* addend = lossAddend_->mutableData<T>();
+    if (lossAddend_->localCells() > 0)
+      addend[0] = static_cast<T>(value);
+  }
+
+  // g = seed / N (softmax - onehot)
+  template <class T>
+  void gradient(CrossEntropyFrame& frame, T seed, T* g) {
+    const T scale = seed / static_cast<T>(use_.shape()[kSamples]);
+    T* weights = maxima_.input().template mutableData<T>();
+    std::fill_n(weights, rows_, scale);
+    crossEntropyAdjoint<T>(rows_, cols_, frame.logits.get(layer_.title()).template data<T>(),
+                           frame.maxima.data<T>(), frame.sums.data<T>(),
+                           frame.labels->template data<std::int64_t>(), firstClass_, weights, g);
+  }
+
+  const CrossEntropyLayer& layer_;
+  CommPtr comm_;
+  TenonDataType type_;
+  std::string letters_;
+  Layout use_, labels_;
+  Step maxima_, sums_;
+  Ref<Conversion> toUse_, fromTarget_, loss_;
+  Ref<DTensor> lossAddend_, seed_, tangentUse_, adjointUse_;
+  Index rows_ = 0, cols_ = 0, firstClass_ = 0;
+  bool speaks_ = true; // of the copies along class axes one adds the loss
+};
+
+} // namespace
+
+void CrossEntropyLayer::setTarget(Ref<DTensor> labels) {
+  target_ = std::move(labels);
+}
+
+std::unique_ptr<Setup> CrossEntropyLayer::makeSetup(const Layout& input) {
+  if (input.rank() != 2)
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} wants logits [samples, classes], but got [{}]",
+                                             title(), fmt::join(input.shape(), ",")));
+  if (input.shape()[kSamples] < 1 || input.shape()[kClasses] < 1)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} wants at least one sample and one class, but got [{}]", title(),
+                            fmt::join(input.shape(), ",")));
+  const Layout plain = input.withoutMargins();
+  SignatureTable table = elementwiseTable(2, false);
+  table[kSamples].letter = "n";
+  table[kClasses].letter = "c";
+  const Signature chosen(table, input.properties(), signature(), title());
+  const Layout use =
+      makeLayout(input.shape(), input.meshPtr(), chosen.input(), {{&plain, 0}, {&plain, 1}});
+  const Properties everywhere =
+      replaced(use.properties(), Property::broadcast(), Property::broadcast());
+  return std::make_unique<CrossEntropySetup>(*this, input, chosen, use,
+                                             makeLayout({1}, input.meshPtr(), everywhere, {CutSource()}));
+}
+
+} // namespace tenon

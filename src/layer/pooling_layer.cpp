@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/pooling_layer.hpp"
+
+#include "layer/typed_kernel.hpp"
+#include "layer/window_layout.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+class LocalPooling final : public LocalKernel {
+public:
+  LocalPooling(const PoolingShape& shape, TenonDataType type, Backend backend)
+      : isMax_(shape.mode == PoolingMode::Max),
+        kernel_(type, [&]<class T>() { return makePooling<T>(shape, backend); }) {}
+
+  Index workspaceBytes() const override {
+    return kernel_.visit([](const auto& k) { return k.workspaceBytes(); });
+  }
+  // The tangent of a maximum needs to know where it was.
+  bool keepsInput() const override { return isMax_; }
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().forward(x.data<T>(), y.mutableData<T>(),
+                               workspace ? workspace->data<void>() : nullptr);
+    });
+  }
+
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      if (dx)
+        kernel_.get<T>().tangent(point.x ? point.x->data<T>() : nullptr, dx->data<T>(),
+                                 dy.mutableData<T>());
+      else
+        std::fill_n(dy.mutableData<T>(), dy.localCells(), T(0));
+    });
+  }
+
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (!dx)
+      return;
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      kernel_.get<T>().adjoint(dy.data<T>(), point.workspace->data<void>(), dx->mutableData<T>());
+    });
+  }
+
+  std::string describe() const override {
+    return kernel_.visit([](const auto& k) { return std::string(backendName(k.backend())); });
+  }
+
+private:
+  bool isMax_;
+  TypedKernel<Pooling> kernel_;
+};
+
+} // namespace
+
+PoolingLayer::PoolingLayer(CommPtr comm, PoolingMode mode, std::vector<Window> windows)
+    : KernelLayer(std::move(comm)), mode_(mode), windows_(std::move(windows)) {
+  if (windows_.empty() || spatialRank() > kMaxSpatial)
+    throw Error(TENON_ERR_ARG, fmt::format("pooling has 1 to {} spatial dimensions, not {}",
+                                           kMaxSpatial, windows_.size()));
+}
+
+const char* PoolingLayer::type() const noexcept {
+  return mode_ == PoolingMode::Max ? "maxpooling" : "averagepooling";
+}
+
+void PoolingLayer::setWindow(int spatialDim, const Window& window) {
+  checkBeforeSetUp("SetWindow");
+  if (spatialDim < 0 || spatialDim >= spatialRank())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has spatial dimensions 0 to {}, not {}", title(),
+                                           spatialRank() - 1, spatialDim));
+  windows_[spatialDim] = window;
+}
+
+SignatureTable PoolingLayer::table() const {
+  SignatureTable table = elementwiseTable(spatialRank() + kFirstSpatial, mode_ != PoolingMode::Max);
+  table[0].letter = "n";
+  table[1].letter = "c";
+  for (int s = 0; s < spatialRank(); ++s)
+    table[s + kFirstSpatial].letter = spatialLetter(s, spatialRank());
+  return table;
+}
+
+KernelPlan PoolingLayer::plan(const Layout& input) {
+  const Index channels = input.rank() > 1 ? input.shape()[1] : 0;
+  const Shape outShape = windowOutputShape(windows_, input, channels, title());
+  if (input.hasMargins())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} makes its own margins; pass the input without: {}", title(),
+                            input.describe()));
+  Signature chosen(table(), input.properties(), signature(), title());
+  std::vector<CutSource> same;
+  for (int d = 0; d < input.rank(); ++d)
+    same.push_back({&input, d});
+  const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
+  const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), true);
+  const Layout use = windowUseLayout(windows_, plain, output);
+  const int here = input.mesh().position(comm()->rank());
+  const Box in = use.box(here);
+  const PoolingShape shape{in[0].size() * in[1].size(), localWindow(windows_, use, output, here),
+                           mode_};
+  return {chosen, use, output,
+          {},     {},  std::make_unique<LocalPooling>(shape, dataType(), parseBackend(backend()))};
+}
+
+} // namespace tenon

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The layers under test, each with an input shape and a name, and the meshes and layouts to try.
+#pragma once
+
+#include "dtensor/fill.hpp"
+#include "layer/affine_layer.hpp"
+#include "layer/convolution_layer.hpp"
+#include "layer/cross_entropy_layer.hpp"
+#include "layer/flatten_layer.hpp"
+#include "layer/pointwise_layer.hpp"
+#include "layer/pooling_layer.hpp"
+#include "layer/sequential_layer.hpp"
+#include "support/random_layout.hpp"
+#include "support/world.hpp"
+
+#include <functional>
+
+namespace tenon::test {
+
+struct LayerCase {
+  std::string name;
+  Shape input;
+  std::function<Ref<Layer>(CommPtr)> make;
+};
+
+inline void PrintTo(const LayerCase& c, std::ostream* out) {
+  *out << c.name;
+}
+
+template <class L, class... Args>
+std::function<Ref<Layer>(CommPtr)> maker(Args... args) {
+  return [=](CommPtr comm) -> Ref<Layer> { return makeRef<L>(comm, args...); };
+}
+
+inline Ref<Layer> smallNet(CommPtr comm) {
+  auto net = makeRef<SequentialLayer>(comm);
+  net->add(makeRef<ConvolutionLayer>(
+      comm, 2, 3, std::vector<Window>{{.kernel = 3, .padLow = 1, .padHigh = 1}, {.kernel = 3}}));
+  net->add(makeRef<PointwiseLayer>(comm, Pointwise::Tanh));
+  net->add(makeRef<PoolingLayer>(
+      comm, PoolingMode::Max,
+      std::vector<Window>{{.kernel = 2, .stride = 2}, {.kernel = 2, .stride = 2}}));
+  net->add(makeRef<FlattenLayer>(comm));
+  net->add(makeRef<AffineLayer>(comm, 24, 5));
+  return net;
+}
+
+inline std::vector<LayerCase> layerCases() {
+  using W = std::vector<Window>;
+  return {
+      {"conv_same",
+       {4, 3, 8, 7},
+       maker<ConvolutionLayer>(
+           Index(3), Index(4),
+           W{{.kernel = 3, .padLow = 1, .padHigh = 1}, {.kernel = 5, .padLow = 2, .padHigh = 2}})},
+      {"conv_stride_dilation",
+       {3, 2, 11, 9},
+       maker<ConvolutionLayer>(Index(2), Index(3),
+                               W{{.kernel = 3, .stride = 2, .dilation = 2, .padLow = 3},
+                                 {.kernel = 2, .stride = 3, .padHigh = 1}})},
+      {"conv_wide",
+       {2, 1, 5, 6},
+       maker<ConvolutionLayer>(Index(1), Index(2),
+                               W{{.kernel = 5}, {.kernel = 6, .padLow = 5, .padHigh = 5}})},
+      {"conv_1d",
+       {2, 2, 13},
+       maker<ConvolutionLayer>(Index(2), Index(2),
+                               W{{.kernel = 4, .stride = 2, .padLow = 1, .padHigh = 2}})},
+      {"conv_3d",
+       {2, 2, 4, 5, 3},
+       maker<ConvolutionLayer>(Index(2), Index(2),
+                               W{{.kernel = 2}, {.kernel = 3, .padLow = 1}, {.kernel = 1}})},
+      {"maxpool",
+       {3, 2, 9, 8},
+       maker<PoolingLayer>(PoolingMode::Max,
+                           W{{.kernel = 3, .stride = 2, .padLow = 1}, {.kernel = 2, .stride = 2}})},
+      {"avgpool",
+       {3, 2, 9, 8},
+       maker<PoolingLayer>(PoolingMode::AverageExcludePad,
+                           W{{.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1},
+                             {.kernel = 2, .stride = 1, .dilation = 3}})},
+      {"avgpool_pad",
+       {3, 2, 9, 8},
+       maker<PoolingLayer>(
+           PoolingMode::AverageIncludePad,
+           W{{.kernel = 3, .stride = 3, .padLow = 1, .padHigh = 1}, {.kernel = 2, .stride = 2}})},
+      {"affine", {7, 10}, maker<AffineLayer>(Index(10), Index(9))},
+      {"relu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Relu)},
+      {"tanh", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Tanh)},
+      {"sigmoid", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Sigmoid)},
+      {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>()},
+      {"net", {5, 2, 8, 7}, smallNet},
+  };
+}
+
+// Layouts of the input on the ranks there are: one axis and two, every property, uneven own cuts.
+inline Layout drawInput(LayoutDraw& draw, const Shape& shape) {
+  return draw.layout(shape, draw.mesh(world()->size(), 2), 0, true);
+}
+
+} // namespace tenon::test
