@@ -10,7 +10,7 @@ cxx=$3
 IFS=';' read -ra mpi <<<"$4"
 flags=(-fsyntax-only -Wall -Wextra -Wpedantic -Werror -I"$root/include" -I"${5:-$root/include}")
 for folder in "${mpi[@]}"; do flags+=(-isystem "$folder"); done
-# The C++ bindings that MPI dropped are no part of ours.
+# As the installed package has it, see TenonInstall.cmake.
 flags+=(-DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX)
 
 status=0
