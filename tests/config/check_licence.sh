@@ -10,7 +10,7 @@ while IFS= read -r file; do
     echo "fault: $file has no line 'SPDX-License-Identifier: BSD-2-Clause' at its top"
     status=1
   fi
-done < <(find CMakeLists.txt .ci config doc include src share tests tutorials -type f \
+done < <(find CMakeLists.txt .ci config include src tests tutorials -type f \
   \( -regex '.*\.\(c\|h\|cpp\|hpp\|cu\|cuh\|f90\|sh\|py\|cmake\|in\|map\)' -o -name CMakeLists.txt \
   -o -path 'config/*' -o -path '.ci/*' \) | sort)
 exit "$status"
