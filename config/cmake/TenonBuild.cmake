@@ -42,7 +42,8 @@ function(tenon_add_test name)
     foreach(ranks IN LISTS TEST_RANKS)
       add_test(NAME ${name}.${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
         $<TARGET_FILE:${name}> ${TEST_ARGS})
-      set_tests_properties(${name}.${ranks} PROPERTIES TIMEOUT 600 LABELS mpi)
+      set_tests_properties(${name}.${ranks} PROPERTIES TIMEOUT 600 LABELS mpi
+        PROCESSORS ${ranks})
       tenon_test_environment(${name}.${ranks})
     endforeach()
   else()

@@ -1,1 +1,46 @@
 # SPDX-License-Identifier: BSD-2-Clause
+# What the target `tenon`, the shared library, is to its users: its version, its exported symbols,
+# its headers, and how CMake (find_package) and pkg-config find it once installed.
+if(NOT TARGET tenon)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+
+add_library(Tenon::tenon ALIAS tenon)
+set_target_properties(tenon PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/tenon.map)
+target_link_options(tenon PRIVATE LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/tenon.map)
+target_include_directories(tenon PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+# The headers name MPI_Comm; nothing else of what the library uses shows in them. A C++ user must not
+# be drawn into mpi.h's old C++ bindings, which would ask for one more library.
+target_link_libraries(tenon PUBLIC MPI::MPI_C)
+set(no_bindings OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+target_compile_definitions(tenon INTERFACE ${no_bindings})
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+install(TARGETS tenon EXPORT TenonTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ TYPE INCLUDE FILES_MATCHING PATTERN *.h)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ TYPE INCLUDE OPTIONAL FILES_MATCHING PATTERN *.h)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
+install(EXPORT TenonTargets NAMESPACE Tenon:: DESTINATION ${package})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/TenonConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/TenonConfig.cmake
+  ${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake DESTINATION ${package})
+
+# MPI has no pkg-config name that all its implementations share, so its flags are written out.
+file(RELATIVE_PATH TENON_PC_UP /root/${CMAKE_INSTALL_LIBDIR}/pkgconfig /root)
+list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
+list(TRANSFORM no_bindings PREPEND "-D")
+list(JOIN includes " " TENON_PC_CFLAGS)
+list(JOIN no_bindings " " TENON_PC_DEFINITIONS)
+list(JOIN MPI_C_LIBRARIES " " TENON_PC_LIBS)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon.pc.in ${PROJECT_BINARY_DIR}/tenon.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Sourced by the commands beside it: the phases that they share, each with its time.
+
+tenon_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# tenon_phase NAME COMMAND...: runs the command and prints how long it took; its failure is passed on.
+tenon_phase() {
+  local name=$1 begin=$SECONDS status=0
+  shift
+  echo "== $name"
+  "$@" || status=$?
+  echo "== $name: $((SECONDS - begin)) s$([[ $status -eq 0 ]] || echo ", failed")"
+  return "$status"
+}
+
+# tenon_configure FOLDER OPTION...: a release build in FOLDER, through ccache where there is one.
+tenon_configure() {
+  local folder=$1 launcher=()
+  shift
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  cmake -S "$tenon_root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${launcher[@]}" "$@"
+}
+
+# tenon_build FOLDER JOBS
+tenon_build() {
+  cmake --build "$1" --parallel "$2"
+}
+
+# tenon_value OPTION VALUE...: the value of an option, or the error that it has none.
+tenon_value() {
+  if [[ $# -lt 2 || -z $2 ]]; then
+    echo "error: $1 needs a value; see --help" >&2
+    return 1
+  fi
+  printf '%s\n' "$2"
+}
