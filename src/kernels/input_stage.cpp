@@ -36,6 +36,8 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
   extent_[0] = planes;
   strideX_[0] = volumeX;
   strideStaged_[0] = volumeStaged;
+  if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
+    offsetX_ = offsetStaged_ = 0;
   array_.resize(size_t(planes * volumeStaged));
 }
 

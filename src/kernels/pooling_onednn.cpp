@@ -78,7 +78,8 @@ bool oneDnnPools(const PoolingShape& shape) {
     return false;
   for (int d = 0; d < w.rank; ++d) {
     const Index low = w.padLow[d], high = padHigh(w, d);
-    if (w.dilation[d] != 1 || low < 0 || low >= w.kernel[d] || high < 0 || high >= w.kernel[d])
+    if (w.dilation[d] != 1 || low < 0 || low >= w.kernel[d] || high <= -w.stride[d] ||
+        high >= w.kernel[d])
       return false;
   }
   return true;
