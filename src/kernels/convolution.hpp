@@ -34,7 +34,7 @@ public:
   virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
   // Who computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
   virtual Backend backend() const = 0;
-  // What computes, for -view: "im2col+gemm", or oneDNN's name of its implementation.
+  // What computes, for a view: "im2col+gemm", or oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
 };
 

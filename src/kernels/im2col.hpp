@@ -46,19 +46,17 @@ template <class T>
 void gatherColumns(const WindowShape& w, Index channels, const OutputTile& tile, const T* x,
                    T* columns, Index distance) {
   const Index stride = w.stride[2];
-  forEachRun(w, channels, tile,
-             [=](Index row, Index offset, Index length, Index xOffset, Range inside) {
-               T* run = columns + row * distance + offset;
-               std::fill(run, run + inside.begin, T(0));
-               const T* from = x + xOffset;
-               if (stride == 1)
-                 for (Index o = inside.begin; o < inside.end; ++o)
-                   run[o] = from[o];
-               else
-                 for (Index o = inside.begin; o < inside.end; ++o)
-                   run[o] = from[o * stride];
-               std::fill(run + inside.end, run + length, T(0));
-             });
+  forEachRun(w, channels, tile, [=](Index row, Index offset, Index length, Index at, Range inside) {
+    T* run = columns + row * distance + offset;
+    std::fill(run, run + inside.begin, T(0));
+    if (stride == 1)
+      for (Index o = inside.begin; o < inside.end; ++o)
+        run[o] = x[at + o];
+    else
+      for (Index o = inside.begin; o < inside.end; ++o)
+        run[o] = x[at + o * stride];
+    std::fill(run + inside.end, run + length, T(0));
+  });
 }
 
 // x += the transpose of gatherColumns applied to columns.
@@ -66,15 +64,14 @@ template <class T>
 void scatterColumns(const WindowShape& w, Index channels, const OutputTile& tile, const T* columns,
                     Index distance, T* x) {
   const Index stride = w.stride[2];
-  forEachRun(w, channels, tile, [=](Index row, Index offset, Index, Index xOffset, Range inside) {
+  forEachRun(w, channels, tile, [=](Index row, Index offset, Index, Index at, Range inside) {
     const T* run = columns + row * distance + offset;
-    T* to = x + xOffset;
     if (stride == 1)
       for (Index o = inside.begin; o < inside.end; ++o)
-        to[o] += run[o];
+        x[at + o] += run[o];
     else
       for (Index o = inside.begin; o < inside.end; ++o)
-        to[o * stride] += run[o];
+        x[at + o * stride] += run[o];
   });
 }
 

@@ -54,6 +54,9 @@ std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backe
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
     return makeReferencePooling<T>(shape);
+  if constexpr (std::is_same_v<T, float>)
+    if (chosen == Backend::OneDnn && oneDnnPools(shape))
+      return makeOneDnnPooling(shape);
   return makeLoopPooling<T>(shape);
 }
 

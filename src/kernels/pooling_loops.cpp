@@ -28,15 +28,16 @@ Range interiorOf(const WindowShape& w) {
   return {begin, std::clamp(std::min(first.end, last.end), begin, w.out[2])};
 }
 
-template <class Visit>
-void forEachRow(const WindowShape& w, Visit visit) {
+std::vector<Row> rowsOf(const WindowShape& w) {
+  std::vector<Row> rows;
   for (Index o0 = 0; o0 < w.out[0]; ++o0)
     for (Index o1 = 0; o1 < w.out[1]; ++o1)
-      visit(Row{(o0 * w.out[1] + o1) * w.out[2], tapsInside(w, 0, o0), tapsInside(w, 1, o1),
-                o0 * w.stride[0] - w.padLow[0], o1 * w.stride[1] - w.padLow[1]});
+      rows.push_back({(o0 * w.out[1] + o1) * w.out[2], tapsInside(w, 0, o0), tapsInside(w, 1, o1),
+                      o0 * w.stride[0] - w.padLow[0], o1 * w.stride[1] - w.padLow[1]});
+  return rows;
 }
 
-// visit(index of the input row's first element, dimension-2 tap) for the row's taps in order.
+// visit(index of the input row's first element) for the input rows of the row's taps in order.
 template <class Visit>
 void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
   for (Index t0 = row.taps0.begin; t0 < row.taps0.end; ++t0)
@@ -45,23 +46,48 @@ void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
             w.in[2]);
 }
 
+// The first tap of a run of outputs: output o reads x[tap + o stride].
+template <class T>
+void beginTap(Range outputs, const T* x, Index tap, Index stride, T* y, Winner* winners) {
+  for (Index o = outputs.begin; o < outputs.end; ++o) {
+    y[o] = x[tap + o * stride];
+    winners[o] = Winner(tap + o * stride);
+  }
+}
+
+// A later tap. A stride known to the compiler (kStride != 0), and loads that do not depend on the
+// comparison, let it use vector instructions.
+template <int kStride, class T>
+void combineTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y,
+                Winner* __restrict winners) {
+  const Index step = kStride ? kStride : stride;
+  for (Index o = outputs.begin; o < outputs.end; ++o) {
+    const T value = x[tap + o * step], best = y[o];
+    const Winner candidate = Winner(tap) + Winner(o) * Winner(step), winner = winners[o];
+    const bool wins = beats(value, best);
+    y[o] = wins ? value : best;
+    winners[o] = wins ? candidate : winner;
+  }
+}
+
 template <class T>
 class MaxPooling final : public Pooling<T> {
 public:
   explicit MaxPooling(const PoolingShape& shape)
-      : planes_(shape.planes), window_(embedWindow(shape.window)), interior_(interiorOf(window_)),
-        inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)),
-        rowWinners_(size_t(window_.out[2])), rowMaxima_(size_t(window_.out[2])) {}
+      : planes_(shape.planes), window_(embedWindow(shape.window)), rows_(rowsOf(window_)),
+        interior_(interiorOf(window_)), inVolume_(inputVolume(window_)),
+        outVolume_(outputVolume(window_)), rowWinners_(size_t(window_.out[2])),
+        rowMaxima_(size_t(window_.out[2])) {}
 
   Index workspaceBytes() const override { return planes_ * outVolume_ * Index(sizeof(Winner)); }
 
   void forward(const T* x, T* y, void* workspace) override {
     auto* winners = static_cast<Winner*>(workspace);
     for (Index p = 0; p < planes_; ++p)
-      forEachRow(window_, [&](const Row& row) {
+      for (const Row& row : rows_) {
         const Index at = p * outVolume_ + row.output;
         poolRow(x + p * inVolume_, row, y + at, winners ? winners + at : rowWinners_.data());
-      });
+      }
   }
 
   void adjoint(const T* dy, const void* workspace, T* dx) override {
@@ -74,12 +100,12 @@ public:
 
   void tangent(const T* x, const T* dx, T* dy) override {
     for (Index p = 0; p < planes_; ++p)
-      forEachRow(window_, [&](const Row& row) {
+      for (const Row& row : rows_) {
         poolRow(x + p * inVolume_, row, rowMaxima_.data(), rowWinners_.data());
         T* to = dy + p * outVolume_ + row.output;
         for (Index o = 0; o < window_.out[2]; ++o)
           to[o] = dx[p * inVolume_ + rowWinners_[o]];
-      });
+      }
   }
 
   Backend backend() const override { return Backend::Blas; }
@@ -90,27 +116,18 @@ private:
     poolEnds(x, row, {interior_.end, window_.out[2]}, y, winners);
     bool first = true;
     forEachInputRow(window_, row, [&](Index input) {
-      for (Index t = 0; t < window_.kernel[2]; ++t, first = false)
-        combineTap(x, input - window_.padLow[2] + t * window_.dilation[2], first, y, winners);
+      for (Index t = 0; t < window_.kernel[2]; ++t, first = false) {
+        const Index tap = input - window_.padLow[2] + t * window_.dilation[2];
+        if (first)
+          beginTap(interior_, x, tap, window_.stride[2], y, winners);
+        else if (window_.stride[2] == 1)
+          combineTap<1>(interior_, x, tap, 1, y, winners);
+        else if (window_.stride[2] == 2)
+          combineTap<2>(interior_, x, tap, 2, y, winners);
+        else
+          combineTap<0>(interior_, x, tap, window_.stride[2], y, winners);
+      }
     });
-  }
-
-  void combineTap(const T* __restrict x, Index offset, bool first, T* __restrict y,
-                  Winner* __restrict winners) const {
-    const Index stride = window_.stride[2];
-    const Winner start = Winner(offset), step = Winner(stride);
-    if (first)
-      for (Index o = interior_.begin; o < interior_.end; ++o) {
-        y[o] = x[offset + o * stride];
-        winners[o] = start + Winner(o) * step;
-      }
-    else
-      for (Index o = interior_.begin; o < interior_.end; ++o) {
-        const T value = x[offset + o * stride];
-        const bool wins = beats(value, y[o]);
-        y[o] = wins ? value : y[o];
-        winners[o] = wins ? start + Winner(o) * step : winners[o];
-      }
   }
 
   void poolEnds(const T* x, const Row& row, Range outputs, T* y, Winner* winners) const {
@@ -132,17 +149,39 @@ private:
 
   Index planes_;
   WindowShape window_;
+  std::vector<Row> rows_;
   Range interior_; // outputs along the row whose taps are all inside
   Index inVolume_, outVolume_;
   std::vector<Winner> rowWinners_;
   std::vector<T> rowMaxima_;
 };
 
+// y[o] += x[tap + o stride] over a run of outputs, and its transpose.
+template <class T>
+void addTap(Range outputs, const T* __restrict x, Index tap, Index stride, T* __restrict y) {
+  if (stride == 1)
+    for (Index o = outputs.begin; o < outputs.end; ++o)
+      y[o] += x[tap + o];
+  else
+    for (Index o = outputs.begin; o < outputs.end; ++o)
+      y[o] += x[tap + o * stride];
+}
+
+template <class T>
+void spreadTap(Range outputs, const T* __restrict y, Index tap, Index stride, T* __restrict x) {
+  if (stride == 1)
+    for (Index o = outputs.begin; o < outputs.end; ++o)
+      x[tap + o] += y[o];
+  else
+    for (Index o = outputs.begin; o < outputs.end; ++o)
+      x[tap + o * stride] += y[o];
+}
+
 template <class T>
 class AveragePooling final : public Pooling<T> {
 public:
   explicit AveragePooling(const PoolingShape& shape)
-      : planes_(shape.planes), window_(embedWindow(shape.window)),
+      : planes_(shape.planes), window_(embedWindow(shape.window)), rows_(rowsOf(window_)),
         includePad_(shape.mode == PoolingMode::AverageIncludePad), inVolume_(inputVolume(window_)),
         outVolume_(outputVolume(window_)), tapsOfColumn_(size_t(window_.out[2])),
         scaled_(size_t(window_.out[2])) {
@@ -158,29 +197,25 @@ public:
 
   void forward(const T* x, T* y, void*) override {
     for (Index p = 0; p < planes_; ++p)
-      forEachRow(window_, [&](const Row& row) {
+      for (const Row& row : rows_) {
         T* to = y + p * outVolume_ + row.output;
         std::fill_n(to, window_.out[2], T(0));
         forEachTap(row, [&](Index offset, Range outputs) {
-          const T* from = x + p * inVolume_;
-          for (Index o = outputs.begin; o < outputs.end; ++o)
-            to[o] += from[offset + o * window_.stride[2]];
+          addTap(outputs, x + p * inVolume_, offset, window_.stride[2], to);
         });
         divide(row, to, to);
-      });
+      }
   }
 
   void adjoint(const T* dy, const void*, T* dx) override {
     std::fill_n(dx, planes_ * inVolume_, T(0));
     for (Index p = 0; p < planes_; ++p)
-      forEachRow(window_, [&](const Row& row) {
+      for (const Row& row : rows_) {
         divide(row, dy + p * outVolume_ + row.output, scaled_.data());
         forEachTap(row, [&](Index offset, Range outputs) {
-          T* to = dx + p * inVolume_;
-          for (Index o = outputs.begin; o < outputs.end; ++o)
-            to[offset + o * window_.stride[2]] += scaled_[o];
+          spreadTap(outputs, scaled_.data(), offset, window_.stride[2], dx + p * inVolume_);
         });
-      });
+      }
   }
 
   void tangent(const T*, const T* dx, T* dy) override { forward(dx, dy, nullptr); }
@@ -205,6 +240,7 @@ private:
 
   Index planes_;
   WindowShape window_;
+  std::vector<Row> rows_;
   bool includePad_;
   Index inVolume_, outVolume_;
   std::vector<T> tapsOfColumn_, scaled_;

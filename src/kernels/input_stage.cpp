@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/input_stage.hpp"
+
+#include "kernels/block_copy.hpp"
+
+namespace tenon {
+
+Index effectiveKernel(const WindowShape& w, int d) {
+  return (w.kernel[d] - 1) * w.dilation[d] + 1;
+}
+
+Index padHigh(const WindowShape& w, int d) {
+  return (w.out[d] - 1) * w.stride[d] + effectiveKernel(w, d) - w.in[d] - w.padLow[d];
+}
+
+template <class T>
+InputStage<T>::InputStage(Index planes, const WindowShape& window)
+    : planes_(planes), staged_(window), inVolume_(inputVolume(window)) {
+  for (int d = 0; d < window.rank; ++d) {
+    staged_.in[d] = (window.out[d] - 1) * window.stride[d] + effectiveKernel(window, d);
+    staged_.padLow[d] = 0;
+  }
+  const WindowShape from = embedWindow(window), to = embedWindow(staged_);
+  Index volumeX = 1, volumeStaged = 1;
+  for (int d = kMaxSpatial - 1; d >= 0; --d) {
+    const Index begin = std::max<Index>(0, from.padLow[d]);
+    const Index end = std::min(to.in[d], from.in[d] + from.padLow[d]);
+    extent_[d + 1] = std::max<Index>(0, end - begin);
+    strideX_[d + 1] = volumeX;
+    strideStaged_[d + 1] = volumeStaged;
+    offsetX_ += (begin - from.padLow[d]) * volumeX;
+    offsetStaged_ += begin * volumeStaged;
+    volumeX *= from.in[d];
+    volumeStaged *= to.in[d];
+  }
+  extent_[0] = planes;
+  strideX_[0] = volumeX;
+  strideStaged_[0] = volumeStaged;
+  if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
+    offsetX_ = offsetStaged_ = 0;
+  array_.resize(size_t(planes * volumeStaged));
+}
+
+template <class T>
+void InputStage<T>::stage(const T* x) {
+  std::fill(array_.begin(), array_.end(), T(0));
+  blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_, strideX_.data(),
+               array_.data() + offsetStaged_, strideStaged_.data());
+}
+
+template <class T>
+void InputStage<T>::unstage(T* x) const {
+  std::fill_n(x, planes_ * inVolume_, T(0));
+  blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), array_.data() + offsetStaged_,
+               strideStaged_.data(), x + offsetX_, strideX_.data());
+}
+
+template class InputStage<float>;
+template class InputStage<double>;
+
+} // namespace tenon

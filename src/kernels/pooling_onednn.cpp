@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Average pooling through oneDNN. Its maximum is left out, since it drops NaN; so are the shapes
+// whose padding or dilation its average does not know.
+#include "kernels/input_stage.hpp"
+#include "kernels/onednn.hpp"
+#include "kernels/pooling_backends.hpp"
+
+namespace tenon {
+
+namespace {
+
+using dnnl::memory;
+
+class OneDnnPooling final : public Pooling<float> {
+public:
+  explicit OneDnnPooling(const PoolingShape& shape) : stream_(onednn::engine()) {
+    const dnnl::engine& engine = onednn::engine();
+    const WindowShape& w = shape.window;
+    const auto x = onednn::plainDescription(1, shape.planes, w.in, w.rank);
+    const auto y = onednn::plainDescription(1, shape.planes, w.out, w.rank);
+    const auto algorithm = shape.mode == PoolingMode::AverageIncludePad
+                               ? dnnl::algorithm::pooling_avg_include_padding
+                               : dnnl::algorithm::pooling_avg_exclude_padding;
+    const auto strides = onednn::toDims(w.stride, w.rank),
+               kernel = onednn::toDims(w.kernel, w.rank);
+    const auto low = onednn::toDims(w.padLow, w.rank);
+    memory::dims high;
+    for (int d = 0; d < w.rank; ++d)
+      high.push_back(padHigh(w, d));
+
+    const dnnl::pooling_forward::primitive_desc forward(
+        {dnnl::prop_kind::forward_inference, algorithm, x, y, strides, kernel, low, high}, engine);
+    const dnnl::pooling_forward::primitive_desc hint(
+        {dnnl::prop_kind::forward_training, algorithm, x, y, strides, kernel, low, high}, engine);
+    const dnnl::pooling_backward::primitive_desc adjoint(
+        {algorithm, x, y, strides, kernel, low, high}, engine, hint);
+    forward_ = dnnl::pooling_forward(forward);
+    adjoint_ = dnnl::pooling_backward(adjoint);
+    x_ = memory(x, engine, DNNL_MEMORY_NONE);
+    y_ = memory(y, engine, DNNL_MEMORY_NONE);
+  }
+
+  Index workspaceBytes() const override { return 0; }
+
+  void forward(const float* x, float* y, void*) override {
+    run(forward_, DNNL_ARG_SRC, x, DNNL_ARG_DST, y);
+  }
+  void adjoint(const float* dy, const void*, float* dx) override {
+    run(adjoint_, DNNL_ARG_DIFF_SRC, dx, DNNL_ARG_DIFF_DST, dy);
+  }
+  void tangent(const float*, const float* dx, float* dy) override { forward(dx, dy, nullptr); }
+  Backend backend() const override { return Backend::OneDnn; }
+
+private:
+  void run(const dnnl::primitive& primitive, int xArgument, const float* x, int yArgument,
+           const float* y) {
+    onednn::guarded("pooling", [&] {
+      x_.set_data_handle(const_cast<float*>(x), stream_);
+      y_.set_data_handle(const_cast<float*>(y), stream_);
+      primitive.execute(stream_, {{xArgument, x_}, {yArgument, y_}});
+      stream_.wait();
+    });
+  }
+
+  dnnl::stream stream_;
+  dnnl::pooling_forward forward_;
+  dnnl::pooling_backward adjoint_;
+  memory x_, y_;
+};
+
+} // namespace
+
+bool oneDnnPools(const PoolingShape& shape) {
+  const WindowShape& w = shape.window;
+  if (shape.mode == PoolingMode::Max)
+    return false;
+  if (shape.planes * inputVolume(w) * outputVolume(w) == 0)
+    return false;
+  for (int d = 0; d < w.rank; ++d) {
+    const Index low = w.padLow[d], high = padHigh(w, d);
+    if (w.dilation[d] != 1 || low < 0 || low >= w.kernel[d] || high <= -w.stride[d] ||
+        high >= w.kernel[d])
+      return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape& shape) {
+  return onednn::guarded("setting up pooling",
+                         [&] { return std::make_unique<OneDnnPooling>(shape); });
+}
+
+} // namespace tenon

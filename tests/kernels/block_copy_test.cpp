@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// blockCombine against element-by-element index arithmetic, on boxes of every rank with permuted,
+// padded, reversed and broadcast strides.
+#include "kernels/block_copy.hpp"
+#include "kernels/draw.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace tenon::test {
+
+namespace {
+
+struct Strided {
+  std::vector<Index> strides;
+  Index origin = 0, size = 1;
+};
+
+// A permuted, padded layout of the box in which some dimensions run backwards, and, if allowed,
+// some are broadcast.
+Strided drawStrides(Draw& draw, const std::vector<Index>& extent, bool broadcast) {
+  const size_t rank = extent.size();
+  std::vector<size_t> order(rank);
+  std::iota(order.begin(), order.end(), size_t(0));
+  for (size_t d = rank; d > 1; --d)
+    std::swap(order[d - 1], order[size_t(draw.integer(0, Index(d) - 1))]);
+  if (draw.chance(0.5))
+    std::sort(order.begin(), order.end(), std::greater<>());
+  Strided s;
+  s.strides.assign(rank, 0);
+  for (size_t d : order) {
+    if (broadcast && draw.chance(0.15))
+      continue;
+    const bool backwards = draw.chance(0.2);
+    s.strides[d] = backwards ? -s.size : s.size;
+    if (backwards)
+      s.origin += s.size * std::max<Index>(0, extent[d] - 1);
+    s.size *= std::max<Index>(1, extent[d]) + (draw.chance(0.3) ? draw.integer(1, 2) : 0);
+  }
+  return s;
+}
+
+// visit(offset in x, offset in y) for every element of the box, by division.
+template <class Visit>
+void forEachElement(const std::vector<Index>& extent, const Strided& x, const Strided& y,
+                    Visit visit) {
+  Index count = 1;
+  for (Index e : extent)
+    count *= e;
+  for (Index flat = 0; flat < count; ++flat) {
+    Index rest = flat, atX = x.origin, atY = y.origin;
+    for (size_t d = extent.size(); d-- > 0; rest /= extent[d]) {
+      atX += rest % extent[d] * x.strides[d];
+      atY += rest % extent[d] * y.strides[d];
+    }
+    visit(atX, atY);
+  }
+}
+
+template <class T>
+T combined(Combine op, T x, T y) {
+  return op == Combine::Copy ? x : op == Combine::Add ? T(x + y) : std::max(x, y);
+}
+
+} // namespace
+
+template <class T>
+class BlockCopy : public ::testing::Test {};
+TYPED_TEST_SUITE(BlockCopy, ElementTypes);
+
+TYPED_TEST(BlockCopy, EqualsIndexArithmetic) {
+  using T = TypeParam;
+  Draw draw(2);
+  for (int trial = 0; trial < 1500; ++trial) {
+    std::vector<Index> extent(size_t(draw.integer(0, 8)));
+    for (Index& e : extent)
+      e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : 4);
+    const Strided xs = drawStrides(draw, extent, true), ys = drawStrides(draw, extent, false);
+    const auto x = draw.integers<T>(xs.size);
+    const auto before = draw.integers<T>(ys.size);
+    for (Combine op : {Combine::Copy, Combine::Add, Combine::Max}) {
+      auto expected = before, y = before;
+      forEachElement(extent, xs, ys, [&](Index i, Index j) {
+        expected[size_t(j)] = combined(op, x[size_t(i)], before[size_t(j)]);
+      });
+      blockCombine(op, int(extent.size()), extent.data(), x.data() + xs.origin, xs.strides.data(),
+                   y.data() + ys.origin, ys.strides.data());
+      ASSERT_EQ(y, expected) << "trial " << trial;
+    }
+  }
+}
+
+TYPED_TEST(BlockCopy, WrittenStrideZeroReduces) {
+  using T = TypeParam;
+  const std::vector<T> x{1, 2, 3, 40, 50, 60};
+  std::vector<T> y{7, 7};
+  const Index extent[] = {2, 3}, xs[] = {3, 1}, ys[] = {1, 0};
+  blockCombine(Combine::Add, 2, extent, x.data(), xs, y.data(), ys);
+  EXPECT_EQ(y, (std::vector<T>{13, 157}));
+  blockCombine(Combine::Max, 2, extent, x.data(), xs, y.data(), ys);
+  EXPECT_EQ(y, (std::vector<T>{13, 157}));
+  blockCombine(Combine::Copy, 2, extent, x.data(), xs, y.data(), ys);
+  EXPECT_EQ(y, (std::vector<T>{3, 60}));
+}
+
+TEST(BlockCopy, MaximumKeepsNaN) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> x{nan, 1, 5};
+  std::vector<double> y{2, nan, 3};
+  const Index extent = 3, stride = 1;
+  blockCombine(Combine::Max, 1, &extent, x.data(), &stride, y.data(), &stride);
+  EXPECT_TRUE(std::isnan(y[0]));
+  EXPECT_TRUE(std::isnan(y[1]));
+  EXPECT_EQ(y[2], 5);
+}
+
+TEST(BlockCopy, RefusesRanksAndExtentsOutOfRange) {
+  const Index extent[9] = {1, -1, 1, 1, 1, 1, 1, 1, 1}, strides[9] = {};
+  double x = 0, y = 0;
+  expectError(errorOf([&] { blockCombine(Combine::Copy, 9, extent, &x, strides, &y, strides); }),
+              TENON_ERR_ARG, {"9 dimensions", "0 to 8"});
+  expectError(errorOf([&] { blockCombine(Combine::Copy, 2, extent, &x, strides, &y, strides); }),
+              TENON_ERR_ARG, {"extent 1", "-1"});
+}
+
+} // namespace tenon::test

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution: the reference against hand-computed cases and the adjoint identities, the other
+// backends against the reference, bit by bit on small integers.
+#include "kernels/convolution.hpp"
+
+#include "kernels/draw.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+struct Arrays {
+  std::vector<T> x, w, b, y;
+};
+
+template <class T>
+Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
+  return {draw.integers<T>(s.batch * s.inChannels * inputVolume(s.window)),
+          draw.integers<T>(s.outChannels * s.inChannels * kernelVolume(s.window)),
+          draw.integers<T>(s.outChannels),
+          draw.integers<T>(s.batch * s.outChannels * outputVolume(s.window))};
+}
+
+ConvolutionShape drawShape(Draw& draw, Index mostChannels) {
+  const auto count = [&](Index most) { return draw.chance(0.04) ? 0 : draw.integer(1, most); };
+  return {count(4), count(mostChannels), count(mostChannels),
+          draw.chance(0.5) ? draw.window() : draw.ordinaryWindow()};
+}
+
+std::string describe(const ConvolutionShape& s) {
+  std::ostringstream text;
+  text << "batch " << s.batch << " channels " << s.inChannels << " -> " << s.outChannels << " "
+       << test::describe(s.window);
+  return text.str();
+}
+
+// Everything that a convolution computes, each from the same start.
+template <class T>
+std::vector<std::vector<T>> allResults(Convolution<T>& op, const Arrays<T>& a) {
+  std::vector<T> plain(a.y.size(), T(99)), unbiased(a.y.size(), T(99)), added = a.y;
+  op.forward(a.x.data(), a.w.data(), a.b.data(), plain.data(), false);
+  op.forward(a.x.data(), a.w.data(), nullptr, unbiased.data(), false);
+  op.forward(a.x.data(), a.w.data(), a.b.data(), added.data(), true);
+  std::vector<T> dx(a.x.size(), T(99)), dw = a.w, db = a.b, dwAlone = a.w;
+  op.adjointData(a.w.data(), a.y.data(), dx.data());
+  op.adjointWeights(a.x.data(), a.y.data(), dw.data(), db.data());
+  op.adjointWeights(a.x.data(), a.y.data(), dwAlone.data(), nullptr);
+  return {plain, unbiased, added, dx, dw, db, dwAlone};
+}
+
+template <class T>
+void expectEqualToReference(Draw& draw, const ConvolutionShape& shape, Backend backend) {
+  const auto arrays = drawArrays<T>(draw, shape);
+  const auto reference = makeConvolution<T>(shape, Backend::Reference);
+  const auto op = makeConvolution<T>(shape, backend);
+  // Twice, since scratch is used again.
+  const auto expected = allResults(*reference, arrays);
+  ASSERT_EQ(allResults(*op, arrays), expected) << backendName(backend) << " " << describe(shape);
+  ASSERT_EQ(allResults(*op, arrays), expected) << backendName(backend) << " " << describe(shape);
+}
+
+} // namespace
+
+template <class T>
+class ConvolutionKernel : public ::testing::Test {};
+TYPED_TEST_SUITE(ConvolutionKernel, RealTypes);
+
+TYPED_TEST(ConvolutionKernel, ReferenceByHandInOneDimension) {
+  using T = TypeParam;
+  ConvolutionShape shape{1, 1, 1, {}};
+  shape.window = {1, {5}, {3}, {2}, {2}, {3}, {1}}; // reads (-1, 2), (1, 4), (3, 6)
+  const std::vector<T> x{1, 2, 3, 4, 5}, w{10, 1}, b{100};
+  std::vector<T> y(3);
+  const auto op = makeConvolution<T>(shape, Backend::Reference);
+  op->forward(x.data(), w.data(), b.data(), y.data(), false);
+  EXPECT_EQ(y, (std::vector<T>{103, 125, 140}));
+  const std::vector<T> dy{1, 2, 3};
+  std::vector<T> dx(5, T(7)), dw{1, 1}, db{1};
+  op->adjointData(w.data(), dy.data(), dx.data());
+  EXPECT_EQ(dx, (std::vector<T>{0, 20, 1, 30, 2}));
+  op->adjointWeights(x.data(), dy.data(), dw.data(), db.data());
+  EXPECT_EQ(dw, (std::vector<T>{1 + 2 * 2 + 3 * 4, 1 + 1 * 3 + 2 * 5}));
+  EXPECT_EQ(db, (std::vector<T>{7}));
+}
+
+TYPED_TEST(ConvolutionKernel, ReferenceByHandWithNegativePadding) {
+  using T = TypeParam;
+  // Two channels, the first column and the last row skipped: y = x0 at (o0, o1 + 1) plus twice x1.
+  ConvolutionShape shape{1, 2, 1, {}};
+  shape.window = {2, {3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}, {0, -1}};
+  const std::vector<T> x{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90}, w{1, 2};
+  std::vector<T> y(4);
+  makeConvolution<T>(shape, Backend::Reference)
+      ->forward(x.data(), w.data(), nullptr, y.data(), false);
+  EXPECT_EQ(y, (std::vector<T>{42, 63, 105, 126}));
+}
+
+TYPED_TEST(ConvolutionKernel, AdjointsAreExact) {
+  using T = TypeParam;
+  Draw draw(4);
+  for (int trial = 0; trial < 200; ++trial) {
+    const ConvolutionShape shape = drawShape(draw, 4);
+    const auto a = drawArrays<T>(draw, shape);
+    const auto op = makeConvolution<T>(shape, Backend::Reference);
+    std::vector<T> y(a.y.size()), dx(a.x.size()), dw(a.w.size()), db(a.b.size());
+    op->forward(a.x.data(), a.w.data(), nullptr, y.data(), false);
+    op->adjointData(a.w.data(), a.y.data(), dx.data());
+    op->adjointWeights(a.x.data(), a.y.data(), dw.data(), db.data());
+    const double pairing = exactDot(y, a.y);
+    EXPECT_EQ(pairing, exactDot(a.x, dx)) << describe(shape);
+    EXPECT_EQ(pairing, exactDot(a.w, dw)) << describe(shape);
+    op->forward(a.x.data(), a.w.data(), a.b.data(), y.data(), false);
+    EXPECT_EQ(exactDot(y, a.y), pairing + exactDot(a.b, db)) << describe(shape);
+  }
+}
+
+TYPED_TEST(ConvolutionKernel, BackendsEqualTheReference) {
+  using T = TypeParam;
+  Draw draw(5);
+  for (int trial = 0; trial < 300; ++trial) {
+    const ConvolutionShape shape = drawShape(draw, 5);
+    for (Backend backend : fastBackends<T>())
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, backend));
+  }
+}
+
+// As many channels as vector registers are wide, and more: other code paths of the libraries.
+TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceWithManyChannels) {
+  using T = TypeParam;
+  Draw draw(6);
+  for (int trial = 0; trial < 40; ++trial) {
+    const ConvolutionShape shape = drawShape(draw, 40);
+    for (Backend backend : fastBackends<T>())
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, backend));
+  }
+}
+
+// Large enough that one image is cut into several tiles, along rows and along columns.
+TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceOnLargeImages) {
+  using T = TypeParam;
+  Draw draw(7);
+  const WindowShape plane{2, {120, 75}, {119, 73}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
+  const WindowShape line{1, {9000}, {4500}, {5}, {2}, {1}, {2}};
+  const WindowShape copy{2, {60, 70}, {60, 70}, {1, 1}, {1, 1}, {1, 1}, {0, 0}};
+  for (const ConvolutionShape& shape :
+       {ConvolutionShape{2, 5, 3, plane}, ConvolutionShape{2, 12, 2, line},
+        ConvolutionShape{2, 7, 4, copy}})
+    for (Backend backend : fastBackends<T>())
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, backend));
+}
+
+TYPED_TEST(ConvolutionKernel, EmptyInputGivesTheBias) {
+  using T = TypeParam;
+  for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
+    ConvolutionShape shape{2, 0, 2, {}};
+    shape.window = {1, {3}, {2}, {2}, {1}, {1}, {0}};
+    const auto op = makeConvolution<T>(shape, backend);
+    const std::vector<T> b{1, 2}, none;
+    std::vector<T> y(8, T(5)), db(2);
+    op->forward(none.data(), none.data(), b.data(), y.data(), true);
+    EXPECT_EQ(y, (std::vector<T>{6, 6, 7, 7, 6, 6, 7, 7}));
+    op->adjointWeights(none.data(), y.data(), nullptr, db.data());
+    EXPECT_EQ(db, (std::vector<T>{24, 28}));
+  }
+}
+
+TYPED_TEST(ConvolutionKernel, SaysWhoComputes) {
+  using T = TypeParam;
+  const ConvolutionShape shape{1, 1, 1, {2, {5, 5}, {3, 3}, {3, 3}, {1, 1}, {1, 1}, {0, 0}}};
+  EXPECT_EQ(makeConvolution<T>(shape, Backend::Auto)->backend(), resolveBackend<T>(Backend::Auto));
+  EXPECT_STREQ(makeConvolution<T>(shape, Backend::Blas)->implementation(), "im2col+gemm");
+  EXPECT_STRNE(makeConvolution<T>(shape, Backend::Auto)->implementation(), "");
+}
+
+TEST(ConvolutionKernel, RefusesBadShapes) {
+  ConvolutionShape shape{-1, 1, 1, {}};
+  expectError(errorOf([&] { makeConvolution<double>(shape, Backend::Auto); }), TENON_ERR_ARG,
+              {"batch -1"});
+  shape.batch = 1;
+  shape.window.kernel[2] = 0;
+  expectError(errorOf([&] { makeConvolution<float>(shape, Backend::Auto); }), TENON_ERR_ARG,
+              {"kernel extent", "dimension 2"});
+  shape.window.kernel[2] = 1;
+  expectError(errorOf([&] { makeConvolution<double>(shape, Backend::OneDnn); }), TENON_ERR_SUPPORT,
+              {"float64"});
+}
+
+} // namespace tenon::test

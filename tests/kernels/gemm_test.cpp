@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/gemm.hpp"
+
+#include "kernels/draw.hpp"
+
+#include <limits>
+
+namespace tenon::test {
+
+template <class T>
+class Gemm : public ::testing::Test {};
+TYPED_TEST_SUITE(Gemm, RealTypes);
+
+TYPED_TEST(Gemm, ReferenceByHand) {
+  using T = TypeParam;
+  const std::vector<T> a{1, 2, 3, 4, 5, 6};   // [2,3], or [3,2] transposed
+  const std::vector<T> b{1, 0, -1, 2, 3, -2}; // [3,2]
+  std::vector<T> c{10, 20, 30, 40};
+  gemm<T>(Backend::Reference, false, false, 2, 2, 3, 2, a.data(), 3, b.data(), 2, 1, c.data(), 2);
+  EXPECT_EQ(c, (std::vector<T>{26, 16, 64, 36})); // 2 (8, -2; 17, -2) + c
+  // a read as [3,2], transposed: (1 3 5; 2 4 6).
+  gemm<T>(Backend::Reference, true, false, 2, 2, 3, 1, a.data(), 2, b.data(), 2, 0, c.data(), 2);
+  EXPECT_EQ(c, (std::vector<T>{13, -4, 16, -4}));
+  // b read as [2,3], transposed: (1 2; 0 3; -1 -2).
+  gemm<T>(Backend::Reference, false, true, 2, 2, 3, 1, a.data(), 3, b.data(), 3, 0, c.data(), 2);
+  EXPECT_EQ(c, (std::vector<T>{-2, 2, -2, 11}));
+}
+
+TYPED_TEST(Gemm, BackendsEqualTheReference) {
+  using T = TypeParam;
+  Draw draw(3);
+  for (int trial = 0; trial < 400; ++trial) {
+    const bool transA = draw.chance(0.5), transB = draw.chance(0.5);
+    const auto size = [&] { return draw.chance(0.08) ? 0 : draw.integer(1, 40); };
+    const Index m = size(), n = size(), k = size();
+    const Index lda = (transA ? m : k) + draw.integer(0, 3);
+    const Index ldb = (transB ? k : n) + draw.integer(0, 3), ldc = n + draw.integer(0, 3);
+    const auto a = draw.integers<T>((transA ? k : m) * lda);
+    const auto b = draw.integers<T>((transB ? n : k) * ldb);
+    const T alpha = T(draw.integer(-2, 2)), beta = T(draw.integer(-1, 2));
+    auto c = draw.integers<T>(m * ldc);
+    if (beta == 0)
+      for (Index i = 0; i < m; ++i)
+        std::fill_n(c.begin() + i * ldc, n, std::numeric_limits<T>::quiet_NaN());
+    auto expected = c;
+    gemm<T>(Backend::Reference, transA, transB, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta,
+            expected.data(), ldc);
+    for (Backend backend : fastBackends<T>()) {
+      auto result = c;
+      gemm<T>(backend, transA, transB, m, n, k, alpha, a.data(), lda, b.data(), ldb, beta,
+              result.data(), ldc);
+      ASSERT_EQ(result, expected) << backendName(backend) << " m " << m << " n " << n << " k " << k;
+    }
+  }
+}
+
+TYPED_TEST(Gemm, RefusesSizesThatDoNotFit) {
+  using T = TypeParam;
+  T a = 0, b = 0, c = 0;
+  expectError(
+      errorOf([&] { gemm<T>(Backend::Auto, false, false, -1, 1, 1, 1, &a, 1, &b, 1, 0, &c, 1); }),
+      TENON_ERR_ARG, {"m = -1"});
+  expectError(
+      errorOf([&] { gemm<T>(Backend::Auto, false, false, 2, 2, 3, 1, &a, 2, &b, 2, 0, &c, 2); }),
+      TENON_ERR_ARG, {"lda = 2", "3"});
+}
+
+TEST(Gemm, BlasRefusesExtentsBeyondInt) {
+  const Index huge = Index(1) << 31;
+  double a = 0, b = 0, c = 0;
+  expectError(errorOf([&] {
+                gemm<double>(Backend::Blas, false, false, 1, 1, 1, 1, &a, huge, &b, 1, 0, &c, 1);
+              }),
+              TENON_ERR_SUPPORT, {"2147483648", "'reference'"});
+}
+
+} // namespace tenon::test

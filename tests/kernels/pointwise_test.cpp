@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/pointwise.hpp"
+
+#include "kernels/draw.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::test {
+
+namespace {
+
+constexpr Pointwise kFunctions[] = {Pointwise::Relu, Pointwise::Tanh, Pointwise::Sigmoid};
+
+// The functions and their derivatives through exp alone, in long double.
+long double valueOf(Pointwise f, long double x) {
+  switch (f) {
+  case Pointwise::Relu:
+    return x > 0 ? x : 0;
+  case Pointwise::Tanh:
+    return 1 - 2 / (std::exp(2 * x) + 1);
+  case Pointwise::Sigmoid:
+    return 1 / (1 + std::exp(-x));
+  }
+  return 0;
+}
+long double derivativeOf(Pointwise f, long double x) {
+  const long double e = std::exp(-std::abs(x)), e2 = e * e;
+  switch (f) {
+  case Pointwise::Relu:
+    return x > 0;
+  case Pointwise::Tanh:
+    return 4 * e2 / ((1 + e2) * (1 + e2));
+  case Pointwise::Sigmoid:
+    return e / ((1 + e) * (1 + e));
+  }
+  return 0;
+}
+
+template <class T>
+std::vector<Backend> backends() {
+  auto all = fastBackends<T>();
+  all.push_back(Backend::Reference);
+  return all;
+}
+
+} // namespace
+
+template <class T>
+class PointwiseKernel : public ::testing::Test {};
+TYPED_TEST_SUITE(PointwiseKernel, RealTypes);
+
+TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
+  using T = TypeParam;
+  Draw draw(11);
+  const double tolerance = 16 * double(std::numeric_limits<T>::epsilon());
+  for (Backend backend : backends<T>())
+    for (Pointwise f : kFunctions)
+      for (Index n : {0, 1, 7, 64, 1003}) {
+        const auto x = draw.reals<T>(n, -6, 6), v = draw.reals<T>(n, -1, 1);
+        std::vector<T> y(x.size()), r(x.size()), inPlace = x;
+        pointwiseForward<T>(backend, f, n, x.data(), y.data());
+        pointwiseForward<T>(backend, f, n, inPlace.data(), inPlace.data());
+        EXPECT_EQ(inPlace, y);
+        pointwiseDerivative<T>(backend, f, n, x.data(), y.data(), v.data(), r.data());
+        for (size_t i = 0; i < x.size(); ++i) {
+          EXPECT_NEAR(y[i], double(valueOf(f, x[i])), tolerance) << backendName(backend);
+          EXPECT_NEAR(r[i], double(derivativeOf(f, x[i]) * v[i]), tolerance);
+        }
+        auto aliased = v;
+        pointwiseDerivative<T>(backend, f, n, x.data(), y.data(), aliased.data(), aliased.data());
+        EXPECT_EQ(aliased, r);
+      }
+}
+
+TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
+  using T = TypeParam;
+  const T inf = std::numeric_limits<T>::infinity();
+  const std::vector<T> x{-inf, T(-1000), T(0), T(1000), inf}, ones(5, T(1));
+  for (Backend backend : backends<T>()) {
+    std::vector<T> y(5), r(5);
+    pointwiseForward<T>(backend, Pointwise::Relu, 5, x.data(), y.data());
+    EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 1000, inf}));
+    pointwiseDerivative<T>(backend, Pointwise::Relu, 5, x.data(), y.data(), ones.data(), r.data());
+    EXPECT_EQ(r, (std::vector<T>{0, 0, 0, 1, 1}));
+    pointwiseForward<T>(backend, Pointwise::Tanh, 5, x.data(), y.data());
+    EXPECT_EQ(y, (std::vector<T>{-1, -1, 0, 1, 1}));
+    pointwiseForward<T>(backend, Pointwise::Sigmoid, 5, x.data(), y.data());
+    for (size_t i : {0, 1})
+      EXPECT_NEAR(y[i], 0, 1e-30);
+    EXPECT_EQ(y[2], T(0.5));
+    for (size_t i : {3, 4})
+      EXPECT_EQ(y[i], T(1));
+  }
+}
+
+TYPED_TEST(PointwiseKernel, NaNPropagates) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (Backend backend : backends<T>())
+    for (Pointwise f : kFunctions) {
+      T y = 0;
+      pointwiseForward<T>(backend, f, 1, &nan, &y);
+      EXPECT_TRUE(std::isnan(y)) << backendName(backend) << " " << int(f);
+    }
+}
+
+TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
+  using T = TypeParam;
+  const T y = T(0.25), v = T(2);
+  for (Pointwise f : kFunctions) {
+    const PointwiseReads reads = pointwiseReads(f);
+    ASSERT_TRUE(reads.y && !reads.x);
+    T r = 0;
+    pointwiseDerivative<T>(Backend::Auto, f, 1, nullptr, &y, &v, &r);
+    EXPECT_NE(r, T(0));
+  }
+}
+
+TYPED_TEST(PointwiseKernel, VectorOperations) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  const std::vector<T> x{1, 2, 3, 4, 5, 6};
+  std::vector<T> y(6, nan);
+  axpby<T>(6, 2, x.data(), 0, y.data());
+  EXPECT_EQ(y, (std::vector<T>{2, 4, 6, 8, 10, 12}));
+  axpby<T>(6, 1, x.data(), -1, y.data());
+  EXPECT_EQ(y, (std::vector<T>{-1, -2, -3, -4, -5, -6}));
+  const std::vector<T> b{10, 20, 30};
+  addBias<T>(2, 3, b.data(), y.data());
+  EXPECT_EQ(y, (std::vector<T>{9, 18, 27, 6, 15, 24}));
+  std::vector<T> sums{1, 1, 1};
+  sumRows<T>(2, 3, x.data(), sums.data());
+  EXPECT_EQ(sums, (std::vector<T>{6, 8, 10}));
+}
+
+TEST(PointwiseKernel, OneDnnRefusesDouble) {
+  double x = 0, y = 0;
+  expectError(
+      errorOf([&] { pointwiseForward<double>(Backend::OneDnn, Pointwise::Tanh, 1, &x, &y); }),
+      TENON_ERR_SUPPORT, {"float64"});
+}
+
+} // namespace tenon::test

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The pieces put together over split classes, against the loss and its gradient computed directly
+// in long double.
+#include "kernels/softmax.hpp"
+
+#include "kernels/draw.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace tenon::test {
+
+template <class T>
+class Softmax : public ::testing::Test {};
+TYPED_TEST_SUITE(Softmax, RealTypes);
+
+TYPED_TEST(Softmax, PiecesOfSplitClassesGiveTheLoss) {
+  using T = TypeParam;
+  Draw draw(12);
+  const Index rows = 7, classes = 11;
+  const std::vector<Index> cuts{0, 4, 4, 11}; // three parts, the middle one empty
+  const auto z = draw.reals<T>(rows * classes, -30, 30), dloss = draw.reals<T>(rows, -1, 1);
+  std::vector<std::int64_t> label;
+  for (Index r = 0; r < rows; ++r)
+    label.push_back(draw.integer(0, classes - 1));
+
+  std::vector<std::vector<T>> parts;
+  std::vector<T> m(rows, -std::numeric_limits<T>::infinity()), s(rows), p(rows), piece(rows);
+  for (size_t part = 0; part + 1 < cuts.size(); ++part) {
+    const Index cols = cuts[part + 1] - cuts[part];
+    std::vector<T> local;
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < cols; ++c)
+        local.push_back(z[size_t(r * classes + cuts[part] + c)]);
+    parts.push_back(local);
+    rowMax<T>(rows, cols, local.data(), piece.data());
+    for (size_t r = 0; r < m.size(); ++r)
+      m[r] = std::max(m[r], piece[r]);
+  }
+  for (size_t part = 0; part < parts.size(); ++part) {
+    const Index cols = cuts[part + 1] - cuts[part];
+    sumExpShifted<T>(rows, cols, parts[part].data(), m.data(), piece.data());
+    for (size_t r = 0; r < s.size(); ++r)
+      s[r] += piece[r];
+    pickLabel<T>(rows, cols, parts[part].data(), label.data(), cuts[part], piece.data());
+    for (size_t r = 0; r < p.size(); ++r)
+      p[r] += piece[r];
+  }
+
+  const double epsilon = double(std::numeric_limits<T>::epsilon());
+  for (size_t part = 0; part < parts.size(); ++part) {
+    const Index cols = cuts[part + 1] - cuts[part];
+    std::vector<T> probability(parts[part].size()), dz(parts[part].size());
+    softmaxFromParts<T>(rows, cols, parts[part].data(), m.data(), s.data(), probability.data());
+    crossEntropyAdjoint<T>(rows, cols, parts[part].data(), m.data(), s.data(), label.data(),
+                           cuts[part], dloss.data(), dz.data());
+    for (Index r = 0; r < rows; ++r) {
+      long double sum = 0;
+      for (Index c = 0; c < classes; ++c)
+        sum += std::exp((long double)(z[size_t(r * classes + c)]));
+      const long double loss =
+          std::log(sum) - (long double)(z[size_t(r * classes + label[size_t(r)])]);
+      EXPECT_NEAR(std::log(s[size_t(r)]) + m[size_t(r)] - p[size_t(r)], double(loss),
+                  200 * epsilon);
+      for (Index c = 0; c < cols; ++c) {
+        const size_t at = size_t(r * cols + c);
+        const long double softmax = std::exp((long double)(parts[part][at])) / sum;
+        const bool isLabel = cuts[part] + c == label[size_t(r)];
+        EXPECT_NEAR(probability[at], double(softmax), 16 * epsilon);
+        EXPECT_NEAR(dz[at], double(dloss[size_t(r)] * (softmax - isLabel)), 16 * epsilon);
+      }
+    }
+  }
+}
+
+TYPED_TEST(Softmax, NoClassesGiveNeutralPieces) {
+  using T = TypeParam;
+  const std::int64_t label[] = {0, 1};
+  std::vector<T> m(2), s(2, T(9)), p(2, T(9)), shift(2);
+  rowMax<T>(2, 0, nullptr, m.data());
+  sumExpShifted<T>(2, 0, nullptr, shift.data(), s.data());
+  pickLabel<T>(2, 0, nullptr, label, 0, p.data());
+  EXPECT_EQ(m, std::vector<T>(2, -std::numeric_limits<T>::infinity()));
+  EXPECT_EQ(s, std::vector<T>(2));
+  EXPECT_EQ(p, std::vector<T>(2));
+}
+
+TYPED_TEST(Softmax, LargeLogitsDoNotOverflow) {
+  using T = TypeParam;
+  const std::vector<T> z{T(1e4), T(1e4), T(-1e4)};
+  std::vector<T> m(1), s(1), p(3);
+  rowMax<T>(1, 3, z.data(), m.data());
+  sumExpShifted<T>(1, 3, z.data(), m.data(), s.data());
+  softmaxFromParts<T>(1, 3, z.data(), m.data(), s.data(), p.data());
+  EXPECT_EQ(p, (std::vector<T>{T(0.5), T(0.5), T(0)}));
+}
+
+TEST(Softmax, MaximumKeepsNaN) {
+  const double z[] = {1, std::numeric_limits<double>::quiet_NaN(), 2};
+  double m = 0;
+  rowMax<double>(1, 3, z, &m);
+  EXPECT_TRUE(std::isnan(m));
+}
+
+} // namespace tenon::test

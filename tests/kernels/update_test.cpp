@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Optimizer steps by hand, on numbers that are exact in binary where the step allows it.
+#include "kernels/update.hpp"
+
+#include "kernels/draw.hpp"
+
+#include <cmath>
+
+namespace tenon::test {
+
+template <class T>
+class Update : public ::testing::Test {};
+TYPED_TEST_SUITE(Update, RealTypes);
+
+TYPED_TEST(Update, PlainGradientStep) {
+  using T = TypeParam;
+  const std::vector<T> g{2, -4};
+  std::vector<T> w{1, 8};
+  sgdStep<T>(2, 0.5, 0, 0, false, g.data(), nullptr, w.data());
+  EXPECT_EQ(w, (std::vector<T>{0, 10}));
+  sgdStep<T>(2, 0.5, 0, 0.25, false, g.data(), nullptr, w.data()); // g + w/4 = 2, -1.5
+  EXPECT_EQ(w, (std::vector<T>{-1, 10.75}));
+}
+
+TYPED_TEST(Update, Momentum) {
+  using T = TypeParam;
+  const std::vector<T> g{2};
+  std::vector<T> w{1}, velocity{0};
+  sgdStep<T>(1, 0.5, 0.5, 0, false, g.data(), velocity.data(), w.data()); // velocity 2
+  EXPECT_EQ(w[0], T(0));
+  sgdStep<T>(1, 0.5, 0.5, 0, false, g.data(), velocity.data(), w.data()); // velocity 3
+  EXPECT_EQ(velocity[0], T(3));
+  EXPECT_EQ(w[0], T(-1.5));
+}
+
+TYPED_TEST(Update, NesterovMomentumWithDecay) {
+  using T = TypeParam;
+  const std::vector<T> g{2};
+  std::vector<T> w{4}, velocity{1};
+  // g' = 2 + 4/2 = 4; velocity = 1/2 + 4 = 4.5; step = 4 + 2.25.
+  sgdStep<T>(1, 0.5, 0.5, 0.5, true, g.data(), velocity.data(), w.data());
+  EXPECT_EQ(velocity[0], T(4.5));
+  EXPECT_EQ(w[0], T(4 - 0.5 * 6.25));
+}
+
+TYPED_TEST(Update, AdamFollowsThePaper) {
+  using T = TypeParam;
+  const double lr = 0.01, beta1 = 0.9, beta2 = 0.999, eps = 1e-3, decay = 0.1;
+  const double gradients[] = {0.5, -1.25, 3.0};
+  std::vector<T> w{2}, m{0}, v{0};
+  long double x = 2, first = 0, second = 0;
+  for (int t = 1; t <= 3; ++t) {
+    const T g = T(gradients[t - 1]);
+    adamStep<T>(1, lr, beta1, beta2, eps, decay, t, &g, m.data(), v.data(), w.data());
+    const long double decayed = gradients[t - 1] + decay * x;
+    first = beta1 * first + (1 - beta1) * decayed;
+    second = beta2 * second + (1 - beta2) * decayed * decayed;
+    const long double firstHat = first / (1 - std::pow((long double)(beta1), t));
+    const long double secondHat = second / (1 - std::pow((long double)(beta2), t));
+    x -= lr * firstHat / (std::sqrt(secondHat) + eps);
+    EXPECT_NEAR(w[0], double(x), 8 * double(std::numeric_limits<T>::epsilon()));
+    EXPECT_NEAR(m[0], double(first), 8 * double(std::numeric_limits<T>::epsilon()));
+    EXPECT_NEAR(v[0], double(second), 8 * double(std::numeric_limits<T>::epsilon()));
+  }
+}
+
+// Without eps the first step has the length of the rate, whatever the gradient's size.
+TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
+  using T = TypeParam;
+  for (double size : {1e-4, 1.0, 1e4}) {
+    const T g[] = {T(size), T(-size)};
+    std::vector<T> w{0, 0}, m{0, 0}, v{0, 0};
+    adamStep<T>(2, 0.25, 0.9, 0.999, 0, 0, 1, g, m.data(), v.data(), w.data());
+    EXPECT_NEAR(w[0], -0.25, 1e-6);
+    EXPECT_NEAR(w[1], 0.25, 1e-6);
+  }
+}
+
+TEST(Update, AdamCountsStepsFromOne) {
+  double a = 0;
+  expectError(errorOf([&] { adamStep<double>(1, 1, 0, 0, 0, 0, 0, &a, &a, &a, &a); }),
+              TENON_ERR_ARG, {"step number is 0", "from 1"});
+}
+
+} // namespace tenon::test

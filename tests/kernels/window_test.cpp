@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/draw.hpp"
+
+namespace tenon::test {
+
+TEST(Window, RangesAreThoseOfTheDefinition) {
+  Draw draw(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    const WindowShape w = draw.window();
+    for (int d = 0; d < w.rank; ++d)
+      for (Index o = 0; o < w.out[d]; ++o)
+        for (Index t = 0; t < w.kernel[d]; ++t) {
+          const Index i = o * w.stride[d] - w.padLow[d] + t * w.dilation[d];
+          const bool inside = i >= 0 && i < w.in[d];
+          const Range taps = tapsInside(w, d, o), outputs = outputsInside(w, d, t);
+          EXPECT_EQ(t >= taps.begin && t < taps.end, inside) << describe(w);
+          EXPECT_EQ(o >= outputs.begin && o < outputs.end, inside) << describe(w);
+        }
+  }
+}
+
+TEST(Window, MalformedOnesAreRefused) {
+  WindowShape w;
+  EXPECT_NO_THROW(checkWindow(w));
+  w.rank = 4;
+  expectError(errorOf([&] { checkWindow(w); }), TENON_ERR_ARG, {"4 spatial dimensions", "1 to 3"});
+  w.rank = 2;
+  w.stride[1] = 0;
+  expectError(errorOf([&] { checkWindow(w); }), TENON_ERR_ARG, {"stride", "dimension 1", "is 0"});
+  w.stride[1] = 1;
+  w.in[0] = -1;
+  expectError(errorOf([&] { checkWindow(w); }), TENON_ERR_ARG, {"input extent", "is -1"});
+}
+
+} // namespace tenon::test
