@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/adam.hpp"
+
+#include "kernels/update.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"beta1", OptionSpec::Real, "0.9", "decay of adam's mean of gradients"},
+    {"beta2", OptionSpec::Real, "0.999", "decay of adam's mean of squared gradients"},
+    {"epsilon", OptionSpec::Real, "1e-8", "what adam adds to the root of the squared gradients"},
+};
+const OptionRegistration kRegistration{{"adam", kOptions}};
+
+} // namespace
+
+Adam::Adam(Ref<Layer> layer)
+    : Optimizer(std::move(layer), 0.001), mean_(makeState()), square_(makeState()) {}
+
+void Adam::setBetas(double beta1, double beta2) {
+  for (double beta : {beta1, beta2})
+    if (!(beta >= 0 && beta < 1))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("adam's betas are at least 0 and below 1, not {}", beta));
+  beta1_ = beta1;
+  beta2_ = beta2;
+}
+
+void Adam::setEpsilon(double epsilon) {
+  if (!(epsilon > 0))
+    throw Error(TENON_ERR_ARG, fmt::format("adam's epsilon is {}; it must be above 0", epsilon));
+  epsilon_ = epsilon;
+}
+
+void Adam::setFromOptions() {
+  Optimizer::setFromOptions();
+  setBetas(options().findReal(prefix(), "beta1").value_or(beta1_),
+           options().findReal(prefix(), "beta2").value_or(beta2_));
+  setEpsilon(options().findReal(prefix(), "epsilon").value_or(epsilon_));
+}
+
+void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
+                         Index stepNumber) {
+  visitFloating(value.dataType(), [&]<class T>(T) {
+    adamStep<T>(value.localCells(), learningRate(), beta1_, beta2_, epsilon_, weightDecay(),
+                stepNumber, direction.data<T>(), mean_[number]->mutableData<T>(),
+                square_[number]->mutableData<T>(), value.mutableData<T>());
+  });
+}
+
+} // namespace tenon

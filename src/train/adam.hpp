@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Adam (Kingma & Ba 2015, Algorithm 1; the form of update.hpp).
+#pragma once
+
+#include "train/optimizer.hpp"
+
+namespace tenon {
+
+class Adam final : public Optimizer {
+public:
+  explicit Adam(Ref<Layer> layer);
+  const char* type() const noexcept override { return "adam"; }
+  void setFromOptions() override;
+  void setBetas(double beta1, double beta2);
+  void setEpsilon(double epsilon);
+
+private:
+  void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
+                     Index stepNumber) override;
+
+  double beta1_ = 0.9, beta2_ = 0.999, epsilon_ = 1e-8;
+  std::vector<Ref<DTensor>> mean_, square_;
+};
+
+} // namespace tenon

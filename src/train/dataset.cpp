@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/dataset.hpp"
+
+#include "comm/agreement.hpp"
+#include "sys/log.hpp"
+#include "sys/random.hpp"
+#include "train/idx.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+void checkShapes(const IdxFile& images, const IdxFile& labels) {
+  if (images.shape().size() != 3)
+    throw Error(
+        TENON_ERR_FORMAT,
+        fmt::format("{}: images have 3 dimensions (sample, row, column), but the file has [{}]",
+                    images.path(), fmt::join(images.shape(), ",")));
+  if (labels.shape().size() != 1)
+    throw Error(TENON_ERR_FORMAT, fmt::format("{}: labels have 1 dimension, but the file has [{}]",
+                                              labels.path(), fmt::join(labels.shape(), ",")));
+  if (images.shape()[0] != labels.shape()[0])
+    throw Error(TENON_ERR_FORMAT,
+                fmt::format("{} has {} images, but {} has {} labels", images.path(),
+                            images.shape()[0], labels.path(), labels.shape()[0]));
+}
+
+void checkBatchLayout(const Layout& layout, const char* what) {
+  if (layout.holdsAddends() || layout.hasMargins())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a batch of {} cannot be {}: use S, B and R without margins", what,
+                            layout.describe()));
+}
+
+} // namespace
+
+IdxDataset::IdxDataset(CommPtr comm, const std::string& images, const std::string& labels)
+    : Object(kClass), comm_(std::move(comm)), imagesPath_(images), labelsPath_(labels) {
+  const Shape shape = collectively(*comm_, [&] {
+    const IdxFile imageFile(images), labelFile(labels);
+    checkShapes(imageFile, labelFile);
+    return imageFile.shape();
+  });
+  samples_ = shape[0];
+  height_ = shape[1];
+  width_ = shape[2];
+}
+
+void IdxDataset::setScaling(double scale, double shift) noexcept {
+  scale_ = scale;
+  shift_ = shift;
+}
+
+void IdxDataset::setShuffle(bool shuffle, std::uint64_t seed) noexcept {
+  shuffle_ = shuffle;
+  seed_ = seed;
+  orderOf_ = -1;
+}
+
+void IdxDataset::setUp(const Layout& x, const Layout& labels) {
+  agreeOnText(*comm_, "the layout of the batch", x.describe() + labels.describe());
+  collectively(*comm_, [&] {
+    checkBatchLayout(x, "images");
+    checkBatchLayout(labels, "labels");
+    if (x.rank() != 4 || x.shape()[1] != 1 || x.shape()[2] != height_ || x.shape()[3] != width_)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("a batch of these images is [batch, 1, {}, {}], not [{}]", height_,
+                              width_, fmt::join(x.shape(), ",")));
+    if (labels.rank() != 1 || labels.shape()[0] != x.shape()[0])
+      throw Error(TENON_ERR_SHAPE, fmt::format("the labels of this batch are [{}], not [{}]",
+                                               x.shape()[0], fmt::join(labels.shape(), ",")));
+    if (x.shape()[0] < 1 || x.shape()[0] > samples_)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("a batch takes 1 to {} samples, not {}", samples_, x.shape()[0]));
+    const Box box = x.boxOfRank(comm_->rank());
+    crop_ = {box[2], box[3]};
+    pixels_ = cells(box) > 0 ? IdxFile(imagesPath_).readCrop(crop_) : std::vector<std::uint8_t>();
+    classes_ = cells(labels.boxOfRank(comm_->rank())) > 0 ? IdxFile(labelsPath_).readCrop({})
+                                                          : std::vector<std::uint8_t>();
+    layouts_ = {x, labels};
+    return true;
+  });
+}
+
+Index IdxDataset::batches() const {
+  if (layouts_.empty())
+    throw Error(TENON_ERR_STATE, fmt::format("{} has no batches before SetUp", title()));
+  return samples_ / layouts_[0].shape()[0];
+}
+
+void IdxDataset::chooseOrder(Index epoch) {
+  if (orderOf_ == epoch)
+    return;
+  order_.resize(samples_);
+  if (shuffle_)
+    order_ = permutation(seed_, streamOf("shuffle") + static_cast<std::uint64_t>(epoch), samples_);
+  else
+    std::iota(order_.begin(), order_.end(), Index(0));
+  orderOf_ = epoch;
+}
+
+void IdxDataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels) {
+  static const int event = logEvent("DatasetGetBatch");
+  const LogScope scope(event);
+  if (batch < 0 || batch >= batches())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has batches 0 to {}, not {}", title(), batches() - 1, batch));
+  checkTensor(labels, layouts_[1], TENON_INT64, title(), "labels");
+  checkTensor(x, layouts_[0], x.dataType(), title(), "images");
+  chooseOrder(epoch);
+  const Index first = batch * layouts_[0].shape()[0];
+  visitFloating(x.dataType(), [&]<class T>(T) { fillImages<T>(first, x); });
+  std::int64_t* label = labels.mutableData<std::int64_t>();
+  for (Index n = 0; n < labels.localCells(); ++n)
+    label[n * labels.strides()[0]] = classes_[order_[first + labels.box()[0].begin + n]];
+}
+
+template <class T>
+void IdxDataset::fillImages(Index first, DTensor& x) const {
+  T* data = x.mutableData<T>();
+  if (x.localCells() == 0)
+    return;
+  const Index rows = crop_[0].size(), columns = crop_[1].size();
+  const T scale = static_cast<T>(scale_ / 255), shift = static_cast<T>(shift_);
+  for (Index n = 0; n < x.extent()[0]; ++n) {
+    const std::uint8_t* image =
+        pixels_.data() + order_[first + x.box()[0].begin + n] * rows * columns;
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < columns; ++c)
+        data[n * x.strides()[0] + r * x.strides()[2] + c * x.strides()[3]] =
+            scale * static_cast<T>(image[r * columns + c]) + shift;
+  }
+}
+
+} // namespace tenon

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/optimizer.hpp"
+
+#include "sys/log.hpp"
+#include "sys/options.hpp"
+#include "sys/registry.hpp"
+#include "train/adam.hpp"
+#include "train/sgd.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"learning_rate", OptionSpec::Real, nullptr,
+     "length of an optimizer's step (default: the type's own)"},
+    {"weight_decay", OptionSpec::Real, "0", "multiple of the parameters added to their gradients"},
+};
+const OptionRegistration kRegistration{{"optimizer", kOptions}};
+
+using Factory = Ref<Optimizer> (*)(Ref<Layer>);
+
+template <class Type>
+Ref<Optimizer> make(Ref<Layer> layer) {
+  return makeRef<Type>(std::move(layer));
+}
+
+TypeRegistry<Factory>& optimizerTypes() {
+  static TypeRegistry<Factory> types("optimizer type");
+  static std::once_flag filled;
+  std::call_once(filled, [] {
+    types.add("sgd", make<Sgd>);
+    types.add("adam", make<Adam>);
+  });
+  return types;
+}
+
+} // namespace
+
+Optimizer::Optimizer(Ref<Layer> layer, double learningRate)
+    : Object(kClass), layer_(std::move(layer)), learningRate_(learningRate) {
+  if (!layer_->isSetUp())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no parameters to optimize before SetUp", layer_->title()));
+  parameters_ = layer_->parameters();
+}
+
+void Optimizer::setLearningRate(double rate) {
+  if (!(rate > 0))
+    throw Error(TENON_ERR_ARG, fmt::format("the learning rate is {}; it must be above 0", rate));
+  learningRate_ = rate;
+}
+
+void Optimizer::setWeightDecay(double decay) {
+  if (!(decay >= 0))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the weight decay is {}; it must not be negative", decay));
+  weightDecay_ = decay;
+}
+
+void Optimizer::setFromOptions() {
+  if (const auto rate = options().findReal(prefix(), "learning_rate"))
+    setLearningRate(*rate);
+  if (const auto decay = options().findReal(prefix(), "weight_decay"))
+    setWeightDecay(*decay);
+}
+
+void Optimizer::step() {
+  static const int event = logEvent("OptimizerStep");
+  const LogScope scope(event);
+  ++steps_;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    Parameter& parameter = *parameters_[i];
+    stepParameter(i, parameter.direction(), parameter.value(), steps_);
+    parameter.valueChanged();
+    parameter.zeroGradient();
+  }
+}
+
+std::vector<Ref<DTensor>> Optimizer::makeState() const {
+  std::vector<Ref<DTensor>> state;
+  for (const Ref<Parameter>& p : parameters_)
+    state.push_back(makeRef<DTensor>(p->value().comm(), p->storage(), p->dataType()));
+  return state;
+}
+
+Ref<Optimizer> makeOptimizer(const std::string& type, Ref<Layer> layer) {
+  return optimizerTypes().find(type)(std::move(layer));
+}
+
+} // namespace tenon

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Optimizers step the parameters of a layer along their gradients, each rank in its part of the
+// storage layout; the state lies there too. With parameters stored split and used whole this is the
+// sharded optimizer: the conversions are the reduce-scatter and the all-gather.
+#pragma once
+
+#include "layer/layer.hpp"
+
+namespace tenon {
+
+class Optimizer : public Object {
+public:
+  static constexpr const char* kClass = "Optimizer";
+
+  virtual const char* type() const noexcept = 0;
+  // Reads -tenon_[prefix_]learning_rate and the type's own options.
+  virtual void setFromOptions();
+  void setLearningRate(double rate);
+  double learningRate() const noexcept { return learningRate_; }
+  void setWeightDecay(double decay);
+  double weightDecay() const noexcept { return weightDecay_; }
+  Index steps() const noexcept { return steps_; }
+
+  // Converts the gradients, steps every parameter and clears the gradients. Collective.
+  void step();
+
+protected:
+  Optimizer(Ref<Layer> layer, double learningRate);
+  // Steps one parameter. `number` counts the parameters, stepNumber the steps from 1.
+  virtual void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
+                             Index stepNumber) = 0;
+  const std::vector<Ref<Parameter>>& parameters() const noexcept { return parameters_; }
+  // A state tensor like each parameter, zero at first.
+  std::vector<Ref<DTensor>> makeState() const;
+
+private:
+  Ref<Layer> layer_;
+  std::vector<Ref<Parameter>> parameters_;
+  double learningRate_, weightDecay_ = 0;
+  Index steps_ = 0;
+};
+
+// A new optimizer of the type "sgd" or "adam" for a layer that is set up. Throws TENON_ERR_TYPE
+// naming the known ones.
+Ref<Optimizer> makeOptimizer(const std::string& type, Ref<Layer> layer);
+
+} // namespace tenon

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/sgd.hpp"
+
+#include "kernels/update.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"momentum", OptionSpec::Real, "0", "part of the velocity that sgd keeps from step to step"},
+    {"nesterov", OptionSpec::Flag, "false", "look ahead along the velocity"},
+};
+const OptionRegistration kRegistration{{"sgd", kOptions}};
+
+} // namespace
+
+Sgd::Sgd(Ref<Layer> layer) : Optimizer(std::move(layer), 0.01), velocity_(makeState()) {}
+
+void Sgd::setMomentum(double momentum, bool nesterov) {
+  if (!(momentum >= 0 && momentum < 1))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the momentum is {}; it must be at least 0 and below 1", momentum));
+  momentum_ = momentum;
+  nesterov_ = nesterov;
+}
+
+void Sgd::setFromOptions() {
+  Optimizer::setFromOptions();
+  const auto momentum = options().findReal(prefix(), "momentum");
+  const auto nesterov = options().findFlag(prefix(), "nesterov");
+  setMomentum(momentum.value_or(momentum_), nesterov.value_or(nesterov_));
+}
+
+void Sgd::stepParameter(std::size_t number, const DTensor& direction, DTensor& value, Index) {
+  visitFloating(value.dataType(), [&]<class T>(T) {
+    sgdStep<T>(value.localCells(), learningRate(), momentum_, weightDecay(), nesterov_,
+               direction.data<T>(), velocity_[number]->mutableData<T>(), value.mutableData<T>());
+  });
+}
+
+} // namespace tenon
