@@ -33,32 +33,33 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *  The array must live until TenonDTensorResetArray(), another Place or the last Destroy. Nothing
  *  is copied: the tensor's value becomes what is in the array.
  *
- *  @param[in] x            tensor
- *  @param[in] first_owned  the first cell of this rank's part, behind the ghosts; may be NULL where
- *                          the rank holds nothing
- *  @param[in] strides      [ndim] elements between neighbours in each dimension; NULL: row-major
- *                          over the owned extents plus the ghosts
- *  @param[in] ghosts_low   [ndim] cells of the array before the part; NULL: none
- *  @param[in] ghosts_high  [ndim] cells of the array after it; NULL: none
+ *  @param[in] x           tensor
+ *  @param[in] firstOwned  the first cell of this rank's part, behind the ghosts; may be NULL where
+ *                         the rank holds nothing
+ *  @param[in] strides     [ndim] elements between neighbours in each dimension; NULL: row-major
+ *                         over the owned extents plus the ghosts
+ *  @param[in] ghostsLow   [ndim] cells of the array before the part; NULL: none
+ *  @param[in] ghostsHigh  [ndim] cells of the array after it; NULL: none
  *  @return TENON_ERR_SHAPE, naming the dimension, if the layout's margin is wider than the ghosts;
  *          TENON_ERR_ARG for negative ghosts. The tensor then keeps the array it had.
  */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* first_owned,
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned,
                                                    const TenonInt strides[],
-                                                   const TenonInt ghosts_low[],
-                                                   const TenonInt ghosts_high[]) TENON_NOEXCEPT;
+                                                   const TenonInt ghostsLow[],
+                                                   const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
 
 /** @brief TenonDTensorPlaceArray() for a constant array: every call that would write it fails with
  *         TENON_ERR_STATE. Not collective. */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* first_owned,
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                                        const TenonInt strides[],
-                                                       const TenonInt ghosts_low[],
-                                                       const TenonInt ghosts_high[]) TENON_NOEXCEPT;
+                                                       const TenonInt ghostsLow[],
+                                                       const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
 
 /** @brief Back to the library's own array, with the value it had. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Lends the array for reading and writing, until TenonDTensorRestoreArray(). Not collective.
+/** @brief Lends the array for reading and writing, until TenonDTensorRestoreArray().
+ *         Not collective.
  *
  *  @param[in]  x      tensor
  *  @param[in]  type   what the caller takes the elements for

@@ -122,15 +122,15 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
  *  @param[in] dim        tensor dimension
  *  @param[in] low        cells before each part; negative: cells of the part that are left out
  *  @param[in] high       cells after each part, likewise
- *  @param[in] low_mode   what lies before the domain
- *  @param[in] high_mode  what lies beyond it
+ *  @param[in] lowMode  what lies before the domain
+ *  @param[in] highMode  what lies beyond it
  *  @return TENON_ERR_ARG if there is no such dimension or mode
  *
  *  Empty parts have no margin.
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, TenonInt low,
-                                                 TenonInt high, TenonBoundary low_mode,
-                                                 TenonBoundary high_mode) TENON_NOEXCEPT;
+                                                 TenonInt high, TenonBoundary lowMode,
+                                                 TenonBoundary highMode) TENON_NOEXCEPT;
 
 /** @brief A margin given by the box of each part of a dimension.
  *         Not collective; the same on all ranks; after TenonLayoutSetShape().
@@ -139,14 +139,14 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, Te
  *  @param[in] count      number of parts, 1 for a dimension that is not split
  *  @param[in] low        [count] first cell of each part's box; may lie outside the domain
  *  @param[in] high       [count] one past its last
- *  @param[in] low_mode   what lies before the domain
- *  @param[in] high_mode  what lies beyond it
+ *  @param[in] lowMode  what lies before the domain
+ *  @param[in] highMode  what lies beyond it
  *  @return TENON_ERR_ARG if there is no such dimension or mode
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
                                                       const TenonInt low[], const TenonInt high[],
-                                                      TenonBoundary low_mode,
-                                                      TenonBoundary high_mode) TENON_NOEXCEPT;
+                                                      TenonBoundary lowMode,
+                                                      TenonBoundary highMode) TENON_NOEXCEPT;
 
 /** @brief Whether the margin of a dimension holds addends, as in the dual of a layout with margins:
  *         the value of a cell is then the sum over all boxes that hold it. Default: TENON_FALSE.
