@@ -16,7 +16,7 @@
  *
  *  Life: TenonLayoutCreate(), TenonLayoutSet...(), TenonLayoutSetUp(); or one of the calls that do
  *  it all. Once set up a layout never changes. A failed Set leaves the layout as it was and makes
- *  TenonLayoutSetUp() fail on all ranks, unless the same Set is repeated with success.
+ *  the next TenonLayoutSetUp() fail on all ranks, unless the same Set is repeated with success.
  *
  *  All calls return TENON_ERR_NULL for a NULL handle or address, TENON_ERR_HANDLE for a handle
  *  whose object is gone or of another class, TENON_ERR_STATE for a Set after, or a Get before
@@ -122,8 +122,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
  *  @param[in] dim        tensor dimension
  *  @param[in] low        cells before each part; negative: cells of the part that are left out
  *  @param[in] high       cells after each part, likewise
- *  @param[in] lowMode  what lies before the domain
- *  @param[in] highMode  what lies beyond it
+ *  @param[in] lowMode    what lies before the domain
+ *  @param[in] highMode   what lies beyond it
  *  @return TENON_ERR_ARG if there is no such dimension or mode
  *
  *  Empty parts have no margin.
@@ -139,8 +139,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, Te
  *  @param[in] count      number of parts, 1 for a dimension that is not split
  *  @param[in] low        [count] first cell of each part's box; may lie outside the domain
  *  @param[in] high       [count] one past its last
- *  @param[in] lowMode  what lies before the domain
- *  @param[in] highMode  what lies beyond it
+ *  @param[in] lowMode    what lies before the domain
+ *  @param[in] highMode   what lies beyond it
  *  @return TENON_ERR_ARG if there is no such dimension or mode
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
