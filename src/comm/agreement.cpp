@@ -13,11 +13,14 @@ namespace tenon {
 
 namespace {
 
-// What every rank tells rank 0, and what rank 0 answers.
+// What every rank tells rank 0, and what rank 0 answers: the first failure and whose it is. The
+// digest stands for a text that must be the same on all ranks.
 struct Ballot {
-  int code = TENON_SUCCESS;
-  int rank = 0;
+  long long code = TENON_SUCCESS;
+  long long rank = 0;
+  long long digest = 0;
 };
+constexpr int kBallotLength = 3;
 
 bool wait(MPI_Request& request, double deadline) {
   int done = 0;
@@ -29,7 +32,8 @@ bool wait(MPI_Request& request, double deadline) {
   return done != 0;
 }
 
-[[noreturn]] void giveUp(const std::vector<int>& absent, double seconds) {
+[[noreturn]] void giveUp(Communicator& comm, const std::vector<int>& absent, double seconds) {
+  comm.setOutOfStep();
   throw Error(
       TENON_ERR_TIMEOUT,
       fmt::format(
@@ -43,8 +47,8 @@ Ballot collect(Communicator& comm, Ballot verdict, double seconds) {
   std::vector<Ballot> ballots(comm.size());
   std::vector<MPI_Request> requests(comm.size(), MPI_REQUEST_NULL);
   for (int r = 1; r < comm.size(); ++r)
-    checkMpi(MPI_Irecv(&ballots[r], 2, MPI_INT, r, Communicator::kAgreementTag, comm.mpi(),
-                       &requests[r]),
+    checkMpi(MPI_Irecv(&ballots[r], kBallotLength, MPI_LONG_LONG, r, Communicator::kAgreementTag,
+                       comm.mpi(), &requests[r]),
              "MPI_Irecv");
   const double deadline = MPI_Wtime() + seconds;
   std::vector<int> absent;
@@ -56,10 +60,15 @@ Ballot collect(Communicator& comm, Ballot verdict, double seconds) {
       MPI_Cancel(&requests[r]);
       MPI_Request_free(&requests[r]);
     }
-    giveUp(absent, seconds);
+    giveUp(comm, absent, seconds);
   }
-  for (int r = 1; r < comm.size() && verdict.code == TENON_SUCCESS; ++r)
-    verdict = ballots[r];
+  for (int r = 1; r < comm.size() && verdict.code == TENON_SUCCESS; ++r) {
+    const bool disagrees = ballots[r].digest != verdict.digest;
+    verdict.code = ballots[r].code;
+    if (verdict.code == TENON_SUCCESS && disagrees)
+      verdict.code = TENON_ERR_COLLECTIVE;
+    verdict.rank = r;
+  }
   return verdict;
 }
 
@@ -71,19 +80,23 @@ Ballot vote(Communicator& comm, Ballot mine) {
   if (comm.rank() == 0) {
     const Ballot verdict = collect(comm, mine, seconds);
     for (int r = 1; r < comm.size(); ++r)
-      checkMpi(MPI_Send(&verdict, 2, MPI_INT, r, Communicator::kAgreementTag, comm.mpi()),
+      checkMpi(MPI_Send(&verdict, kBallotLength, MPI_LONG_LONG, r, Communicator::kAgreementTag,
+                        comm.mpi()),
                "MPI_Send");
     return verdict;
   }
   Ballot verdict;
   MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Irecv(&verdict, 2, MPI_INT, 0, Communicator::kAgreementTag, comm.mpi(), &request),
+  checkMpi(MPI_Irecv(&verdict, kBallotLength, MPI_LONG_LONG, 0, Communicator::kAgreementTag,
+                     comm.mpi(), &request),
            "MPI_Irecv");
-  checkMpi(MPI_Send(&mine, 2, MPI_INT, 0, Communicator::kAgreementTag, comm.mpi()), "MPI_Send");
+  checkMpi(
+      MPI_Send(&mine, kBallotLength, MPI_LONG_LONG, 0, Communicator::kAgreementTag, comm.mpi()),
+      "MPI_Send");
   if (!wait(request, MPI_Wtime() + seconds * kPatienceOfOthers)) {
     MPI_Cancel(&request);
     MPI_Request_free(&request);
-    giveUp({0}, seconds);
+    giveUp(comm, {0}, seconds);
   }
   return verdict;
 }
@@ -97,38 +110,61 @@ std::string broadcastText(Communicator& comm, std::string text, int from) {
   return text;
 }
 
-} // namespace
-
-void agree(Communicator& comm, const std::optional<Error>& mine) {
-  if (comm.size() == 1) {
-    if (mine)
-      throw *mine;
-    return;
-  }
-  const Ballot verdict = vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank()});
-  if (verdict.code == TENON_SUCCESS)
-    return;
-  // The lowest failing rank lends its words to all.
-  const std::string text = broadcastText(comm, mine ? mine->text() : std::string(), verdict.rank);
+// The words of a failure that one rank at least reported: the lowest one lends its own to all.
+std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
+  const std::string text = broadcastText(comm, mine ? mine->text() : std::string(), speaker);
   int failures = mine ? 1 : 0;
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()),
            "MPI_Allreduce");
-  const std::string who =
-      failures == comm.size() ? "" : fmt::format("rank {} of {}: ", verdict.rank, comm.size());
-  const auto where = mine ? mine->where() : std::source_location::current();
-  Error error(static_cast<TenonErrorCode>(verdict.code), who + text, where);
-  error.agreed(comm.rank() == verdict.rank);
-  throw error;
+  return failures == comm.size() ? text
+                                 : fmt::format("rank {} of {}: {}", speaker, comm.size(), text);
+}
+
+std::string disagreementText(Communicator& comm, std::string_view what, const std::string& text,
+                             int other) {
+  const std::string first = broadcastText(comm, text, 0);
+  const std::string second = broadcastText(comm, text, other);
+  return fmt::format("{} must be the same on all ranks: on rank 0 it is {}, on rank {} it is {}",
+                     what, first, other, second);
+}
+
+// Ranks that failed early drew fewer tags than the others.
+void alignTags(Communicator& comm) {
+  int tag = comm.lastTag();
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &tag, 1, MPI_INT, MPI_MAX, comm.mpi()), "MPI_Allreduce");
+  comm.setLastTag(tag);
+}
+
+} // namespace
+
+void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
+           const std::string& text) {
+  if (comm.size() == 1) {
+    if (mine)
+      throw Error(*mine).agreed(true);
+    return;
+  }
+  if (comm.isOutOfStep())
+    throw Error(TENON_ERR_STATE,
+                "ranks were absent from an earlier collective call on this communicator, so that "
+                "it cannot be used any more; create the objects anew on another one");
+  const Ballot verdict = vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank(),
+                                     static_cast<long long>(streamOf(text))});
+  if (verdict.code == TENON_SUCCESS)
+    return;
+  const int speaker = static_cast<int>(verdict.rank);
+  alignTags(comm);
+  int reported = comm.rank() == speaker && mine ? 1 : 0;
+  checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
+  const std::string words =
+      reported ? failureText(comm, mine, speaker) : disagreementText(comm, what, text, speaker);
+  throw Error(static_cast<TenonErrorCode>(verdict.code), words,
+              mine ? mine->where() : std::source_location::current())
+      .agreed(comm.rank() == speaker);
 }
 
 void agreeOnText(Communicator& comm, std::string_view what, const std::string& text) {
-  const std::string first = broadcastText(comm, text, 0);
-  std::optional<Error> error;
-  if (text != first)
-    error = Error(TENON_ERR_COLLECTIVE,
-                  fmt::format("{} must be the same on all ranks: here it is {}, on rank 0 it is {}",
-                              what, text, first));
-  agree(comm, error);
+  agree(comm, std::nullopt, what, text);
 }
 
 } // namespace tenon

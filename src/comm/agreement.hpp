@@ -14,33 +14,46 @@
 
 namespace tenon {
 
-// Collective. Throws on all ranks the error of the lowest rank that has one. Throws
-// TENON_ERR_TIMEOUT naming the absent ranks if some do not arrive within -tenon_agree_timeout
-// seconds.
-void agree(Communicator& comm, const std::optional<Error>& mine);
+// Collective. Throws on all ranks the error of the lowest rank that has one; and, as
+// TENON_ERR_COLLECTIVE, if `text` differs between ranks, where `what` names it in the message.
+// Throws TENON_ERR_TIMEOUT naming the absent ranks if some do not arrive within
+// -tenon_agree_timeout seconds; after that the communicator is out of step and refused.
+void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
+           const std::string& text = "");
 
-// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text; `what` names
-// it in the message.
+// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text.
 void agreeOnText(Communicator& comm, std::string_view what, const std::string& text);
 
-// Runs a body on every rank and agrees on its outcome. The body may make collective calls that
-// agree themselves: their error is common already and passes as it is; and a rank that fails before
-// such a call meets the others in the agreement in which they are.
-template <class Body>
-auto collectively(Communicator& comm, Body&& body) {
+// Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
+// result. The body may make collective calls that agree themselves: their error is common already
+// and passes as it is; and a rank that fails before such a call meets the others in the agreement
+// in which they are.
+template <class Body, class Describe>
+auto collectively(Communicator& comm, std::string_view what, Body&& body, Describe&& describe) {
   std::optional<Error> error;
   std::optional<decltype(body())> result;
+  std::string text;
   try {
     result.emplace(std::forward<Body>(body)());
+    text = std::forward<Describe>(describe)(*result);
   } catch (const Error& e) {
     if (e.isAgreed())
       throw;
     error = e;
   } catch (const std::bad_alloc&) {
-    error = Error(TENON_ERR_MEMORY, "out of memory");
+    error = Error(TENON_ERR_MEMORY, "an allocation failed");
+  } catch (const std::exception& e) {
+    error = Error(TENON_ERR_INTERNAL, e.what());
   }
-  agree(comm, error);
+  agree(comm, error, what, text);
   return std::move(*result);
+}
+
+// The same where nothing but the outcome is to be agreed on.
+template <class Body>
+auto collectively(Communicator& comm, Body&& body) {
+  return collectively(comm, "", std::forward<Body>(body),
+                      [](const auto&) { return std::string(); });
 }
 
 } // namespace tenon

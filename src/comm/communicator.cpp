@@ -16,6 +16,8 @@ std::vector<CommPtr>& allCommunicators() {
 } // namespace
 
 Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
+  static std::intptr_t made = 0;
+  number_ = ++made;
   checkMpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   checkMpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   checkMpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
@@ -35,14 +37,15 @@ CommPtr Communicator::of(MPI_Comm parent) {
   checkMpi(MPI_Comm_get_attr(parent, keyval, &cached, &found), "MPI_Comm_get_attr");
   if (found) {
     for (const CommPtr& known : allCommunicators())
-      if (known.get() == cached)
+      if (known->number_ == reinterpret_cast<std::intptr_t>(cached))
         return known;
   }
   MPI_Comm copy = MPI_COMM_NULL;
   checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   CommPtr made(new Communicator(copy));
   allCommunicators().push_back(made);
-  checkMpi(MPI_Comm_set_attr(parent, keyval, made.get()), "MPI_Comm_set_attr");
+  checkMpi(MPI_Comm_set_attr(parent, keyval, reinterpret_cast<void*>(made->number_)),
+           "MPI_Comm_set_attr");
   return made;
 }
 

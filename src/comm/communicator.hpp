@@ -6,6 +6,7 @@
 
 #include "comm/mpi.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <vector>
@@ -29,9 +30,15 @@ public:
 
   // A tag for the messages of one object. Objects are made in the same order on all ranks, so the
   // tags agree without communication.
-  int nextTag() noexcept { return nextTag_ = nextTag_ % kLastObjectTag + 1; }
+  int nextTag() noexcept { return lastTag_ = lastTag_ % kLastObjectTag + 1; }
+  int lastTag() const noexcept { return lastTag_; }
+  void setLastTag(int tag) noexcept { lastTag_ = tag; }
   static constexpr int kAgreementTag = 32767; // the standard's least upper bound of tags
   static constexpr int kLastObjectTag = 32766;
+
+  // Set once ranks were absent from a collective call: messages may then meet the wrong calls.
+  bool isOutOfStep() const noexcept { return outOfStep_; }
+  void setOutOfStep() noexcept { outOfStep_ = true; }
 
   // A communicator of the ranks that share a colour, ordered by key; collective the first time that
   // a name is asked for. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
@@ -44,7 +51,9 @@ private:
   MPI_Comm comm_;
   int rank_ = 0;
   int size_ = 0;
-  int nextTag_ = 0;
+  int lastTag_ = 0;
+  bool outOfStep_ = false;
+  std::intptr_t number_; // what the parent's attribute holds; never used twice
   std::map<std::vector<int>, MPI_Comm> splits_;
 };
 

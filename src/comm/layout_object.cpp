@@ -8,6 +8,34 @@
 
 namespace tenon {
 
+const Layout& LayoutObject::layout() const {
+  if (!layout_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not set up; call TenonLayoutSetUp first", title()));
+  return *layout_;
+}
+
+void LayoutObject::checkOpen() const {
+  if (layout_)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} is set up and cannot change any more; create another one", title()));
+}
+
+void LayoutObject::setUp() {
+  if (layout_)
+    return;
+  layout_ = collectively(
+      *comm_, "the layout",
+      [&] {
+        failedSets_.check();
+        return draft_->build();
+      },
+      [](const Layout& layout) { return layout.describe(); });
+  draft_.reset();
+  changed();
+}
+
 Layout gatherBoxes(Communicator& comm, const Box& mine) {
   agreeOnText(comm, "the number of dimensions", fmt::format("{}", mine.size()));
   std::vector<Interval> all(mine.size() * comm.size());

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A layout together with the communicator whose ranks its mesh names: what the handle TenonLayout
-// points to.
+// points to. It is made complete, or as a draft that is specified and then set up; once set up it
+// never changes.
 #pragma once
 
 #include "comm/communicator.hpp"
 #include "geometry/layout.hpp"
+#include "geometry/layout_draft.hpp"
+#include "sys/failed_sets.hpp"
 #include "sys/object.hpp"
 
 namespace tenon {
@@ -14,13 +17,30 @@ public:
   static constexpr const char* kClass = "Layout";
   LayoutObject(CommPtr comm, Layout layout)
       : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)) {}
+  LayoutObject(CommPtr comm, MeshPtr mesh)
+      : Object(kClass), comm_(std::move(comm)), draft_(std::move(mesh)) {}
 
   const CommPtr& comm() const noexcept { return comm_; }
-  const Layout& layout() const noexcept { return layout_; }
+  bool isSetUp() const noexcept { return layout_.has_value(); }
+  // Throws TENON_ERR_STATE before setUp().
+  const Layout& layout() const;
+
+  // Changes the draft by set(draft); `what` names the setter. Throws TENON_ERR_STATE after setUp().
+  template <class Set>
+  void specify(const std::string& what, Set&& set) {
+    checkOpen();
+    failedSets_.run(what, [&] { set(*draft_); });
+  }
+  // Completes the layout; does nothing if it is complete. Collective.
+  void setUp();
 
 private:
+  void checkOpen() const;
+
   CommPtr comm_;
-  Layout layout_;
+  std::optional<Layout> layout_;
+  std::optional<LayoutDraft> draft_;
+  FailedSets failedSets_;
 };
 
 // The layout in which each rank holds the box that it passes; an empty box is legal. Collective.

@@ -33,6 +33,7 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type)
 void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
                          const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                          bool readOnly) {
+  checkNotLent();
   checkLength("strides", strides.size(), rank());
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
@@ -58,7 +59,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
   changed();
 }
 
-void DTensor::resetArray() noexcept {
+void DTensor::resetArray() {
+  checkNotLent();
   placed_ = nullptr;
   placedEmpty_ = false;
   readOnly_ = false;
@@ -87,10 +89,57 @@ const void* DTensor::address(TenonDataType asked) const {
   return own_.data<void>();
 }
 
+void DTensor::checkReadable() const {
+  if (writer_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("the array of {} is lent for writing; restore it first", title()));
+}
+
+void DTensor::checkNotLent() const {
+  checkReadable();
+  if (readers_ > 0)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("the array of {} is lent for reading {} times; restore it first",
+                            title(), readers_));
+}
+
 void DTensor::checkWritable() const {
+  checkNotLent();
   if (readOnly_)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} wraps a constant array and cannot be written", title()));
+}
+
+void DTensor::lendForReading() {
+  checkReadable();
+  ++readers_;
+}
+
+void DTensor::lendForWriting() {
+  checkWritable();
+  writer_ = true;
+}
+
+void DTensor::checkLoan(bool exists, const char* what, const void* array) const {
+  if (!exists)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("the array of {} is not lent for {}; get it first", title(), what));
+  if (array != address(type_))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the array given back is not the one that {} lent for {}; pass the "
+                            "address as it was got",
+                            title(), what));
+}
+
+void DTensor::endReading(const void* array) {
+  checkLoan(readers_ > 0, "reading", array);
+  --readers_;
+}
+
+void DTensor::endWriting(const void* array) {
+  checkLoan(writer_, "writing", array);
+  writer_ = false;
+  changed();
 }
 
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,

@@ -36,7 +36,7 @@ public:
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly);
   // Back to the library's own array.
-  void resetArray() noexcept;
+  void resetArray();
   bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_; }
   bool isReadOnly() const noexcept { return readOnly_; }
 
@@ -45,6 +45,7 @@ public:
   // The first cell of the box. The mutable form marks the tensor as changed.
   template <class T>
   const T* data() const {
+    checkReadable();
     return static_cast<const T*>(address(dataTypeOf<T>()));
   }
   template <class T>
@@ -54,8 +55,21 @@ public:
     return const_cast<T*>(static_cast<const T*>(address(dataTypeOf<T>())));
   }
 
+  // Loans of the array to the caller, who gets its address before: one for writing, or any number
+  // for reading. Meanwhile everything else that would read or write against that is
+  // TENON_ERR_STATE.
+  void lendForReading();
+  void lendForWriting();
+  // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
+  void endReading(const void* array);
+  void endWriting(const void* array);
+  // Throws TENON_ERR_STATE while the array is lent for writing.
+  void checkReadable() const;
+
 private:
   const void* address(TenonDataType asked) const;
+  void checkNotLent() const;
+  void checkLoan(bool exists, const char* what, const void* array) const;
   void checkWritable() const;
 
   CommPtr comm_;
@@ -70,6 +84,8 @@ private:
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
   bool readOnly_ = false;
+  int readers_ = 0;
+  bool writer_ = false;
 };
 
 // Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and type; `who`

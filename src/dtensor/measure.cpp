@@ -56,17 +56,25 @@ double ownedSumOfSquares(const DTensor& x) {
 
 } // namespace
 
-double pairing(const DTensor& x, const DTensor& y) {
+void checkPaired(const DTensor& x, const DTensor& y) {
   checkTensor(y, x.layout().dual(), x.dataType(), "the pairing", "second tensor");
-  return sumInRankOrder(*x.comm(), localDot(x, y));
 }
 
-double norm(const DTensor& x) {
+void checkNormed(const DTensor& x) {
   if (x.layout().holdsAddends())
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("the norm of {} in {} is not the norm of its addends; convert it to a "
                             "layout without P and G* first",
                             x.title(), x.layout().describe()));
+}
+
+double pairing(const DTensor& x, const DTensor& y) {
+  checkPaired(x, y);
+  return sumInRankOrder(*x.comm(), localDot(x, y));
+}
+
+double norm(const DTensor& x) {
+  checkNormed(x);
   return std::sqrt(sumInRankOrder(*x.comm(), ownedSumOfSquares(x)));
 }
 

@@ -7,6 +7,10 @@
 
 namespace tenon {
 
+// What would make pairing() or norm() fail, without communication.
+void checkPaired(const DTensor& x, const DTensor& y);
+void checkNormed(const DTensor& x);
+
 // The pairing of x in a layout with y in its dual: the sum over all ranks of local dot products.
 double pairing(const DTensor& x, const DTensor& y);
 

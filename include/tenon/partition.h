@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief TenonPartition: ranks of a communicator arranged as a Cartesian mesh.
+ *
+ *  Positions of the mesh are counted row-major, the last axis fastest. Ranks of the communicator
+ *  outside the mesh hold the object too, and take part in every collective call.
+ *
+ *  All calls return TENON_ERR_NULL or TENON_ERR_HANDLE for a NULL or dead handle.
+ */
+#ifndef TENON_PARTITION_H
+#define TENON_PARTITION_H
+
+#include <tenon/error.h>
+#include <tenon/mpi.h>
+#include <tenon/types.h>
+
+/** @brief A mesh of the ranks 0, 1, ..., in order. Collective on `comm`.
+ *
+ *  The first object on a communicator duplicates it, once for all; the copy is freed at
+ *  TenonFinalize().
+ *
+ *  @param[in]  comm       any communicator of the caller's
+ *  @param[in]  axes       number of mesh axes, at least 1
+ *  @param[in]  extents    [axes] processes along each axis; their product must not exceed the
+ *                         number of ranks
+ *  @param[out] partition  to be given back with TenonPartitionDestroy()
+ *  @return on all ranks TENON_ERR_ARG if the mesh does not fit the communicator,
+ *          TENON_ERR_COLLECTIVE if ranks pass different meshes; TENON_ERR_STATE if Tenon is not
+ *          initialised
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionCreate(MPI_Comm comm, int axes, const int extents[],
+                                                 TenonPartition* partition) TENON_NOEXCEPT;
+
+/** @brief A mesh of the given ranks in the given order. Collective on `comm`.
+ *
+ *  @param[in] ranks  [product of extents] ranks of `comm` by mesh position, each at most once
+ *
+ *  The other parameters and the errors are those of TenonPartitionCreate().
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axes,
+                                                          const int extents[], const int ranks[],
+                                                          TenonPartition* partition) TENON_NOEXCEPT;
+
+/** @brief The number of mesh axes. Not collective. */
+TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
+                                                  int* axes) TENON_NOEXCEPT;
+
+/** @brief The processes along each axis. Not collective.
+ *  @param[out] extents  [axes] */
+TENON_EXTERN TenonErrorCode TenonPartitionGetExtents(TenonPartition partition,
+                                                     int extents[]) TENON_NOEXCEPT;
+
+/** @brief This rank's position in the mesh, -1 outside it. Not collective. */
+TENON_EXTERN TenonErrorCode TenonPartitionGetPosition(TenonPartition partition,
+                                                      int* position) TENON_NOEXCEPT;
+
+/** @brief This rank's coordinate on each axis, -1 outside the mesh. Not collective.
+ *  @param[out] coordinates  [axes] */
+TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partition,
+                                                         int coordinates[]) TENON_NOEXCEPT;
+
+/** @brief The communicator of the ranks that differ from this one along one axis alone, ordered by
+ *         their coordinate. Collective on the partition.
+ *
+ *  @param[in]  axis  from 0
+ *  @param[out] comm  the library's, freed at TenonFinalize(): not to be freed by the caller;
+ *                    MPI_COMM_NULL outside the mesh
+ *  @return on all ranks TENON_ERR_ARG if there is no such axis, TENON_ERR_COLLECTIVE if ranks pass
+ *          different axes
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
+                                                      MPI_Comm* comm) TENON_NOEXCEPT;
+
+/** @brief Prints the mesh, on rank 0 of its communicator. Not collective. */
+TENON_EXTERN TenonErrorCode TenonPartitionView(TenonPartition partition) TENON_NOEXCEPT;
+
+/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
+TENON_EXTERN TenonErrorCode TenonPartitionDestroy(TenonPartition* partition) TENON_NOEXCEPT;
+
+#endif

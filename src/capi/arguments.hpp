@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Checked copies of C arguments: lists and texts in, texts out.
+#pragma once
+
+#include "capi/handle.hpp"
+
+#include <cstring>
+#include <vector>
+
+namespace tenon {
+
+// `count` values at `values`, which may be NULL only if there are none.
+template <class T>
+std::vector<T> listOf(const T* values, int count, const char* name) {
+  if (count < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the length of {} is {}; expected 0 or more", name, count));
+  if (!values && count > 0)
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; expected {} values", name, count));
+  return std::vector<T>(values, values + count);
+}
+
+inline std::string textOf(const char* text, const char* name) {
+  if (!text)
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; expected a text", name));
+  return text;
+}
+
+inline std::string textOrEmpty(const char* text) {
+  return text ? text : "";
+}
+
+// Copies a text into the caller's buffer, with its end.
+inline void copyText(const std::string& text, char* buffer, int capacity, const char* name) {
+  required(buffer, name);
+  if (capacity < 0 || static_cast<std::size_t>(capacity) <= text.size())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has room for {} characters, but {} are needed", name,
+                                           capacity, text.size() + 1));
+  std::memcpy(buffer, text.c_str(), text.size() + 1);
+}
+
+template <class T>
+void copyList(const std::vector<T>& values, T* target, const char* name) {
+  if (!values.empty())
+    std::copy(values.begin(), values.end(), &required(target, name));
+}
+
+inline void copyBox(const Box& box, TenonInt* low, TenonInt* high) {
+  required(low, "low");
+  required(high, "high");
+  for (std::size_t d = 0; d < box.size(); ++d) {
+    low[d] = box[d].begin;
+    high[d] = box[d].end;
+  }
+}
+
+} // namespace tenon

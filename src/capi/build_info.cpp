@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/arguments.hpp"
+#include "kernels/library_info.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/init.h>
+#include <tenon/version.h>
+
+using namespace tenon;
+
+namespace {
+
+std::string version() {
+  return fmt::format("{}.{}.{}", TENON_VERSION_MAJOR, TENON_VERSION_MINOR, TENON_VERSION_PATCH);
+}
+
+std::string compiler() {
+#if defined(__clang__)
+  return "Clang " __clang_version__;
+#elif defined(__GNUC__)
+  return "GCC " __VERSION__;
+#else
+  return "unknown";
+#endif
+}
+
+// The first line of what MPI says of itself.
+std::string mpiLibrary() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string line(text);
+  return line.substr(0, line.find_first_of("\n\r"));
+}
+
+std::string mpiStandard() {
+  int major = 0, minor = 0;
+  MPI_Get_version(&major, &minor);
+  return fmt::format("{}.{}", major, minor);
+}
+
+std::string orUnknown(const std::string& text) {
+  return text.empty() ? "unknown" : text;
+}
+
+std::string buildInfo() {
+  const BlasInfo blas = blasInfo();
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("{}: {}\n", name, value);
+  };
+  line("version", version());
+  line("compiler", compiler());
+  line("build type", orUnknown(TENON_BUILD_TYPE));
+  line("MPI library", mpiLibrary());
+  line("MPI standard", mpiStandard());
+  line("oneDNN", oneDnnVersion());
+  line("BLAS", orUnknown(blas.config));
+  line("BLAS kernel", orUnknown(blas.kernel));
+  line("threads", fmt::format("{}", computeThreads()));
+  return text;
+}
+
+} // namespace
+
+TenonErrorCode TenonGetVersionString(char* text, int capacity) noexcept {
+  return guard(__func__, [&] { copyText(version(), text, capacity, "text"); });
+}
+
+TenonErrorCode TenonGetBuildInfo(char* text, int capacity) noexcept {
+  return guard(__func__, [&] { copyText(buildInfo(), text, capacity, "text"); });
+}
+
+TenonErrorCode TenonGetPerformanceAdvice(char* text, int capacity) noexcept {
+  return guard(__func__, [&] {
+    copyText(blasAdvice(blasInfo().kernel, processorFlags()), text, capacity, "text");
+  });
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The pattern of collective calls: the arguments are checked and the object is made in one local
+// body, its outcome and the text that describes the arguments are agreed on, and only then is the
+// handle given away.
+#pragma once
+
+#include "capi/arguments.hpp"
+#include "comm/agreement.hpp"
+#include "comm/session.hpp"
+#include "sys/output.hpp"
+
+namespace tenon {
+
+// `make` returns the new object's reference, `describe` the text that must agree.
+template <class Handle, class Make, class Describe>
+void createTogether(Communicator& comm, Handle* handle, const char* name, const char* what,
+                    Make&& make, Describe&& describe) {
+  auto object = collectively(
+      comm, what,
+      [&] {
+        required(handle, name);
+        return make();
+      },
+      describe);
+  give(handle, std::move(object));
+}
+
+// For Apply, where other ranks wait: an error of the only process is known to all there are, so it
+// may be returned.
+template <class Body>
+void returnIfAlone(int processes, Body&& body) {
+  try {
+    body();
+  } catch (Error& error) {
+    if (processes == 1)
+      error.agreed(true);
+    throw;
+  }
+}
+
+// What a View prints: one rank speaks for all.
+inline void printOnce(const Communicator& comm, const std::string& line) {
+  if (comm.rank() == 0)
+    print(line + "\n");
+}
+
+} // namespace tenon

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tensors: creation, and the local array.
+#include "dtensor/dtensor.hpp"
+
+#include "capi/collective.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/dtensor.h>
+
+using namespace tenon;
+
+namespace {
+
+std::vector<Index> ghostsOf(const TenonInt* ghosts, int rank, const char* name) {
+  if (!ghosts)
+    return std::vector<Index>(rank, 0);
+  const auto widths = listOf(ghosts, rank, name);
+  for (int d = 0; d < rank; ++d)
+    if (widths[d] < 0)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{}[{}] is {}; expected 0 or more cells", name, d, widths[d]));
+  return widths;
+}
+
+// Row-major over the array that the owned cells and their ghosts make.
+std::vector<Index> denseStrides(const DTensor& x, const std::vector<Index>& low,
+                                const std::vector<Index>& high) {
+  Shape extent = extents(x.layout().ownedBox(x.position()));
+  for (std::size_t d = 0; d < extent.size(); ++d)
+    extent[d] += low[d] + high[d];
+  return rowMajorStrides(extent);
+}
+
+void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
+           const TenonInt* ghostsLow, const TenonInt* ghostsHigh, bool readOnly) {
+  DTensor& x = deref(handle, "x");
+  const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
+  const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
+  x.placeArray(const_cast<void*>(firstOwned),
+               strides ? listOf(strides, x.rank(), "strides") : denseStrides(x, low, high), low,
+               high, readOnly);
+}
+
+} // namespace
+
+TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
+                                  TenonDTensor* x) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const LayoutObject& object = deref(layout, "layout");
+    createTogether(
+        *object.comm(), x, "x", "layout and data type",
+        [&] { return makeRef<DTensor>(object.comm(), object.layout(), type); },
+        [&](const Ref<DTensor>& made) {
+          return fmt::format("{}, {}", made->layout().describe(), dataTypeName(type));
+        });
+  });
+}
+
+TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned, const TenonInt strides[],
+                                      const TenonInt ghostsLow[],
+                                      const TenonInt ghostsHigh[]) noexcept {
+  return guard(__func__, [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, false); });
+}
+
+TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
+                                          const TenonInt strides[], const TenonInt ghostsLow[],
+                                          const TenonInt ghostsHigh[]) noexcept {
+  return guard(__func__, [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, true); });
+}
+
+TenonErrorCode TenonDTensorResetArray(TenonDTensor x) noexcept {
+  return guard(__func__, [&] { deref(x, "x").resetArray(); });
+}
+
+TenonErrorCode TenonDTensorGetArray(TenonDTensor x, TenonDataType type, void** array) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    required(array, "array");
+    *array = visitDataType(type,
+                           [&]<class T>(T) { return static_cast<void*>(tensor.mutableData<T>()); });
+    tensor.lendForWriting();
+  });
+}
+
+TenonErrorCode TenonDTensorRestoreArray(TenonDTensor x, void** array) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    tensor.endWriting(required(array, "array"));
+    *array = nullptr;
+  });
+}
+
+TenonErrorCode TenonDTensorGetArrayRead(TenonDTensor x, TenonDataType type,
+                                        const void** array) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    required(array, "array");
+    *array =
+        visitDataType(type, [&]<class T>(T) { return static_cast<const void*>(tensor.data<T>()); });
+    tensor.lendForReading();
+  });
+}
+
+TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x, const void** array) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    tensor.endReading(required(array, "array"));
+    *array = nullptr;
+  });
+}
+
+TenonErrorCode TenonDTensorGetStrides(TenonDTensor x, TenonInt strides[]) noexcept {
+  return guard(__func__, [&] {
+    const DTensor& tensor = deref(x, "x");
+    std::copy_n(tensor.strides().begin(), tensor.rank(), &required(strides, "strides"));
+  });
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tensors: their values, and what they can be asked.
+#include "capi/collective.hpp"
+#include "dtensor/fill.hpp"
+#include "dtensor/measure.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/dtensor.h>
+
+using namespace tenon;
+
+namespace {
+
+std::uint64_t bitsOf(TenonInt number) {
+  return static_cast<std::uint64_t>(number);
+}
+
+// Sums over ranks are no hot path, so they agree on their arguments first: then an error is one of
+// all ranks. `check` finds what is wrong, `measure` communicates.
+template <class Check, class Measure>
+void measureTogether(const CommPtr& comm, double* result, const char* name, Check check,
+                     Measure measure) {
+  collectively(*comm, [&] {
+    required(result, name);
+    check();
+    return true;
+  });
+  *result = measure();
+}
+
+void checkReadableFloats(const DTensor& x, const char* what) {
+  checkFloating(x.dataType(), what);
+  x.checkReadable();
+}
+
+std::string memoryText(const DTensor& x) {
+  const Index bytes = x.localCells() * dataTypeSize(x.dataType());
+  const char* whose = !x.isPlaced()    ? "the library's"
+                      : x.isReadOnly() ? "the caller's, constant"
+                                       : "the caller's";
+  return fmt::format("array of {} bytes on this rank, {}", bytes, whose);
+}
+
+} // namespace
+
+TenonErrorCode TenonDTensorFillConstant(TenonDTensor x, double value) noexcept {
+  return guard(__func__, [&] { fillConstant(deref(x, "x"), value); });
+}
+
+TenonErrorCode TenonDTensorFillUniform(TenonDTensor x, TenonInt seed, TenonInt stream, double low,
+                                       double high) noexcept {
+  return guard(__func__,
+               [&] { fillUniform(deref(x, "x"), bitsOf(seed), bitsOf(stream), low, high); });
+}
+
+TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt stream, double mean,
+                                      double deviation) noexcept {
+  return guard(__func__, [&] {
+    if (!(deviation >= 0))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("deviation is {}; expected a number of at least 0", deviation));
+    fillNormal(deref(x, "x"), bitsOf(seed), bitsOf(stream), mean, deviation);
+  });
+}
+
+TenonErrorCode TenonDTensorFillTest(TenonDTensor x, TenonInt seed, TenonBool integers) noexcept {
+  return guard(__func__, [&] { fillRaw(deref(x, "x"), bitsOf(seed), integers != TENON_FALSE); });
+}
+
+TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const DTensor& tensor = deref(x, "x");
+    measureTogether(
+        tensor.comm(), result, "norm",
+        [&] {
+          checkReadableFloats(tensor, "a norm");
+          checkNormed(tensor);
+        },
+        [&] { return norm(tensor); });
+  });
+}
+
+TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y, double* result) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("x", x, y);
+    measureTogether(
+        comm, result, "pairing",
+        [&] {
+          const DTensor& a = deref(x, "x");
+          const DTensor& b = deref(y, "y");
+          checkReadableFloats(a, "a pairing");
+          checkPaired(a, b);
+          b.checkReadable();
+        },
+        [&] { return pairing(deref(x, "x"), deref(y, "y")); });
+  });
+}
+
+TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const DTensor& tensor = deref(x, "x");
+    measureTogether(
+        tensor.comm(), value, "value",
+        [&] { checkReadableFloats(tensor, "the largest absolute value"); },
+        [&] { return maxAbsolute(tensor); });
+  });
+}
+
+TenonErrorCode TenonDTensorGetLayout(TenonDTensor x, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const DTensor& tensor = deref(x, "x");
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(tensor.comm(), tensor.layout()));
+  });
+}
+
+TenonErrorCode TenonDTensorGetDataType(TenonDTensor x, TenonDataType* type) noexcept {
+  return guard(__func__, [&] { required(type, "type") = deref(x, "x").dataType(); });
+}
+
+TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[], TenonInt high[]) noexcept {
+  return guard(__func__, [&] { copyBox(deref(x, "x").box(), low, high); });
+}
+
+TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x, TenonInt* cells) noexcept {
+  return guard(__func__, [&] { required(cells, "cells") = deref(x, "x").localCells(); });
+}
+
+TenonErrorCode TenonDTensorView(TenonDTensor x) noexcept {
+  return guard(__func__, [&] {
+    const DTensor& tensor = deref(x, "x");
+    printOnce(*tensor.comm(),
+              fmt::format("{}: {}, {}; {}", tensor.title(), tensor.layout().describe(),
+                          dataTypeName(tensor.dataType()), memoryText(tensor)));
+  });
+}
+
+TenonErrorCode TenonDTensorDestroy(TenonDTensor* x) noexcept {
+  return guard(__func__, [&] { destroy(x, "x"); });
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The calls about errors do not guard themselves where that would overwrite the record they show.
+#include "sys/guard.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace {
+
+TenonErrorCode copyCut(const std::string& text, char* buffer, int capacity) {
+  if (capacity < 1)
+    return TENON_ERR_ARG;
+  const auto length = std::min(text.size(), static_cast<std::size_t>(capacity) - 1);
+  std::memcpy(buffer, text.data(), length);
+  buffer[length] = '\0';
+  return TENON_SUCCESS;
+}
+
+} // namespace
+
+const char* TenonErrorString(TenonErrorCode code) noexcept {
+  return tenon::errorSentence(code);
+}
+const char* TenonErrorName(TenonErrorCode code) noexcept {
+  return tenon::errorName(code);
+}
+
+TenonErrorCode TenonGetLastError(TenonErrorCode* code, char* message, int capacity) noexcept {
+  if (code)
+    *code = tenon::lastError().code;
+  return message ? copyCut(tenon::lastError().message, message, capacity) : TENON_SUCCESS;
+}
+
+TenonErrorCode TenonGetLastErrorReport(char* report, int capacity) noexcept {
+  if (!report)
+    return TENON_SUCCESS;
+  try {
+    return copyCut(tenon::errorReport(tenon::lastError()), report, capacity);
+  } catch (...) {
+    return TENON_ERR_MEMORY;
+  }
+}
+
+TenonErrorCode TenonAddFrame(const char* function, const char* file, int line,
+                             TenonErrorCode code) noexcept {
+  tenon::addFrame(function, file, line, code);
+  return code;
+}
+
+TenonErrorCode TenonPushErrorHandler(TenonErrorHandler handler, void* context) noexcept {
+  return tenon::guard(__func__, [&] { tenon::pushErrorHandler(handler, context); });
+}
+
+TenonErrorCode TenonPopErrorHandler(void) noexcept {
+  return tenon::guard(__func__, [] { tenon::popErrorHandler(); });
+}
+
+void TenonPrintErrorHandler(TenonErrorCode code, int level, const char* message,
+                            const char* function, const char* file, int line,
+                            void* context) noexcept {
+  tenon::printHandler(code, level, message, function, file, line, context);
+}
+
+void TenonReturnErrorHandler(TenonErrorCode code, int level, const char* message,
+                             const char* function, const char* file, int line,
+                             void* context) noexcept {
+  tenon::returnHandler(code, level, message, function, file, line, context);
+}
+
+TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler, void* context) noexcept {
+  return tenon::guard(__func__, [&] { tenon::setFatalHandler(handler, context); });
+}
+
+void TenonAbort(TenonErrorCode code) noexcept {
+  tenon::abortProcess(code);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From handles to objects and back. A handle's value is the address of the object's header
+// (tenon::Object); whether an object still lives there is looked up, never read from its memory, so
+// a stale or foreign pointer is an error and not a crash.
+#pragma once
+
+#include "comm/layout_object.hpp"
+#include "comm/partition.hpp"
+#include "linop/linear_op.hpp"
+#include "sys/live_objects.hpp"
+
+#include <tenon/object.h>
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+namespace tenon {
+
+// Which class a handle points to: one line for each class.
+template <class Handle>
+struct ClassOf;
+template <>
+struct ClassOf<TenonPartition> : std::type_identity<Partition> {};
+template <>
+struct ClassOf<TenonLayout> : std::type_identity<LayoutObject> {};
+template <>
+struct ClassOf<TenonDTensor> : std::type_identity<DTensor> {};
+template <>
+struct ClassOf<TenonLinearOp> : std::type_identity<LinearOp> {};
+
+// The object behind any handle; `name` is the argument's name in messages.
+Object& derefObject(const void* handle, const char* name, const char* expectedClass);
+[[noreturn]] void throwWrongClass(const Object& object, const char* name, const char* expected);
+
+template <class Handle>
+auto& deref(Handle handle, const char* name) {
+  using Class = typename ClassOf<Handle>::type;
+  Object& object = derefObject(handle, name, Class::kClass);
+  if (auto* found = dynamic_cast<Class*>(&object))
+    return *found;
+  throwWrongClass(object, name, Class::kClass);
+}
+
+template <class T>
+T& required(T* pointer, const char* name) {
+  if (!pointer)
+    throw Error(TENON_ERR_NULL,
+                fmt::format("{} is NULL; pass the address of a variable or array", name));
+  return *pointer;
+}
+
+// Hands a reference over to the caller. The address must have passed required().
+template <class Handle, class T>
+void give(Handle* handle, Ref<T> object) {
+  Object* header = object.detach();
+  *handle = reinterpret_cast<Handle>(header);
+}
+
+// The body of every Destroy.
+template <class Handle>
+void destroy(Handle* handle, const char* name) {
+  if (!required(handle, name))
+    return;
+  deref(*handle, name).release();
+  *handle = nullptr;
+}
+
+// The communicator of a collective call is that of its first live handle, so that a wrong handle on
+// one rank becomes an error on all wherever another handle can tell.
+template <class Handle, class... Handles>
+CommPtr commOf(const char* name, Handle handle, Handles... others) {
+  if constexpr (sizeof...(others) > 0) {
+    if (!isLiveObject(handle))
+      return commOf(name, others...);
+  }
+  return deref(handle, name).comm();
+}
+
+} // namespace tenon

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/arguments.hpp"
+#include "comm/session.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/init.h>
+#include <tenon/version.h>
+
+using namespace tenon;
+
+namespace {
+
+void checkRunning(MPI_Comm comm) {
+  int running = 0, finished = 0;
+  MPI_Initialized(&running);
+  MPI_Finalized(&finished);
+  if (!running || finished)
+    throw Error(TENON_ERR_STATE, "a communicator was passed, but MPI is not running; call MPI_Init "
+                                 "first, or use TenonInitialize");
+  if (comm == MPI_COMM_NULL)
+    throw Error(TENON_ERR_NULL,
+                "comm is MPI_COMM_NULL; pass a communicator such as MPI_COMM_WORLD");
+}
+
+} // namespace
+
+TenonErrorCode TenonInitialize(int* argc, char*** argv, const char* help) noexcept {
+  return guard(__func__, [&] { initialize(argc, argv, MPI_COMM_NULL, textOrEmpty(help)); });
+}
+
+TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
+                                       const char* help) noexcept {
+  return guard(__func__, [&] {
+    checkRunning(comm);
+    initialize(argc, argv, comm, textOrEmpty(help));
+  });
+}
+
+TenonErrorCode TenonFinalize(void) noexcept {
+  return guard(__func__, [] { finalize(); });
+}
+
+TenonErrorCode TenonInitialized(TenonBool* initialized) noexcept {
+  return guard(__func__, [&] { required(initialized, "initialized") = isInitialized(); });
+}
+
+TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) noexcept {
+  return guard(__func__,
+               [&] { required(comm, "comm") = MPI_Comm_f2c(static_cast<MPI_Fint>(fcomm)); });
+}
+
+TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) noexcept {
+  return guard(__func__, [&] {
+    if (major)
+      *major = TENON_VERSION_MAJOR;
+    if (minor)
+      *minor = TENON_VERSION_MINOR;
+    if (patch)
+      *patch = TENON_VERSION_PATCH;
+  });
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ways to a layout: in one call, from the ranks' boxes, or by specification and set-up.
+#include "capi/collective.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/layout.h>
+
+using namespace tenon;
+
+namespace {
+
+static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
+              static_cast<int>(Boundary::Zero) == TENON_BOUNDARY_ZERO &&
+              static_cast<int>(Boundary::Periodic) == TENON_BOUNDARY_PERIODIC &&
+              static_cast<int>(Boundary::Reflect) == TENON_BOUNDARY_REFLECT &&
+              static_cast<int>(Boundary::Replicate) == TENON_BOUNDARY_REPLICATE);
+
+Boundary boundaryOf(TenonBoundary mode, const char* name) {
+  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_REPLICATE)
+    throw Error(TENON_ERR_ARG, fmt::format("{} is {}; expected a TENON_BOUNDARY_...", name,
+                                           static_cast<int>(mode)));
+  return static_cast<Boundary>(mode);
+}
+
+std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int count) {
+  const auto begins = listOf(low, count, "low");
+  const auto ends = listOf(high, count, "high");
+  std::vector<Interval> result;
+  for (int i = 0; i < count; ++i) {
+    if (ends[i] < begins[i])
+      throw Error(TENON_ERR_ARG, fmt::format("high[{0}] is {1}, below low[{0}], which is {2}; for "
+                                             "an empty box pass equal numbers",
+                                             i, ends[i], begins[i]));
+    result.push_back({begins[i], ends[i]});
+  }
+  return result;
+}
+
+// A Set of one dimension; failures are remembered by dimension.
+template <class Set>
+void specifyDim(TenonLayout layout, const char* function, int dim, Set set) {
+  deref(layout, "layout").specify(fmt::format("{}({})", function, dim), set);
+}
+
+} // namespace
+
+TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim, const TenonInt shape[],
+                                        const char* properties, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const Partition& mesh = deref(partition, "partition");
+    createTogether(
+        *mesh.comm(), layout, "layout", "the layout",
+        [&] {
+          LayoutDraft draft(mesh.meshPtr());
+          draft.setShape(listOf(shape, ndim, "shape"));
+          draft.setProperties(parseProperties(textOf(properties, "properties")));
+          return makeRef<LayoutObject>(mesh.comm(), draft.build());
+        },
+        [](const Ref<LayoutObject>& made) { return made->layout().describe(); });
+  });
+}
+
+TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonInt low[],
+                                          const TenonInt high[], TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    const Box box = collectively(*own, [&] {
+      required(layout, "layout");
+      if (ndim < 1 || ndim > kMaxRank)
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxRank));
+      return intervalsOf(low, high, ndim);
+    });
+    give(layout, makeRef<LayoutObject>(own, gatherBoxes(*own, box)));
+  });
+}
+
+TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const Partition& mesh = deref(partition, "partition");
+    createTogether(
+        *mesh.comm(), layout, "layout", "the mesh",
+        [&] { return makeRef<LayoutObject>(mesh.comm(), mesh.meshPtr()); },
+        [&](const auto&) { return mesh.mesh().describe(); });
+  });
+}
+
+TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim, const TenonInt shape[]) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    deref(layout, "layout").specify(function, [&](LayoutDraft& draft) {
+      draft.setShape(listOf(shape, ndim, "shape"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayoutSetProperties(TenonLayout layout, const char* properties) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    deref(layout, "layout").specify(function, [&](LayoutDraft& draft) {
+      draft.setProperties(parseProperties(textOf(properties, "properties")));
+    });
+  });
+}
+
+TenonErrorCode TenonLayoutSetSplitOrder(TenonLayout layout, int dim, int count,
+                                        const int axes[]) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    specifyDim(layout, function, dim,
+               [&](LayoutDraft& draft) { draft.setSplitOrder(dim, listOf(axes, count, "axes")); });
+  });
+}
+
+TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int count,
+                                  const TenonInt cuts[]) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    specifyDim(layout, function, dim,
+               [&](LayoutDraft& draft) { draft.setCuts(dim, listOf(cuts, count, "cuts")); });
+  });
+}
+
+TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, TenonInt low, TenonInt high,
+                                    TenonBoundary lowMode, TenonBoundary highMode) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    specifyDim(layout, function, dim, [&](LayoutDraft& draft) {
+      draft.setMarginWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
+                            boundaryOf(highMode, "highMode"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
+                                         const TenonInt low[], const TenonInt high[],
+                                         TenonBoundary lowMode, TenonBoundary highMode) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    specifyDim(layout, function, dim, [&](LayoutDraft& draft) {
+      draft.setMarginBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
+                           boundaryOf(highMode, "highMode"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayoutSetMarginAddends(TenonLayout layout, int dim,
+                                           TenonBool addends) noexcept {
+  return guard(__func__, [&, function = __func__] {
+    specifyDim(layout, function, dim,
+               [&](LayoutDraft& draft) { draft.setMarginAddends(dim, addends != TENON_FALSE); });
+  });
+}
+
+TenonErrorCode TenonLayoutSetUp(TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(layout, "layout").setUp();
+  });
+}

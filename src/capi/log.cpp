@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/log.hpp"
+#include "capi/arguments.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/log.h>
+
+TenonErrorCode TenonLogEnable(TenonBool on) noexcept {
+  return tenon::guard(__func__, [&] { tenon::logEnable(on != TENON_FALSE); });
+}
+
+TenonErrorCode TenonLogEventRegister(const char* name, int* event) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::required(event, "event") = tenon::logEvent(tenon::textOf(name, "name").c_str());
+  });
+}
+
+TenonErrorCode TenonLogEventBegin(int event) noexcept {
+  return tenon::guard(__func__, [&] {
+    if (!tenon::logBegin(event) && tenon::logEnabled())
+      throw tenon::Error(TENON_ERR_ARG, fmt::format("{} is no event's number; expected one that "
+                                                    "TenonLogEventRegister gave",
+                                                    event));
+  });
+}
+
+TenonErrorCode TenonLogEventEnd(int event) noexcept {
+  return tenon::guard(__func__, [&] { tenon::logEnd(event); });
+}
+
+TenonErrorCode TenonLogFlops(double flops) noexcept {
+  return tenon::guard(__func__, [&] { tenon::logFlops(flops); });
+}
+
+TenonErrorCode TenonLogStagePush(const char* name) noexcept {
+  return tenon::guard(__func__, [&] { tenon::logStagePush(tenon::textOf(name, "name").c_str()); });
+}
+
+TenonErrorCode TenonLogStagePop(void) noexcept {
+  return tenon::guard(__func__, [] { tenon::logStagePop(); });
+}

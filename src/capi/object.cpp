@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/arguments.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/object.h>
+
+namespace tenon {
+
+Object& derefObject(const void* handle, const char* name, const char* expectedClass) {
+  if (!handle)
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; expected a {}", name, expectedClass));
+  if (!isLiveObject(handle))
+    throw Error(TENON_ERR_HANDLE,
+                fmt::format("{} is no live handle: its object was destroyed or never created; "
+                            "expected a {}",
+                            name, expectedClass));
+  return *const_cast<Object*>(static_cast<const Object*>(handle));
+}
+
+void throwWrongClass(const Object& object, const char* name, const char* expected) {
+  throw Error(TENON_ERR_HANDLE, fmt::format("{} is the handle of a {}; expected a {}", name,
+                                            object.title(), expected));
+}
+
+} // namespace tenon
+
+namespace {
+
+tenon::Object& any(TenonObject object) {
+  return tenon::derefObject(object, "object", "handle of any class");
+}
+
+} // namespace
+
+TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) noexcept {
+  return tenon::guard(__func__, [&] { any(object).setName(tenon::textOrEmpty(name)); });
+}
+
+TenonErrorCode TenonObjectGetName(TenonObject object, char* name, int capacity) noexcept {
+  return tenon::guard(__func__,
+                      [&] { tenon::copyText(any(object).name(), name, capacity, "name"); });
+}
+
+TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object, const char* prefix) noexcept {
+  return tenon::guard(__func__, [&] { any(object).setPrefix(tenon::textOrEmpty(prefix)); });
+}
+
+TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char* prefix,
+                                           int capacity) noexcept {
+  return tenon::guard(__func__,
+                      [&] { tenon::copyText(any(object).prefix(), prefix, capacity, "prefix"); });
+}
+
+TenonErrorCode TenonObjectGetClass(TenonObject object, char* text, int capacity) noexcept {
+  return tenon::guard(__func__,
+                      [&] { tenon::copyText(any(object).className(), text, capacity, "text"); });
+}
+
+TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {
+  return tenon::guard(__func__, [&] { any(object).retain(); });
+}
+
+TenonErrorCode TenonObjectGetReferences(TenonObject object, int* references) noexcept {
+  return tenon::guard(
+      __func__, [&] { tenon::required(references, "references") = any(object).references(); });
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Inside the library, reading an option that no table declares is a fault of the library; here it
+// is a mistake of the caller's, so names and types are checked before the database is asked.
+#include "sys/options.hpp"
+
+#include "capi/arguments.hpp"
+#include "sys/guard.hpp"
+#include "sys/output.hpp"
+
+#include <tenon/options.h>
+
+#include <algorithm>
+
+namespace tenon {
+namespace {
+
+using Types = std::initializer_list<OptionSpec::Type>;
+
+const Types kAnyType{OptionSpec::Flag,   OptionSpec::Int,    OptionSpec::Real,
+                     OptionSpec::String, OptionSpec::Choice, OptionSpec::Word};
+
+struct Asked {
+  std::string prefix, name;
+};
+
+Asked asked(const char* prefix, const char* name, const Types& types) {
+  const Asked option{textOrEmpty(prefix), textOf(name, "name")};
+  const bool isProgram = option.prefix == kProgram;
+  const auto declared = declarationsNamed(option.name, isProgram);
+  const std::string key =
+      isProgram ? "-" + option.name : fmt::format("{}{}", kKeyStart, option.name);
+  if (declared.empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("no option {} is declared; did you mean {}?", key, nearestKey(key)));
+  if (std::find(types.begin(), types.end(), declared.front()->type) == types.end())
+    throw Error(TENON_ERR_OPTION, fmt::format("option {} takes {}; use the call for that type", key,
+                                              declared.front()->expected()));
+  return option;
+}
+
+OptionSpec::Type typeOf(TenonOptionType type) {
+  switch (type) {
+  case TENON_OPTION_FLAG:
+    return OptionSpec::Flag;
+  case TENON_OPTION_INT:
+    return OptionSpec::Int;
+  case TENON_OPTION_REAL:
+    return OptionSpec::Real;
+  case TENON_OPTION_STRING:
+    return OptionSpec::String;
+  case TENON_OPTION_CHOICE:
+    return OptionSpec::Choice;
+  case TENON_OPTION_WORD:
+    return OptionSpec::Word;
+  default:
+    throw Error(TENON_ERR_ARG, fmt::format("{} is no option type; expected a TENON_OPTION_...",
+                                           static_cast<int>(type)));
+  }
+}
+
+} // namespace
+} // namespace tenon
+
+using namespace tenon;
+
+TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name, TenonOptionType type,
+                                   const char* defaultValue, const char* help,
+                                   const char* choices) noexcept {
+  return guard(__func__, [&] {
+    required(owner, "owner");
+    required(name, "name");
+    const OptionSpec spec{name, typeOf(type), defaultValue, help, choices};
+    declareProgramOptions({owner, std::span(&spec, 1)});
+  });
+}
+
+TenonErrorCode TenonOptionsSet(const char* key, const char* value) noexcept {
+  return guard(__func__, [&] {
+    options().set(textOf(key, "key"), value ? std::optional<std::string>(value) : std::nullopt);
+  });
+}
+
+TenonErrorCode TenonOptionsInsertFile(const char* path) noexcept {
+  return guard(__func__, [&] { options().insertFile(textOf(path, "path")); });
+}
+
+TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* name,
+                                   TenonBool* value) noexcept {
+  return guard(__func__, [&] {
+    const Asked option = asked(prefix, name, {OptionSpec::Flag});
+    required(value, "value") = options().getFlag(option.prefix, option.name);
+  });
+}
+
+TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name, TenonInt* value) noexcept {
+  return guard(__func__, [&] {
+    const Asked option = asked(prefix, name, {OptionSpec::Int});
+    required(value, "value") = options().getInt(option.prefix, option.name);
+  });
+}
+
+TenonErrorCode TenonOptionsGetReal(const char* prefix, const char* name, double* value) noexcept {
+  return guard(__func__, [&] {
+    const Asked option = asked(prefix, name, {OptionSpec::Real});
+    required(value, "value") = options().getReal(option.prefix, option.name);
+  });
+}
+
+TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name, char* value,
+                                     int capacity) noexcept {
+  return guard(__func__, [&] {
+    const Asked option =
+        asked(prefix, name, {OptionSpec::String, OptionSpec::Choice, OptionSpec::Word});
+    copyText(options().getString(option.prefix, option.name), value, capacity, "value");
+  });
+}
+
+TenonErrorCode TenonOptionsHas(const char* prefix, const char* name, TenonBool* given) noexcept {
+  return guard(__func__, [&] {
+    const Asked option = asked(prefix, name, kAnyType);
+    required(given, "given") = options().lookup(option.prefix, option.name).has_value();
+  });
+}
+
+TenonErrorCode TenonOptionsHelp(const char* word) noexcept {
+  return guard(__func__, [&] { print(options().help(textOrEmpty(word))); });
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/partition.hpp"
+
+#include "capi/collective.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/partition.h>
+
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+using namespace tenon;
+
+namespace {
+
+std::vector<int> extentsOf(const int* extents, int axes) {
+  if (axes < 1)
+    throw Error(TENON_ERR_ARG, fmt::format("a mesh needs at least one axis, but axes is {}", axes));
+  return listOf(extents, axes, "extents");
+}
+
+// How many ranks the mesh takes; a bad extent is left to the mesh to refuse.
+int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
+  Index size = 1;
+  for (int extent : extents) {
+    size *= std::max(extent, 0);
+    if (size > comm.size())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("a mesh of {} processes does not fit a communicator of {} ranks",
+                              fmt::join(extents, "x"), comm.size()));
+  }
+  return static_cast<int>(size);
+}
+
+template <class RanksOf>
+void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
+            TenonPartition* partition) {
+  checkInitialized();
+  const CommPtr own = Communicator::of(comm);
+  createTogether(
+      *own, partition, "partition", "the mesh",
+      [&] {
+        std::vector<int> sides = extentsOf(extents, axes);
+        std::vector<int> ranks = ranksOf(sizeOf(sides, *own));
+        return makeRef<Partition>(own, Mesh::make(std::move(sides), std::move(ranks)));
+      },
+      [](const Ref<Partition>& made) { return made->mesh().describe(); });
+}
+
+} // namespace
+
+TenonErrorCode TenonPartitionCreate(MPI_Comm comm, int axes, const int extents[],
+                                    TenonPartition* partition) noexcept {
+  return guard(__func__, [&] {
+    const auto inOrder = [](int size) {
+      std::vector<int> ranks(size);
+      std::iota(ranks.begin(), ranks.end(), 0);
+      return ranks;
+    };
+    create(comm, axes, extents, inOrder, partition);
+  });
+}
+
+TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axes, const int extents[],
+                                             const int ranks[],
+                                             TenonPartition* partition) noexcept {
+  return guard(__func__, [&] {
+    create(
+        comm, axes, extents, [&](int size) { return listOf(ranks, size, "ranks"); }, partition);
+  });
+}
+
+TenonErrorCode TenonPartitionGetAxes(TenonPartition partition, int* axes) noexcept {
+  return guard(__func__,
+               [&] { required(axes, "axes") = deref(partition, "partition").mesh().axes(); });
+}
+
+TenonErrorCode TenonPartitionGetExtents(TenonPartition partition, int extents[]) noexcept {
+  return guard(__func__, [&] {
+    copyList(deref(partition, "partition").mesh().extents(), extents, "extents");
+  });
+}
+
+TenonErrorCode TenonPartitionGetPosition(TenonPartition partition, int* position) noexcept {
+  return guard(__func__,
+               [&] { required(position, "position") = deref(partition, "partition").position(); });
+}
+
+TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partition, int coordinates[]) noexcept {
+  return guard(__func__, [&] {
+    const Partition& mesh = deref(partition, "partition");
+    const int position = mesh.position();
+    copyList(position < 0 ? std::vector<int>(mesh.mesh().axes(), -1)
+                          : mesh.mesh().coordinates(position),
+             coordinates, "coordinates");
+  });
+}
+
+TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
+                                         MPI_Comm* comm) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    Partition& mesh = deref(partition, "partition");
+    collectively(
+        *mesh.comm(), "the axis",
+        [&] {
+          required(comm, "comm");
+          if (axis < 0 || axis >= mesh.mesh().axes())
+            throw Error(TENON_ERR_ARG,
+                        fmt::format("there is no axis {}; the mesh {} has axes 0 to {}", axis,
+                                    mesh.mesh().describe(), mesh.mesh().axes() - 1));
+          return axis;
+        },
+        [](int checked) { return fmt::format("{}", checked); });
+    *comm = mesh.axisComm(axis);
+  });
+}
+
+TenonErrorCode TenonPartitionView(TenonPartition partition) noexcept {
+  return guard(__func__, [&] {
+    const Partition& mesh = deref(partition, "partition");
+    printOnce(*mesh.comm(), fmt::format("{}: mesh {} of {} ranks", mesh.title(),
+                                        mesh.mesh().describe(), mesh.comm()->size()));
+  });
+}
+
+TenonErrorCode TenonPartitionDestroy(TenonPartition* partition) noexcept {
+  return guard(__func__, [&] { destroy(partition, "partition"); });
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/layout_draft.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+LayoutDraft::LayoutDraft(MeshPtr mesh) {
+  spec_.mesh = std::move(mesh);
+}
+
+void LayoutDraft::setShape(Shape shape) {
+  const std::size_t rank = shape.size();
+  if (rank < 1 || rank > kMaxRank)
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a tensor has 1 to {} dimensions, not {}", kMaxRank, rank));
+  for (std::size_t d = 0; d < rank; ++d)
+    if (shape[d] < 0)
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("dimension {} has the negative extent {}", d, shape[d]));
+  if (rank != spec_.shape.size()) {
+    spec_.splitAxes.assign(rank, {});
+    spec_.cuts.assign(rank, {});
+    spec_.margins.assign(rank, {});
+    widths_.assign(rank, {});
+  }
+  spec_.shape = std::move(shape);
+}
+
+void LayoutDraft::setProperties(Properties properties) {
+  spec_.properties = std::move(properties);
+  hasProperties_ = true;
+}
+
+void LayoutDraft::setSplitOrder(int dim, std::vector<int> axes) {
+  checkDim(dim);
+  spec_.splitAxes[dim] = std::move(axes);
+}
+
+void LayoutDraft::setCuts(int dim, std::vector<Index> cuts) {
+  checkDim(dim);
+  spec_.cuts[dim] = std::move(cuts);
+}
+
+void LayoutDraft::setMarginWidths(int dim, Index low, Index high, Boundary lowMode,
+                                  Boundary highMode) {
+  checkDim(dim);
+  spec_.margins[dim] = Margin{.boxes = {}, .low = lowMode, .high = highMode};
+  widths_[dim] = {low, high};
+}
+
+void LayoutDraft::setMarginBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode,
+                                 Boundary highMode) {
+  checkDim(dim);
+  spec_.margins[dim] = Margin{.boxes = std::move(boxes), .low = lowMode, .high = highMode};
+  widths_[dim].reset();
+}
+
+void LayoutDraft::setMarginAddends(int dim, bool addends) {
+  checkDim(dim);
+  if (!spec_.margins[dim])
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("dimension {} has no margin that could hold addends; set one first", dim));
+  spec_.margins[dim]->addends = addends;
+}
+
+Layout LayoutDraft::build() const {
+  if (spec_.shape.empty() || !hasProperties_)
+    throw Error(TENON_ERR_STATE, fmt::format("the layout has no {} yet; set it first",
+                                             spec_.shape.empty() ? "shape" : "properties"));
+  LayoutSpec spec = spec_;
+  spec.margins.clear();
+  const Layout plain(spec);
+  spec.margins = spec_.margins;
+  for (int d = 0; d < plain.rank(); ++d) {
+    if (!widths_[d])
+      continue;
+    for (int part = 0; part < plain.parts(d); ++part) {
+      const Interval owned = plain.owned(d, part);
+      spec.margins[d]->boxes.push_back(
+          owned.empty() ? Interval{}
+                        : Interval{owned.begin - widths_[d]->low, owned.end + widths_[d]->high});
+    }
+  }
+  return Layout(std::move(spec));
+}
+
+void LayoutDraft::checkDim(int dim) const {
+  if (spec_.shape.empty())
+    throw Error(TENON_ERR_STATE, fmt::format("dimension {} cannot be specified before the shape; "
+                                             "set the shape first",
+                                             dim));
+  const int rank = static_cast<int>(spec_.shape.size());
+  if (dim < 0 || dim >= rank)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("there is no dimension {}; the tensor has dimensions 0 to {}", dim, rank - 1));
+}
+
+} // namespace tenon

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layout in the making: what a caller sets piece by piece, in any order once the shape is known.
+// A margin may be given by widths, which become boxes when the parts are known: the part [b, e)
+// gets the box [b - low, e + high), an empty part an empty box.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+namespace tenon {
+
+class LayoutDraft {
+public:
+  explicit LayoutDraft(MeshPtr mesh);
+
+  // A change of the number of dimensions forgets what was set for single ones.
+  void setShape(Shape shape);
+  void setProperties(Properties properties);
+  // The rest throws TENON_ERR_STATE before the shape is set, TENON_ERR_ARG for no such dimension.
+  void setSplitOrder(int dim, std::vector<int> axes);
+  void setCuts(int dim, std::vector<Index> cuts);
+  void setMarginWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);
+  void setMarginBoxes(int dim, std::vector<Interval> boxes, Boundary lowMode, Boundary highMode);
+  // Throws TENON_ERR_ARG if the dimension has no margin.
+  void setMarginAddends(int dim, bool addends);
+
+  // Throws TENON_ERR_STATE if shape or properties are missing, TENON_ERR_LAYOUT if the pieces do
+  // not fit.
+  Layout build() const;
+
+private:
+  struct Widths {
+    Index low, high;
+  };
+
+  void checkDim(int dim) const;
+
+  LayoutSpec spec_;
+  std::vector<std::optional<Widths>> widths_;
+  bool hasProperties_ = false;
+};
+
+} // namespace tenon
