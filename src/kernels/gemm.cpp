@@ -112,7 +112,7 @@ void gemm(Backend backend, bool transA, bool transB, Index m, Index n, Index k, 
   const Backend chosen = resolveBackend<T>(backend);
   if (m == 0 || n == 0)
     return;
-  if (k == 0)
+  if (k == 0 || alpha == T(0))
     return scale(p);
   if (chosen == Backend::Reference)
     return gemmReference(p);

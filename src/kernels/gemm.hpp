@@ -8,7 +8,8 @@
 namespace tenon {
 
 // C is [m, n], op(A) [m, k], op(B) [k, n]; op transposes where the flag is set. lda, ldb, ldc are
-// the distances between stored rows. m, n and k may be 0: k = 0 scales C. beta = 0 never reads C.
+// the distances between stored rows. m, n and k may be 0: k = 0 or alpha = 0 scales C
+// and reads neither A nor B. beta = 0 never reads C.
 template <class T>
 void gemm(Backend backend, bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a,
           Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A copy of the input cut and padded to exactly the extents that the windows span, so that a
-// library which knows no negative or very wide padding can compute on it without any padding at
-// all:
+// library that does not know some padding can compute on it without any:
 //     staged[plane, j] = x[plane, j - padLow],  0 where that is outside.
 #pragma once
 

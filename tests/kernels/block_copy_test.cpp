@@ -105,6 +105,15 @@ TYPED_TEST(BlockCopy, WrittenStrideZeroReduces) {
   EXPECT_EQ(y, (std::vector<T>{3, 60}));
 }
 
+// Addends meet in the order of the caller's dimensions: (1e20 - 1e20) + 1 + 1.
+TEST(BlockCopy, ReductionsKeepTheOrder) {
+  const std::vector<double> x{1e20, 1, -1e20, 1};
+  double y = 0;
+  const Index extent[] = {2, 2}, xs[] = {1, 2}, ys[] = {0, 0};
+  blockCombine(Combine::Add, 2, extent, x.data(), xs, &y, ys);
+  EXPECT_EQ(y, 2);
+}
+
 TEST(BlockCopy, MaximumKeepsNaN) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> x{nan, 1, 5};
