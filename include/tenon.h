@@ -5,13 +5,16 @@
 #ifndef TENON_H
 #define TENON_H
 
+#include <tenon/dataset.h>
 #include <tenon/dtensor.h>
 #include <tenon/error.h>
 #include <tenon/init.h>
+#include <tenon/layer.h>
 #include <tenon/layout.h>
 #include <tenon/linearop.h>
 #include <tenon/log.h>
 #include <tenon/object.h>
+#include <tenon/optimizer.h>
 #include <tenon/options.h>
 #include <tenon/output.h>
 #include <tenon/partition.h>

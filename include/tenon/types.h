@@ -14,7 +14,8 @@ typedef int64_t TenonInt;
 typedef int TenonBool;
 enum { TENON_FALSE = 0, TENON_TRUE = 1 };
 
-/** Element type of a tensor. Integers are data only (labels): they are moved, never differentiated. */
+/** Element type of a tensor. Integers are data only (labels): they are moved, never differentiated.
+ */
 typedef enum TenonDataType {
   TENON_FLOAT32 = 0,
   TENON_FLOAT64 = 1,

@@ -25,6 +25,18 @@ void createTogether(Communicator& comm, Handle* handle, const char* name, const 
   give(handle, std::move(object));
 }
 
+// How many processes wait for this one in an Apply of this object.
+template <class Handle>
+int processesOf(Handle handle) {
+  int size = 1;
+  if (!isInitialized())
+    return size;
+  if (isLiveObject(handle))
+    return deref(handle, "handle").comm()->size();
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
 // For Apply, where other ranks wait: an error of the only process is known to all there are, so it
 // may be returned.
 template <class Body>

@@ -6,8 +6,11 @@
 
 #include "comm/layout_object.hpp"
 #include "comm/partition.hpp"
+#include "layer/layer.hpp"
 #include "linop/linear_op.hpp"
 #include "sys/live_objects.hpp"
+#include "train/dataset.hpp"
+#include "train/optimizer.hpp"
 
 #include <tenon/object.h>
 
@@ -28,6 +31,12 @@ template <>
 struct ClassOf<TenonDTensor> : std::type_identity<DTensor> {};
 template <>
 struct ClassOf<TenonLinearOp> : std::type_identity<LinearOp> {};
+template <>
+struct ClassOf<TenonLayer> : std::type_identity<Layer> {};
+template <>
+struct ClassOf<TenonOptimizer> : std::type_identity<Optimizer> {};
+template <>
+struct ClassOf<TenonDataset> : std::type_identity<IdxDataset> {};
 
 // The object behind any handle; `name` is the argument's name in messages.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);

@@ -70,17 +70,6 @@ CommPtr commOfList(const TenonLinearOp* ops, int count) {
   throw Error(TENON_ERR_ARG, "a composition needs at least one operator, but count is 0");
 }
 
-// How many processes wait for this one in an Apply of this operator.
-int processesOf(TenonLinearOp op) {
-  int size = 1;
-  if (!isInitialized())
-    return size;
-  if (isLiveObject(op))
-    return deref(op, "op").comm()->size();
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
 } // namespace
 
 TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, TenonLayout to, TenonDataType type,

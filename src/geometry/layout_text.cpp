@@ -75,7 +75,8 @@ Properties parseProperties(std::string_view text) {
 std::string describe(const Properties& properties) {
   std::string text;
   for (const Property& p : properties) {
-    if (!text.empty()) text += ',';
+    if (!text.empty())
+      text += ',';
     text += p.describe();
   }
   return text;

@@ -97,6 +97,10 @@ void AffineLayer::setBias(bool bias) {
   bias_ = bias;
 }
 
+std::string AffineLayer::ownSettings() const {
+  return fmt::format("{} to {}{}", inputs_, outputs_, bias_ ? "" : ", no bias");
+}
+
 KernelPlan AffineLayer::plan(const Layout& input) {
   if (input.rank() != 2 || input.shape()[1] != inputs_)
     throw Error(TENON_ERR_SHAPE, fmt::format("{} wants an input [batch, {}], but got [{}]", title(),

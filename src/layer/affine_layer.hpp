@@ -17,6 +17,7 @@ public:
   void setBias(bool bias);
 
 private:
+  std::string ownSettings() const override;
   KernelPlan plan(const Layout& input) override;
 
   Index inputs_, outputs_;

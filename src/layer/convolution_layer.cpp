@@ -86,22 +86,26 @@ ConvolutionLayer::ConvolutionLayer(CommPtr comm, Index inChannels, Index outChan
         fmt::format(
             "a convolution needs at least one input and one output channel, but got {} and {}",
             inChannels, outChannels));
-  if (windows_.empty() || spatialRank() > kMaxSpatial)
-    throw Error(TENON_ERR_ARG, fmt::format("a convolution has 1 to {} spatial dimensions, not {}",
-                                           kMaxSpatial, windows_.size()));
+  checkWindows(windows_, title());
 }
 
-void ConvolutionLayer::setWindow(int spatialDim, const Window& window) {
-  checkBeforeSetUp("SetWindow");
-  if (spatialDim < 0 || spatialDim >= spatialRank())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has spatial dimensions 0 to {}, not {}", title(),
-                                           spatialRank() - 1, spatialDim));
-  windows_[spatialDim] = window;
+void ConvolutionLayer::setWindows(std::vector<Window> windows) {
+  checkBeforeSetUp("a change of the window");
+  checkWindows(windows, title());
+  if (windows.size() != windows_.size())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} spatial dimensions, not {}", title(),
+                                           windows_.size(), windows.size()));
+  windows_ = std::move(windows);
 }
 
 void ConvolutionLayer::setBias(bool bias) {
   checkBeforeSetUp("SetBias");
   bias_ = bias;
+}
+
+std::string ConvolutionLayer::ownSettings() const {
+  return fmt::format("{} to {} channels, {}{}", inChannels_, outChannels_,
+                     tenon::describe(windows_), bias_ ? "" : ", no bias");
 }
 
 SignatureTable ConvolutionLayer::table() const {

@@ -18,12 +18,14 @@ public:
   ConvolutionLayer(CommPtr comm, Index inChannels, Index outChannels, std::vector<Window> windows);
 
   const char* type() const noexcept override { return "convolution"; }
-  void setWindow(int spatialDim, const Window& window);
+  // As many as there are spatial dimensions.
+  void setWindows(std::vector<Window> windows);
   const Window& window(int spatialDim) const { return windows_.at(spatialDim); }
   int spatialRank() const noexcept { return static_cast<int>(windows_.size()); }
   void setBias(bool bias);
 
 private:
+  std::string ownSettings() const override;
   KernelPlan plan(const Layout& input) override;
   SignatureTable table() const;
   void checkInput(const Layout& input) const;

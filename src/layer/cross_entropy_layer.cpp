@@ -178,7 +178,8 @@ private:
   }
   Layout addends() const {
     return makeLayout({1}, use_.meshPtr(),
-                      replaced(use_.properties(), Property::partial(), Property::partial()), {CutSource()});
+                      replaced(use_.properties(), Property::partial(), Property::partial()),
+                      {CutSource()});
   }
 
   const DTensor& inUseLayout(const DTensor& x, DTensor& buffer) {
@@ -276,8 +277,8 @@ std::unique_ptr<Setup> CrossEntropyLayer::makeSetup(const Layout& input) {
       makeLayout(input.shape(), input.meshPtr(), chosen.input(), {{&plain, 0}, {&plain, 1}});
   const Properties everywhere =
       replaced(use.properties(), Property::broadcast(), Property::broadcast());
-  return std::make_unique<CrossEntropySetup>(*this, input, chosen, use,
-                                             makeLayout({1}, input.meshPtr(), everywhere, {CutSource()}));
+  return std::make_unique<CrossEntropySetup>(
+      *this, input, chosen, use, makeLayout({1}, input.meshPtr(), everywhere, {CutSource()}));
 }
 
 } // namespace tenon

@@ -90,11 +90,15 @@ void Layer::setTraining(bool training) {
 void Layer::setUp(const Layout& input) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
-  agreeOnText(*comm_, "the layout of " + title() + "'s input", input.describe());
-  for (const Entry& entry : setups_)
-    if (entry.setup->input() == input)
-      return;
+  agreeOnText(*comm_, fmt::format("what {} is set up with", title()),
+              fmt::format("{}; input {}", settings(), input.describe()));
+  const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
+    return entry.setup->input() == input;
+  });
+  if (known != setups_.end())
+    return setups_.splice(setups_.end(), setups_, known);
   setups_.push_back(collectively(*comm_, [&] {
+    failedSets_.check();
     Entry entry;
     entry.setup = makeSetup(input);
     for (int level = 0; level < depth_; ++level)
@@ -116,6 +120,12 @@ const Layer::Entry& Layer::find(const Layout& input) const {
   throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
               fmt::format("{} was set up for {}, but the input has {}; call SetUp for it first",
                           title(), setups_.back().setup->input().describe(), input.describe()));
+}
+
+const Setup& Layer::latest() const {
+  if (setups_.empty())
+    throw Error(TENON_ERR_STATE, fmt::format("{} has no layouts before SetUp", title()));
+  return *setups_.back().setup;
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {
@@ -216,6 +226,14 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
   }
   parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
   return parameters_.back();
+}
+
+std::string Layer::settings() const {
+  const std::string own = ownSettings();
+  return fmt::format(
+      "{}{}{} in {}, signature '{}', storage {}, backend {}, stack depth {}, initializer {}",
+      type(), own.empty() ? "" : " ", own, dataTypeName(type_), signature_, storage_, backend_,
+      depth_, initializer_);
 }
 
 std::string Layer::describe() const {

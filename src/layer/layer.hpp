@@ -7,6 +7,7 @@
 #pragma once
 
 #include "layer/parameter.hpp"
+#include "sys/failed_sets.hpp"
 
 #include <list>
 
@@ -51,6 +52,11 @@ public:
   const CommPtr& comm() const noexcept { return comm_; }
   virtual const char* type() const noexcept = 0;
 
+  // Runs a setter; SetUp fails on all ranks if one failed on any and was not made good.
+  template <class Set>
+  void specify(const char* function, Set&& set) {
+    failedSets_.run(function, std::forward<Set>(set));
+  }
   // Settings; legal before the first set-up only.
   void setDataType(TenonDataType type);
   void setStackDepth(int depth);
@@ -74,6 +80,9 @@ public:
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // Of the set-up for this input.
   const Layout& outputLayout(const Layout& input) const { return find(input).setup->output(); }
+  // Of the last SetUp. Throw TENON_ERR_STATE before the first.
+  const Layout& inputLayout() const { return latest().input(); }
+  const Layout& outputLayout() const { return latest().output(); }
 
   // Collective, all three. The input's layout chooses the set-up.
   void apply(const DTensor& x, DTensor& y);
@@ -88,11 +97,15 @@ public:
   virtual void initialize(std::uint64_t seed, std::uint64_t stream);
   void zeroGradients();
 
+  // Type and settings as text: what must be the same on all ranks.
+  std::string settings() const;
   // What the layer is, and each set-up: layouts, signature, conversions.
   virtual std::string describe() const;
 
 protected:
   explicit Layer(CommPtr comm);
+  // The settings of the layer's type.
+  virtual std::string ownSettings() const { return {}; }
   virtual std::unique_ptr<Setup> makeSetup(const Layout& input) = 0;
   void checkBeforeSetUp(const char* call) const;
   const std::string& signature() const noexcept { return signature_; }
@@ -108,6 +121,7 @@ private:
     std::unique_ptr<Frame> scratch; // of inference
   };
   const Entry& find(const Layout& input) const;
+  const Setup& latest() const;
   Entry& top();
   Layout storageLayout(const Layout& use) const;
 
@@ -116,7 +130,8 @@ private:
   int depth_ = 1;
   bool training_ = true;
   std::string signature_, storage_ = "use", backend_ = "auto", initializer_ = "glorot_uniform";
-  std::list<Entry> setups_;
+  FailedSets failedSets_;
+  std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Entry*> stack_;
   std::vector<Ref<Parameter>> parameters_;
 };

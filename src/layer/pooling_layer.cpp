@@ -60,21 +60,24 @@ private:
 
 PoolingLayer::PoolingLayer(CommPtr comm, PoolingMode mode, std::vector<Window> windows)
     : KernelLayer(std::move(comm)), mode_(mode), windows_(std::move(windows)) {
-  if (windows_.empty() || spatialRank() > kMaxSpatial)
-    throw Error(TENON_ERR_ARG, fmt::format("pooling has 1 to {} spatial dimensions, not {}",
-                                           kMaxSpatial, windows_.size()));
+  checkWindows(windows_, title());
 }
 
 const char* PoolingLayer::type() const noexcept {
   return mode_ == PoolingMode::Max ? "maxpooling" : "averagepooling";
 }
 
-void PoolingLayer::setWindow(int spatialDim, const Window& window) {
-  checkBeforeSetUp("SetWindow");
-  if (spatialDim < 0 || spatialDim >= spatialRank())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has spatial dimensions 0 to {}, not {}", title(),
-                                           spatialRank() - 1, spatialDim));
-  windows_[spatialDim] = window;
+void PoolingLayer::setWindows(std::vector<Window> windows) {
+  checkBeforeSetUp("a change of the window");
+  checkWindows(windows, title());
+  if (windows.size() != windows_.size())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} spatial dimensions, not {}", title(),
+                                           windows_.size(), windows.size()));
+  windows_ = std::move(windows);
+}
+
+std::string PoolingLayer::ownSettings() const {
+  return fmt::format("mode {}, {}", static_cast<int>(mode_), tenon::describe(windows_));
 }
 
 SignatureTable PoolingLayer::table() const {

@@ -17,10 +17,13 @@ public:
   PoolingLayer(CommPtr comm, PoolingMode mode, std::vector<Window> windows);
 
   const char* type() const noexcept override;
-  void setWindow(int spatialDim, const Window& window);
+  // As many as there are spatial dimensions.
+  void setWindows(std::vector<Window> windows);
+  const Window& window(int spatialDim) const { return windows_.at(spatialDim); }
   int spatialRank() const noexcept { return static_cast<int>(windows_.size()); }
 
 private:
+  std::string ownSettings() const override;
   KernelPlan plan(const Layout& input) override;
   SignatureTable table() const;
 

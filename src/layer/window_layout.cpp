@@ -8,6 +8,23 @@
 
 namespace tenon {
 
+void checkWindows(const std::vector<Window>& windows, const std::string& who) {
+  if (windows.empty() || windows.size() > kMaxSpatial)
+    throw Error(TENON_ERR_ARG, fmt::format("{} has 1 to {} spatial dimensions, not {}", who,
+                                           kMaxSpatial, windows.size()));
+}
+
+std::string describe(const std::vector<Window>& windows) {
+  std::string text;
+  for (const Window& w : windows) {
+    if (!text.empty())
+      text += " x ";
+    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{})", w.kernel, w.stride,
+                        w.dilation, w.padLow, w.padHigh);
+  }
+  return text;
+}
+
 const char* spatialLetter(int spatialDim, int spatialRank) {
   static constexpr const char* kLetters[] = {"d", "h", "w"};
   return kLetters[spatialDim + kMaxSpatial - spatialRank];

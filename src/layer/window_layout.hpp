@@ -12,6 +12,11 @@ namespace tenon {
 
 inline constexpr int kFirstSpatial = 2;
 
+// Throws TENON_ERR_ARG unless there are 1 to 3 windows; `who` has them.
+void checkWindows(const std::vector<Window>& windows, const std::string& who);
+// "kernel 5x5, stride 1x1, ..."
+std::string describe(const std::vector<Window>& windows);
+
 // One letter per spatial dimension: "w"; "h","w"; "d","h","w".
 const char* spatialLetter(int spatialDim, int spatialRank);
 

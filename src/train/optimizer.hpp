@@ -13,6 +13,7 @@ public:
   static constexpr const char* kClass = "Optimizer";
 
   virtual const char* type() const noexcept = 0;
+  const CommPtr& comm() const noexcept { return layer_->comm(); }
   // Reads -tenon_[prefix_]learning_rate and the type's own options.
   virtual void setFromOptions();
   void setLearningRate(double rate);

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief TenonLayer: a differentiable map between distributed tensors, with named parameters.
+ *
+ *  Life: Create, Set..., TenonLayerSetFromOptions(), TenonLayerSetUp() with the layout of the
+ * input, then Apply, ApplyTangent, ApplyAdjoint, and Destroy. SetUp may be called for several
+ * layouts; the set-ups share the parameters, and the input's layout chooses among them.
+ *
+ *  Distribution. A layer has signatures: for each axis of the mesh a letter that says how input,
+ *  parameters and output lie along it so that the local kernel alone gives the right answer. For
+ * the affine layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o]:
+ *
+ *    letter | x     | W     | b     | y     | also known as
+ *    n      | S0    | B     | B     | S0    | data parallel
+ *    o      | B     | S0    | S0    | S1    | model parallel
+ *    i      | S1    | S1    | R     | P     | model parallel, the output is a sum to come
+ *    B      | B     | B     | B     | B     | replicated
+ *    R      | R     | R     | R     | R     | on the root
+ *    P      | P     | B     | R     | P     | of a sum to come
+ *
+ *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange);
+ * pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each element
+ * S0, S1,
+ *  ..., B, R; cross-entropy n, c, B, R. Any letters may be mixed on several axes. Without a choice
+ * by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the first row of its table
+ * that fits the input as it lies, and the first row of all where none does. The output's layout
+ * follows (TenonLayerCreateOutput()); whatever must be moved is moved inside Apply, and its adjoint
+ * inside ApplyAdjoint (Hewett and Grady 2020, Section 4; Gholami et al. 2018).
+ *
+ *  Cotangents. The cotangent of a tensor lies in the dual layout (TenonLayoutGetDual()), in which B
+ *  and P are exchanged: TenonLayerCreateCotangent() makes it. Parameter gradients accumulate until
+ *  TenonLayerZeroGradients() or a step of an optimizer.
+ *
+ *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
+ *  whose object is gone or of another class. Creates and SetUp fail alike on all ranks, and return
+ *  TENON_ERR_COLLECTIVE if ranks pass different arguments. Setters are not collective, but must be
+ *  called alike on all ranks; after SetUp they return TENON_ERR_STATE. A setter that failed on any
+ *  rank makes SetUp fail on all, unless it is called again with success.
+ *
+ *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer.
+ */
+#ifndef TENON_LAYER_H
+#define TENON_LAYER_H
+
+#include <tenon/error.h>
+#include <tenon/mpi.h>
+#include <tenon/types.h>
+
+/** What a pooling layer takes of each window. */
+typedef enum TenonPoolingMode {
+  TENON_POOLING_MAX = 0,                 /**< the largest input; the first of equal ones */
+  TENON_POOLING_AVERAGE_INCLUDE_PAD = 1, /**< the sum over the kernel's volume */
+  TENON_POOLING_AVERAGE_EXCLUDE_PAD = 2, /**< the mean of the inputs inside the domain */
+  TENON_POOLING_MODE_MAX_ = 0x7fff
+} TenonPoolingMode;
+
+/** @name Types of layers */
+/**@{*/
+
+/** @brief A convolution (correlation): y[n,o,s] = b[o] + sum over i, t of W[o,i,t] x[n,i,S], with
+ *         S = s stride - padding + t dilation. Collective on comm.
+ *
+ *  Input [batch, inChannels, spatial...], output [batch, outChannels, spatial...], parameters
+ *  "weight" [outChannels, inChannels, kernel...] and "bias" [outChannels]. Padding is zeros.
+ *
+ *  @param[in]  comm         communicator of the input's layout
+ *  @param[in]  spatial      number of spatial dimensions, 1 to 3
+ *  @param[in]  inChannels   at least 1
+ *  @param[in]  outChannels  at least 1
+ *  @param[in]  kernel       [spatial] cells of the window; stride and dilation are 1, padding 0
+ *  @param[out] layer        to be given back with TenonLayerDestroy()
+ *  @return on all ranks TENON_ERR_ARG for a number out of range
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
+                                                 TenonInt outChannels, const TenonInt kernel[],
+                                                 TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Pooling over windows of [batch, channel, spatial...]. Collective on comm.
+ *
+ *  Padding is absent, not zero. A window that reads nothing but padding is refused at SetUp.
+ *
+ *  @param[in]  comm     communicator of the input's layout
+ *  @param[in]  mode     what to take of each window
+ *  @param[in]  spatial  number of spatial dimensions, 1 to 3
+ *  @param[in]  kernel   [spatial] cells of the window; the stride is the kernel, padding 0
+ *  @param[out] layer    to be given back with TenonLayerDestroy()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreatePooling(MPI_Comm comm, TenonPoolingMode mode,
+                                                    int spatial, const TenonInt kernel[],
+                                                    TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief The affine layer y = x W^T + b. Collective on comm.
+ *
+ *  Input [batch, inputs], output [batch, outputs], parameters "weight" [outputs, inputs] and "bias"
+ *  [outputs]. */
+TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
+                                                   TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief A function of each element. Collective on comm.
+ *
+ *  @param[in] comm      communicator of the input's layout
+ *  @param[in] function  "relu", "tanh" or "sigmoid"
+ *  @param[out] layer    to be given back with TenonLayerDestroy()
+ *  @return on all ranks TENON_ERR_TYPE for another name
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreatePointwise(MPI_Comm comm, const char* function,
+                                                      TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief [batch, channel, spatial...] becomes [batch, features], row-major. Collective on comm. */
+TENON_EXTERN TenonErrorCode TenonLayerCreateFlatten(MPI_Comm comm,
+                                                    TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief The mean cross-entropy of log-softmax(x) with the labels of TenonLayerSetTarget().
+ *         Collective on comm.
+ *
+ *  Input: logits [samples, classes], either split or both. Output: the loss [1], the same on all
+ *  ranks that hold logits. To differentiate it fill its cotangent with the constant 1. */
+TENON_EXTERN TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm,
+                                                         TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Layers one after the other, to be added with TenonLayerSequentialAdd(). Collective on
+ * comm. */
+TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
+                                                       TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Adds a layer at the end. Not collective.
+ *
+ *  The container sets the layer up for the output of the one before, with the container's data type
+ *  and stack depth, and keeps a reference on it.
+ *
+ *  @return TENON_ERR_TYPE if the container is no sequential layer, TENON_ERR_ARG if the layer lives
+ *          on another communicator
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
+                                                    TenonLayer layer) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Settings, before SetUp */
+/**@{*/
+
+/** @brief Steps of the window of a convolution or pooling. Not collective.
+ *  @param[in] stride  [spatial] at least 1
+ *  @return TENON_ERR_TYPE if the layer has no window */
+TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
+                                                const TenonInt stride[]) TENON_NOEXCEPT;
+
+/** @brief Distance of the window's cells. As TenonLayerSetStride(). */
+TENON_EXTERN TenonErrorCode TenonLayerSetDilation(TenonLayer layer,
+                                                  const TenonInt dilation[]) TENON_NOEXCEPT;
+
+/** @brief Cells of padding before and after the domain. Not collective.
+ *
+ *  @param[in] layer  convolution or pooling
+ *  @param[in] low    [spatial] at least 0
+ *  @param[in] high   [spatial] at least 0; NULL: as low
+ *  @return TENON_ERR_TYPE if the layer has no window
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
+                                                 const TenonInt high[]) TENON_NOEXCEPT;
+
+/** @brief Whether a convolution or affine layer has a bias; it has by default. Not collective.
+ *  @return TENON_ERR_TYPE for other layers */
+TENON_EXTERN TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) TENON_NOEXCEPT;
+
+/** @brief Element type of input, parameters and output: float32 (default) or float64.
+ *         Not collective.
+ *  @return TENON_ERR_DATATYPE for another */
+TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
+                                                  TenonDataType type) TENON_NOEXCEPT;
+
+/** @brief How many calls of Apply may wait for their adjoints; 1 by default. Not collective. */
+TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) TENON_NOEXCEPT;
+
+/** @brief Forces the signature: one letter for each axis of the mesh, "o,i". Not collective.
+ *
+ *  A letter that the layer does not have is TENON_ERR_OPTION at SetUp, naming those it has. "" lets
+ *  the layer choose. */
+TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
+                                                   const char* letters) TENON_NOEXCEPT;
+
+/** @brief Where parameters are stored and stepped. Not collective.
+ *
+ *  @param[in] layer    layer
+ *  @param[in] storage  "use": as the signature uses them (default); "root": on coordinate 0 of
+ * every axis; or properties such as "S0,B"
+ *  @return TENON_ERR_LAYOUT for another text
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
+                                                 const char* storage) TENON_NOEXCEPT;
+
+/** @brief Who computes: "auto" (oneDNN in float32, BLAS in float64), "reference", "blas" or
+ *         "onednn". Not collective.
+ *  @return TENON_ERR_TYPE for another name; at SetUp TENON_ERR_SUPPORT if it lacks the data type */
+TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
+                                                 const char* backend) TENON_NOEXCEPT;
+
+/** @brief Reads the layer's options, and those of the layers in a container. Not collective. */
+TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Set-up and parameters */
+/**@{*/
+
+/** @brief Makes the layer ready for inputs in a layout. Collective on the layer.
+ *
+ *  Chooses the signature, makes conversions, kernels, parameters (the first time) and the stack.
+ *  Does nothing if the layer is set up for this layout already.
+ *
+ *  @return on all ranks TENON_ERR_SHAPE if the shape does not fit the layer, TENON_ERR_LAYOUT if
+ * the layout has margins, TENON_ERR_OPTION for a signature that does not exist
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) TENON_NOEXCEPT;
+
+/** @brief The layout of the output for the last SetUp. Not collective.
+ *  @param[out] output  a new handle, to be given back with TenonLayoutDestroy()
+ *  @return TENON_ERR_STATE before SetUp */
+TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer,
+                                                      TenonLayout* output) TENON_NOEXCEPT;
+
+/** @brief A tensor for the output of the last SetUp. Collective on the layer.
+ *  @return TENON_ERR_STATE before SetUp */
+TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer,
+                                                   TenonDTensor* y) TENON_NOEXCEPT;
+
+/** @brief A tensor for the cotangent of that output: its layout is the dual. As
+ *         TenonLayerCreateOutput(). */
+TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
+                                                      TenonDTensor* dy) TENON_NOEXCEPT;
+
+/** @brief A tensor for the cotangent of the input. As TenonLayerCreateOutput(). */
+TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
+                                                           TenonDTensor* dx) TENON_NOEXCEPT;
+
+/** @brief First values of the parameters. Not collective, to be called on all ranks.
+ *
+ *  Weights are drawn by the rule -tenon_[prefix_]initializer (glorot_uniform by default; Glorot and
+ *  Bengio 2010, He et al. 2015) from seed and global position, so they do not depend on the
+ * partition; biases are zero.
+ *
+ *  @return TENON_ERR_STATE before SetUp
+ */
+TENON_EXTERN TenonErrorCode TenonLayerInitialize(TenonLayer layer, TenonInt seed) TENON_NOEXCEPT;
+
+/** @brief How many parameters there are, those of contained layers included. Not collective. */
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
+                                                        int* count) TENON_NOEXCEPT;
+
+/** @brief The value of a parameter in its storage layout, to be read and written. Not collective,
+ *         to be called on all ranks: from now on every Apply takes the value anew.
+ *
+ *  @param[in]  layer      layer
+ *  @param[in]  number     from 0
+ *  @param[out] parameter  a new handle on the value itself, named as the parameter ("weight"); to
+ * be given back with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG if there is no such parameter
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
+                                                   TenonDTensor* parameter) TENON_NOEXCEPT;
+
+/** @brief The gradient of a parameter in the dual of its storage layout. Collective on the layer.
+ *
+ *  @param[out] gradient  a new handle on the gradient itself as accumulated up to now
+ *  @return TENON_ERR_ARG if there is no such parameter
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
+                                                           TenonDTensor* gradient) TENON_NOEXCEPT;
+
+/** @brief The direction in which ApplyTangent differentiates by a parameter, in its storage layout;
+ *         zero until it is filled. Not collective, to be called on all ranks. As
+ *         TenonLayerGetParameter(). */
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
+                                                          TenonDTensor* tangent) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Use */
+/**@{*/
+
+/** @brief Training mode (default): Apply keeps what the adjoint needs. Inference mode: it keeps
+ *         nothing. Not collective, to be called on all ranks; legal at any time. */
+TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
+                                                  TenonBool training) TENON_NOEXCEPT;
+
+/** @brief Labels for the next Apply of a cross-entropy layer. Not collective.
+ *
+ *  @param[in] layer   cross-entropy
+ *  @param[in] labels  int64 [samples], classes from 0, in any layout on the same mesh; kept by
+ *                     reference and read in Apply
+ *  @return TENON_ERR_TYPE if the layer is no cross-entropy
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
+                                                TenonDTensor labels) TENON_NOEXCEPT;
+
+/** @brief y <- f(x). Collective on the layer.
+ *
+ *  In training mode what the adjoint needs is pushed on the stack: library tensors by reference,
+ * and one that changes before its adjoint is refused then; arrays of the caller's are copied. From
+ * the second call on nothing is allocated by Tenon. On more than one rank an error is not known to
+ * the others and goes to the fatal handler (TenonSetFatalErrorHandler()).
+ *
+ *  @param[in]  layer  set up for the layout of x
+ *  @param[in]  x      input
+ *  @param[out] y      as TenonLayerCreateOutput() makes it
+ *  @return TENON_ERR_STATE before SetUp, or if the stack is full; TENON_ERR_SHAPE, TENON_ERR_LAYOUT
+ *          or TENON_ERR_DATATYPE if a tensor does not fit
+ */
+TENON_EXTERN TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x,
+                                            TenonDTensor y) TENON_NOEXCEPT;
+
+/** @brief dy <- J dx: the derivative at the last Apply in the direction dx and the parameters'
+ *         tangents. Collective on the layer. The stack stays. Errors as in TenonLayerApply().
+ *
+ *  @param[in]  layer  applied in training mode
+ *  @param[in]  dx     in the layout of the input; NULL for zero
+ *  @param[out] dy     in the layout of the output
+ */
+TENON_EXTERN TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx,
+                                                   TenonDTensor dy) TENON_NOEXCEPT;
+
+/** @brief dx <- J* dy for the last Apply, which is popped from the stack; parameter gradients
+ *         accumulate. Collective on the layer. Errors as in TenonLayerApply().
+ *
+ *  @param[in]  layer  applied in training mode
+ *  @param[in]  dy     in the dual of the output's layout
+ *  @param[out] dx     in the dual of the input's layout, overwritten; NULL if it is not wanted
+ *  @return TENON_ERR_STATE if nothing is on the stack, or if a tensor kept by Apply was changed
+ * since
+ */
+TENON_EXTERN TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy,
+                                                   TenonDTensor dx) TENON_NOEXCEPT;
+
+/** @brief Forgets what Apply has pushed. Not collective, to be called on all ranks. */
+TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEPT;
+
+/** @brief Sets all parameter gradients to zero. Not collective, to be called on all ranks. */
+TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
+
+/** @brief Prints the layer's set-ups, signatures, conversions and parameters, on rank 0 of its
+ *         communicator. Not collective. */
+TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
+
+/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
+TENON_EXTERN TenonErrorCode TenonLayerDestroy(TenonLayer* layer) TENON_NOEXCEPT;
+/**@}*/
+
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Set-up, parameters and use of layers.
+#include "layer/layer.hpp"
+
+#include "capi/collective.hpp"
+#include "sys/guard.hpp"
+#include "sys/random.hpp"
+
+#include <tenon/layer.h>
+
+using namespace tenon;
+
+namespace {
+
+// A tensor of the layer's data type; layoutOf(layer) says where.
+template <class LayoutOf>
+TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTensor* tensor,
+                            const char* name, LayoutOf layoutOf) {
+  return guard(function, [&] {
+    checkInitialized();
+    const Layer& layer = deref(handle, "layer");
+    createTogether(
+        *layer.comm(), tensor, name, "the layout",
+        [&] { return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType()); },
+        [](const Ref<DTensor>& made) { return made->layout().describe(); });
+  });
+}
+
+Parameter& parameterOf(const Layer& layer, int number) {
+  const auto all = layer.parameters();
+  if (number < 0 || number >= static_cast<int>(all.size()))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has {} parameters, counted from 0; there is no number {}{}",
+                            layer.title(), all.size(), number,
+                            layer.isSetUp() ? "" : " (SetUp makes them)"));
+  return *all[number];
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer, input);
+    const auto [l, layout] = collectively(*comm, [&] {
+      Layer& known = deref(layer, "layer");
+      const LayoutObject& given = deref(input, "input");
+      if (given.comm() != known.comm())
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("{} and the layout of its input live on different communicators",
+                                known.title()));
+      return std::pair(&known, &given.layout());
+    });
+    l->setUp(*layout);
+  });
+}
+
+TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer, TenonLayout* output) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    required(output, "output");
+    give(output, makeRef<LayoutObject>(l.comm(), l.outputLayout()));
+  });
+}
+
+TenonErrorCode TenonLayerCreateOutput(TenonLayer layer, TenonDTensor* y) noexcept {
+  return createTensor(__func__, layer, y, "y", [](const Layer& l) { return l.outputLayout(); });
+}
+
+TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer, TenonDTensor* dy) noexcept {
+  return createTensor(__func__, layer, dy, "dy",
+                      [](const Layer& l) { return l.outputLayout().dual(); });
+}
+
+TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, TenonDTensor* dx) noexcept {
+  return createTensor(__func__, layer, dx, "dx",
+                      [](const Layer& l) { return l.inputLayout().dual(); });
+}
+
+TenonErrorCode TenonLayerInitialize(TenonLayer layer, TenonInt seed) noexcept {
+  return guard(__func__, [&] {
+    deref(layer, "layer").initialize(static_cast<std::uint64_t>(seed), streamOf("parameters"));
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer, int* count) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    required(count, "count") = static_cast<int>(l.parameters().size());
+  });
+}
+
+TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
+                                      TenonDTensor* parameter) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    required(parameter, "parameter");
+    give(parameter, p.expose());
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
+                                              TenonDTensor* gradient) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    required(gradient, "gradient");
+    give(gradient, Ref<DTensor>::share(&p.gradient()));
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
+                                             TenonDTensor* tangent) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    required(tangent, "tangent");
+    give(tangent, Ref<DTensor>::share(&p.tangent()));
+  });
+}
+
+TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x, TenonDTensor y) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(processesOf(layer), [&] {
+      checkInitialized();
+      deref(layer, "layer").apply(deref(x, "x"), deref(y, "y"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDTensor dy) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(processesOf(layer), [&] {
+      checkInitialized();
+      deref(layer, "layer").applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
+    });
+  });
+}
+
+TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy, TenonDTensor dx) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(processesOf(layer), [&] {
+      checkInitialized();
+      deref(layer, "layer").applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
+    });
+  });
+}
+
+TenonErrorCode TenonLayerClearStack(TenonLayer layer) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").clearStack(); });
+}
+
+TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").zeroGradients(); });
+}
+
+TenonErrorCode TenonLayerView(TenonLayer layer) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    printOnce(*l.comm(), l.describe());
+  });
+}
+
+TenonErrorCode TenonLayerDestroy(TenonLayer* layer) noexcept {
+  return guard(__func__, [&] { destroy(layer, "layer"); });
+}

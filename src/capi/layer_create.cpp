@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The types of layers.
+#include "capi/collective.hpp"
+#include "layer/affine_layer.hpp"
+#include "layer/convolution_layer.hpp"
+#include "layer/cross_entropy_layer.hpp"
+#include "layer/flatten_layer.hpp"
+#include "layer/pointwise_layer.hpp"
+#include "layer/pooling_layer.hpp"
+#include "layer/sequential_layer.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/layer.h>
+
+using namespace tenon;
+
+namespace {
+
+static_assert(static_cast<int>(PoolingMode::Max) == TENON_POOLING_MAX &&
+              static_cast<int>(PoolingMode::AverageIncludePad) ==
+                  TENON_POOLING_AVERAGE_INCLUDE_PAD &&
+              static_cast<int>(PoolingMode::AverageExcludePad) ==
+                  TENON_POOLING_AVERAGE_EXCLUDE_PAD);
+
+PoolingMode poolingModeOf(TenonPoolingMode mode) {
+  if (mode < TENON_POOLING_MAX || mode > TENON_POOLING_AVERAGE_EXCLUDE_PAD)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("mode is {}; expected a TENON_POOLING_...", static_cast<int>(mode)));
+  return static_cast<PoolingMode>(mode);
+}
+
+std::vector<Window> windowsOf(int spatial, const TenonInt* kernel, bool strideIsKernel) {
+  if (spatial < 1 || spatial > kMaxSpatial)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("spatial is {}; expected 1 to {} dimensions", spatial, kMaxSpatial));
+  std::vector<Window> windows;
+  for (Index k : listOf(kernel, spatial, "kernel")) {
+    if (k < 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("kernel[{}] is {}; expected at least 1", windows.size(), k));
+    windows.push_back({.kernel = k, .stride = strideIsKernel ? k : 1});
+  }
+  return windows;
+}
+
+// make(comm) gives the layer.
+template <class Make>
+TenonErrorCode create(const char* function, MPI_Comm comm, TenonLayer* layer, Make make) {
+  return guard(function, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    createTogether(
+        *own, layer, "layer", "the layer", [&] { return make(own); },
+        [](const auto& made) { return made->settings(); });
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
+                                    TenonInt outChannels, const TenonInt kernel[],
+                                    TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer, [&](const CommPtr& own) {
+    return makeRef<ConvolutionLayer>(own, inChannels, outChannels,
+                                     windowsOf(spatial, kernel, false));
+  });
+}
+
+TenonErrorCode TenonLayerCreatePooling(MPI_Comm comm, TenonPoolingMode mode, int spatial,
+                                       const TenonInt kernel[], TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer, [&](const CommPtr& own) {
+    return makeRef<PoolingLayer>(own, poolingModeOf(mode), windowsOf(spatial, kernel, true));
+  });
+}
+
+TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
+                                      TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer,
+                [&](const CommPtr& own) { return makeRef<AffineLayer>(own, inputs, outputs); });
+}
+
+TenonErrorCode TenonLayerCreatePointwise(MPI_Comm comm, const char* function,
+                                         TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer, [&](const CommPtr& own) {
+    return makeRef<PointwiseLayer>(own, parsePointwise(textOf(function, "function")));
+  });
+}
+
+TenonErrorCode TenonLayerCreateFlatten(MPI_Comm comm, TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer,
+                [](const CommPtr& own) { return makeRef<FlattenLayer>(own); });
+}
+
+TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm, TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer,
+                [](const CommPtr& own) { return makeRef<CrossEntropyLayer>(own); });
+}
+
+TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer,
+                [](const CommPtr& own) { return makeRef<SequentialLayer>(own); });
+}
