@@ -54,6 +54,18 @@ TYPED_TEST(Gemm, BackendsEqualTheReference) {
   }
 }
 
+TYPED_TEST(Gemm, AlphaZeroReadsNoFactor) {
+  using T = TypeParam;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  auto backends = fastBackends<T>();
+  backends.push_back(Backend::Reference);
+  for (Backend backend : backends) {
+    T c = 3;
+    gemm<T>(backend, false, false, 1, 1, 1, 0, &nan, 1, &nan, 1, 2, &c, 1);
+    EXPECT_EQ(c, T(6)) << backendName(backend);
+  }
+}
+
 TYPED_TEST(Gemm, RefusesSizesThatDoNotFit) {
   using T = TypeParam;
   T a = 0, b = 0, c = 0;
