@@ -134,8 +134,10 @@ TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
 #define TenonCall(call)                                                                            \
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (call);                                                           \
-    if (tenon_code_ != TENON_SUCCESS)                                                              \
-      return TenonAddFrame(__func__, __FILE__, __LINE__, tenon_code_);                             \
+    if (tenon_code_ != TENON_SUCCESS) {                                                            \
+      TenonAddFrame(__func__, __FILE__, __LINE__, tenon_code_);                                    \
+      return tenon_code_;                                                                          \
+    }                                                                                              \
   } while (0)
 
 /** The same for main() and others that cannot return a code: ends the program. */

@@ -250,7 +250,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
  *
  *  @param[in]  layer      layer
  *  @param[in]  number     from 0
- *  @param[out] parameter  a new handle on the value itself, named as the parameter ("weight"); to
+ *  @param[out] parameter  a new handle on the value itself, named as layer and parameter ("C5.weight"); to
  * be given back with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG if there is no such parameter
  */

@@ -225,6 +225,8 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
     return known;
   }
   parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
+  if (!this->name().empty())
+    parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));
   return parameters_.back();
 }
 

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* LeNet-5 trained on digits, on any grid of processes.
+ *
+ * What you learn: a network whose images are split over a 2 x 2 grid of processes by rows and
+ * columns, and whose affine weights are split over the same grid, trains as on one process; the
+ * program is the same for both. The distribution stands in network.c, in one letter per layer and
+ * axis; halo exchanges, redistributions and reductions, and their adjoints, follow from it.
+ *
+ *   lenet5                                 one process
+ *   mpiexec -n 4 lenet5 -grid 2x2          four
+ *   lenet5 -network linear                 a linear classifier, for comparison
+ *   lenet5 -data FOLDER                    MNIST's four files, or others of their format
+ *
+ * Without -data the program draws its own digits into the folder "digits". It prints the mean
+ * training loss and the test accuracy of each epoch, and with -out writes them as CSV. Training is
+ * that of Hewett and Grady 2020, Appendix C.2: Adam, rate 0.001, cross-entropy, batches of 256.
+ */
+#include "digits.h"
+#include "network.h"
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { kClasses = 10, kText = 512, kTrainImages = 12000, kTestImages = 2000, kCompareStep = 20 };
+
+typedef struct Settings {
+  TenonInt epochs, batch, testBatch, seed;
+  int grid[2];
+  char data[kText], network[kText], out[kText], parameters[kText];
+} Settings;
+
+typedef struct Data {
+  TenonDataset set;
+  TenonLayout xLayout;
+  TenonDTensor x, labels;
+  Collector labelCollector;
+} Data;
+
+typedef struct Training {
+  TenonLayer network, loss;
+  TenonOptimizer optimizer;
+  TenonDTensor logits, dlogits, value, dvalue;
+} Training;
+
+static TenonErrorCode DeclareOptions(void) {
+  const char* me = "lenet5";
+
+  TenonCall(
+      TenonOptionsDeclare(me, "data", TENON_OPTION_STRING, "", "folder of the IDX files", NULL));
+  TenonCall(TenonOptionsDeclare(me, "network", TENON_OPTION_CHOICE, "lenet5", "which network",
+                                "lenet5|linear"));
+  TenonCall(TenonOptionsDeclare(me, "grid", TENON_OPTION_STRING, "",
+                                "process grid, rows x columns: 2x2", NULL));
+  TenonCall(TenonOptionsDeclare(me, "epochs", TENON_OPTION_INT, "8",
+                                "passes over the training images", NULL));
+  TenonCall(TenonOptionsDeclare(me, "batch", TENON_OPTION_INT, "256", "images in a step", NULL));
+  TenonCall(TenonOptionsDeclare(me, "test_batch", TENON_OPTION_INT, "250",
+                                "images in a batch of the test", NULL));
+  TenonCall(TenonOptionsDeclare(me, "seed", TENON_OPTION_INT, "1",
+                                "of first weights and order of images", NULL));
+  TenonCall(TenonOptionsDeclare(me, "out", TENON_OPTION_STRING, "",
+                                "CSV file of losses and accuracies", NULL));
+  TenonCall(TenonOptionsDeclare(me, "parameters", TENON_OPTION_STRING, "",
+                                "file of the parameters after 20 steps", NULL));
+  return TENON_SUCCESS;
+}
+
+/* "2x2" must multiply to the number of processes; "" chooses. */
+static int ParseGrid(const char* text, int size, int grid[2]) {
+  char rest;
+
+  if (!text[0]) {
+    for (grid[0] = (int)sqrt((double)size); size % grid[0] != 0; --grid[0]) {
+    }
+    grid[1] = size / grid[0];
+  } else if (sscanf(text, "%dx%d%c", &grid[0], &grid[1], &rest) != 2)
+    return 0;
+  return grid[0] > 0 && grid[1] > 0 && grid[0] * grid[1] == size;
+}
+
+static TenonErrorCode ReadSettings(MPI_Comm comm, Settings* s) {
+  char grid[kText];
+  int size, rank;
+
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &rank);
+  TenonCall(TenonOptionsGetInt("-", "epochs", &s->epochs));
+  TenonCall(TenonOptionsGetInt("-", "batch", &s->batch));
+  TenonCall(TenonOptionsGetInt("-", "test_batch", &s->testBatch));
+  TenonCall(TenonOptionsGetInt("-", "seed", &s->seed));
+  TenonCall(TenonOptionsGetString("-", "data", s->data, kText));
+  TenonCall(TenonOptionsGetString("-", "network", s->network, kText));
+  TenonCall(TenonOptionsGetString("-", "out", s->out, kText));
+  TenonCall(TenonOptionsGetString("-", "parameters", s->parameters, kText));
+  TenonCall(TenonOptionsGetString("-", "grid", grid, kText));
+  if (!ParseGrid(grid, size, s->grid)) {
+    if (rank == 0)
+      fprintf(stderr, "lenet5: -grid %s does not fit %d processes; expected ROWSxCOLUMNS\n", grid,
+              size);
+    return TENON_ERR_OPTION;
+  }
+  return TENON_SUCCESS;
+}
+
+/* Rank 0 draws the digits unless they are there. */
+static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
+  char file[kText + 32];
+  int rank, failed = 0;
+  FILE* known;
+
+  if (s->data[0])
+    return TENON_SUCCESS;
+  snprintf(s->data, kText, "digits");
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0) {
+    /* Renamed last of the four, so if it is there, all are. */
+    snprintf(file, sizeof file, "%s/t10k-labels-idx1-ubyte", s->data);
+    known = fopen(file, "rb");
+    if (known)
+      fclose(known);
+    else {
+      printf("drawing %d + %d digits into %s\n", kTrainImages, kTestImages, s->data);
+      failed = DigitsWrite(s->data, kTrainImages, kTestImages, 1);
+      if (failed)
+        fprintf(stderr, "lenet5: %s\n", DigitsMessage());
+    }
+  }
+  MPI_Bcast(&failed, 1, MPI_INT, 0, comm);
+  return failed ? TENON_ERR_FILE : TENON_SUCCESS;
+}
+
+/* Images split by rows and columns, labels everywhere. */
+static TenonErrorCode OpenData(MPI_Comm comm, const Settings* s, const char* part, TenonInt batch,
+                               Data* data) {
+  char images[kText + 32], labels[kText + 32];
+  TenonInt shape[4] = {0, 1, 0, 0};
+  TenonPartition grid;
+  TenonLayout labelLayout;
+
+  shape[0] = batch;
+  snprintf(images, sizeof images, "%s/%s-images-idx3-ubyte", s->data, part);
+  snprintf(labels, sizeof labels, "%s/%s-labels-idx1-ubyte", s->data, part);
+  TenonCall(TenonDatasetCreateIDX(comm, images, labels, &data->set));
+  TenonCall(TenonDatasetGetShape(data->set, NULL, &shape[2], &shape[3]));
+  TenonCall(TenonPartitionCreate(comm, 2, s->grid, &grid));
+  TenonCall(TenonLayoutCreateSharded(grid, 4, shape, "S2,S3", &data->xLayout));
+  TenonCall(TenonLayoutCreateSharded(grid, 1, shape, "B,B", &labelLayout));
+  TenonCall(TenonDatasetSetUp(data->set, data->xLayout, labelLayout));
+  TenonCall(TenonDTensorCreate(data->xLayout, TENON_FLOAT32, &data->x));
+  TenonCall(TenonDTensorCreate(labelLayout, TENON_INT64, &data->labels));
+  TenonCall(CollectorCreate(comm, labelLayout, TENON_INT64, &data->labelCollector));
+  TenonCall(TenonLayoutDestroy(&labelLayout));
+  TenonCall(TenonPartitionDestroy(&grid));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode CloseData(Data* data) {
+  TenonCall(CollectorDestroy(&data->labelCollector));
+  TenonCall(TenonDTensorDestroy(&data->labels));
+  TenonCall(TenonDTensorDestroy(&data->x));
+  TenonCall(TenonLayoutDestroy(&data->xLayout));
+  TenonCall(TenonDatasetDestroy(&data->set));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout x, Training* t) {
+  TenonLayout logits;
+
+  if (strcmp(s->network, "linear") == 0)
+    TenonCall(NetworkLinear(comm, &t->network));
+  else
+    TenonCall(NetworkLeNet5(comm, &t->network));
+  TenonCall(TenonLayerSetFromOptions(t->network));
+  TenonCall(TenonLayerSetUp(t->network, x));
+  TenonCall(TenonLayerInitialize(t->network, s->seed));
+  TenonCall(TenonLayerGetOutputLayout(t->network, &logits));
+  TenonCall(TenonLayerCreateCrossEntropy(comm, &t->loss));
+  TenonCall(TenonLayerSetUp(t->loss, logits));
+  TenonCall(TenonLayoutDestroy(&logits));
+  TenonCall(TenonLayerCreateOutput(t->network, &t->logits));
+  TenonCall(TenonLayerCreateCotangent(t->network, &t->dlogits));
+  TenonCall(TenonLayerCreateOutput(t->loss, &t->value));
+  TenonCall(TenonLayerCreateCotangent(t->loss, &t->dvalue));
+  TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
+  TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
+  TenonCall(TenonOptimizerSetFromOptions(t->optimizer));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode CloseTraining(Training* t) {
+  TenonCall(TenonOptimizerDestroy(&t->optimizer));
+  TenonCall(TenonDTensorDestroy(&t->dvalue));
+  TenonCall(TenonDTensorDestroy(&t->value));
+  TenonCall(TenonDTensorDestroy(&t->dlogits));
+  TenonCall(TenonDTensorDestroy(&t->logits));
+  TenonCall(TenonLayerDestroy(&t->loss));
+  TenonCall(TenonLayerDestroy(&t->network));
+  return TENON_SUCCESS;
+}
+
+/* One step on one batch: forward, backward, update. */
+static TenonErrorCode Step(Training* t, Data* data, TenonInt epoch, TenonInt batch, double* loss) {
+  const void* value;
+
+  TenonCall(TenonDatasetGetBatch(data->set, epoch, batch, data->x, data->labels));
+  TenonCall(TenonLayerApply(t->network, data->x, t->logits));
+  TenonCall(TenonLayerSetTarget(t->loss, data->labels));
+  TenonCall(TenonLayerApply(t->loss, t->logits, t->value));
+  TenonCall(TenonLayerApplyAdjoint(t->loss, t->dvalue, t->dlogits));
+  TenonCall(TenonLayerApplyAdjoint(t->network, t->dlogits, NULL));
+  TenonCall(TenonOptimizerStep(t->optimizer));
+  TenonCall(TenonDTensorGetArrayRead(t->value, TENON_FLOAT32, &value));
+  *loss = ((const float*)value)[0];
+  TenonCall(TenonDTensorRestoreArrayRead(t->value, &value));
+  return TENON_SUCCESS;
+}
+
+static int CountCorrect(const float* logits, const int64_t* labels, TenonInt samples) {
+  int correct = 0;
+  TenonInt n;
+
+  for (n = 0; n < samples; ++n) {
+    const float* row = logits + n * kClasses;
+    int c, best = 0;
+
+    for (c = 1; c < kClasses; ++c)
+      if (row[c] > row[best])
+        best = c;
+    correct += best == labels[n];
+  }
+  return correct;
+}
+
+/* Percent of the test images whose largest logit is their class's; logits are judged on rank 0. */
+static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, double* accuracy) {
+  int correct = 0;
+  TenonInt batches, batch, samples = 0, count;
+  const void *logitValues, *labelValues;
+  TenonDTensor logits;
+  TenonLayout layout;
+  Collector collector;
+
+  TenonCall(TenonLayerSetUp(t->network, test->xLayout));
+  TenonCall(TenonLayerSetTraining(t->network, TENON_FALSE));
+  TenonCall(TenonLayerCreateOutput(t->network, &logits));
+  TenonCall(TenonDTensorGetLayout(logits, &layout));
+  TenonCall(CollectorCreate(comm, layout, TENON_FLOAT32, &collector));
+  TenonCall(TenonDatasetGetBatchCount(test->set, &batches));
+  for (batch = 0; batch < batches; ++batch) {
+    TenonCall(TenonDatasetGetBatch(test->set, 0, batch, test->x, test->labels));
+    TenonCall(TenonLayerApply(t->network, test->x, logits));
+    TenonCall(CollectorGet(&collector, logits, &logitValues, &count));
+    TenonCall(CollectorGet(&test->labelCollector, test->labels, &labelValues, &count));
+    correct += CountCorrect(logitValues, labelValues, count);
+    samples += count;
+  }
+  *accuracy = samples > 0 ? 100.0 * correct / (double)samples : 0;
+  MPI_Bcast(accuracy, 1, MPI_DOUBLE, 0, comm);
+  TenonCall(CollectorDestroy(&collector));
+  TenonCall(TenonLayoutDestroy(&layout));
+  TenonCall(TenonDTensorDestroy(&logits));
+  TenonCall(TenonLayerSetTraining(t->network, TENON_TRUE));
+  return TENON_SUCCESS;
+}
+
+/* One epoch of training; the first step of all sets things up and is not timed. */
+static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, Data* train,
+                                 TenonInt epoch, double* meanLoss, double* stepMs) {
+  double sum = 0, seconds = 0, loss, start;
+  TenonInt batches, batch, steps, timed = 0;
+
+  TenonCall(TenonDatasetGetBatchCount(train->set, &batches));
+  for (batch = 0; batch < batches; ++batch) {
+    start = MPI_Wtime();
+    TenonCall(Step(t, train, epoch, batch, &loss));
+    sum += loss;
+    TenonCall(TenonOptimizerGetSteps(t->optimizer, &steps));
+    if (steps > 1) {
+      seconds += MPI_Wtime() - start;
+      ++timed;
+    }
+    if (s->parameters[0] && steps == kCompareStep)
+      TenonCall(ReportWriteParameters(comm, t->network, s->parameters));
+  }
+  *meanLoss = batches > 0 ? sum / (double)batches : 0;
+  *stepMs = timed > 0 ? 1000 * seconds / (double)timed : 0;
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode Run(MPI_Comm comm) {
+  Settings s;
+  Data train, test;
+  Training t;
+  FILE* csv = NULL;
+  double loss, ms, accuracy;
+  TenonInt epoch;
+  int rank, size;
+
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &size);
+  TenonCall(ReadSettings(comm, &s));
+  TenonCall(PrepareData(comm, &s));
+  TenonCall(OpenData(comm, &s, "train", s.batch, &train));
+  TenonCall(TenonDatasetSetShuffle(train.set, TENON_TRUE, s.seed));
+  TenonCall(OpenData(comm, &s, "t10k", s.testBatch, &test));
+  TenonCall(OpenTraining(comm, &s, train.xLayout, &t));
+  if (rank == 0 && s.out[0]) {
+    csv = fopen(s.out, "w");
+    if (!csv)
+      perror(s.out);
+    else
+      fprintf(csv, "epoch,loss,accuracy,step_ms\n");
+  }
+  if (rank == 0)
+    printf("%s on %d processes, grid %d x %d\n", s.network, size, s.grid[0], s.grid[1]);
+  TenonCall(ReportParameters(comm, t.network));
+  for (epoch = 0; epoch < s.epochs; ++epoch) {
+    TenonCall(TrainEpoch(comm, &s, &t, &train, epoch, &loss, &ms));
+    TenonCall(TestAccuracy(comm, &t, &test, &accuracy));
+    if (rank != 0)
+      continue;
+    printf("epoch %2lld of %lld: loss %.6f, test accuracy %.2f %%, %.2f ms a step\n",
+           (long long)epoch + 1, (long long)s.epochs, loss, accuracy, ms);
+    fflush(stdout);
+    if (csv)
+      fprintf(csv, "%lld,%.9g,%.4f,%.4f\n", (long long)epoch + 1, loss, accuracy, ms);
+  }
+  if (csv && fclose(csv) != 0)
+    perror(s.out);
+  TenonCall(CloseTraining(&t));
+  TenonCall(CloseData(&test));
+  TenonCall(CloseData(&train));
+  return TENON_SUCCESS;
+}
+
+int main(int argc, char** argv) {
+  TenonCallAbort(DeclareOptions());
+  TenonCallAbort(TenonInitialize(&argc, &argv, "lenet5: LeNet-5 on a grid of processes\n"));
+  TenonCallAbort(Run(MPI_COMM_WORLD));
+  TenonCallAbort(TenonFinalize());
+  return 0;
+}
