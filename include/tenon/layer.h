@@ -250,8 +250,8 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
  *
  *  @param[in]  layer      layer
  *  @param[in]  number     from 0
- *  @param[out] parameter  a new handle on the value itself, named as layer and parameter ("C5.weight"); to
- * be given back with TenonDTensorDestroy()
+ *  @param[out] parameter  a new handle on the value itself, named as layer and parameter
+ * ("C5.weight"); to be given back with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG if there is no such parameter
  */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
