@@ -28,11 +28,6 @@ void measureTogether(const CommPtr& comm, double* result, const char* name, Chec
   *result = measure();
 }
 
-void checkReadableFloats(const DTensor& x, const char* what) {
-  checkFloating(x.dataType(), what);
-  x.checkReadable();
-}
-
 std::string memoryText(const DTensor& x) {
   const Index bytes = x.localCells() * dataTypeSize(x.dataType());
   const char* whose = !x.isPlaced()    ? "the library's"
@@ -74,8 +69,8 @@ TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
     measureTogether(
         tensor.comm(), result, "norm",
         [&] {
-          checkReadableFloats(tensor, "a norm");
           checkNormed(tensor);
+          tensor.checkReadable();
         },
         [&] { return norm(tensor); });
   });
@@ -90,8 +85,8 @@ TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y, double* resul
         [&] {
           const DTensor& a = deref(x, "x");
           const DTensor& b = deref(y, "y");
-          checkReadableFloats(a, "a pairing");
           checkPaired(a, b);
+          a.checkReadable();
           b.checkReadable();
         },
         [&] { return pairing(deref(x, "x"), deref(y, "y")); });
@@ -104,7 +99,10 @@ TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
     const DTensor& tensor = deref(x, "x");
     measureTogether(
         tensor.comm(), value, "value",
-        [&] { checkReadableFloats(tensor, "the largest absolute value"); },
+        [&] {
+          checkFloating(tensor.dataType(), "the largest absolute value");
+          tensor.checkReadable();
+        },
         [&] { return maxAbsolute(tensor); });
   });
 }

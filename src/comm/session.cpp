@@ -97,6 +97,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   try {
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
   } catch (...) {
+    options().clear();
     s.comm.reset();
     Communicator::freeAll();
     throw;

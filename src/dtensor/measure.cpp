@@ -57,10 +57,12 @@ double ownedSumOfSquares(const DTensor& x) {
 } // namespace
 
 void checkPaired(const DTensor& x, const DTensor& y) {
+  checkFloating(x.dataType(), "a pairing");
   checkTensor(y, x.layout().dual(), x.dataType(), "the pairing", "second tensor");
 }
 
 void checkNormed(const DTensor& x) {
+  checkFloating(x.dataType(), "a norm");
   if (x.layout().holdsAddends())
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("the norm of {} in {} is not the norm of its addends; convert it to a "

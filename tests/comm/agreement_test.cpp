@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Collective calls fail alike: the same code and text on every rank, and exactly one that speaks.
+#include "comm/agreement.hpp"
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+#include "sys/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+int lastRank() {
+  return world()->size() - 1;
+}
+
+std::string textOfRank(std::string text, int rank) {
+  int length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, rank, MPI_COMM_WORLD);
+  text.resize(length);
+  MPI_Bcast(text.data(), length, MPI_CHAR, rank, MPI_COMM_WORLD);
+  return text;
+}
+
+// Runs a collective call that must fail, and returns its error once all ranks have the same.
+template <class Call>
+Error commonError(Call call) {
+  std::optional<Error> error;
+  try {
+    call();
+  } catch (const Error& e) {
+    error = e;
+  }
+  if (!error) {
+    ADD_FAILURE() << "rank " << world()->rank() << " got no error";
+    MPI_Abort(MPI_COMM_WORLD, 1); // the others would wait in the broadcast below
+  }
+  int codes[2] = {error->code(), -error->code()}, speakers = error->speaks() ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(MPI_IN_PLACE, &speakers, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_EQ(codes[0], -codes[1]);
+  EXPECT_EQ(speakers, 1);
+  EXPECT_TRUE(error->isAgreed());
+  EXPECT_EQ(error->text(), textOfRank(error->text(), 0));
+  return *error;
+}
+
+TEST(Agree, PassesWhereNobodyFails) {
+  EXPECT_NO_THROW(agree(*world(), std::nullopt));
+  EXPECT_EQ(collectively(*world(), [] { return 7; }), 7);
+}
+
+TEST(Agree, AnErrorOfAllRanksIsToldInItsOwnWords) {
+  const Error error = commonError([] {
+    collectively(*world(), []() -> int { throw Error(TENON_ERR_SHAPE, "the shape is bad"); });
+  });
+  EXPECT_EQ(error.code(), TENON_ERR_SHAPE);
+  EXPECT_EQ(error.text(), "the shape is bad");
+}
+
+TEST(Agree, AnErrorOfOneRankIsToldByAll) {
+  for (int bad = 0; bad < world()->size(); ++bad) {
+    const Error error = commonError([&] {
+      collectively(*world(), [&] {
+        if (world()->rank() == bad)
+          throw Error(TENON_ERR_ARG, fmt::format("bad number {}", bad));
+        return 0;
+      });
+    });
+    EXPECT_EQ(error.code(), TENON_ERR_ARG);
+    const std::string who =
+        world()->size() == 1 ? "" : fmt::format("rank {} of {}: ", bad, world()->size());
+    EXPECT_EQ(error.text(), who + fmt::format("bad number {}", bad));
+  }
+}
+
+TEST(Agree, TheLowestFailingRankLendsItsCodeAndWords) {
+  if (world()->size() < 3)
+    GTEST_SKIP() << "needs ranks 1 and 2";
+  const Error error = commonError([] {
+    collectively(*world(), [] {
+      if (world()->rank() == 1)
+        throw Error(TENON_ERR_LAYOUT, "one");
+      if (world()->rank() == 2)
+        throw Error(TENON_ERR_MEMORY, "two");
+      return 0;
+    });
+  });
+  EXPECT_EQ(error.code(), TENON_ERR_LAYOUT);
+  EXPECT_EQ(error.text(), fmt::format("rank 1 of {}: one", world()->size()));
+}
+
+TEST(Agree, ForeignExceptionsBecomeErrorsOfAll) {
+  const Error memory = commonError([] {
+    collectively(*world(), []() -> int {
+      if (world()->rank() == lastRank())
+        throw std::bad_alloc();
+      return 0;
+    });
+  });
+  EXPECT_EQ(memory.code(), TENON_ERR_MEMORY);
+  const Error other = commonError(
+      [] { collectively(*world(), []() -> int { throw std::runtime_error("foreign words"); }); });
+  EXPECT_EQ(other.code(), TENON_ERR_INTERNAL);
+  EXPECT_EQ(other.text(), "foreign words");
+}
+
+TEST(Agree, DifferentTextsAreNamedWithTheirRanks) {
+  EXPECT_NO_THROW(agreeOnText(*world(), "the seed", "7"));
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const Error error = commonError(
+      [] { agreeOnText(*world(), "the seed", world()->rank() == lastRank() ? "8" : "7"); });
+  EXPECT_EQ(error.code(), TENON_ERR_COLLECTIVE);
+  EXPECT_EQ(error.text(), fmt::format("the seed must be the same on all ranks: on rank 0 it is 7, "
+                                      "on rank {} it is 8",
+                                      lastRank()));
+}
+
+TEST(Agree, OutcomeAndTextAreAgreedOnTogether) {
+  const auto describe = [](int value) { return fmt::format("{}", value); };
+  EXPECT_EQ(collectively(
+                *world(), "the number", [] { return 3; }, describe),
+            3);
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const Error error = commonError([&] {
+    collectively(
+        *world(), "the number", [] { return world()->rank() == 1 ? 4 : 3; }, describe);
+  });
+  EXPECT_EQ(error.code(), TENON_ERR_COLLECTIVE);
+}
+
+TEST(Agree, ARankThatFailsEarlyMeetsTheOthersInAnInnerAgreement) {
+  const Error error = commonError([] {
+    collectively(*world(), [] {
+      if (world()->rank() == lastRank())
+        throw Error(TENON_ERR_STATE, "too early");
+      agreeOnText(*world(), "the name", "same");
+      return 0;
+    });
+  });
+  EXPECT_EQ(error.code(), TENON_ERR_STATE);
+  EXPECT_NO_THROW(agree(*world(), std::nullopt)); // all are in step
+}
+
+TEST(Agree, TagsAreInStepAfterAFailureBetweenThem) {
+  EXPECT_THROW(collectively(*world(),
+                            [] {
+                              if (world()->rank() == lastRank())
+                                throw Error(TENON_ERR_MEMORY, "no room");
+                              return world()->nextTag();
+                            }),
+               Error);
+  int tags[2] = {world()->nextTag(), 0};
+  tags[1] = -tags[0];
+  MPI_Allreduce(MPI_IN_PLACE, tags, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  EXPECT_EQ(tags[0], -tags[1]);
+}
+
+// On a communicator of its own, since it is out of step afterwards.
+class Absence : public testing::Test {
+protected:
+  void SetUp() override {
+    if (world()->size() == 1)
+      GTEST_SKIP() << "nobody can be absent";
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent_);
+    comm_ = Communicator::of(parent_);
+    options().set("-tenon_agree_timeout", "2");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  void TearDown() override {
+    if (parent_ == MPI_COMM_NULL)
+      return;
+    options().set("-tenon_agree_timeout", "300");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Comm_free(&parent_);
+  }
+
+  MPI_Comm parent_ = MPI_COMM_NULL;
+  CommPtr comm_;
+};
+
+TEST_F(Absence, OfAnyRankIsNamedInTime) {
+  if (world()->rank() == lastRank())
+    return;
+  try {
+    agree(*comm_, std::nullopt);
+    FAIL() << "nobody missed rank " << lastRank();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_TIMEOUT);
+    const int missed = comm_->rank() == 0 ? lastRank() : 0; // others hear nothing from rank 0
+    EXPECT_NE(error.text().find(fmt::format("ranks {} had not arrived", missed)), std::string::npos)
+        << error.text();
+  }
+  expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { agree(*comm_, std::nullopt); });
+}
+
+TEST_F(Absence, OfRankZeroIsNamedInTime) {
+  if (world()->rank() == 0)
+    return;
+  expectError(TENON_ERR_TIMEOUT, {"ranks 0 had not arrived", "agree_timeout"},
+              [&] { agreeOnText(*comm_, "the seed", "7"); });
+}
+
+} // namespace
+} // namespace tenon

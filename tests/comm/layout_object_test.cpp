@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layouts in the making, and layouts from the ranks' boxes.
+#include "comm/layout_object.hpp"
+
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+Ref<LayoutObject> draft() {
+  auto object = makeRef<LayoutObject>(world(), Mesh::make({world()->size()}));
+  object->specify("shape", [](LayoutDraft& d) { d.setShape({7, 5}); });
+  object->specify("properties", [](LayoutDraft& d) { d.setProperties(parseProperties("S0")); });
+  return object;
+}
+
+TEST(LayoutObject, IsUsableOnceSetUpAndFixedFromThen) {
+  const auto object = draft();
+  expectError(TENON_ERR_STATE, {"TenonLayoutSetUp"}, [&] { object->layout(); });
+  object->setUp();
+  EXPECT_TRUE(object->layout() == Layout({.shape = {7, 5},
+                                          .mesh = Mesh::make({world()->size()}),
+                                          .properties = parseProperties("S0")}));
+  expectError(TENON_ERR_STATE, {"is set up"}, [&] {
+    object->specify("shape", [](LayoutDraft& d) { d.setShape({8, 5}); });
+  });
+  EXPECT_NO_THROW(object->setUp());
+}
+
+TEST(LayoutObject, AFailedSetOnOneRankFailsTheSetUpOnAll) {
+  const auto object = draft();
+  const auto setDim = [&](int dim) {
+    object->specify("cuts", [&](LayoutDraft& d) { d.setCuts(dim, {}); });
+  };
+  const bool bad = world()->rank() == world()->size() - 1;
+  EXPECT_EQ(bad, [&] {
+    try {
+      setDim(bad ? 2 : 0);
+    } catch (const Error&) {
+      return true;
+    }
+    return false;
+  }());
+  expectError(TENON_ERR_ARG, {"an earlier cuts failed", "no dimension 2"},
+              [&] { object->setUp(); });
+  EXPECT_FALSE(object->isSetUp());
+  object->setUp(); // nothing of the failed Set is left
+  EXPECT_TRUE(object->isSetUp());
+}
+
+TEST(LayoutObject, ASuccessfulSetMakesAFailedOneGood) {
+  const auto object = draft();
+  EXPECT_THROW(object->specify("shape", [](LayoutDraft& d) { d.setShape({-1, 5}); }), Error);
+  object->specify("shape", [](LayoutDraft& d) { d.setShape({9, 5}); });
+  object->setUp();
+  EXPECT_EQ(object->layout().shape(), (Shape{9, 5}));
+}
+
+TEST(LayoutObject, DifferentSpecificationsAreAnError) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const auto object = draft();
+  const Index extent = world()->rank() == 1 ? 8 : 7;
+  object->specify("shape", [&](LayoutDraft& d) { d.setShape({extent, 5}); });
+  expectError(TENON_ERR_COLLECTIVE, {"the layout", "[7,5]", "[8,5]", "rank 1"},
+              [&] { object->setUp(); });
+}
+
+// Rank r holds row n-1-r of a grid of rows that grow by one.
+TEST(GatherBoxes, FindsCutsAndRankOrder) {
+  const int n = world()->size(), row = n - 1 - world()->rank();
+  const auto start = [](Index r) { return r * (r + 1) / 2; };
+  const Layout layout = gatherBoxes(*world(), {{start(row), start(row + 1)}, {0, 3}});
+  EXPECT_EQ(layout.shape(), (Shape{start(n), 3}));
+  EXPECT_EQ(layout.mesh().extents(), (std::vector<int>{n, 1}));
+  for (int r = 0; r < n; ++r)
+    EXPECT_EQ(layout.boxOfRank(r)[0], (Interval{start(n - 1 - r), start(n - r)}));
+}
+
+TEST(GatherBoxes, EmptyBoxesStayOutside) {
+  if (world()->size() < 2)
+    GTEST_SKIP() << "needs a rank that holds something";
+  const Index n = world()->size() - 1, r = world()->rank();
+  const bool outside = r == n;
+  const Layout layout = gatherBoxes(*world(), {outside ? Interval{} : Interval{2 * r, 2 * r + 2}});
+  EXPECT_EQ(layout.shape(), (Shape{2 * n}));
+  EXPECT_EQ(layout.mesh().position(static_cast<int>(n)), -1);
+}
+
+TEST(GatherBoxes, OverlapIsAnErrorOnAllRanks) {
+  if (world()->size() < 2)
+    GTEST_SKIP() << "needs two ranks";
+  expectError(TENON_ERR_LAYOUT, {"hold the same box"}, [] { gatherBoxes(*world(), {{0, 4}}); });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/partition.hpp"
+
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+// A mesh of two columns in falling rank order; an odd rank 0 stays outside.
+MeshPtr twoColumns() {
+  const int rows = world()->size() / 2;
+  std::vector<int> ranks(2 * rows);
+  for (int i = 0; i < 2 * rows; ++i)
+    ranks[i] = world()->size() - 1 - i;
+  return Mesh::make({rows, 2}, ranks);
+}
+
+TEST(Partition, RefusesRanksOutsideTheCommunicator) {
+  expectError(TENON_ERR_ARG, {"names rank"},
+              [] { Partition(world(), Mesh::make({1}, {world()->size()})); });
+}
+
+TEST(Partition, AxisCommunicatorsHoldTheLinesOfTheMesh) {
+  if (world()->size() < 2)
+    GTEST_SKIP() << "needs two ranks";
+  Partition partition(world(), twoColumns());
+  const int here = partition.position();
+  for (int axis = 0; axis < 2; ++axis) {
+    const MPI_Comm line = partition.axisComm(axis);
+    EXPECT_EQ(line, partition.axisComm(axis));
+    if (here < 0) {
+      EXPECT_EQ(line, MPI_COMM_NULL);
+      continue;
+    }
+    int rank = -1, size = 0;
+    MPI_Comm_rank(line, &rank);
+    MPI_Comm_size(line, &size);
+    EXPECT_EQ(size, partition.mesh().extent(axis));
+    EXPECT_EQ(rank, partition.mesh().coordinate(here, axis));
+    // The other coordinate is the same along the line.
+    const int other = partition.mesh().coordinate(here, 1 - axis);
+    int bounds[2] = {other, -other};
+    MPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT, MPI_MAX, line);
+    EXPECT_EQ(bounds[0], -bounds[1]);
+  }
+}
+
+TEST(Partition, EqualMeshesShareTheirAxisCommunicators) {
+  std::vector<int> ranks(world()->size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  Partition one(world(), Mesh::make({world()->size()}));
+  Partition two(world(), Mesh::make({world()->size()}, ranks));
+  EXPECT_EQ(one.axisComm(0), two.axisComm(0));
+}
+
+// MPI libraries offer a few thousand communicators at most.
+TEST(Partition, ThousandsOfThemExhaustNoCommunicators) {
+  std::vector<Ref<Partition>> all;
+  for (int i = 0; i < 5000; ++i) {
+    all.push_back(
+        makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Mesh::make({world()->size(), 1})));
+    all.back()->axisComm(i % 2);
+  }
+  MPI_Comm spare = MPI_COMM_NULL;
+  EXPECT_EQ(MPI_Comm_dup(world()->mpi(), &spare), MPI_SUCCESS);
+  MPI_Comm_free(&spare);
+}
+
+} // namespace
+} // namespace tenon

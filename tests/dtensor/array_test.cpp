@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The local array: the library's, the caller's in any strides, and loans of it.
+#include "dtensor/dtensor.hpp"
+#include "dtensor/fill.hpp"
+#include "support/conversion_definition.hpp"
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+// Rows over all ranks, with a margin of one and two zero cells around them where asked for.
+Layout rows(bool margin) {
+  LayoutDraft draft(Mesh::make({world()->size()}));
+  draft.setShape({2 * world()->size() + 1, 4});
+  draft.setProperties(parseProperties("S0"));
+  if (margin)
+    draft.setMarginWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
+  return draft.build();
+}
+
+TEST(DTensorArray, IsZeroedRowMajorMemoryOfTheBox) {
+  DTensor x(world(), rows(true), TENON_FLOAT32);
+  EXPECT_EQ(x.extent()[0], x.layout().ownedBox(x.position())[0].size() + 3);
+  EXPECT_TRUE(x.isContiguous());
+  EXPECT_EQ(x.strides()[0], 4);
+  EXPECT_EQ(x.strides()[1], 1);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(x.data<float>()) % kAlignment, 0U);
+  EXPECT_TRUE(std::all_of(x.data<float>(), x.data<float>() + x.localCells(),
+                          [](float value) { return value == 0; }));
+}
+
+TEST(DTensorArray, HasAnElementTypeThatIsChecked) {
+  DTensor x(world(), rows(false), TENON_FLOAT32);
+  expectError(TENON_ERR_DATATYPE, {"float32", "float64"}, [&] { x.data<double>(); });
+  expectError(TENON_ERR_DATATYPE, {"77 is no data type"},
+              [] { DTensor(world(), rows(false), static_cast<TenonDataType>(77)); });
+}
+
+// The caller's array is column-major, with more ghosts than the margin needs.
+TEST(DTensorArray, OfTheCallerIsUsedInPlace) {
+  DTensor x(world(), rows(true), TENON_FLOAT64);
+  const Index owned = x.extent()[0] - 3, leading = owned + 2 + 3;
+  std::vector<double> memory(leading * 6, -1);
+  x.placeArray(&memory[2 + leading], {1, leading}, {2, 1}, {3, 1}, false);
+  EXPECT_TRUE(x.isPlaced());
+  EXPECT_FALSE(x.isContiguous());
+  EXPECT_EQ(x.data<double>(), &memory[1 + leading]); // the box begins one row before the part
+  fillByIndex(x, [](Index i) { return static_cast<double>(i); });
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    const Index row = x.box()[0].begin + cell[0];
+    const bool inside = row >= 0 && row < x.layout().shape()[0];
+    EXPECT_EQ(memory[1 + cell[0] + leading * (1 + cell[1])], inside ? 4 * row + cell[1] : 0);
+  });
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), -1.0),
+            static_cast<Index>(memory.size()) - x.localCells());
+}
+
+TEST(DTensorArray, OfTheLibraryKeepsItsValueMeanwhile) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  fillConstant(x, 3);
+  std::vector<double> memory(x.localCells(), 5);
+  x.placeArray(memory.data(), {4, 1}, {0, 0}, {0, 0}, false);
+  EXPECT_EQ(*x.data<double>(), 5);
+  x.resetArray();
+  EXPECT_FALSE(x.isPlaced());
+  EXPECT_EQ(*x.data<double>(), 3);
+}
+
+TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
+  DTensor x(world(), rows(true), TENON_FLOAT64);
+  fillConstant(x, 3);
+  std::vector<double> memory(100, 0);
+  expectError(TENON_ERR_SHAPE, {"dimension 0", "margin of 1 and 2", "ghosts are 1 and 1"}, [&] {
+    x.placeArray(memory.data(), {4, 1}, {1, 0}, {1, 0}, false);
+  });
+  expectError(TENON_ERR_NULL, {"array is NULL"}, [&] {
+    x.placeArray(nullptr, {4, 1}, {1, 0}, {2, 0}, false);
+  });
+  expectError(TENON_ERR_ARG, {"1 strides", "2 dimensions"}, [&] {
+    x.placeArray(memory.data(), {4}, {1, 0}, {2, 0}, false);
+  });
+  EXPECT_FALSE(x.isPlaced());
+  EXPECT_EQ(x.data<double>()[4], 3);
+}
+
+TEST(DTensorArray, MayBeNullWhereARankHoldsNothing) {
+  const Layout first(
+      {.shape = {5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("R")});
+  DTensor x(world(), first, TENON_FLOAT64);
+  std::vector<double> memory(5, 1);
+  x.placeArray(world()->rank() == 0 ? memory.data() : nullptr, {1}, {0}, {0}, false);
+  EXPECT_TRUE(x.isPlaced());
+  EXPECT_EQ(x.data<double>(), world()->rank() == 0 ? memory.data() : nullptr);
+}
+
+TEST(DTensorArray, OfConstantsIsReadAndNeverWritten) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  const std::vector<double> memory(x.localCells(), 5);
+  x.placeArray(const_cast<double*>(memory.data()), {4, 1}, {0, 0}, {0, 0}, true);
+  EXPECT_EQ(*x.data<double>(), 5);
+  expectError(TENON_ERR_STATE, {"constant"}, [&] { x.mutableData<double>(); });
+  expectError(TENON_ERR_STATE, {"constant"}, [&] { fillConstant(x, 1); });
+  expectError(TENON_ERR_STATE, {"constant"}, [&] { x.lendForWriting(); });
+}
+
+TEST(DTensorLoan, ForWritingExcludesAllElse) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  double* array = x.mutableData<double>();
+  x.lendForWriting();
+  expectError(TENON_ERR_STATE, {"lent for writing"}, [&] { x.data<double>(); });
+  expectError(TENON_ERR_STATE, {"lent for writing"}, [&] { x.mutableData<double>(); });
+  expectError(TENON_ERR_STATE, {"lent for writing"}, [&] { x.lendForReading(); });
+  expectError(TENON_ERR_STATE, {"lent for writing"}, [&] { x.resetArray(); });
+  expectError(TENON_ERR_ARG, {"not the one"}, [&] { x.endWriting(&x); });
+  const auto before = x.state();
+  x.endWriting(array);
+  EXPECT_GT(x.state(), before);
+  EXPECT_NO_THROW(x.data<double>());
+  expectError(TENON_ERR_STATE, {"not lent for writing"}, [&] { x.endWriting(array); });
+}
+
+TEST(DTensorLoan, ForReadingExcludesWritingUntilTheLastEnds) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  const double* array = x.data<double>();
+  x.lendForReading();
+  x.lendForReading();
+  EXPECT_EQ(x.data<double>(), array);
+  expectError(TENON_ERR_STATE, {"lent for reading 2 times"}, [&] { x.mutableData<double>(); });
+  x.endReading(array);
+  expectError(TENON_ERR_STATE, {"lent for reading"}, [&] { x.lendForWriting(); });
+  x.endReading(array);
+  EXPECT_NO_THROW(x.mutableData<double>());
+  expectError(TENON_ERR_STATE, {"not lent for reading"}, [&] { x.endReading(array); });
+}
+
+TEST(CheckTensor, SaysWhatIsWantedAndWhatIsThere) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  x.setName("field");
+  EXPECT_NO_THROW(checkTensor(x, rows(false), TENON_FLOAT64, "op", "input"));
+  expectError(TENON_ERR_DATATYPE, {"op wants float32 as input", "'field' is float64"},
+              [&] { checkTensor(x, rows(false), TENON_FLOAT32, "op", "input"); });
+  expectError(TENON_ERR_LAYOUT, {"op wants as input", "G{", "'field'"},
+              [&] { checkTensor(x, rows(true), TENON_FLOAT64, "op", "input"); });
+  LayoutDraft other(Mesh::make({world()->size()}));
+  other.setShape({3, 3});
+  other.setProperties(parseProperties("B"));
+  expectError(TENON_ERR_SHAPE, {"[3,3]"},
+              [&] { checkTensor(x, other.build(), TENON_FLOAT64, "op", "input"); });
+}
+
+} // namespace
+} // namespace tenon

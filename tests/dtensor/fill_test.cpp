@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A fill gives the same tensor whatever its layout. What a tensor's value is, is taken from the
+// definition: the sum over addends, or any copy, at each global index.
+#include "dtensor/fill.hpp"
+
+#include "support/conversion_definition.hpp"
+#include "support/random_layout.hpp"
+#include "support/world.hpp"
+#include "sys/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tenon {
+namespace {
+
+using test::LayoutDraw;
+using test::world;
+
+Index globalNumber(const Layout& layout, const std::vector<Index>& index) {
+  Index number = 0;
+  for (int d = 0; d < layout.rank(); ++d)
+    number = number * layout.shape()[d] + index[d];
+  return number;
+}
+
+bool onFirstCopy(const Layout& layout, int position) {
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+    if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(position, axis) != 0)
+      return false;
+  return true;
+}
+
+// The global value on every rank: each first copy adds the cells that it holds as a source.
+template <class T>
+std::vector<double> valueOf(const DTensor& x) {
+  std::vector<double> value(cells(x.layout().shape()), 0);
+  Index number = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    const auto global = test::globalOf(x.layout(), x.position(), cell, true);
+    if (global && onFirstCopy(x.layout(), x.position()))
+      value[globalNumber(x.layout(), *global)] += static_cast<double>(x.data<T>()[number]);
+    ++number;
+  });
+  MPI_Allreduce(MPI_IN_PLACE, value.data(), static_cast<int>(value.size()), MPI_DOUBLE, MPI_SUM,
+                MPI_COMM_WORLD);
+  return value;
+}
+
+// Margins of values, and copies, hold what their global index says.
+template <class T>
+void expectValid(const DTensor& x, const std::vector<double>& value) {
+  if (x.layout().holdsAddends())
+    return;
+  Index number = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    std::vector<Index> global(cell.size());
+    bool inside = true;
+    for (int d = 0; d < x.rank(); ++d) {
+      const auto& margin = x.layout().margin(d);
+      const Index at = x.box()[d].begin + cell[d];
+      const auto source =
+          margin ? extensionSource(at, x.layout().shape()[d], margin->low, margin->high)
+                 : std::optional<Index>(at);
+      inside &= source.has_value();
+      global[d] = source.value_or(0);
+    }
+    const double expected = inside ? value[globalNumber(x.layout(), global)] : 0;
+    EXPECT_EQ(static_cast<double>(x.data<T>()[number++]), expected) << x.layout().describe();
+  });
+}
+
+template <class T>
+class Fill : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Fill, Types);
+
+TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    LayoutDraw draw(seed);
+    const Shape shape = draw.shape(1, 3, 6);
+    const Layout layout = draw.layout(shape, draw.mesh(world()->size(), 3), 40, true);
+    DTensor x(world(), layout, dataTypeOf<TypeParam>());
+    fillNormal(x, 17, seed, 2, 0.5);
+    std::vector<double> expected(cells(shape));
+    for (Index i = 0; i < static_cast<Index>(expected.size()); ++i)
+      expected[i] = static_cast<TypeParam>(2 + 0.5 * normalAt(17, seed, i));
+    ASSERT_EQ(valueOf<TypeParam>(x), expected) << layout.describe();
+    expectValid<TypeParam>(x, expected);
+  }
+}
+
+TEST(FillKinds, ConstantAndUniformAreWhatTheySay) {
+  const Layout layout({.shape = {50, 20},
+                       .mesh = Mesh::make({world()->size()}),
+                       .properties = parseProperties("P")});
+  DTensor x(world(), layout, TENON_FLOAT64);
+  fillConstant(x, 2.5);
+  EXPECT_EQ(valueOf<double>(x), std::vector<double>(1000, 2.5));
+  fillUniform(x, 3, 4, -1, 3);
+  const auto value = valueOf<double>(x);
+  double mean = 0;
+  for (double v : value) {
+    EXPECT_GE(v, -1);
+    EXPECT_LT(v, 3);
+    mean += v / 1000;
+  }
+  EXPECT_NEAR(mean, 1, 4 * 4 / std::sqrt(12.0) / std::sqrt(1000.0)); // four standard errors
+}
+
+TEST(FillKinds, IntegersAreRounded) {
+  const Layout layout(
+      {.shape = {7}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("S0")});
+  DTensor x(world(), layout, TENON_INT64);
+  fillByIndex(x, [](Index i) { return static_cast<double>(i) - 3.4; });
+  EXPECT_EQ(valueOf<std::int64_t>(x), (std::vector<double>{-3, -2, -1, 0, 1, 2, 3}));
+}
+
+TEST(FillKinds, RawMemoryDiffersBetweenRanksAndIsSmallIntegersIfAsked) {
+  const Layout layout(
+      {.shape = {64}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
+  DTensor x(world(), layout, TENON_FLOAT32);
+  fillRaw(x, 1, true);
+  for (int i = 0; i < 64; ++i) {
+    const float v = x.data<float>()[i];
+    EXPECT_TRUE(v == std::floor(v) && v >= -8 && v <= 7) << v;
+  }
+  std::vector<float> first(x.data<float>(), x.data<float>() + 64);
+  MPI_Bcast(first.data(), 64, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(std::equal(first.begin(), first.end(), x.data<float>()), world()->rank() == 0);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/layout_draft.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+LayoutDraft draft(std::vector<int> mesh, Shape shape, const char* properties) {
+  LayoutDraft made(Mesh::make(std::move(mesh)));
+  made.setShape(std::move(shape));
+  made.setProperties(parseProperties(properties));
+  return made;
+}
+
+TEST(LayoutDraft, BuildsWhatASpecificationBuilds) {
+  LayoutDraft made = draft({2, 2}, {6, 5}, "S0,S0");
+  made.setSplitOrder(0, {1, 0});
+  made.setCuts(0, {0, 1, 1, 4, 6});
+  made.setMarginBoxes(1, {{-1, 7}}, Boundary::Zero, Boundary::Periodic);
+  made.setMarginAddends(1, true);
+  const Margin margin{
+      .boxes = {{-1, 7}}, .low = Boundary::Zero, .high = Boundary::Periodic, .addends = true};
+  const Layout expected({.shape = {6, 5},
+                         .mesh = Mesh::make({2, 2}),
+                         .properties = parseProperties("S0,S0"),
+                         .splitAxes = {{1, 0}, {}},
+                         .cuts = {{0, 1, 1, 4, 6}, {}},
+                         .margins = {std::nullopt, margin}});
+  EXPECT_TRUE(made.build() == expected);
+}
+
+TEST(LayoutDraft, WidthsBecomeTheBoxesOfTheParts) {
+  LayoutDraft made = draft({3}, {10}, "S0");
+  made.setCuts(0, {0, 4, 4, 10});
+  made.setMarginWidths(0, 2, -1, Boundary::Zero, Boundary::Zero);
+  const Layout layout = made.build();
+  EXPECT_EQ(layout.box(0, 0), (Interval{-2, 3}));
+  EXPECT_EQ(layout.box(0, 1), (Interval{0, 0})); // an empty part has no margin
+  EXPECT_EQ(layout.box(0, 2), (Interval{2, 9}));
+}
+
+TEST(LayoutDraft, WidthsFollowCutsThatAreSetLater) {
+  LayoutDraft made = draft({2}, {10}, "S0");
+  made.setMarginWidths(0, 1, 1, Boundary::Periodic, Boundary::Periodic);
+  made.setCuts(0, {0, 3, 10});
+  EXPECT_EQ(made.build().box(0, 0), (Interval{-1, 4}));
+}
+
+TEST(LayoutDraft, TheLastOfTwoMarginsCounts) {
+  LayoutDraft made = draft({1}, {10}, "B");
+  made.setMarginWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
+  made.setMarginBoxes(0, {{-5, 10}}, Boundary::Zero, Boundary::Zero);
+  EXPECT_EQ(made.build().box(0, 0), (Interval{-5, 10}));
+  made.setMarginWidths(0, 1, 1, Boundary::Zero, Boundary::Zero);
+  EXPECT_EQ(made.build().box(0, 0), (Interval{-1, 11}));
+}
+
+TEST(LayoutDraft, SaysWhatIsMissing) {
+  LayoutDraft made(Mesh::make({2}));
+  expectError(TENON_ERR_STATE, {"no shape"}, [&] { made.build(); });
+  expectError(TENON_ERR_STATE, {"before the shape"}, [&] { made.setCuts(0, {0, 1}); });
+  made.setShape({4});
+  expectError(TENON_ERR_STATE, {"no properties"}, [&] { made.build(); });
+}
+
+TEST(LayoutDraft, RefusesWhatCannotBe) {
+  LayoutDraft made = draft({2}, {4, 4}, "S0");
+  expectError(TENON_ERR_ARG, {"no dimension 2", "0 to 1"}, [&] { made.setCuts(2, {0, 4}); });
+  expectError(TENON_ERR_ARG, {"no dimension -1"}, [&] { made.setSplitOrder(-1, {0}); });
+  expectError(TENON_ERR_ARG, {"no margin"}, [&] { made.setMarginAddends(0, true); });
+  expectError(TENON_ERR_LAYOUT, {"negative extent -3"}, [&] { made.setShape({4, -3}); });
+  expectError(TENON_ERR_LAYOUT, {"1 to 8", "9"}, [&] { made.setShape(Shape(9, 1)); });
+  made.setCuts(0, {0, 4}); // one part, but the mesh makes two
+  expectError(TENON_ERR_LAYOUT, {}, [&] { made.build(); });
+}
+
+TEST(LayoutDraft, AnotherNumberOfDimensionsForgetsTheOldOnes) {
+  LayoutDraft made = draft({2}, {4, 4}, "S0");
+  made.setCuts(0, {0, 1, 4});
+  made.setShape({4, 4, 4});
+  EXPECT_EQ(made.build().cuts(0), (std::vector<Index>{0, 2, 4}));
+}
+
+} // namespace
+} // namespace tenon
