@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+TEST_F(CApi, TensorsAreMadeFilledAndMeasured) {
+  TenonLayout rows = layout({12, 3}, "S0");
+  TenonDTensor x = tensor(rows, TENON_FLOAT32);
+  TenonDataType type = TENON_INT64;
+  TenonInt low[2], high[2], cells = -1, strides[2];
+  expectSuccess(TenonDTensorGetDataType(x, &type));
+  expectSuccess(TenonDTensorGetBox(x, low, high));
+  expectSuccess(TenonDTensorGetLocalSize(x, &cells));
+  expectSuccess(TenonDTensorGetStrides(x, strides));
+  EXPECT_EQ(type, TENON_FLOAT32);
+  EXPECT_EQ(cells, (high[0] - low[0]) * 3);
+  EXPECT_EQ(strides[0], 3);
+  EXPECT_EQ(strides[1], 1);
+  double norm = 0, pairing = 0, largest = 0;
+  expectSuccess(TenonDTensorFillConstant(x, -2));
+  expectSuccess(TenonDTensorNorm(x, &norm));
+  expectSuccess(TenonDTensorPairing(x, x, &pairing)); // S is its own dual
+  expectSuccess(TenonDTensorMaxAbs(x, &largest));
+  EXPECT_EQ(norm, 12);
+  EXPECT_EQ(pairing, 144);
+  EXPECT_EQ(largest, 2);
+  TenonLayout found = nullptr;
+  TenonBool equal = TENON_FALSE;
+  expectSuccess(TenonDTensorGetLayout(x, &found));
+  expectSuccess(TenonLayoutIsEqual(rows, found, &equal));
+  EXPECT_EQ(equal, TENON_TRUE);
+  expectSuccess(TenonLayoutDestroy(&found));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&rows));
+}
+
+TEST_F(CApi, RandomFillsDoNotDependOnTheLayout) {
+  TenonLayout layouts[3] = {layout({40}, "S0"), layout({40}, "B"), layout({40}, "R")};
+  double norms[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    TenonDTensor x = tensor(layouts[i], TENON_FLOAT64);
+    expectSuccess(TenonDTensorFillUniform(x, 7, 1, 0, 1));
+    expectSuccess(TenonDTensorNorm(x, &norms[i]));
+    expectCode(TENON_ERR_ARG, TenonDTensorFillNormal(x, 7, 1, 0, -1), {"deviation is -1"});
+    expectSuccess(TenonDTensorFillNormal(x, 7, 1, 0, 1));
+    expectSuccess(TenonDTensorDestroy(&x));
+    expectSuccess(TenonLayoutDestroy(&layouts[i]));
+  }
+  EXPECT_NEAR(norms[0], norms[1], 1e-14 * norms[0]);
+  EXPECT_NEAR(norms[0], norms[2], 1e-14 * norms[0]);
+}
+
+TEST_F(CApi, ACallersArrayNeedsNoStridesOrGhosts) {
+  TenonLayout rows = layout({2 * worldSize(), 3}, "S0");
+  TenonDTensor x = tensor(rows, TENON_FLOAT64);
+  std::vector<double> plain(6, 1), ghosted(4 * 5, 0);
+  expectSuccess(TenonDTensorPlaceArray(x, plain.data(), nullptr, nullptr, nullptr));
+  expectSuccess(TenonDTensorFillConstant(x, 4));
+  EXPECT_EQ(plain, std::vector<double>(6, 4));
+  const TenonInt low[2] = {1, 2}, high[2] = {1, 0}, bad[2] = {0, -1};
+  expectSuccess(TenonDTensorPlaceArray(x, &ghosted[1 * 5 + 2], nullptr, low, high));
+  expectSuccess(TenonDTensorFillConstant(x, 4));
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(ghosted[i], i >= 5 && i < 15 && i % 5 >= 2 ? 4 : 0) << i;
+  expectCode(TENON_ERR_ARG, TenonDTensorPlaceArray(x, plain.data(), nullptr, bad, nullptr),
+             {"ghostsLow[1] is -1"});
+  expectCode(TENON_ERR_NULL, TenonDTensorPlaceArray(x, nullptr, nullptr, nullptr, nullptr),
+             {"array is NULL", "6 cells"});
+  const std::vector<double> constant(6, 3);
+  expectSuccess(TenonDTensorPlaceArrayRead(x, constant.data(), nullptr, nullptr, nullptr));
+  double norm = 0;
+  expectSuccess(TenonDTensorNorm(x, &norm));
+  EXPECT_NEAR(norm, 3 * std::sqrt(6.0 * worldSize()), 1e-12);
+  expectCode(TENON_ERR_STATE, TenonDTensorFillConstant(x, 1), {"constant"});
+  expectSuccess(TenonDTensorResetArray(x));
+  expectSuccess(TenonDTensorFillConstant(x, 1));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&rows));
+}
+
+TEST_F(CApi, ArraysAreLentAndRestored) {
+  TenonLayout rows = layout({worldSize()}, "S0");
+  TenonDTensor x = tensor(rows, TENON_FLOAT64);
+  void* array = nullptr;
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorGetArray(x, TENON_FLOAT32, &array),
+             {"float64", "float32"});
+  expectCode(TENON_ERR_STATE, TenonDTensorRestoreArray(x, &array), {"not lent for writing"});
+  expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
+  *static_cast<double*>(array) = worldRank() + 1;
+  double norm = 0;
+  expectCommonCode(TENON_ERR_STATE, TenonDTensorNorm(x, &norm), {"lent for writing"});
+  expectCode(TENON_ERR_STATE, TenonDTensorFillConstant(x, 1), {"lent for writing"});
+  void* other = &norm;
+  expectCode(TENON_ERR_ARG, TenonDTensorRestoreArray(x, &other), {"not the one"});
+  expectSuccess(TenonDTensorRestoreArray(x, &array));
+  EXPECT_EQ(array, nullptr);
+  expectSuccess(TenonDTensorMaxAbs(x, &norm));
+  EXPECT_EQ(norm, worldSize());
+  const void* read = nullptr;
+  expectSuccess(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &read));
+  EXPECT_EQ(*static_cast<const double*>(read), worldRank() + 1);
+  expectSuccess(TenonDTensorNorm(x, &norm)); // reading is no hindrance to reading
+  expectCode(TENON_ERR_STATE, TenonDTensorGetArray(x, TENON_FLOAT64, &array), {"for reading"});
+  expectSuccess(TenonDTensorRestoreArrayRead(x, &read));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&rows));
+}
+
+TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
+  TenonLayout copies = layout({6}, "B");
+  TenonLayout addends = layout({6}, "P");
+  TenonDTensor x = tensor(copies, TENON_FLOAT64), p = tensor(addends, TENON_FLOAT64),
+               single = tensor(addends, TENON_FLOAT32), labels = tensor(copies, TENON_INT64);
+  double value = -1;
+  expectCommonCode(TENON_ERR_SUPPORT, TenonDTensorNorm(p, &value), {"convert it"});
+  expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorNorm(labels, &value), {"int64"});
+  expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorMaxAbs(labels, &value), {"int64"});
+  expectCommonCode(TENON_ERR_LAYOUT, TenonDTensorPairing(x, x, &value), {"as P", "as B"});
+  expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorPairing(x, isLast() ? single : p, &value),
+                   {"float32"});
+  expectCommonCode(TENON_ERR_NULL, TenonDTensorPairing(x, isLast() ? nullptr : p, &value),
+                   {"y is NULL"});
+  expectCommonCode(TENON_ERR_NULL, TenonDTensorNorm(x, isLast() ? nullptr : &value),
+                   {"norm is NULL"});
+  EXPECT_EQ(value, -1);
+  expectSuccess(TenonDTensorPairing(x, p, &value));
+  EXPECT_EQ(value, 0);
+  for (TenonDTensor* one : {&x, &p, &single, &labels})
+    expectSuccess(TenonDTensorDestroy(one));
+  expectSuccess(TenonLayoutDestroy(&copies));
+  expectSuccess(TenonLayoutDestroy(&addends));
+}
+
+TEST_F(CApi, ABadDataTypeFailsAlike) {
+  TenonLayout copies = layout({6}, "B");
+  TenonDTensor x = nullptr;
+  const auto bad = static_cast<TenonDataType>(42);
+  expectCommonCode(TENON_ERR_DATATYPE,
+                   TenonDTensorCreate(copies, isLast() ? bad : TENON_FLOAT32, &x),
+                   {"42 is no data type"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonDTensorCreate(copies, isLast() ? TENON_FLOAT64 : TENON_FLOAT32, &x),
+                     {"float64", "float32"});
+  EXPECT_EQ(x, nullptr);
+  expectSuccess(TenonLayoutDestroy(&copies));
+}
+
+} // namespace
+} // namespace tenon::test

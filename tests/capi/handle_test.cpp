@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Handles: NULL, destroyed, of another class; names, references; errors and their record.
+#include "capi/expect_code.hpp"
+
+namespace tenon::test {
+namespace {
+
+TEST_F(CApi, ADestroyedHandleIsNamedAndHarmless) {
+  TenonLayout made = layout({8}, "S0");
+  TenonLayout stale = made;
+  expectSuccess(TenonLayoutDestroy(&made));
+  EXPECT_EQ(made, nullptr);
+  expectSuccess(TenonLayoutDestroy(&made)); // NULL is accepted
+  int ndim = -1;
+  expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(stale, &ndim), {"layout", "destroyed", "Layout"});
+  EXPECT_EQ(ndim, -1);
+  expectCode(TENON_ERR_HANDLE, TenonLayoutDestroy(&stale), {"destroyed"});
+}
+
+TEST_F(CApi, AHandleOfAnotherClassIsNamed) {
+  expectSuccess(TenonObjectSetName(reinterpret_cast<TenonObject>(all_), "grid"));
+  int ndim = 0;
+  expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(reinterpret_cast<TenonLayout>(all_), &ndim),
+             {"Partition 'grid'", "expected a Layout"});
+  int foreign = 0;
+  expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(reinterpret_cast<TenonLayout>(&foreign), &ndim),
+             {"no live handle"});
+}
+
+TEST_F(CApi, NullHandlesAndAddressesAreNamed) {
+  int axes = 0;
+  expectCode(TENON_ERR_NULL, TenonPartitionGetAxes(nullptr, &axes), {"partition is NULL"});
+  expectCode(TENON_ERR_NULL, TenonPartitionGetAxes(all_, nullptr), {"axes is NULL"});
+  expectCode(TENON_ERR_NULL, TenonPartitionDestroy(nullptr), {"partition is NULL"});
+  expectCode(TENON_ERR_NULL, TenonObjectSetName(nullptr, "x"), {"object is NULL"});
+}
+
+TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
+  const auto object = reinterpret_cast<TenonObject>(all_);
+  char text[16] = "x";
+  expectSuccess(TenonObjectGetName(object, text, sizeof text));
+  EXPECT_STREQ(text, "");
+  expectSuccess(TenonObjectSetName(object, "grid"));
+  expectSuccess(TenonObjectGetName(object, text, 5));
+  EXPECT_STREQ(text, "grid");
+  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text, 4), {"room for 4", "5 are needed"});
+  expectSuccess(TenonObjectSetOptionsPrefix(object, "g_"));
+  expectSuccess(TenonObjectGetOptionsPrefix(object, text, sizeof text));
+  EXPECT_STREQ(text, "g_");
+  expectSuccess(TenonObjectGetClass(object, text, sizeof text));
+  EXPECT_STREQ(text, "Partition");
+}
+
+TEST_F(CApi, ARetainedObjectOutlivesADestroy) {
+  TenonLayout made = layout({8}, "S0");
+  TenonLayout second = made;
+  const auto object = reinterpret_cast<TenonObject>(made);
+  int references = 0;
+  expectSuccess(TenonObjectRetain(object));
+  expectSuccess(TenonObjectGetReferences(object, &references));
+  EXPECT_EQ(references, 2);
+  expectSuccess(TenonLayoutDestroy(&made));
+  int ndim = 0;
+  expectSuccess(TenonLayoutGetDim(second, &ndim));
+  EXPECT_EQ(ndim, 1);
+  expectSuccess(TenonLayoutDestroy(&second));
+}
+
+struct Heard {
+  TenonErrorCode code = TENON_SUCCESS;
+  std::string message, function;
+  int levels = 0;
+};
+
+void listen(TenonErrorCode code, int level, const char* message, const char* function, const char*,
+            int, void* context) {
+  auto& heard = *static_cast<Heard*>(context);
+  heard.code = code;
+  heard.levels = level + 1;
+  if (level == 0) {
+    heard.message = message;
+    heard.function = function;
+  }
+}
+
+TenonErrorCode caller() {
+  TenonCall(TenonPartitionDestroy(nullptr));
+  return TENON_SUCCESS;
+}
+
+TEST_F(CApi, TheHandlerHearsTheCallAndItsCallers) {
+  Heard heard;
+  expectSuccess(TenonPushErrorHandler(listen, &heard));
+  EXPECT_EQ(caller(), TENON_ERR_NULL);
+  expectSuccess(TenonPopErrorHandler());
+  EXPECT_EQ(heard.code, TENON_ERR_NULL);
+  EXPECT_EQ(heard.function, "TenonPartitionDestroy");
+  EXPECT_EQ(heard.levels, 2);
+  char report[4096] = "";
+  expectSuccess(TenonGetLastErrorReport(report, sizeof report));
+  EXPECT_NE(std::string(report).find("called from caller"), std::string::npos) << report;
+  expectCode(TENON_ERR_NULL, TenonPushErrorHandler(nullptr, nullptr), {"handler"});
+}
+
+TEST_F(CApi, TheRecordIsCutToTheBuffer) {
+  TenonPartitionDestroy(nullptr);
+  TenonErrorCode code = TENON_SUCCESS;
+  char text[6] = "";
+  EXPECT_EQ(TenonGetLastError(&code, text, sizeof text), TENON_SUCCESS);
+  EXPECT_EQ(code, TENON_ERR_NULL);
+  EXPECT_STREQ(text, "parti");
+  EXPECT_EQ(TenonGetLastError(nullptr, text, 0), TENON_ERR_ARG);
+  EXPECT_STREQ(TenonErrorString(TENON_ERR_SHAPE), "shapes do not fit");
+}
+
+} // namespace
+} // namespace tenon::test

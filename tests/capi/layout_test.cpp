@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/expect_code.hpp"
+
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+TEST_F(CApi, LayoutFromAShorthandKnowsItsBoxes) {
+  const int n = worldSize(), r = worldRank();
+  TenonLayout made = layout({2 * n + 1, 5}, "S0");
+  int ndim = 0;
+  TenonInt shape[2] = {}, low[2] = {}, high[2] = {};
+  char properties[8] = "";
+  TenonBool active = TENON_FALSE;
+  expectSuccess(TenonLayoutGetDim(made, &ndim));
+  expectSuccess(TenonLayoutGetShape(made, shape));
+  expectSuccess(TenonLayoutGetBox(made, low, high));
+  expectSuccess(TenonLayoutGetProperties(made, properties, sizeof properties));
+  expectSuccess(TenonLayoutIsActive(made, &active));
+  EXPECT_EQ(ndim, 2);
+  EXPECT_EQ(shape[0], 2 * n + 1);
+  EXPECT_EQ(shape[1], 5);
+  EXPECT_EQ(low[0], r == 0 ? 0 : 2 * r + 1); // rank 0 has one row more
+  EXPECT_EQ(high[0], 2 * r + 3);
+  EXPECT_EQ(low[1], 0);
+  EXPECT_EQ(high[1], 5);
+  EXPECT_STREQ(properties, "S0");
+  EXPECT_EQ(active, TENON_TRUE);
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+TEST_F(CApi, ASpecifiedLayoutHasCutsAndMargins) {
+  const int n = worldSize(), r = worldRank();
+  std::vector<TenonInt> cuts(n + 1, 7);
+  cuts[0] = 0; // rank 0 has all, the others empty parts
+  const TenonInt shape[2] = {7, 3}, marginLow = -1, marginHigh = 5;
+  TenonLayout made = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &made));
+  expectSuccess(TenonLayoutSetShape(made, 2, shape));
+  expectSuccess(TenonLayoutSetProperties(made, "S0"));
+  const int axis = 0;
+  expectSuccess(TenonLayoutSetSplitOrder(made, 0, 1, &axis));
+  expectSuccess(TenonLayoutSetCuts(made, 0, n + 1, cuts.data()));
+  expectSuccess(
+      TenonLayoutSetMargin(made, 0, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  expectSuccess(TenonLayoutSetMarginBoxes(made, 1, 1, &marginLow, &marginHigh, TENON_BOUNDARY_ZERO,
+                                          TENON_BOUNDARY_REFLECT));
+  expectSuccess(TenonLayoutSetUp(made));
+  TenonInt low[2], high[2];
+  expectSuccess(TenonLayoutGetBox(made, low, high));
+  EXPECT_EQ(low[0], r == 0 ? -2 : 0);
+  EXPECT_EQ(high[0], r == 0 ? 8 : 0);
+  EXPECT_EQ(low[1], -1);
+  EXPECT_EQ(high[1], 5);
+  expectSuccess(TenonLayoutGetOwnedBox(made, low, high));
+  EXPECT_EQ(high[0] - low[0], r == 0 ? 7 : 0);
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
+  const TenonInt shape[2] = {8, 8};
+  TenonLayout made = nullptr, dual = nullptr, again = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &made));
+  expectSuccess(TenonLayoutSetShape(made, 2, shape));
+  expectSuccess(TenonLayoutSetProperties(made, "B"));
+  expectSuccess(TenonLayoutSetMargin(made, 1, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetUp(made));
+  expectSuccess(TenonLayoutGetDual(made, &dual));
+  expectSuccess(TenonLayoutGetDual(dual, &again));
+  TenonBool equal = TENON_TRUE;
+  expectSuccess(TenonLayoutIsEqual(made, dual, &equal));
+  EXPECT_EQ(equal, TENON_FALSE);
+  expectSuccess(TenonLayoutIsEqual(made, again, &equal));
+  EXPECT_EQ(equal, TENON_TRUE);
+  char properties[4] = "";
+  expectSuccess(TenonLayoutGetProperties(dual, properties, sizeof properties));
+  EXPECT_STREQ(properties, "P");
+  for (TenonLayout* one : {&made, &dual, &again})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+TEST_F(CApi, BoxesMakeALayoutAndItsPartition) {
+  const TenonInt low[2] = {worldRank(), 0}, high[2] = {worldRank() + 1, 4};
+  TenonLayout made = nullptr;
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, low, high, &made));
+  TenonInt shape[2] = {};
+  expectSuccess(TenonLayoutGetShape(made, shape));
+  EXPECT_EQ(shape[0], worldSize());
+  TenonPartition partition = nullptr;
+  expectSuccess(TenonLayoutGetPartition(made, &partition));
+  int extents[2] = {};
+  expectSuccess(TenonPartitionGetExtents(partition, extents));
+  EXPECT_EQ(extents[0], worldSize());
+  EXPECT_EQ(extents[1], 1);
+  expectSuccess(TenonPartitionDestroy(&partition));
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+TEST_F(CApi, BadBoxesFailAlike) {
+  const TenonInt low[1] = {0}, high[1] = {isLast() ? -2 : 4}, both[1] = {worldRank() + 1};
+  TenonLayout made = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, low, high, &made),
+                   {"high[0] is -2, below low[0]"});
+  expectCommonCode(TENON_ERR_LAYOUT,
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, both, both, &made), {"empty"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 9, low, high, &made),
+                   {"ndim is 9"});
+  EXPECT_EQ(made, nullptr);
+}
+
+TEST_F(CApi, ABadLayoutFailsAlikeWhoeverPassesIt) {
+  const TenonInt shape[2] = {4, 4};
+  TenonLayout made = nullptr;
+  const auto create = [&](int ndim, const char* properties) {
+    return TenonLayoutCreateSharded(all_, ndim, shape, properties, &made);
+  };
+  expectCommonCode(TENON_ERR_LAYOUT, create(2, "S7"), {"dimension 7", "0 to 1"});
+  expectCommonCode(TENON_ERR_LAYOUT, create(2, isLast() ? "Q" : "S0"), {"'Q'", "no property"});
+  expectCommonCode(TENON_ERR_LAYOUT, create(2, "S0,S1"), {"1 axes", "2 properties"});
+  expectCommonCode(TENON_ERR_LAYOUT, create(0, "S0"), {"1 to 8 dimensions"});
+  expectCommonCode(TENON_ERR_NULL, create(2, isLast() ? nullptr : "S0"), {"properties is NULL"});
+  EXPECT_EQ(made, nullptr);
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, create(2, isLast() ? "S1" : "S0"), {"as S0", "as S1"});
+  expectSuccess(create(2, "S0"));
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+TEST_F(CApi, AnUnfinishedLayoutSaysWhatToCall) {
+  TenonLayout made = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &made));
+  int ndim = 0;
+  TenonDTensor x = nullptr;
+  TenonLinearOp op = nullptr;
+  expectCode(TENON_ERR_STATE, TenonLayoutGetDim(made, &ndim), {"TenonLayoutSetUp"});
+  expectCommonCode(TENON_ERR_STATE, TenonDTensorCreate(made, TENON_FLOAT32, &x),
+                   {"TenonLayoutSetUp"});
+  expectCommonCode(TENON_ERR_STATE, TenonLinearOpCreateConversion(made, made, TENON_FLOAT32, &op),
+                   {"TenonLayoutSetUp"});
+  expectCommonCode(TENON_ERR_STATE, TenonLayoutSetUp(made), {"no shape"});
+  const TenonInt shape[1] = {4};
+  expectSuccess(TenonLayoutSetShape(made, 1, shape));
+  expectSuccess(TenonLayoutSetProperties(made, "S0"));
+  expectSuccess(TenonLayoutSetUp(made));
+  expectSuccess(TenonLayoutGetDim(made, &ndim));
+  expectCode(TENON_ERR_STATE, TenonLayoutSetShape(made, 1, shape), {"is set up"});
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+TEST_F(CApi, AFailedSetOnOneRankFailsTheSetUpOnAll) {
+  const TenonInt shape[1] = {8};
+  TenonLayout made = nullptr;
+  expectSuccess(TenonLayoutCreate(all_, &made));
+  expectSuccess(TenonLayoutSetShape(made, 1, shape));
+  expectSuccess(TenonLayoutSetProperties(made, "S0"));
+  const TenonErrorCode code =
+      TenonLayoutSetMargin(made, isLast() ? 4 : 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO);
+  EXPECT_EQ(code, isLast() ? TENON_ERR_ARG : TENON_SUCCESS);
+  expectCommonCode(TENON_ERR_ARG, TenonLayoutSetUp(made),
+                   {"earlier TenonLayoutSetMargin(4) failed", "no dimension 4"});
+  expectCode(
+      TENON_ERR_ARG,
+      TenonLayoutSetMargin(made, 0, 1, 1, static_cast<TenonBoundary>(9), TENON_BOUNDARY_ZERO),
+      {"lowMode is 9"});
+  expectSuccess(TenonLayoutSetMargin(made, 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetUp(made));
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+TEST_F(CApi, ViewsAreTextFromOneRank) {
+  std::string text;
+  const auto take = [](const char* piece, int length, void* context) {
+    static_cast<std::string*>(context)->append(piece, static_cast<std::size_t>(length));
+  };
+  TenonLayout made = layout({8, 3}, "S0");
+  expectSuccess(TenonSetOutputHandler(take, &text));
+  expectSuccess(TenonLayoutView(made));
+  expectSuccess(TenonPartitionView(all_));
+  expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
+  EXPECT_EQ(text.find("[8,3]") != std::string::npos, worldRank() == 0) << text;
+  EXPECT_EQ(text.find("Partition: mesh") != std::string::npos, worldRank() == 0) << text;
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Options, log, versions and initialisation through C.
+#include "capi/expect_code.hpp"
+
+#include <cstring>
+
+namespace tenon::test {
+namespace {
+
+TEST_F(CApi, OptionsAreSetAndReadByType) {
+  TenonInt verbose = -1;
+  TenonBool given = TENON_TRUE;
+  expectSuccess(TenonOptionsHas("", "progress", &given));
+  EXPECT_EQ(given, TENON_FALSE);
+  expectSuccess(TenonOptionsGetInt(nullptr, "verbose", &verbose));
+  EXPECT_EQ(verbose, 0);
+  expectSuccess(TenonOptionsSet("-tenon_verbose", "2"));
+  expectSuccess(TenonOptionsSet("-tenon_conv1_verbose", "3"));
+  expectSuccess(TenonOptionsGetInt("other_", "verbose", &verbose));
+  EXPECT_EQ(verbose, 2);
+  expectSuccess(TenonOptionsGetInt("conv1_", "verbose", &verbose));
+  EXPECT_EQ(verbose, 3);
+  expectSuccess(TenonOptionsSet("-tenon_verbose", "0"));
+  double seconds = 0;
+  expectSuccess(TenonOptionsGetReal("", "agree_timeout", &seconds));
+  EXPECT_EQ(seconds, 300);
+  TenonBool progress = TENON_TRUE;
+  expectSuccess(TenonOptionsGetFlag("", "progress", &progress));
+  EXPECT_EQ(progress, TENON_FALSE);
+  char text[4] = "x";
+  expectSuccess(TenonOptionsGetString("", "options_file", text, sizeof text));
+  EXPECT_STREQ(text, "");
+}
+
+TEST_F(CApi, UnknownAndMalformedOptionsAreNamedWithTheNearest) {
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_verbos", "1"), {"verbos", "-tenon_verbose"});
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_verbose", "much"), {"much", "integer"});
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("verbose", "1"), {"'verbose'"});
+  expectCode(TENON_ERR_NULL, TenonOptionsSet(nullptr, "1"), {"key is NULL"});
+  expectCode(TENON_ERR_FILE, TenonOptionsInsertFile("/no/such/file"), {"/no/such/file"});
+  TenonInt value = -1;
+  expectCode(TENON_ERR_OPTION, TenonOptionsGetInt("", "verbos", &value),
+             {"verbos", "did you mean -tenon_verbose"});
+  expectCode(TENON_ERR_OPTION, TenonOptionsGetInt("", "progress", &value), {"true or false"});
+  expectCode(TENON_ERR_ARG,
+             TenonOptionsDeclare("test", "levels", static_cast<TenonOptionType>(9), "1", "", ""),
+             {"9 is no option type"});
+  EXPECT_EQ(value, -1);
+}
+
+TEST_F(CApi, TheLogTakesTheCallersEvents) {
+  int event = -1, same = -2;
+  expectSuccess(TenonLogEventRegister("capi test", &event));
+  expectSuccess(TenonLogEventRegister("capi test", &same));
+  EXPECT_EQ(event, same);
+  expectSuccess(TenonLogEventBegin(event)); // off: nothing happens
+  expectSuccess(TenonLogEnable(TENON_TRUE));
+  expectCode(TENON_ERR_ARG, TenonLogEventBegin(-5), {"-5 is no event"});
+  expectSuccess(TenonLogStagePush("testing"));
+  expectSuccess(TenonLogEventBegin(event));
+  expectSuccess(TenonLogFlops(10));
+  expectSuccess(TenonLogEventEnd(event));
+  expectCode(TENON_ERR_STATE, TenonLogEventEnd(event), {"capi test"});
+  expectSuccess(TenonLogStagePop());
+  expectCode(TENON_ERR_STATE, TenonLogStagePop(), {"no log stage"});
+  expectSuccess(TenonLogEnable(TENON_FALSE));
+}
+
+TEST_F(CApi, TheVersionIsThatOfTheHeaders) {
+  int major = -1, minor = -1, patch = -1;
+  expectSuccess(TenonGetVersion(&major, &minor, &patch));
+  EXPECT_EQ(major, TENON_VERSION_MAJOR);
+  EXPECT_EQ(minor, TENON_VERSION_MINOR);
+  EXPECT_EQ(patch, TENON_VERSION_PATCH);
+  expectSuccess(TenonGetVersion(nullptr, nullptr, nullptr));
+  char text[32] = "", expected[32] = "";
+  std::snprintf(expected, sizeof expected, "%d.%d.%d", major, minor, patch);
+  expectSuccess(TenonGetVersionString(text, sizeof text));
+  EXPECT_STREQ(text, expected);
+  expectCode(TENON_ERR_ARG, TenonGetVersionString(text, 2), {"room for 2"});
+  char info[2048] = "";
+  expectSuccess(TenonGetBuildInfo(info, sizeof info));
+  for (const char* line :
+       {"version: ", "\ncompiler: ", "\nMPI library: ", "\noneDNN: ", "\nBLAS: "})
+    EXPECT_NE(std::strstr(info, line), nullptr) << line;
+}
+
+TEST_F(CApi, InitialisationIsCountedAndNeedsARunningMpi) {
+  TenonBool on = TENON_FALSE;
+  expectSuccess(TenonInitializeWithComm(MPI_COMM_SELF, nullptr, nullptr, nullptr));
+  expectSuccess(TenonFinalize());
+  expectSuccess(TenonInitialized(&on));
+  EXPECT_EQ(on, TENON_TRUE);
+  expectCode(TENON_ERR_NULL, TenonInitializeWithComm(MPI_COMM_NULL, nullptr, nullptr, nullptr),
+             {"MPI_COMM_NULL"});
+}
+
+TEST_F(CApi, AFortranCommunicatorIsTheSame) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  expectSuccess(TenonCommFromFortran(MPI_Comm_c2f(MPI_COMM_WORLD), &comm));
+  EXPECT_EQ(comm, MPI_COMM_WORLD);
+}
+
+TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
+  TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+  const int extent = worldSize();
+  const TenonInt low = worldRank(), high = worldRank() + 1;
+  TenonPartition partition = nullptr;
+  TenonLayout layout = nullptr;
+  TenonDTensor x = nullptr;
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, &low, &high, &layout));
+  expectSuccess(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
+  expectSuccess(TenonSetErrorOutputHandler([](const char*, int, void*) {}, nullptr));
+  expectSuccess(TenonFinalize());
+  expectSuccess(TenonSetErrorOutputHandler(nullptr, nullptr));
+  expectCode(TENON_ERR_STATE, TenonPartitionCreate(MPI_COMM_WORLD, 1, &extent, &partition),
+             {"not initialised", "TenonInitialize"});
+  double norm = 0;
+  expectCode(TENON_ERR_STATE, TenonDTensorNorm(x, &norm), {"not initialised"});
+  expectCode(TENON_ERR_STATE, TenonFinalize(), {"not initialised"});
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&layout));
+  expectSuccess(TenonInitialize(nullptr, nullptr, nullptr));
+  TenonPopErrorHandler();
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capi/expect_code.hpp"
+
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+TEST_F(CApi, PartitionKnowsItsMeshAndThisRanksPlace) {
+  const int n = worldSize();
+  std::vector<int> falling(n);
+  for (int i = 0; i < n; ++i)
+    falling[i] = n - 1 - i;
+  const int extents[2] = {n, 1};
+  TenonPartition made = nullptr;
+  expectSuccess(TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 2, extents, falling.data(), &made));
+  int axes = 0, position = -2, got[2] = {}, coordinates[2] = {-2, -2};
+  expectSuccess(TenonPartitionGetAxes(made, &axes));
+  expectSuccess(TenonPartitionGetExtents(made, got));
+  expectSuccess(TenonPartitionGetPosition(made, &position));
+  expectSuccess(TenonPartitionGetCoordinates(made, coordinates));
+  EXPECT_EQ(axes, 2);
+  EXPECT_EQ(got[0], n);
+  EXPECT_EQ(got[1], 1);
+  EXPECT_EQ(position, n - 1 - worldRank());
+  EXPECT_EQ(coordinates[0], position);
+  EXPECT_EQ(coordinates[1], 0);
+  expectSuccess(TenonPartitionDestroy(&made));
+}
+
+TEST_F(CApi, RanksOutsideAMeshHoldItToo) {
+  const int one = 1;
+  TenonPartition made = nullptr;
+  expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &one, &made));
+  const int expected = worldRank() == 0 ? 0 : -1;
+  int position = -2, coordinate = -2;
+  expectSuccess(TenonPartitionGetPosition(made, &position));
+  expectSuccess(TenonPartitionGetCoordinates(made, &coordinate));
+  EXPECT_EQ(position, expected);
+  EXPECT_EQ(coordinate, expected);
+  MPI_Comm line = MPI_COMM_SELF;
+  expectSuccess(TenonPartitionGetAxisComm(made, 0, &line));
+  EXPECT_EQ(line == MPI_COMM_NULL, worldRank() != 0);
+  expectSuccess(TenonPartitionDestroy(&made));
+}
+
+TEST_F(CApi, ABadMeshFailsAlikeOnAllRanks) {
+  const int large[2] = {worldSize(), 2};
+  TenonPartition made = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 2, large, &made),
+                   {"does not fit"});
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 0, large, &made),
+                   {"axes is 0"});
+  expectCommonCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_WORLD, 1, nullptr, &made),
+                   {"extents is NULL"});
+  expectCommonCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_WORLD, 1, large, nullptr),
+                   {"partition is NULL"});
+  const int zero = 0, ranks[1] = {worldSize()};
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 1, &zero, &made), {"0"});
+  const int one = 1;
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 1, &one, ranks, &made),
+                   {"names rank"});
+  expectCode(TENON_ERR_NULL, TenonPartitionCreate(MPI_COMM_NULL, 1, &one, &made),
+             {"MPI_COMM_NULL"});
+  EXPECT_EQ(made, nullptr);
+}
+
+TEST_F(CApi, ABadMeshOnOneRankFailsOnAll) {
+  const int good = worldSize(), bad = -3;
+  TenonPartition made = nullptr;
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonPartitionCreate(MPI_COMM_WORLD, 1, isLast() ? &bad : &good, &made), {"-3"});
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonPartitionCreate(MPI_COMM_WORLD, 1, isLast() ? nullptr : &good, &made),
+                   {"extents is NULL"});
+  EXPECT_EQ(made, nullptr);
+  expectSuccess(TenonPartitionCreate(MPI_COMM_WORLD, 1, &good, &made)); // all are in step
+  expectSuccess(TenonPartitionDestroy(&made));
+}
+
+TEST_F(CApi, DifferentMeshesAreAnError) {
+  if (worldSize() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const int extent = isLast() ? 1 : worldSize();
+  TenonPartition made = nullptr;
+  expectCommonCode(TENON_ERR_COLLECTIVE, TenonPartitionCreate(MPI_COMM_WORLD, 1, &extent, &made),
+                   {"the mesh must be the same on all ranks"});
+}
+
+TEST_F(CApi, AnAxisThatIsNotThereIsAnErrorOfAll) {
+  MPI_Comm line = MPI_COMM_NULL;
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionGetAxisComm(all_, isLast() ? 1 : 0, &line),
+                   {"no axis 1", "0 to 0"});
+  expectSuccess(TenonPartitionGetAxisComm(all_, 0, &line));
+  int size = 0;
+  MPI_Comm_size(line, &size);
+  EXPECT_EQ(size, worldSize());
+}
+
+} // namespace
+} // namespace tenon::test

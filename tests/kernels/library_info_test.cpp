@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/library_info.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+constexpr const char* kAvx512 = " sse avx avx2 fma avx512f avx512bw avx512dq avx512vl avx512cd ";
+constexpr const char* kAvx2 = " sse avx avx2 fma ";
+
+TEST(BlasAdvice, NamesTheKernelThatTheProcessorAllows) {
+  const std::string advice = blasAdvice("Prescott", kAvx512);
+  EXPECT_NE(advice.find("Prescott"), std::string::npos);
+  EXPECT_NE(advice.find("OPENBLAS_CORETYPE=SkylakeX"), std::string::npos);
+  EXPECT_NE(blasAdvice("Nehalem", kAvx2).find("OPENBLAS_CORETYPE=Haswell"), std::string::npos);
+  EXPECT_NE(blasAdvice("Zen", kAvx512).find("OPENBLAS_CORETYPE=SkylakeX"), std::string::npos);
+}
+
+TEST(BlasAdvice, IsSilentWhereNothingIsKnownToBeWrong) {
+  EXPECT_EQ(blasAdvice("SkylakeX", kAvx512), "");
+  EXPECT_EQ(blasAdvice("Cooperlake", kAvx512), "");
+  EXPECT_EQ(blasAdvice("Haswell", kAvx2), "");
+  EXPECT_EQ(blasAdvice("Prescott", " sse "), "");
+  EXPECT_EQ(blasAdvice("", kAvx512), "");                     // no OpenBLAS
+  EXPECT_EQ(blasAdvice("Zen9", kAvx512), "");                 // younger than this list
+  EXPECT_EQ(blasAdvice("Haswell", " avx512f avx2 fma "), ""); // AVX-512 in part does not count
+}
+
+TEST(ProcessorFlags, AreThoseOfTheFirstProcessor) {
+  EXPECT_EQ(processorFlags("processor : 0\nflags\t\t: a b\n\nprocessor : 1\nflags : c\n"),
+            "  a b ");
+  EXPECT_EQ(processorFlags("no such line\n"), " ");
+}
+
+TEST(Libraries, SayWhichTheyAre) {
+  EXPECT_NE(oneDnnVersion().find('.'), std::string::npos);
+  EXPECT_GE(computeThreads(), 1);
+}
+
+} // namespace
+} // namespace tenon
