@@ -69,10 +69,12 @@ void DTensor::resetArray() {
 }
 
 bool DTensor::isContiguous() const noexcept {
-  const Strides rowMajor = ownStrides(extent_);
-  for (int d = 0; d < rank(); ++d)
-    if (extent_[d] > 1 && strides_[d] != rowMajor[d])
+  Index rowMajor = 1;
+  for (int d = rank() - 1; d >= 0; --d) {
+    if (extent_[d] > 1 && strides_[d] != rowMajor)
       return localCells_ == 0;
+    rowMajor *= extent_[d];
+  }
   return true;
 }
 
@@ -82,11 +84,15 @@ const void* DTensor::address(TenonDataType asked) const {
                                                 dataTypeName(type_), dataTypeName(asked)));
   if (placed_ || placedEmpty_)
     return placed_;
-  if (own_.bytes() == 0 && localCells_ > 0) {
-    own_ = Buffer(localCells_ * dataTypeSize(type_), title());
-    own_.setZero();
-  }
+  allocate();
   return own_.data<void>();
+}
+
+void DTensor::allocate() const {
+  if (own_.bytes() > 0 || localCells_ == 0)
+    return;
+  own_ = Buffer(localCells_ * dataTypeSize(type_), title());
+  own_.setZero();
 }
 
 void DTensor::checkReadable() const {

@@ -37,6 +37,8 @@ public:
                   bool readOnly);
   // Back to the library's own array.
   void resetArray();
+  // Allocates the library's own array now instead of at its first use.
+  void allocate() const;
   bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_; }
   bool isReadOnly() const noexcept { return readOnly_; }
 

@@ -61,6 +61,8 @@ struct CrossEntropyFrame final : Frame {
   Ref<DTensor> use, labels;
   SavedTensor logits;
   Buffer maxima, sums; // per local sample, over all classes
+
+  void drop() noexcept override { logits.drop(); }
 };
 
 class CrossEntropySetup final : public Setup {
@@ -100,7 +102,10 @@ public:
   std::unique_ptr<Frame> makeFrame() override {
     auto frame = std::make_unique<CrossEntropyFrame>();
     frame->use = tensor(use_);
+    if (toUse_)
+      frame->use->allocate();
     frame->labels = makeRef<DTensor>(comm_, labels_, TENON_INT64);
+    frame->labels->allocate();
     frame->maxima = Buffer(rows_ * dataTypeSize(type_), "cross-entropy maxima");
     frame->sums = Buffer(rows_ * dataTypeSize(type_), "cross-entropy sums");
     return frame;

@@ -12,7 +12,13 @@ namespace {
 struct KernelFrame final : Frame {
   Ref<DTensor> use; // the converted input, or a contiguous copy of it
   SavedTensor x, y;
+  std::vector<std::uint64_t> parameters; // their states
   Buffer workspace;
+
+  void drop() noexcept override {
+    x.drop();
+    y.drop();
+  }
 };
 
 class KernelSetup final : public Setup {
@@ -30,6 +36,9 @@ public:
   std::unique_ptr<Frame> makeFrame() override {
     auto frame = std::make_unique<KernelFrame>();
     frame->use = tensor(plan_.use);
+    if (toUse_)
+      frame->use->allocate();
+    frame->parameters.resize(plan_.parameters.size());
     frame->workspace = Buffer(plan_.kernel->workspaceBytes(), layer_.title() + " workspace");
     return frame;
   }
@@ -47,7 +56,9 @@ public:
     if (plan_.kernel->keepsInput())
       frame.x.keep(use);
     if (plan_.kernel->keepsOutput())
-      frame.y.keep(result);
+      frame.y.keep(y); // a strided one is the caller's, so this copies
+    for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
+      frame.parameters[i] = plan_.parameters[i]->state();
   }
 
   void tangent(Frame& base, const DTensor* dx, DTensor& dy) override {
@@ -104,7 +115,13 @@ private:
   }
 
   KernelPoint point(KernelFrame& frame) const {
-    const std::string& who = layer_.name().empty() ? fallback_ : layer_.name();
+    const std::string& who = layer_.title();
+    for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
+      if (frame.parameters[i] != plan_.parameters[i]->state())
+        throw Error(TENON_ERR_STATE,
+                    fmt::format("parameter '{}' of {} was changed since Apply, so the derivative "
+                                "there is lost; step after the adjoint",
+                                plan_.parameters[i]->name(), who));
     return {plan_.kernel->keepsInput() ? &frame.x.get(who) : nullptr,
             plan_.kernel->keepsOutput() ? &frame.y.get(who) : nullptr, &frame.workspace};
   }
@@ -117,7 +134,6 @@ private:
   }
 
   const Layer& layer_;
-  const std::string fallback_ = "a layer";
   KernelPlan plan_;
   ParameterUses uses_;
   Ref<Conversion> toUse_; // null where the input's memory serves as it is

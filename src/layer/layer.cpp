@@ -28,6 +28,13 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
+void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
+  if (in == out)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} needs two tensors, but input and output are the same", layer.title()));
+}
+
 } // namespace
 
 Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {}
@@ -83,6 +90,17 @@ void Layer::setFromOptions() {
     initializer_ = *initializer;
 }
 
+void Layer::inheritSettings(const Layer& container) {
+  setDataType(container.type_);
+  setStackDepth(container.depth_);
+  if (storage_ == kStorage)
+    storage_ = container.storage_;
+  if (backend_ == kBackend)
+    backend_ = container.backend_;
+  if (initializer_ == kInitializer)
+    initializer_ = container.initializer_;
+}
+
 void Layer::setTraining(bool training) {
   training_ = training;
 }
@@ -97,15 +115,24 @@ void Layer::setUp(const Layout& input) {
   });
   if (known != setups_.end())
     return setups_.splice(setups_.end(), setups_, known);
-  setups_.push_back(collectively(*comm_, [&] {
-    failedSets_.check();
-    Entry entry;
-    entry.setup = makeSetup(input);
-    for (int level = 0; level < depth_; ++level)
-      entry.frames.push_back(entry.setup->makeFrame());
-    entry.scratch = entry.setup->makeFrame();
-    return entry;
-  }));
+  const std::size_t before = parameters_.size();
+  try {
+    setups_.push_back(collectively(*comm_, [&] { return makeEntry(input); }));
+  } catch (...) {
+    parameters_.resize(before); // the next attempt may have other settings
+    throw;
+  }
+  stack_.reserve(depth_);
+}
+
+Layer::Entry Layer::makeEntry(const Layout& input) {
+  failedSets_.check();
+  Entry entry;
+  entry.setup = makeSetup(input);
+  for (int level = 0; level < depth_; ++level)
+    entry.frames.push_back(entry.setup->makeFrame());
+  entry.scratch = entry.setup->makeFrame();
+  return entry;
 }
 
 const Layer::Entry& Layer::find(const Layout& input) const {
@@ -134,14 +161,15 @@ void Layer::apply(const DTensor& x, DTensor& y) {
   Entry& entry = const_cast<Entry&>(find(x.layout()));
   checkTensor(x, entry.setup->input(), type_, title(), "input");
   checkTensor(y, entry.setup->output(), type_, title(), "output");
+  checkDistinct(*this, &x, &y);
   if (!training_)
     return entry.setup->apply(x, y, *entry.scratch, false);
-  if (entry.used == depth_)
+  if (stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} was applied {} times without an adjoint, and its stack has {} "
                             "levels; call ApplyAdjoint or ClearStack, "
                             "SetStackDepth before SetUp, or SetTraining(false) for inference",
-                            title(), entry.used, depth_));
+                            title(), stack_.size(), depth_));
   entry.setup->apply(x, y, *entry.frames[entry.used], true);
   ++entry.used;
   stack_.push_back(&entry);
@@ -164,6 +192,7 @@ void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
   if (dx)
     checkTensor(*dx, entry.setup->input(), type_, title(), "tangent input");
   checkTensor(dy, entry.setup->output(), type_, title(), "tangent output");
+  checkDistinct(*this, dx, &dy);
   entry.setup->tangent(*entry.frames[entry.used - 1], dx, dy);
 }
 
@@ -174,19 +203,24 @@ void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
   checkTensor(dy, entry.setup->outputDual(), type_, title(), "cotangent of the output");
   if (dx)
     checkTensor(*dx, entry.setup->inputDual(), type_, title(), "cotangent of the input");
+  checkDistinct(*this, &dy, dx);
   entry.setup->adjoint(*entry.frames[entry.used - 1], dy, dx);
-  --entry.used;
+  Layer::forgetLast();
+}
+
+void Layer::forgetLast() {
+  Entry& entry = top();
+  entry.frames[--entry.used]->drop();
   stack_.pop_back();
 }
 
 void Layer::clearStack() {
-  for (Entry* entry : stack_)
-    entry->used = 0;
-  stack_.clear();
+  while (!stack_.empty())
+    Layer::forgetLast();
 }
 
 void Layer::zeroGradients() {
-  for (const Ref<Parameter>& p : parameters())
+  for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
 }
 
@@ -239,7 +273,7 @@ std::string Layer::settings() const {
 }
 
 std::string Layer::describe() const {
-  std::string text = fmt::format("{} ({}, {})\n", title(), type(), dataTypeName(type_));
+  std::string text = fmt::format("{} ({})\n", title(), settings());
   for (const Entry& entry : setups_)
     text += entry.setup->describe();
   for (const Ref<Parameter>& p : parameters_)

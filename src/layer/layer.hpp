@@ -17,6 +17,8 @@ namespace tenon {
 class Frame {
 public:
   virtual ~Frame() = default;
+  // Lets go of the tensors that it refers to.
+  virtual void drop() noexcept {}
 };
 
 // A layer set up for one layout of its input.
@@ -68,6 +70,9 @@ public:
   void setBackend(std::string backend);
   // Reads -tenon_[prefix_]signature, storage, backend, stack_depth, initializer.
   virtual void setFromOptions();
+  // Takes the data type and the stack depth of the container, and of storage, backend and
+  // initializer those that have no value of their own.
+  void inheritSettings(const Layer& container);
   TenonDataType dataType() const noexcept { return type_; }
   int stackDepth() const noexcept { return depth_; }
 
@@ -84,22 +89,23 @@ public:
   const Layout& inputLayout() const { return latest().input(); }
   const Layout& outputLayout() const { return latest().output(); }
 
-  // Collective, all three. The input's layout chooses the set-up.
+  // Collective, all three. The input's layout chooses the set-up. Input and output are two tensors.
   void apply(const DTensor& x, DTensor& y);
   void applyTangent(const DTensor* dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, DTensor* dx);
-  // Forgets what Apply has pushed.
+  // Forgets the last Apply, or all that Apply has pushed.
+  virtual void forgetLast();
   virtual void clearStack();
 
   virtual std::vector<Ref<Parameter>> parameters() const { return parameters_; }
   // Fills the parameters by global position: the same values on any partition. A container gives
   // each of its layers a stream of its own.
   virtual void initialize(std::uint64_t seed, std::uint64_t stream);
-  void zeroGradients();
+  virtual void zeroGradients();
 
   // Type and settings as text: what must be the same on all ranks.
   std::string settings() const;
-  // What the layer is, and each set-up: layouts, signature, conversions.
+  // The settings, and each set-up: layouts, signature, conversions.
   virtual std::string describe() const;
 
 protected:
@@ -114,12 +120,16 @@ protected:
   Ref<Parameter> parameter(const std::string& name, const Layout& use, Index fanIn, Index fanOut);
 
 private:
+  static constexpr const char* kStorage = "use";
+  static constexpr const char* kBackend = "auto";
+  static constexpr const char* kInitializer = "glorot_uniform";
   struct Entry {
     std::unique_ptr<Setup> setup;
     std::vector<std::unique_ptr<Frame>> frames; // one for each level of the stack, made at set-up
     int used = 0;
     std::unique_ptr<Frame> scratch; // of inference
   };
+  Entry makeEntry(const Layout& input);
   const Entry& find(const Layout& input) const;
   const Setup& latest() const;
   Entry& top();
@@ -129,7 +139,7 @@ private:
   TenonDataType type_ = TENON_FLOAT32;
   int depth_ = 1;
   bool training_ = true;
-  std::string signature_, storage_ = "use", backend_ = "auto", initializer_ = "glorot_uniform";
+  std::string signature_, storage_ = kStorage, backend_ = kBackend, initializer_ = kInitializer;
   FailedSets failedSets_;
   std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Entry*> stack_;

@@ -26,6 +26,8 @@ public:
   DTensor& value() noexcept { return *value_; }
   void valueChanged() noexcept { ++version_; }
   std::uint64_t version() const noexcept { return version_; }
+  // Grows with every write to the value that goes through its tensor, announced or not.
+  std::uint64_t state() const noexcept { return value_->state(); }
   // For handing the value to the user, who may write it at any time: from now on every use converts
   // it anew.
   Ref<DTensor> expose() noexcept {

@@ -30,13 +30,23 @@ public:
     auto frame = std::make_unique<SequentialFrame>();
     for (std::size_t i = 1; i + 1 < layouts_.size(); ++i)
       frame->between.push_back(tensor(layouts_[i]));
+    for (const Ref<DTensor>& t : frame->between)
+      t->allocate();
     return frame;
   }
 
-  void apply(const DTensor& x, DTensor& y, Frame& base, bool) override {
+  void apply(const DTensor& x, DTensor& y, Frame& base, bool training) override {
     auto& between = static_cast<SequentialFrame&>(base).between;
-    for (std::size_t i = 0; i < layers().size(); ++i)
-      layers()[i]->apply(i == 0 ? x : *between[i - 1], i + 1 == layers().size() ? y : *between[i]);
+    std::size_t i = 0;
+    try {
+      for (; i < layers().size(); ++i)
+        layers()[i]->apply(i == 0 ? x : *between[i - 1],
+                           i + 1 == layers().size() ? y : *between[i]);
+    } catch (...) {
+      while (training && i-- > 0) // the container has pushed nothing, so neither have its layers
+        layers()[i]->forgetLast();
+      throw;
+    }
   }
 
   void tangent(Frame&, const DTensor* dx, DTensor& dy) override {
@@ -88,6 +98,12 @@ void SequentialLayer::setTraining(bool training) {
     layer->setTraining(training);
 }
 
+void SequentialLayer::forgetLast() {
+  Layer::forgetLast();
+  for (const Ref<Layer>& layer : layers_)
+    layer->forgetLast();
+}
+
 void SequentialLayer::clearStack() {
   Layer::clearStack();
   for (const Ref<Layer>& layer : layers_)
@@ -102,9 +118,14 @@ std::vector<Ref<Parameter>> SequentialLayer::parameters() const {
   return all;
 }
 
+void SequentialLayer::zeroGradients() {
+  for (const Ref<Layer>& layer : layers_)
+    layer->zeroGradients();
+}
+
 void SequentialLayer::initialize(std::uint64_t seed, std::uint64_t stream) {
   for (std::size_t i = 0; i < layers_.size(); ++i)
-    layers_[i]->initialize(seed, stream ^ streamOf(fmt::format("layer {}", i)));
+    layers_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)));
 }
 
 std::unique_ptr<Setup> SequentialLayer::makeSetup(const Layout& input) {
@@ -112,15 +133,20 @@ std::unique_ptr<Setup> SequentialLayer::makeSetup(const Layout& input) {
     throw Error(TENON_ERR_STATE, fmt::format("{} has no layers; add some before SetUp", title()));
   Layouts layouts = {input};
   for (const Ref<Layer>& layer : layers_) {
-    if (!layer->isSetUp()) {
-      layer->setDataType(dataType());
-      layer->setStackDepth(stackDepth());
-    }
+    if (!layer->isSetUp())
+      layer->inheritSettings(*this);
     layer->setTraining(isTraining());
     layer->setUp(layouts.back());
     layouts.push_back(layer->outputLayout(layouts.back()));
   }
   return std::make_unique<SequentialSetup>(*this, layouts);
+}
+
+std::string SequentialLayer::ownSettings() const {
+  std::string text = fmt::format("of {} layers (", layers_.size());
+  for (const Ref<Layer>& layer : layers_)
+    text += layer->settings() + "; ";
+  return text + ")";
 }
 
 std::string SequentialLayer::describe() const {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
+#include <algorithm>
 
 namespace tenon {
 
@@ -39,9 +39,12 @@ const SignatureRow& rowFor(const SignatureTable& table, Property input) {
 
 std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> result;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, ',');)
-    result.push_back(word);
+  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    result.push_back(text.substr(begin, end - begin));
+    std::erase(result.back(), ' ');
+    begin = end + 1;
+  }
   return result;
 }
 

@@ -5,7 +5,7 @@
 
 namespace tenon {
 
-Object::Object(const char* className) : className_(className) {
+Object::Object(const char* className) : className_(className), title_(className) {
   addLiveObject(this);
 }
 
@@ -19,10 +19,11 @@ void Object::release() noexcept {
     delete this;
 }
 
-std::string Object::title() const {
-  if (name_.empty())
-    return className_;
-  return std::string(className_) + " '" + name_ + "'";
+void Object::setName(std::string name) {
+  name_ = std::move(name);
+  title_ = className_;
+  if (!name_.empty())
+    title_ += " '" + name_ + "'";
 }
 
 } // namespace tenon

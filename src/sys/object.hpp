@@ -27,11 +27,11 @@ public:
   int references() const noexcept { return references_.load(std::memory_order_relaxed); }
 
   const std::string& name() const noexcept { return name_; }
-  void setName(std::string name) { name_ = std::move(name); }
+  void setName(std::string name);
   const std::string& prefix() const noexcept { return prefix_; }
   void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
   // "Layer 'conv1'", or "Layer" for an unnamed one: how messages call the object.
-  std::string title() const;
+  const std::string& title() const noexcept { return title_; }
 
   std::uint64_t state() const noexcept { return state_; }
   void changed() noexcept { ++state_; }
@@ -42,6 +42,7 @@ private:
   const char* className_;
   std::atomic<int> references_{1};
   std::string name_;
+  std::string title_; // kept, so that calls in a time step need not make it
   std::string prefix_;
   std::uint64_t state_ = 0;
 };

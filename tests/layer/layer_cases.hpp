@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The layers under test, each with an input shape and a name, and the meshes and layouts to try.
+// How a layer depends on input and parameters together says what a Taylor test can ask of it.
 #pragma once
 
 #include "dtensor/fill.hpp"
@@ -17,10 +18,13 @@
 
 namespace tenon::test {
 
+enum class Smoothness { Smooth, Linear, PiecewiseLinear, PiecewiseSmooth };
+
 struct LayerCase {
   std::string name;
   Shape input;
   std::function<Ref<Layer>(CommPtr)> make;
+  Smoothness smoothness = Smoothness::Smooth;
 };
 
 inline void PrintTo(const LayerCase& c, std::ostream* out) {
@@ -32,17 +36,29 @@ std::function<Ref<Layer>(CommPtr)> maker(Args... args) {
   return [=](CommPtr comm) -> Ref<Layer> { return makeRef<L>(comm, args...); };
 }
 
-inline Ref<Layer> smallNet(CommPtr comm) {
+template <PoolingMode Mode>
+Ref<Layer> smallNet(CommPtr comm) {
   auto net = makeRef<SequentialLayer>(comm);
   net->add(makeRef<ConvolutionLayer>(
       comm, 2, 3, std::vector<Window>{{.kernel = 3, .padLow = 1, .padHigh = 1}, {.kernel = 3}}));
   net->add(makeRef<PointwiseLayer>(comm, Pointwise::Tanh));
   net->add(makeRef<PoolingLayer>(
-      comm, PoolingMode::Max,
-      std::vector<Window>{{.kernel = 2, .stride = 2}, {.kernel = 2, .stride = 2}}));
+      comm, Mode, std::vector<Window>{{.kernel = 2, .stride = 2}, {.kernel = 2, .stride = 2}}));
   net->add(makeRef<FlattenLayer>(comm));
   net->add(makeRef<AffineLayer>(comm, 24, 5));
   return net;
+}
+
+// With labels on every rank.
+inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
+  auto layer = makeRef<CrossEntropyLayer>(comm);
+  const Layout everywhere({.shape = {logits[0]},
+                           .mesh = Mesh::make({comm->size()}),
+                           .properties = {Property::broadcast()}});
+  auto labels = makeRef<DTensor>(comm, everywhere, TENON_INT64);
+  fillByIndex(*labels, [&](Index i) { return static_cast<double>((5 * i + 2) % logits[1]); });
+  layer->setTarget(labels);
+  return layer;
 }
 
 inline std::vector<LayerCase> layerCases() {
@@ -73,23 +89,32 @@ inline std::vector<LayerCase> layerCases() {
       {"maxpool",
        {3, 2, 9, 8},
        maker<PoolingLayer>(PoolingMode::Max,
-                           W{{.kernel = 3, .stride = 2, .padLow = 1}, {.kernel = 2, .stride = 2}})},
+                           W{{.kernel = 3, .stride = 2, .padLow = 1}, {.kernel = 2, .stride = 2}}),
+       Smoothness::PiecewiseLinear},
       {"avgpool",
        {3, 2, 9, 8},
        maker<PoolingLayer>(PoolingMode::AverageExcludePad,
                            W{{.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1},
-                             {.kernel = 2, .stride = 1, .dilation = 3}})},
+                             {.kernel = 2, .stride = 1, .dilation = 3}}),
+       Smoothness::Linear},
       {"avgpool_pad",
        {3, 2, 9, 8},
        maker<PoolingLayer>(
            PoolingMode::AverageIncludePad,
-           W{{.kernel = 3, .stride = 3, .padLow = 1, .padHigh = 1}, {.kernel = 2, .stride = 2}})},
+           W{{.kernel = 3, .stride = 3, .padLow = 1, .padHigh = 1}, {.kernel = 2, .stride = 2}}),
+       Smoothness::Linear},
       {"affine", {7, 10}, maker<AffineLayer>(Index(10), Index(9))},
-      {"relu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Relu)},
+      {"relu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Relu), Smoothness::PiecewiseLinear},
       {"tanh", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Tanh)},
       {"sigmoid", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Sigmoid)},
-      {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>()},
-      {"net", {5, 2, 8, 7}, smallNet},
+      {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>(), Smoothness::Linear},
+      {"net", {5, 2, 8, 7}, smallNet<PoolingMode::Max>, Smoothness::PiecewiseSmooth},
+      {"net_average", {5, 2, 8, 7}, smallNet<PoolingMode::AverageIncludePad>},
+      {"crossentropy",
+       {7, 9},
+       [](CommPtr comm) {
+         return crossEntropy(comm, {7, 9});
+       }},
   };
 }
 

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The cross-entropy over any split of samples and classes against the formula, evaluated serially
+// in long double; and what happens to wrong labels.
+#include "layer_run.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <cmath>
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+struct Problem {
+  Index samples = 0, classes = 0;
+  double size = 1; // of the logits
+  TenonDataType type = TENON_FLOAT64;
+
+  // A logit, as the data type holds it.
+  double logit(Index i) const {
+    const double z = size * std::sin(1.7 * static_cast<double>(i) + 0.3);
+    return type == TENON_FLOAT32 ? static_cast<double>(static_cast<float>(z)) : z;
+  }
+  Index label(Index n) const { return (3 * n + n * n + 1) % classes; }
+};
+
+struct Answer {
+  std::vector<double> loss, gradient;
+};
+
+// loss = 1/N sum over n of log sum over c of exp(z[n,c] - z[n,label]): every term in long double,
+// whose exponent is wide enough for the logits of these tests.
+Answer serial(const Problem& p, double seed) {
+  long double loss = 0;
+  std::vector<double> gradient;
+  for (Index n = 0; n < p.samples; ++n) {
+    const long double right = p.logit(n * p.classes + p.label(n));
+    long double sum = 0;
+    for (Index c = 0; c < p.classes; ++c)
+      sum += std::exp(p.logit(n * p.classes + c) - right);
+    loss += std::log(sum);
+    for (Index c = 0; c < p.classes; ++c) {
+      const long double share = std::exp(p.logit(n * p.classes + c) - right) / sum;
+      gradient.push_back(static_cast<double>(seed * (share - (c == p.label(n))) / p.samples));
+    }
+  }
+  return {{static_cast<double>(loss / p.samples)}, gradient};
+}
+
+Ref<DTensor> labelsIn(const Layout& layout, const Problem& p) {
+  const auto labels = tensor(layout, TENON_INT64);
+  fillByIndex(*labels, [&](Index n) { return static_cast<double>(p.label(n)); });
+  return labels;
+}
+
+void expectRight(const Problem& p, const Layout& logits, const Layout& labels, double seed) {
+  const auto layer = makeRef<CrossEntropyLayer>(world());
+  layer->setTarget(labelsIn(labels, p));
+  test::Step step(layer, logits, p.type);
+  fillByIndex(*step.x, [&](Index i) { return p.logit(i); });
+  step.apply();
+  fillConstant(*step.dy, seed);
+  step.adjoint();
+  const Answer want = serial(p, seed);
+  const double tolerance = p.type == TENON_FLOAT64 ? 1e-13 : 2e-6;
+  const std::string what = logits.describe() + ", labels " + labels.describe();
+  test::expectNear(test::gathered(*step.y), want.loss, tolerance, "loss of " + what);
+  for (double loss : test::localCells(*step.y)) // every holder has the loss, not only the first
+    EXPECT_NEAR(loss, want.loss[0], tolerance * std::max(1.0, want.loss[0])) << what;
+  test::expectNear(test::gathered(*step.dx), want.gradient, tolerance, "gradient of " + what);
+}
+
+// Every way to write the number of ranks as a mesh of two axes.
+std::vector<std::vector<int>> meshes() {
+  std::vector<std::vector<int>> all;
+  for (int a = 1; a <= world()->size(); ++a)
+    if (world()->size() % a == 0)
+      all.push_back({a, world()->size() / a});
+  return all;
+}
+
+const char* const kLogits[] = {"S0,S1", "S1,S0", "S0,S0", "S1,S1", "S0,B",
+                               "B,S1",  "B,B",   "R,S0",  "S1,R",  "R,R"};
+
+TEST(CrossEntropy, EqualsTheFormulaOnEveryMesh) {
+  for (const auto& mesh : meshes())
+    for (const char* properties : kLogits)
+      for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+        const Problem p{.samples = 7, .classes = 10, .size = 3, .type = type};
+        expectRight(p, onWorld({7, 10}, mesh, properties), onWorld({7}, mesh, "B,B"), 1);
+      }
+}
+
+TEST(CrossEntropy, TakesLabelsInAnyLayout) {
+  const Problem p{.samples = 9, .classes = 6};
+  for (const auto& mesh : meshes())
+    for (const char* labels : {"S0,S0", "S0,B", "B,S0", "R,S0", "B,B", "R,R"})
+      expectRight(p, onWorld({9, 6}, mesh, "S0,S1"), onWorld({9}, mesh, labels), 0.75);
+  expectRight(p, onWorld({9, 6}, "S1"), onWorld({9}, {1, world()->size()}, "B,S0"), -2);
+}
+
+TEST(CrossEntropy, AllowsUnevenAndEmptyParts) {
+  test::LayoutDraw draw(31);
+  const Problem p{.samples = 5, .classes = 4};
+  for (int i = 0; i < 30; ++i)
+    expectRight(p, draw.layout({5, 4}, draw.mesh(world()->size(), 2), 0, true),
+                draw.layout({5}, draw.mesh(world()->size(), 2), 0, true), 1);
+  const int ranks = world()->size();
+  for (int dim : {0, 1}) { // all on the last rank, nothing on the others
+    LayoutSpec spec = onWorld({5, 4}, dim == 0 ? "S0" : "S1").spec();
+    spec.cuts[dim].assign(ranks + 1, 0);
+    spec.cuts[dim].back() = spec.shape[dim];
+    expectRight(p, Layout(spec), onWorld({5}, "R"), 1);
+  }
+}
+
+TEST(CrossEntropy, DoesNotOverflow) {
+  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64})
+    for (const char* properties : {"S0", "S1", "B"}) {
+      const Problem p{.samples = 4, .classes = 8, .size = 5000, .type = type};
+      expectRight(p, onWorld({4, 8}, properties), onWorld({4}, "B"), 1);
+    }
+}
+
+TEST(CrossEntropy, SumsPartialLogitsFirst) {
+  const Problem p{.samples = 4, .classes = 6};
+  expectRight(p, onWorld({4, 6}, "P"), onWorld({4}, "S0"), 1);
+}
+
+class WrongLabels : public testing::Test {
+protected:
+  static constexpr Index kSamples = 8, kClasses = 5;
+  const Problem problem_{.samples = kSamples, .classes = kClasses};
+  Ref<CrossEntropyLayer> layer_ = makeRef<CrossEntropyLayer>(world());
+  test::Step step_{layer_, onWorld({kSamples, kClasses}, "S0")};
+
+  // The layer does its work once the labels are right.
+  void expectUsable() {
+    layer_->setTarget(labelsIn(onWorld({kSamples}, "S0"), problem_));
+    fillByIndex(*step_.x, [&](Index i) { return problem_.logit(i); });
+    step_.apply();
+    test::expectNear(test::gathered(*step_.y), serial(problem_, 1).loss, 1e-13, "loss");
+  }
+};
+
+TEST_F(WrongLabels, AreNamedByTheRankThatHoldsThem) {
+  // The others wait in Apply for the rank that fails, until it calls again with the right labels.
+  const auto labels = labelsIn(onWorld({kSamples}, "S0"), problem_);
+  layer_->setTarget(labels);
+  const Index first = labels->box()[0].begin;
+  for (Index wrong : {kClasses, Index(-1)})
+    if (world()->rank() == world()->size() - 1) {
+      labels->mutableData<std::int64_t>()[0] = wrong;
+      const std::string label = "label " + std::to_string(wrong);
+      const std::string sample = "sample " + std::to_string(first);
+      expectError(TENON_ERR_ARG, {label.c_str(), sample.c_str(), "5 classes"},
+                  [&] { step_.apply(); });
+    }
+  expectUsable();
+}
+
+TEST_F(WrongLabels, AreRefusedIfMissing) {
+  expectError(TENON_ERR_STATE, {"no labels", "SetTarget"}, [&] { step_.apply(); });
+  expectUsable();
+}
+
+TEST_F(WrongLabels, AreRefusedInAnotherShape) {
+  layer_->setTarget(tensor(onWorld({kSamples + 1}, "S0"), TENON_INT64));
+  expectError(TENON_ERR_SHAPE, {"[8]", "[9]"}, [&] { step_.apply(); });
+  layer_->setTarget(tensor(onWorld({kSamples, 1}, "S0"), TENON_INT64));
+  expectError(TENON_ERR_SHAPE, {"[8]", "[8,1]"}, [&] { step_.apply(); });
+  expectUsable();
+}
+
+TEST_F(WrongLabels, AreRefusedInAnotherType) {
+  layer_->setTarget(tensor(onWorld({kSamples}, "S0"), TENON_FLOAT64));
+  expectError(TENON_ERR_DATATYPE, {"int64", "float64"}, [&] { step_.apply(); });
+  expectUsable();
+}
+
+TEST(CrossEntropy, RefusesLogitsThatAreNoMatrix) {
+  const auto layer = makeRef<CrossEntropyLayer>(world());
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"[samples, classes]", "[4,3,2]"}, [&] {
+    layer->setUp(onWorld({4, 3, 2}, "S0"));
+  });
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least one sample", "[0,3]"}, [&] {
+    layer->setUp(onWorld({0, 3}, "S0"));
+  });
+}
+
+} // namespace
+} // namespace tenon

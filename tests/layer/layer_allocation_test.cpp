@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the second Apply on Tenon allocates nothing: neither counted buffers nor anything by the
+// global operator new, which this program counts.
+#include "layer_run.hpp"
+
+#include "sys/memory.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<long> allocations{0};
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  if (void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment))
+    return memory;
+  throw std::bad_alloc();
+}
+} // namespace
+
+void* operator new(std::size_t bytes) {
+  return counted(bytes, alignof(std::max_align_t));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace tenon {
+namespace {
+
+class Allocation : public testing::TestWithParam<test::LayerCase> {
+protected:
+  // What a step of training and one of inference allocate after a first one of each.
+  static long allocatedBy(test::Step& step, Index& bytes) {
+    auto run = [&] {
+      step.layer->zeroGradients();
+      step.layer->setTraining(false);
+      step.apply();
+      step.layer->setTraining(true);
+      step.apply();
+      step.layer->applyTangent(step.x.get(), *step.y);
+      step.layer->clearStack();
+      step.apply();
+      step.adjoint();
+      for (const auto& p : parameters_)
+        p->direction();
+    };
+    parameters_ = step.layer->parameters();
+    run();
+    const long before = allocations;
+    const Index alive = bytesAlive();
+    run();
+    bytes = bytesAlive() - alive;
+    return allocations - before;
+  }
+  static inline std::vector<Ref<Parameter>> parameters_;
+};
+
+TEST_P(Allocation, IsZeroFromTheSecondStepOn) {
+  test::LayoutDraw draw(51);
+  for (int i = 0; i < 8; ++i) {
+    const auto layer = GetParam().make(test::world());
+    layer->setName("a layer with a name too long for a short string");
+    layer->setDataType(TENON_FLOAT64);
+    layer->setBackend("blas");
+    layer->setStorage(i % 2 ? "root" : "use");
+    test::Step step(layer, test::drawInput(draw, GetParam().input));
+    test::fillParameters(*layer);
+    test::fillValid(*step.x, 1);
+    test::fillValid(*step.dy, 2);
+    for (const auto& p : layer->parameters())
+      test::fillValid(p->tangent(), 3);
+    Index bytes = 0;
+    EXPECT_EQ(allocatedBy(step, bytes), 0) << GetParam().name << "\n" << layer->describe();
+    EXPECT_EQ(bytes, 0) << GetParam().name << "\n" << layer->describe();
+    parameters_.clear();
+  }
+}
+
+// The levels of the stack that are reached later are ready too.
+TEST_P(Allocation, IsZeroOnHigherLevelsOfTheStack) {
+  test::LayoutDraw draw(52);
+  for (int i = 0; i < 4; ++i) {
+    const auto layer = GetParam().make(test::world());
+    layer->setDataType(TENON_FLOAT64);
+    layer->setStackDepth(3);
+    test::Step step(layer, test::drawInput(draw, GetParam().input));
+    test::fillParameters(*layer);
+    test::fillValid(*step.x, 1);
+    step.apply();
+    const long before = allocations;
+    step.apply();
+    step.apply();
+    const long after = allocations;
+    EXPECT_EQ(after - before, 0) << GetParam().name << "\n" << layer->describe();
+    layer->clearStack();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Allocation, testing::ValuesIn(test::layerCases()),
+                         [](const auto& info) { return info.param.name; });
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What tests of layers do again and again: make tensors, fill them with valid values, set a layer
+// up for an input, and gather what came out.
+#pragma once
+
+#include "layer/saved.hpp"
+#include "layer_cases.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon::test {
+
+inline constexpr std::uint64_t kSeed = 11;
+
+inline Ref<DTensor> tensor(const Layout& layout, TenonDataType type = TENON_FLOAT64) {
+  return makeRef<DTensor>(world(), layout, type);
+}
+
+// A layout of all ranks in order: onWorld({8, 4}, {2, 3}, "S0,B").
+inline Layout onWorld(const Shape& shape, const std::vector<int>& mesh,
+                      const std::string& properties) {
+  return Layout(
+      {.shape = shape, .mesh = Mesh::make(mesh), .properties = parseProperties(properties)});
+}
+inline Layout onWorld(const Shape& shape, const std::string& property) {
+  return onWorld(shape, {world()->size()}, property);
+}
+
+// A random valid tensor: equal on copies, and every addend random (a tensor whose value sits in one
+// addend lets a layer that is nonlinear in the others pass by luck).
+inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
+  Properties copies = x.layout().properties();
+  for (int axis = 0; axis < x.layout().mesh().axes(); ++axis)
+    if (copies[axis].isPartial()) {
+      copies[axis] = Property::broadcast();
+      if (x.position() >= 0)
+        stream = 64 * stream + x.layout().mesh().coordinate(x.position(), axis);
+    }
+  LayoutSpec spec = x.layout().spec();
+  spec.properties = copies;
+  const Ref<DTensor> addend = makeRef<DTensor>(x.comm(), Layout(spec), x.dataType());
+  fillUniform(*addend, kSeed, stream, -bound, bound);
+  copyLocal(*addend, x);
+}
+
+// The value of a distributed tensor on every rank; addends are summed.
+inline std::vector<double> gathered(const DTensor& x) {
+  return visitFloating(x.dataType(), [&]<class T>(T) {
+    const Ref<DTensor> all = tensor(onWorld(x.layout().shape(), "B"), x.dataType());
+    Conversion(world(), x.layout(), all->layout(), x.dataType()).apply(x, *all);
+    const DTensor& everywhere = *all;
+    return std::vector<double>(everywhere.data<T>(), everywhere.data<T>() + all->localCells());
+  });
+}
+
+// This rank's cells in row-major order, whatever the strides.
+inline std::vector<double> localCells(const DTensor& x) {
+  const Ref<DTensor> packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
+  copyLocal(x, *packed);
+  return visitFloating(x.dataType(), [&]<class T>(T) {
+    const DTensor& y = *packed;
+    return std::vector<double>(y.data<T>(), y.data<T>() + y.localCells());
+  });
+}
+
+inline void expectNear(const std::vector<double>& got, const std::vector<double>& want,
+                       double tolerance, const std::string& what) {
+  ASSERT_EQ(got.size(), want.size()) << what;
+  double scale = 1;
+  for (double w : want)
+    scale = std::max(scale, std::abs(w));
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], tolerance * scale) << what << " at " << i;
+}
+
+// Weights from the initialiser, random biases: the same on any partition.
+inline void fillParameters(Layer& layer) {
+  layer.initialize(kSeed, 0);
+  for (const auto& p : layer.parameters())
+    if (p->name() == "bias") {
+      fillUniform(p->value(), kSeed, 5, -1, 1);
+      p->valueChanged();
+    }
+}
+
+// A layer set up for one input, with the four tensors of a step.
+struct Step {
+  Ref<Layer> layer;
+  Ref<DTensor> x, y, dy, dx;
+
+  Step(Ref<Layer> given, const Layout& input, TenonDataType type = TENON_FLOAT64)
+      : layer(std::move(given)) {
+    if (!layer->isSetUp())
+      layer->setDataType(type);
+    layer->setUp(input);
+    const Layout output = layer->outputLayout(input);
+    x = tensor(input, type);
+    y = tensor(output, type);
+    dy = tensor(output.dual(), type);
+    dx = tensor(input.dual(), type);
+  }
+  void apply() { layer->apply(*x, *y); }
+  void adjoint() { layer->applyAdjoint(*dy, dx.get()); }
+};
+
+// Runs a call on all ranks that must fail on all of them alike.
+template <class Call>
+void expectErrorOnAll(TenonErrorCode code, std::initializer_list<const char*> parts, Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.text();
+    EXPECT_TRUE(error.isAgreed() || world()->size() == 1) << error.text();
+    for (const char* part : parts)
+      EXPECT_NE(error.text().find(part), std::string::npos)
+          << "'" << part << "' is missing in: " << error.text();
+    return;
+  }
+  ADD_FAILURE() << "no error; expected " << errorName(code);
+}
+
+} // namespace tenon::test

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Setting a layer up: options, storage of parameters, initial weights, what is refused, and errors
+// of one rank that become errors of all.
+#include "layer_run.hpp"
+
+#include "sys/expect_error.hpp"
+#include "sys/options.hpp"
+
+namespace tenon {
+namespace {
+
+using test::expectErrorOnAll;
+using test::gathered;
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+Layout batch() {
+  return onWorld({8, 6}, "S0");
+}
+
+bool isLastRank() {
+  return world()->rank() == world()->size() - 1;
+}
+
+Ref<AffineLayer> affine() {
+  auto layer = makeRef<AffineLayer>(world(), 6, 5);
+  layer->setDataType(TENON_FLOAT64);
+  return layer;
+}
+
+TEST(LayerSetUp, ComesBeforeEverything) {
+  const auto layer = affine();
+  const auto x = tensor(batch()), y = tensor(onWorld({8, 5}, "S0"));
+  expectError(TENON_ERR_STATE, {"SetUp"}, [&] { layer->apply(*x, *y); });
+  expectError(TENON_ERR_STATE, {"SetUp"}, [&] { layer->outputLayout(batch()); });
+  expectError(TENON_ERR_STATE, {"SetUp"}, [&] { layer->initialize(1, 0); });
+}
+
+TEST(LayerSetUp, EndsTheTimeOfSettings) {
+  const auto layer = affine();
+  layer->setUp(batch());
+  expectError(TENON_ERR_STATE, {"SetDataType"}, [&] { layer->setDataType(TENON_FLOAT32); });
+  expectError(TENON_ERR_STATE, {"SetStackDepth"}, [&] { layer->setStackDepth(2); });
+  expectError(TENON_ERR_STATE, {"SetSignature"}, [&] { layer->setSignature("n"); });
+  expectError(TENON_ERR_STATE, {"SetStorage"}, [&] { layer->setStorage("root"); });
+  expectError(TENON_ERR_STATE, {"SetBackend"}, [&] { layer->setBackend("blas"); });
+  expectError(TENON_ERR_STATE, {"SetBias"}, [&] { layer->setBias(false); });
+  const auto net = makeRef<SequentialLayer>(world());
+  net->add(layer);
+  net->setDataType(TENON_FLOAT64);
+  net->setUp(batch());
+  expectError(TENON_ERR_STATE, {"Add"}, [&] { net->add(affine()); });
+}
+
+TEST(LayerSetUp, RefusesBadSettings) {
+  const auto layer = affine();
+  expectError(TENON_ERR_DATATYPE, {"int64"}, [&] { layer->setDataType(TENON_INT64); });
+  expectError(TENON_ERR_ARG, {"0", "at least 1"}, [&] { layer->setStackDepth(0); });
+  expectError(TENON_ERR_LAYOUT, {"'X'"}, [&] { layer->setStorage("X"); });
+  EXPECT_THROW(layer->setBackend("mkl"), Error);
+  layer->setUp(batch());
+  EXPECT_EQ(layer->stackDepth(), 1);
+}
+
+TEST(LayerSetUp, NamesAWrongInput) {
+  const auto layer = affine();
+  expectErrorOnAll(TENON_ERR_SHAPE, {"[batch, 6]", "[8,7]"}, [&] {
+    layer->setUp(onWorld({8, 7}, "S0"));
+  });
+  const auto conv =
+      makeRef<ConvolutionLayer>(world(), 2, 3, std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
+  expectErrorOnAll(TENON_ERR_SHAPE, {"4 dimensions", "[8,2,5]"}, [&] {
+    conv->setUp(onWorld({8, 2, 5}, "B"));
+  });
+  expectErrorOnAll(TENON_ERR_SHAPE, {"2 input channels", "got 4"}, [&] {
+    conv->setUp(onWorld({8, 4, 5, 5}, "B"));
+  });
+  expectErrorOnAll(TENON_ERR_SHAPE, {"reaches over 3", "2"}, [&] {
+    conv->setUp(onWorld({8, 2, 5, 2}, "B"));
+  });
+
+  layer->setUp(batch());
+  const auto y = tensor(layer->outputLayout(batch()));
+  expectError(TENON_ERR_SHAPE, {"[4,6]", "[8,6]", "SetUp"}, [&] {
+    layer->apply(*tensor(onWorld({4, 6}, "S0")), *y);
+  });
+  expectError(TENON_ERR_LAYOUT, {"as B", "as S0"}, [&] {
+    layer->apply(*tensor(onWorld({8, 6}, "B")), *y);
+  });
+  expectError(TENON_ERR_DATATYPE, {"float32", "float64", "input"},
+              [&] { layer->apply(*tensor(batch(), TENON_FLOAT32), *y); });
+  expectError(TENON_ERR_SHAPE, {"output", "[8,5]", "[8,6]"},
+              [&] { layer->apply(*tensor(batch()), *tensor(batch())); });
+  expectError(TENON_ERR_LAYOUT, {"output"}, [&] {
+    layer->apply(*tensor(batch()), *tensor(onWorld({8, 5}, "B")));
+  });
+}
+
+TEST(LayerSetUp, NamesAWrongCotangent) {
+  const auto layer = affine();
+  const Layout input = onWorld({8, 6}, "B");
+  layer->setSignature("B");
+  layer->setUp(input);
+  layer->apply(*tensor(input), *tensor(onWorld({8, 5}, "B")));
+  expectError(TENON_ERR_LAYOUT, {"cotangent of the output", "as P", "as B"}, [&] {
+    layer->applyAdjoint(*tensor(onWorld({8, 5}, "B")), nullptr);
+  });
+  expectError(TENON_ERR_LAYOUT, {"cotangent of the input", "as P", "as B"}, [&] {
+    layer->applyAdjoint(*tensor(onWorld({8, 5}, "P")), tensor(input).get());
+  });
+  layer->applyAdjoint(*tensor(onWorld({8, 5}, "P")), nullptr);
+}
+
+TEST(LayerSetUp, ListsTheSignaturesThatThereAre) {
+  const auto layer = affine();
+  layer->setSignature("h");
+  expectErrorOnAll(TENON_ERR_OPTION, {"'h'", "n, o, i, B, R, P"}, [&] { layer->setUp(batch()); });
+  layer->setSignature("n,o");
+  expectErrorOnAll(TENON_ERR_OPTION, {"'n,o'", "2 letters", "1 axes"},
+                   [&] { layer->setUp(batch()); });
+  layer->setSignature("o");
+  layer->setUp(batch());
+}
+
+// What a failed set-up has begun must not outlive it.
+TEST(LayerSetUp, MayBeTriedAgainWithOtherSettings) {
+  const auto layer = affine();
+  layer->setBackend("onednn"); // knows no float64
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"onednn"}, [&] { layer->setUp(batch()); });
+  EXPECT_TRUE(layer->parameters().empty());
+  layer->setDataType(TENON_FLOAT32);
+  test::Step step(layer, batch(), TENON_FLOAT32);
+  test::fillParameters(*layer);
+  step.apply();
+  step.adjoint();
+}
+
+TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const auto signature = affine();
+  signature->setSignature(isLastRank() ? "n" : "o");
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"signature"}, [&] { signature->setUp(batch()); });
+  const auto storage = affine();
+  storage->setStorage(isLastRank() ? "root" : "use");
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"storage"}, [&] { storage->setUp(batch()); });
+  const auto depth = affine();
+  depth->setStackDepth(isLastRank() ? 2 : 1);
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"depth"}, [&] { depth->setUp(batch()); });
+  const auto shape = makeRef<AffineLayer>(world(), 6, isLastRank() ? 4 : 5);
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"6 to 4", "6 to 5"}, [&] { shape->setUp(batch()); });
+  const auto window = makeRef<ConvolutionLayer>(
+      world(), 2, 3,
+      std::vector<Window>{{.kernel = 3, .padLow = isLastRank(), .padHigh = !isLastRank()}});
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"padding 1+0", "padding 0+1"}, [&] {
+    window->setUp(onWorld({2, 2, 9}, "S2"));
+  });
+  const auto input = affine();
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"S0", "B"}, [&] {
+    input->setUp(onWorld({8, 6}, isLastRank() ? "S0" : "B"));
+  });
+}
+
+TEST(LayerSetUp, FailsOnAllRanksIfOneHasAnotherNetwork) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const auto net = makeRef<SequentialLayer>(world());
+  if (!isLastRank())
+    net->add(makeRef<AffineLayer>(world(), 6, 6));
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"affine"}, [&] { net->setUp(batch()); });
+}
+
+TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank fails alone";
+  options().set("-tenon_odd_signature", isLastRank() ? "x" : "o");
+  const auto net = makeRef<SequentialLayer>(world());
+  net->setDataType(TENON_FLOAT64);
+  const auto odd = affine();
+  odd->setPrefix("odd_");
+  net->add(odd);
+  net->setFromOptions();
+  options().clear();
+  EXPECT_THROW(net->setUp(batch()), Error);
+
+  // Right on all ranks now, it works, messages included.
+  odd->setSignature("o");
+  test::Step step(net, batch());
+  test::fillParameters(*net);
+  test::fillValid(*step.x, 1);
+  step.apply();
+  step.adjoint();
+}
+
+// Fails on the last rank before it has made what the others make.
+class FailsOnLast final : public Layer {
+public:
+  explicit FailsOnLast(CommPtr comm) : Layer(std::move(comm)) {}
+  const char* type() const noexcept override { return "fails"; }
+
+private:
+  std::unique_ptr<Setup> makeSetup(const Layout& input) override {
+    if (!isLastRank())
+      Conversion(comm(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
+    throw Error(TENON_ERR_SUPPORT, isLastRank() ? "this machine is odd" : "never seen");
+  }
+};
+
+// The messages of objects made later find each other, although the failed rank has made fewer.
+TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
+  const auto odd = makeRef<FailsOnLast>(world());
+  EXPECT_THROW(odd->setUp(batch()), Error);
+  const auto x = tensor(batch());
+  fillUniform(*x, 1, 1, -1, 1);
+  const auto before = gathered(*x);
+  EXPECT_EQ(before.size(), 48u);
+}
+
+// A rank that fails alone, in a container, while the others set up the next layer.
+class FailsAfterFirst final : public Layer {
+public:
+  explicit FailsAfterFirst(CommPtr comm, Ref<Layer> inner)
+      : Layer(std::move(comm)), inner_(std::move(inner)) {}
+  const char* type() const noexcept override { return "container"; }
+
+private:
+  std::unique_ptr<Setup> makeSetup(const Layout& input) override {
+    if (isLastRank())
+      throw Error(TENON_ERR_MEMORY, "no room here");
+    inner_->setUp(input);
+    throw Error(TENON_ERR_INTERNAL, "set up although a rank failed");
+  }
+  Ref<Layer> inner_;
+};
+
+TEST(LayerSetUp, FailsOnAllRanksIfOneFailsBetweenTwoLayers) {
+  const auto container = makeRef<FailsAfterFirst>(world(), affine());
+  expectErrorOnAll(TENON_ERR_MEMORY, {"no room here"}, [&] { container->setUp(batch()); });
+}
+
+TEST(Sequential, HandsItsSettingsOn) {
+  const auto net = makeRef<SequentialLayer>(world());
+  const auto plain = makeRef<AffineLayer>(world(), 6, 6), own = makeRef<AffineLayer>(world(), 6, 6);
+  net->setDataType(TENON_FLOAT64);
+  net->setStackDepth(3);
+  net->setStorage("root");
+  net->setBackend("blas");
+  own->setStorage("B");
+  own->setBackend("reference");
+  net->add(plain);
+  net->add(own);
+  net->setUp(batch());
+  for (const auto& layer : {plain, own}) {
+    EXPECT_EQ(layer->dataType(), TENON_FLOAT64);
+    EXPECT_EQ(layer->stackDepth(), 3);
+  }
+  EXPECT_EQ(plain->parameters()[0]->storage(), onWorld({6, 6}, "R"));
+  EXPECT_EQ(own->parameters()[0]->storage(), onWorld({6, 6}, "B"));
+  EXPECT_NE(plain->describe().find("kernel blas"), std::string::npos) << plain->describe();
+  EXPECT_NE(own->describe().find("kernel reference"), std::string::npos) << own->describe();
+}
+
+TEST(Sequential, IsAsBeforeIfALayerFailsInApply) {
+  const auto net = makeRef<SequentialLayer>(world());
+  const auto loss = makeRef<CrossEntropyLayer>(world());
+  net->setDataType(TENON_FLOAT64);
+  net->add(makeRef<AffineLayer>(world(), 6, 5));
+  net->add(loss);
+  test::Step step(net, batch());
+  for (int i = 0; i < 2; ++i)
+    expectError(TENON_ERR_STATE, {"no labels"}, [&] { step.apply(); });
+  loss->setTarget(tensor(onWorld({8}, "S0"), TENON_INT64));
+  step.apply();
+  step.adjoint();
+}
+
+class Options : public testing::Test {
+protected:
+  ~Options() override { options().clear(); }
+};
+
+TEST_F(Options, SetTheLayerOfThatPrefix) {
+  options().set("-tenon_fc_signature", "o");
+  options().set("-tenon_fc_storage", "root");
+  options().set("-tenon_fc_backend", "reference");
+  options().set("-tenon_fc_stack_depth", "4");
+  options().set("-tenon_fc_initializer", "he_normal");
+  const auto layer = affine(), other = affine(), same = affine();
+  layer->setPrefix("fc_");
+  for (const auto& l : {layer, other}) {
+    l->setFromOptions();
+    l->setUp(batch());
+    l->initialize(1, 0);
+  }
+  same->setUp(batch());
+  same->initialize(1, 0);
+  EXPECT_EQ(layer->stackDepth(), 4);
+  EXPECT_EQ(layer->parameters()[0]->storage().describe(), onWorld({5, 6}, "R").describe());
+  EXPECT_EQ(layer->outputLayout(batch()).describe(), onWorld({8, 5}, "S1").describe());
+  EXPECT_NE(layer->describe().find("reference"), std::string::npos);
+  EXPECT_EQ(other->stackDepth(), 1);
+  EXPECT_EQ(other->outputLayout(batch()).describe(), onWorld({8, 5}, "S0").describe());
+  EXPECT_EQ(gathered(other->parameters()[0]->value()), gathered(same->parameters()[0]->value()));
+  EXPECT_NE(gathered(layer->parameters()[0]->value()), gathered(same->parameters()[0]->value()));
+}
+
+TEST_F(Options, ThatAreWrongAreRefused) {
+  EXPECT_THROW(options().set("-tenon_fc_backend", "gpu"), Error);
+  options().set("-tenon_fc_stack_depth", "0");
+  const auto layer = affine();
+  layer->setPrefix("fc_");
+  expectError(TENON_ERR_ARG, {"at least 1"}, [&] { layer->setFromOptions(); });
+}
+
+TEST(ParameterStorage, IsWhereItIsAskedFor) {
+  for (const char* storage : {"use", "root", "S0", "B"}) {
+    const auto layer = affine();
+    layer->setStorage(storage);
+    layer->setSignature("o");
+    layer->setUp(batch());
+    const std::string want = std::string(storage) == "use"    ? "S0"
+                             : std::string(storage) == "root" ? "R"
+                                                              : storage;
+    EXPECT_EQ(layer->parameters()[0]->storage(), onWorld({5, 6}, want)) << storage;
+    EXPECT_EQ(layer->parameters()[1]->storage(), onWorld({5}, want)) << storage;
+  }
+}
+
+TEST(ParameterStorage, TakesOnePropertyForEachAxis) {
+  const std::vector<int> mesh = {world()->size(), 1};
+  const auto layer = affine();
+  layer->setStorage("S0,B");
+  layer->setUp(onWorld({8, 6}, mesh, "S0,S1"));
+  EXPECT_EQ(layer->parameters()[0]->storage(), onWorld({5, 6}, mesh, "S0,B"));
+  const auto wrong = affine();
+  wrong->setStorage("S0");
+  expectErrorOnAll(TENON_ERR_LAYOUT, {"2 axes", "1 properties"}, [&] {
+    wrong->setUp(onWorld({8, 6}, mesh, "S0,S1"));
+  });
+}
+
+TEST(ParameterStorage, CannotBePartial) {
+  const auto layer = affine();
+  layer->setStorage("P");
+  expectErrorOnAll(TENON_ERR_OPTION, {"'P'", "partial"}, [&] { layer->setUp(batch()); });
+  layer->setStorage("B");
+  layer->setUp(batch());
+}
+
+TEST(InitialWeights, AreTheSameOnAnyPartition) {
+  auto weights = [](const Layout& input, const char* storage) {
+    const auto net = makeRef<SequentialLayer>(world());
+    net->setDataType(TENON_FLOAT64);
+    for (int i = 0; i < 2; ++i) {
+      const auto layer = makeRef<AffineLayer>(world(), 6, 6);
+      layer->setStorage(storage);
+      net->add(layer);
+    }
+    net->setUp(input);
+    net->initialize(5, 0);
+    std::vector<std::vector<double>> values;
+    for (const auto& p : net->parameters())
+      values.push_back(gathered(p->value()));
+    return values;
+  };
+  const auto want = weights(onWorld({8, 6}, "B"), "use");
+  for (const char* properties : {"S0", "S1", "R", "P"})
+    for (const char* storage : {"use", "root", "S0"})
+      EXPECT_EQ(weights(onWorld({8, 6}, properties), storage), want) << properties << storage;
+  EXPECT_NE(want[0], want[2]);                   // two layers, two draws
+  EXPECT_EQ(want[1], std::vector<double>(6, 0)); // the bias
+  const double bound = std::sqrt(6.0 / (6 + 6));
+  for (double w : want[0])
+    EXPECT_LE(std::abs(w), bound);
+}
+
+TEST(InitialWeights, DifferInNestedContainers) {
+  const auto outer = makeRef<SequentialLayer>(world());
+  for (int i = 0; i < 2; ++i) {
+    const auto inner = makeRef<SequentialLayer>(world());
+    for (int j = 0; j < 2; ++j)
+      inner->add(makeRef<AffineLayer>(world(), 6, 6));
+    outer->add(inner);
+  }
+  outer->setDataType(TENON_FLOAT64);
+  outer->setUp(batch());
+  outer->initialize(5, 0);
+  const auto parameters = outer->parameters();
+  for (std::size_t i = 0; i < parameters.size(); i += 2)
+    for (std::size_t j = 0; j < i; j += 2)
+      EXPECT_NE(gathered(parameters[i]->value()), gathered(parameters[j]->value()));
+}
+
+} // namespace
+} // namespace tenon

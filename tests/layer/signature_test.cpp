@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Signatures: which one a layer takes by itself, what parameters and outputs become under a forced
+// one, and what a spatially split convolution sends.
+#include "layer_run.hpp"
+
+#include "sys/log.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+Properties outputOf(const Ref<Layer>& layer, const Layout& input) {
+  layer->setUp(input);
+  return layer->outputLayout(input).properties();
+}
+
+Ref<Layer> affine() {
+  return makeRef<AffineLayer>(world(), 6, 4);
+}
+Ref<Layer> convolution() {
+  return makeRef<ConvolutionLayer>(world(), 4, 4,
+                                   std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
+}
+Ref<Layer> pooling(PoolingMode mode) {
+  return makeRef<PoolingLayer>(world(), mode, std::vector<Window>{{.kernel = 2}, {.kernel = 2}});
+}
+
+struct Choice {
+  std::function<Ref<Layer>()> make;
+  Shape shape;
+  const char* input;
+  const char* letters;
+  const char* output;
+};
+
+const Shape kImage = {8, 4, 12, 12}, kMatrix = {8, 6};
+
+const std::vector<Choice>& choices() {
+  static const std::vector<Choice> all = {
+      {affine, kMatrix, "S0", "n", "S0"},
+      {affine, kMatrix, "B", "o", "S1"}, // before B in the table
+      {affine, kMatrix, "S1", "i", "P"},
+      {affine, kMatrix, "R", "R", "R"},
+      {affine, kMatrix, "P", "P", "P"},
+      {convolution, kImage, "S0", "n", "S0"},
+      {convolution, kImage, "S1", "i", "P"},
+      {convolution, kImage, "S2", "h", "S2"},
+      {convolution, kImage, "S3", "w", "S3"},
+      {convolution, kImage, "B", "o", "S1"},
+      {convolution, kImage, "R", "R", "R"},
+      {convolution, kImage, "P", "P", "P"},
+      {[] { return pooling(PoolingMode::Max); }, kImage, "S1", "c", "S1"},
+      {[] { return pooling(PoolingMode::Max); }, kImage, "S3", "w", "S3"},
+      {[] { return pooling(PoolingMode::Max); }, kImage, "B", "B", "B"},
+      {[] { return pooling(PoolingMode::Max); }, kImage, "P", "n", "S0"}, // must be summed
+      {[] { return pooling(PoolingMode::AverageIncludePad); }, kImage, "P", "P", "P"},
+      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "S2", "S2", "S2"},
+      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "P", "S0", "S0"},
+      {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S1", "c", "S1"},
+      {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S2", "n", "S0"},
+      {[] { return makeRef<FlattenLayer>(world()); }, kImage, "P", "P", "P"},
+  };
+  return all;
+}
+
+TEST(Signatures, FollowTheInputByThemselves) {
+  for (const Choice& c : choices()) {
+    const auto layer = c.make();
+    EXPECT_EQ(outputOf(layer, onWorld(c.shape, c.input)), parseProperties(c.output))
+        << layer->describe();
+    EXPECT_NE(layer->describe().find(std::string("signature ") + c.letters + ","),
+              std::string::npos)
+        << "expected " << c.letters << " in\n"
+        << layer->describe();
+  }
+}
+
+TEST(Signatures, MayBeForced) {
+  for (const auto& [letter, weight, bias, output] :
+       std::vector<std::array<const char*, 4>>{{"n", "B", "B", "S0"},
+                                               {"o", "S0", "S0", "S1"},
+                                               {"i", "S1", "R", "P"},
+                                               {"B", "B", "B", "B"},
+                                               {"R", "R", "R", "R"},
+                                               {"P", "B", "R", "P"}}) {
+    const auto layer = affine();
+    layer->setSignature(letter);
+    EXPECT_EQ(outputOf(layer, onWorld(kMatrix, "S0")), parseProperties(output)) << letter;
+    EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties(weight)) << letter;
+    EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties(bias)) << letter;
+  }
+}
+
+TEST(Signatures, MixOnSeveralAxes) {
+  const int channels = world()->size() % 2 == 0 ? 2 : 1;
+  const std::vector<int> mesh = {world()->size() / channels, channels};
+  const auto layer = convolution();
+  layer->setSignature("h, o"); // blanks do not matter
+  const Layout input = onWorld(kImage, mesh, "S0,B");
+  EXPECT_EQ(outputOf(layer, input), parseProperties("S2,S1"));
+  EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties("B,S0"));
+  EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties("B,S0"));
+}
+
+// Hewett & Grady 2020, Table 1: the affine layers of LeNet-5 on a 2 x 2 partition of outputs and
+// inputs. Workers 0 and 1 share the inputs, so 0 and 2 hold the bias.
+TEST(Signatures, GiveThePapersPartsOfLeNet5) {
+  if (world()->size() < 4)
+    GTEST_SKIP() << "needs four ranks";
+  struct Row {
+    Index inputs, outputs;
+  };
+  for (const Row& row : {Row{400, 120}, Row{120, 84}, Row{84, 10}}) {
+    const auto layer = makeRef<AffineLayer>(world(), row.inputs, row.outputs);
+    layer->setSignature("o,i");
+    layer->setUp(Layout({.shape = {256, row.inputs},
+                         .mesh = Mesh::make({2, 2}),
+                         .properties = parseProperties("B,S1")}));
+    const auto parameters = layer->parameters();
+    for (int position = 0; position < 4; ++position) {
+      EXPECT_EQ(extents(parameters[0]->storage().box(position)),
+                (Shape{row.outputs / 2, row.inputs / 2}));
+      EXPECT_EQ(extents(parameters[1]->storage().box(position)),
+                (Shape{position % 2 == 0 ? row.outputs / 2 : 0}));
+    }
+  }
+}
+
+// Kernel 5, stride 1, padding 2: each side of a cut needs two rows of the other, of all samples,
+// channels and columns.
+TEST(Signatures, SendTheHaloAndNothingElse) {
+  constexpr Index kSamples = 3, kChannels = 2, kColumns = 7;
+  const int ranks = world()->size(), rank = world()->rank();
+  const auto layer = makeRef<ConvolutionLayer>(
+      world(), kChannels, 4,
+      std::vector<Window>(2, Window{.kernel = 5, .padLow = 2, .padHigh = 2}));
+  test::Step step(layer, onWorld({kSamples, kChannels, 4 * ranks, kColumns}, "S2"));
+  step.apply();
+  step.adjoint(); // parameters have arrived now; from here on the halo alone moves
+  auto counted = [](auto&& call) {
+    logEnable(true);
+    logReset();
+    call();
+    logEnable(false);
+    EventRecord sum;
+    for (const EventRecord& record : logSnapshot())
+      if (record.event == "LayerApply" || record.event == "LayerAdjoint") {
+        sum.messages += record.messages;
+        sum.bytes += record.bytes;
+      }
+    return sum;
+  };
+  const Index neighbours = (rank > 0) + (rank + 1 < ranks);
+  const Index bytes = neighbours * kSamples * kChannels * 2 * kColumns * Index(sizeof(double));
+  const EventRecord forward = counted([&] { step.apply(); });
+  EXPECT_EQ(forward.messages, neighbours);
+  EXPECT_EQ(forward.bytes, bytes);
+  const EventRecord backward = counted([&] { step.adjoint(); });
+  EXPECT_EQ(backward.messages, neighbours);
+  EXPECT_EQ(backward.bytes, bytes);
+}
+
+// Stride 2, kernel 2, no padding: parts of even height need nothing of each other.
+TEST(Signatures, SendNothingWhereNoWindowCrossesACut) {
+  const auto layer = makeRef<PoolingLayer>(
+      world(), PoolingMode::Max, std::vector<Window>(2, Window{.kernel = 2, .stride = 2}));
+  layer->setUp(onWorld({2, 3, 4 * world()->size(), 6}, "S2"));
+  EXPECT_EQ(layer->describe().find("converted"), std::string::npos) << layer->describe();
+}
+
+} // namespace
+} // namespace tenon
