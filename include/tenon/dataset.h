@@ -3,8 +3,8 @@
  *  @brief TenonDataset: labelled samples, served in distributed batches.
  *
  *  The samples lie in two IDX files, the format of MNIST: images [samples, height, width] and
- * labels [samples], unsigned bytes both. A rank keeps of the images only the part of space that its
- * batches hold. Order and batches do not depend on the number of ranks.
+ *  labels [samples], unsigned bytes both. A rank keeps of the images only the part of space that
+ *  its batches hold. Order and batches do not depend on the number of ranks.
  *
  *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
  *  whose object is gone or of another class.
@@ -23,7 +23,7 @@
  *  @param[in]  labels   path of the labels
  *  @param[out] dataset  to be given back with TenonDatasetDestroy()
  *  @return on all ranks TENON_ERR_FILE if a file cannot be read, TENON_ERR_FORMAT if it is
- * truncated, too long or of another format, or if the two do not belong together
+ *          truncated, too long or of another format, or if the two do not belong together
  */
 TENON_EXTERN TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images,
                                                   const char* labels,

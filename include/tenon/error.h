@@ -130,7 +130,7 @@ TENON_EXTERN TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler,
 TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
 
 /** In a function that returns a TenonErrorCode: calls, and if the call failed adds the place of
- * this line to the record and returns the code. */
+ *  this line to the record and returns the code. */
 #define TenonCall(call)                                                                            \
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (call);                                                           \

@@ -3,12 +3,12 @@
  *  @brief TenonLayer: a differentiable map between distributed tensors, with named parameters.
  *
  *  Life: Create, Set..., TenonLayerSetFromOptions(), TenonLayerSetUp() with the layout of the
- * input, then Apply, ApplyTangent, ApplyAdjoint, and Destroy. SetUp may be called for several
- * layouts; the set-ups share the parameters, and the input's layout chooses among them.
+ *  input, then Apply, ApplyTangent, ApplyAdjoint, and Destroy. SetUp may be called for several
+ *  layouts; the set-ups share the parameters, and the input's layout chooses among them.
  *
  *  Distribution. A layer has signatures: for each axis of the mesh a letter that says how input,
  *  parameters and output lie along it so that the local kernel alone gives the right answer. For
- * the affine layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o]:
+ *  the affine layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o]:
  *
  *    letter | x     | W     | b     | y     | also known as
  *    n      | S0    | B     | B     | S0    | data parallel
@@ -19,13 +19,13 @@
  *    P      | P     | B     | R     | P     | of a sum to come
  *
  *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange);
- * pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each element
- * S0, S1,
- *  ..., B, R; cross-entropy n, c, B, R. Any letters may be mixed on several axes. Without a choice
- * by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the first row of its table
- * that fits the input as it lies, and the first row of all where none does. The output's layout
- * follows (TenonLayerCreateOutput()); whatever must be moved is moved inside Apply, and its adjoint
- * inside ApplyAdjoint (Hewett and Grady 2020, Section 4; Gholami et al. 2018).
+ *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
+ *  element S0, S1, ..., B, R; cross-entropy n, c, B, R. Any letters may be mixed on several axes.
+ *  Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the
+ *  first row of its table that fits the input as it lies, and the first row of all where none
+ *  does. The output's layout follows (TenonLayerCreateOutput()); whatever must be moved is moved
+ *  inside Apply, and its adjoint inside ApplyAdjoint (Hewett and Grady 2020, Section 4; Gholami et
+ *  al. 2018).
  *
  *  Cotangents. The cotangent of a tensor lies in the dual layout (TenonLayoutGetDual()), in which B
  *  and P are exchanged: TenonLayerCreateCotangent() makes it. Parameter gradients accumulate until
@@ -119,7 +119,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm,
                                                          TenonLayer* layer) TENON_NOEXCEPT;
 
 /** @brief Layers one after the other, to be added with TenonLayerSequentialAdd(). Collective on
- * comm. */
+ *         comm. */
 TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
                                                        TenonLayer* layer) TENON_NOEXCEPT;
 
@@ -182,7 +182,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
  *
  *  @param[in] layer    layer
  *  @param[in] storage  "use": as the signature uses them (default); "root": on coordinate 0 of
- * every axis; or properties such as "S0,B"
+ *                      every axis; or properties such as "S0,B"
  *  @return TENON_ERR_LAYOUT for another text
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
@@ -207,7 +207,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOE
  *  Does nothing if the layer is set up for this layout already.
  *
  *  @return on all ranks TENON_ERR_SHAPE if the shape does not fit the layer, TENON_ERR_LAYOUT if
- * the layout has margins, TENON_ERR_OPTION for a signature that does not exist
+ *          the layout has margins, TENON_ERR_OPTION for a signature that does not exist
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) TENON_NOEXCEPT;
 
@@ -235,7 +235,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
  *
  *  Weights are drawn by the rule -tenon_[prefix_]initializer (glorot_uniform by default; Glorot and
  *  Bengio 2010, He et al. 2015) from seed and global position, so they do not depend on the
- * partition; biases are zero.
+ *  partition; biases are zero.
  *
  *  @return TENON_ERR_STATE before SetUp
  */
@@ -251,7 +251,7 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
  *  @param[in]  layer      layer
  *  @param[in]  number     from 0
  *  @param[out] parameter  a new handle on the value itself, named as layer and parameter
- * ("C5.weight"); to be given back with TenonDTensorDestroy()
+ *                         ("C5.weight"); to be given back with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG if there is no such parameter
  */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
@@ -293,9 +293,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
 /** @brief y <- f(x). Collective on the layer.
  *
  *  In training mode what the adjoint needs is pushed on the stack: library tensors by reference,
- * and one that changes before its adjoint is refused then; arrays of the caller's are copied. From
- * the second call on nothing is allocated by Tenon. On more than one rank an error is not known to
- * the others and goes to the fatal handler (TenonSetFatalErrorHandler()).
+ *  and one that changes before its adjoint is refused then; arrays of the caller's are copied. From
+ *  the second call on nothing is allocated by Tenon. On more than one rank an error is not known to
+ *  the others and goes to the fatal handler (TenonSetFatalErrorHandler()).
  *
  *  @param[in]  layer  set up for the layout of x
  *  @param[in]  x      input
@@ -323,7 +323,7 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTenso
  *  @param[in]  dy     in the dual of the output's layout
  *  @param[out] dx     in the dual of the input's layout, overwritten; NULL if it is not wanted
  *  @return TENON_ERR_STATE if nothing is on the stack, or if a tensor kept by Apply was changed
- * since
+ *          since
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy,
                                                    TenonDTensor dx) TENON_NOEXCEPT;

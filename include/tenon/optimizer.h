@@ -7,7 +7,7 @@
  *
  *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
  *  whose object is gone or of another class. Setters are not collective, but must be called alike
- * on all ranks.
+ *  on all ranks.
  *
  *  Options: -tenon_[prefix_]learning_rate, weight_decay; of sgd momentum, nesterov; of adam beta1,
  *  beta2, epsilon.
@@ -34,7 +34,7 @@ TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimiz
                                                           double rate) TENON_NOEXCEPT;
 
 /** @brief Multiple of the parameters that is added to their gradients; 0 by default. Not
- * collective.
+ *         collective.
  *  @return TENON_ERR_ARG if negative */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetWeightDecay(TenonOptimizer optimizer,
                                                          double decay) TENON_NOEXCEPT;
