@@ -13,8 +13,11 @@ TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images, const ch
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
-    collectively(*own, [&] { return &required(dataset, "dataset"); });
-    give(dataset, makeRef<IdxDataset>(own, textOrEmpty(images), textOrEmpty(labels)));
+    const auto [imagesPath, labelsPath] = collectively(*own, [&] {
+      required(dataset, "dataset");
+      return std::pair(textOf(images, "images"), textOf(labels, "labels"));
+    });
+    give(dataset, makeRef<IdxDataset>(own, imagesPath, labelsPath));
   });
 }
 

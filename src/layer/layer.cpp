@@ -108,8 +108,13 @@ void Layer::setTraining(bool training) {
 void Layer::setUp(const Layout& input) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
-  agreeOnText(*comm_, fmt::format("what {} is set up with", title()),
-              fmt::format("{}; input {}", settings(), input.describe()));
+  collectively(
+      *comm_, fmt::format("what {} is set up with", title()),
+      [&] {
+        failedSets_.check();
+        return fmt::format("{}; input {}", settings(), input.describe());
+      },
+      [](const std::string& text) { return text; });
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.setup->input() == input;
   });
@@ -126,7 +131,6 @@ void Layer::setUp(const Layout& input) {
 }
 
 Layer::Entry Layer::makeEntry(const Layout& input) {
-  failedSets_.check();
   Entry entry;
   entry.setup = makeSetup(input);
   for (int level = 0; level < depth_; ++level)

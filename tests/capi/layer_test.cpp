@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers through the C calls: their life, and what they answer to wrong calls on all ranks and on
+// one.
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+// Affine layers of 6 inputs and 4 outputs on batches of 8 that are split over all ranks.
+class LayerCApi : public CApi {
+protected:
+  static constexpr TenonInt kBatch = 8, kInputs = 6, kOutputs = 4;
+
+  void SetUp() override {
+    CApi::SetUp();
+    batch_ = layout({kBatch, kInputs}, "S0");
+    expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, kInputs, kOutputs, &affine_));
+    TenonSetFatalErrorHandler(TenonReturnErrorHandler, nullptr);
+  }
+  void TearDown() override {
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    for (TenonDTensor* one : {&x_, &y_, &dx_, &dy_})
+      expectSuccess(TenonDTensorDestroy(one));
+    expectSuccess(TenonLayerDestroy(&affine_));
+    expectSuccess(TenonLayoutDestroy(&batch_));
+    CApi::TearDown();
+  }
+
+  void setUp(TenonDataType type) {
+    expectSuccess(TenonLayerSetDataType(affine_, type));
+    expectSuccess(TenonLayerSetUp(affine_, batch_));
+    x_ = tensor(batch_, type);
+    expectSuccess(TenonLayerCreateOutput(affine_, &y_));
+    expectSuccess(TenonLayerCreateCotangent(affine_, &dy_));
+    expectSuccess(TenonLayerCreateInputCotangent(affine_, &dx_));
+  }
+
+  TenonLayout batch_ = nullptr;
+  TenonLayer affine_ = nullptr;
+  TenonDTensor x_ = nullptr, y_ = nullptr, dx_ = nullptr, dy_ = nullptr;
+};
+
+// y = x W^T + b with W = 1, b = 0: each output is the row's sum, each dx the sum of the row of dy,
+// each gradient of W the column's sum.
+TEST_F(LayerCApi, AnAffineLayerOfOnesAddsUp) {
+  setUp(TENON_FLOAT64);
+  int count = 0;
+  expectSuccess(TenonLayerGetParameterCount(affine_, &count));
+  ASSERT_EQ(count, 2);
+  TenonDTensor weight = nullptr, gradient = nullptr;
+  expectSuccess(TenonLayerGetParameter(affine_, 0, &weight));
+  expectSuccess(TenonDTensorFillConstant(weight, 1));
+  expectSuccess(TenonDTensorFillConstant(x_, 0.5));
+  expectSuccess(TenonDTensorFillConstant(dy_, 2));
+  double most = 0;
+  expectSuccess(TenonLayerApply(affine_, x_, y_));
+  expectSuccess(TenonDTensorMaxAbs(y_, &most));
+  EXPECT_EQ(most, kInputs * 0.5);
+  expectSuccess(TenonLayerApplyAdjoint(affine_, dy_, dx_));
+  expectSuccess(TenonDTensorMaxAbs(dx_, &most));
+  EXPECT_EQ(most, kOutputs * 2);
+  expectSuccess(TenonLayerGetParameterGradient(affine_, 0, &gradient));
+  double pairing = 0;
+  expectSuccess(TenonDTensorPairing(gradient, weight, &pairing));
+  EXPECT_DOUBLE_EQ(pairing, double(kBatch * kOutputs * kInputs));
+  expectSuccess(TenonDTensorDestroy(&weight));
+  expectSuccess(TenonDTensorDestroy(&gradient));
+}
+
+TEST_F(LayerCApi, CallsBeforeSetUpAreRefused) {
+  TenonDTensor none = nullptr;
+  TenonLayout output = nullptr;
+  TenonOptimizer optimizer = nullptr;
+  x_ = tensor(batch_, TENON_FLOAT32);
+  dy_ = tensor(batch_, TENON_FLOAT32);
+  expectCode(TENON_ERR_STATE, TenonLayerApply(affine_, x_, dy_), {"not set up", "SetUp"});
+  expectCode(TENON_ERR_STATE, TenonLayerApplyAdjoint(affine_, x_, nullptr), {"nothing"});
+  expectCode(TENON_ERR_STATE, TenonLayerGetOutputLayout(affine_, &output), {"before SetUp"});
+  expectCode(TENON_ERR_STATE, TenonLayerInitialize(affine_, 1), {"before SetUp"});
+  expectCode(TENON_ERR_ARG, TenonLayerGetParameter(affine_, 0, &none), {"SetUp makes them"});
+  expectCommonCode(TENON_ERR_STATE, TenonLayerCreateOutput(affine_, &none), {"before SetUp"});
+  expectCommonCode(TENON_ERR_STATE, TenonOptimizerCreate(affine_, "sgd", &optimizer),
+                   {"before SetUp"});
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(optimizer, nullptr);
+}
+
+TEST_F(LayerCApi, SettersAfterSetUpAreRefused) {
+  setUp(TENON_FLOAT32);
+  expectCode(TENON_ERR_STATE, TenonLayerSetDataType(affine_, TENON_FLOAT64), {"after", "set up"});
+  expectCode(TENON_ERR_STATE, TenonLayerSetSignature(affine_, "o"), {"SetSignature"});
+  expectCode(TENON_ERR_STATE, TenonLayerSetStackDepth(affine_, 2), {"SetStackDepth"});
+}
+
+TEST_F(LayerCApi, AnInputThatDoesNotFitFailsAlikeAtSetUp) {
+  TenonLayout wide = layout({kBatch, kInputs + 1}, "S0");
+  expectCommonCode(TENON_ERR_SHAPE, TenonLayerSetUp(affine_, wide), {"6", "7"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLayerSetUp(affine_, isLast() ? wide : batch_),
+                     {"set up with"});
+  expectCommonCode(TENON_ERR_NULL, TenonLayerSetUp(affine_, isLast() ? nullptr : batch_),
+                   {"input is NULL"});
+  setUp(TENON_FLOAT32); // a failed SetUp leaves nothing behind
+  expectSuccess(TenonLayoutDestroy(&wide));
+}
+
+TEST_F(LayerCApi, ASignatureThatDoesNotExistNamesThoseThatDo) {
+  expectSuccess(TenonLayerSetSignature(affine_, "q"));
+  expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(affine_, batch_), {"'q'", "n", "o", "i"});
+}
+
+TEST_F(LayerCApi, ASetterThatFailedOnOneRankFailsSetUpOnAll) {
+  const TenonErrorCode code = TenonLayerSetStackDepth(affine_, isLast() ? 0 : 2);
+  expectCode(isLast() ? TENON_ERR_ARG : TENON_SUCCESS, code, {});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUp(affine_, batch_), {"stack depth", "0"});
+  expectSuccess(TenonLayerSetStackDepth(affine_, 2));
+  expectSuccess(TenonLayerSetUp(affine_, batch_));
+}
+
+TEST_F(LayerCApi, OptionsWithItsPrefixReachALayer) {
+  expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(affine_), "capi_test_"));
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_capi_test_backend", "cudann"),
+             {"cudann", "onednn"});
+  expectSuccess(TenonOptionsSet("-tenon_capi_test_signature", "q"));
+  expectSuccess(TenonLayerSetFromOptions(affine_));
+  expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(affine_, batch_), {"'q'"});
+}
+
+// All ranks are wrong alike, so that none waits.
+TEST_F(LayerCApi, ATensorThatDoesNotFitIsNamed) {
+  setUp(TENON_FLOAT32);
+  TenonLayout longer = layout({kBatch + 1, kInputs}, "S0"), copies = layout({kBatch, kInputs}, "B");
+  TenonDTensor many = tensor(longer, TENON_FLOAT32), everywhere = tensor(copies, TENON_FLOAT32),
+               precise = tensor(batch_, TENON_FLOAT64);
+  expectCode(TENON_ERR_SHAPE, TenonLayerApply(affine_, many, y_), {"[8,6]", "[9,6]"});
+  expectCode(TENON_ERR_LAYOUT, TenonLayerApply(affine_, everywhere, y_), {"as S0", "as B"});
+  expectCode(TENON_ERR_DATATYPE, TenonLayerApply(affine_, precise, y_), {"float32", "float64"});
+  expectCode(TENON_ERR_SHAPE, TenonLayerApply(affine_, x_, x_), {"output", "[8,4]", "[8,6]"});
+  expectCode(TENON_ERR_NULL, TenonLayerApply(affine_, x_, nullptr), {"y is NULL"});
+  expectCode(TENON_ERR_STATE, TenonLayerApplyAdjoint(affine_, dy_, dx_), {"nothing"});
+  expectSuccess(TenonLayerApply(affine_, x_, y_));
+  expectCode(TENON_ERR_STATE, TenonLayerApply(affine_, x_, y_), {"1 levels", "SetStackDepth"});
+  expectSuccess(TenonDTensorFillConstant(x_, 3));
+  expectCode(TENON_ERR_STATE, TenonLayerApplyAdjoint(affine_, dy_, dx_), {"changed"});
+  expectSuccess(TenonLayerClearStack(affine_));
+  for (TenonDTensor* one : {&many, &everywhere, &precise})
+    expectSuccess(TenonDTensorDestroy(one));
+  expectSuccess(TenonLayoutDestroy(&longer));
+  expectSuccess(TenonLayoutDestroy(&copies));
+}
+
+TEST_F(LayerCApi, CallsForOtherTypesSayWhichTheyAreFor) {
+  const TenonInt two[2] = {2, 2};
+  expectCode(TENON_ERR_TYPE, TenonLayerSetStride(affine_, two), {"affine", "convolution"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSequentialAdd(affine_, affine_), {"sequential"});
+  TenonDTensor labels = tensor(batch_, TENON_INT64);
+  expectCode(TENON_ERR_TYPE, TenonLayerSetTarget(affine_, labels), {"crossentropy"});
+  expectSuccess(TenonDTensorDestroy(&labels));
+}
+
+TEST_F(LayerCApi, CreatesRefuseWrongArgumentsAlike) {
+  const TenonInt kernel[2] = {3, 0};
+  TenonLayer layer = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 1, kernel, &layer),
+                   {"kernel[1] is 0"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateConv(MPI_COMM_WORLD, 4, 1, 1, kernel, &layer),
+                   {"spatial is 4"});
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonLayerCreateAffine(MPI_COMM_WORLD, isLast() ? 0 : 3, 2, &layer), {"0"});
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreatePointwise(MPI_COMM_WORLD, "rleu", &layer),
+                   {"rleu", "relu"});
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonLayerCreatePointwise(MPI_COMM_WORLD, isLast() ? nullptr : "relu", &layer),
+                   {"function is NULL"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonLayerCreateAffine(MPI_COMM_WORLD, 3, 2 + isLast(), &layer),
+                     {"the layer"});
+  EXPECT_EQ(layer, nullptr);
+}
+
+TEST_F(LayerCApi, ALabelOutsideTheClassesIsAnError) {
+  TenonLayout logits = layout({4, 3}, "B"), samples = layout({4}, "B");
+  TenonLayer loss = nullptr;
+  expectSuccess(TenonLayerCreateCrossEntropy(MPI_COMM_WORLD, &loss));
+  expectSuccess(TenonLayerSetUp(loss, logits));
+  TenonDTensor x = tensor(logits, TENON_FLOAT32), labels = tensor(samples, TENON_INT64),
+               y = nullptr;
+  expectSuccess(TenonLayerCreateOutput(loss, &y));
+  expectCode(TENON_ERR_STATE, TenonLayerApply(loss, x, y), {"SetTarget"});
+  expectSuccess(TenonLayerSetTarget(loss, labels));
+  expectSuccess(TenonLayerApply(loss, x, y));
+  double value = 0;
+  expectSuccess(TenonDTensorMaxAbs(y, &value));
+  EXPECT_NEAR(value, std::log(3.0), 1e-6); // equal logits
+  expectSuccess(TenonLayerClearStack(loss));
+  expectSuccess(TenonDTensorFillConstant(labels, 3));
+  expectCode(TENON_ERR_ARG, TenonLayerApply(loss, x, y), {"3"});
+  for (TenonDTensor* one : {&x, &y, &labels})
+    expectSuccess(TenonDTensorDestroy(one));
+  expectSuccess(TenonLayerDestroy(&loss));
+  expectSuccess(TenonLayoutDestroy(&logits));
+  expectSuccess(TenonLayoutDestroy(&samples));
+}
+
+} // namespace
+} // namespace tenon::test

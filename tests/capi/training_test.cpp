@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Optimizers and datasets through the C calls, and what they answer to wrong calls and broken
+// files, on all ranks and on one.
+#include "capi/expect_code.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes idxHeader(const std::vector<unsigned>& shape) {
+  Bytes bytes{0, 0, 8, static_cast<unsigned char>(shape.size())};
+  for (unsigned extent : shape)
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bytes.push_back(static_cast<unsigned char>(extent >> shift));
+  return bytes;
+}
+
+Bytes withPayload(Bytes bytes, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    bytes.push_back(static_cast<unsigned char>(i % 251));
+  return bytes;
+}
+
+// Six images of 3 x 5 pixels; pixel i of the file is i mod 251, label n is n.
+class DatasetCApi : public CApi {
+protected:
+  static constexpr TenonInt kSamples = 6, kHeight = 3, kWidth = 5;
+
+  void SetUp() override {
+    CApi::SetUp();
+    const std::string stem = testing::TempDir() + "tenon_capi_" + std::to_string(worldSize());
+    images_ = stem + "_images.idx";
+    labels_ = stem + "_labels.idx";
+    write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 90));
+    write(labels_, withPayload(idxHeader({kSamples}), 6));
+  }
+  void TearDown() override {
+    expectSuccess(TenonDatasetDestroy(&dataset_));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (worldRank() == 0)
+      for (const std::string& path : {images_, labels_})
+        std::remove(path.c_str());
+    CApi::TearDown();
+  }
+
+  // One rank writes, all may read when it returns.
+  static void write(const std::string& path, const Bytes& bytes) {
+    if (worldRank() == 0) {
+      std::ofstream file(path, std::ios::binary);
+      for (unsigned char byte : bytes)
+        file.put(static_cast<char>(byte));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  void expectRefused(TenonErrorCode code, const std::string& images,
+                     std::initializer_list<const char*> words) {
+    expectCommonCode(
+        code, TenonDatasetCreateIDX(MPI_COMM_WORLD, images.c_str(), labels_.c_str(), &dataset_),
+        words);
+    EXPECT_EQ(dataset_, nullptr);
+  }
+
+  void open() {
+    expectSuccess(
+        TenonDatasetCreateIDX(MPI_COMM_WORLD, images_.c_str(), labels_.c_str(), &dataset_));
+  }
+
+  std::string images_, labels_;
+  TenonDataset dataset_ = nullptr;
+};
+
+TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
+  open();
+  TenonInt samples = 0, height = 0, width = 0, batches = 0;
+  expectSuccess(TenonDatasetGetShape(dataset_, &samples, &height, &width));
+  EXPECT_EQ(samples, kSamples);
+  EXPECT_EQ(height, kHeight);
+  EXPECT_EQ(width, kWidth);
+  TenonLayout pixels = layout({2, 1, kHeight, kWidth}, "S2"), classes = layout({2}, "B");
+  expectCode(TENON_ERR_STATE, TenonDatasetGetBatchCount(dataset_, &batches), {"before SetUp"});
+  expectSuccess(TenonDatasetSetScaling(dataset_, 255, 1));
+  expectSuccess(TenonDatasetSetUp(dataset_, pixels, classes));
+  expectSuccess(TenonDatasetGetBatchCount(dataset_, &batches));
+  EXPECT_EQ(batches, 3);
+  TenonDTensor x = tensor(pixels, TENON_FLOAT64), labels = tensor(classes, TENON_INT64);
+  expectSuccess(TenonDatasetGetBatch(dataset_, 0, 1, x, labels));
+  TenonInt low[4], high[4];
+  const void* array = nullptr;
+  expectSuccess(TenonDTensorGetBox(x, low, high));
+  expectSuccess(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &array));
+  const double* value = static_cast<const double*>(array);
+  for (TenonInt n = 2; n < 4; ++n)
+    for (TenonInt r = low[2]; r < high[2]; ++r)
+      for (TenonInt c = 0; c < kWidth; ++c)
+        EXPECT_DOUBLE_EQ(*value++, double((n * kHeight + r) * kWidth + c + 1));
+  expectSuccess(TenonDTensorRestoreArrayRead(x, &array));
+  expectSuccess(TenonDTensorGetArrayRead(labels, TENON_INT64, &array));
+  EXPECT_EQ(static_cast<const TenonInt*>(array)[0], 2);
+  EXPECT_EQ(static_cast<const TenonInt*>(array)[1], 3);
+  expectSuccess(TenonDTensorRestoreArrayRead(labels, &array));
+  expectCode(TENON_ERR_ARG, TenonDatasetGetBatch(dataset_, 0, 3, x, labels), {"0 to 2", "3"});
+  expectCode(TENON_ERR_DATATYPE, TenonDatasetGetBatch(dataset_, 0, 0, labels, x),
+             {"int64", "float64"});
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonDTensorDestroy(&labels));
+  expectSuccess(TenonLayoutDestroy(&pixels));
+  expectSuccess(TenonLayoutDestroy(&classes));
+}
+
+TEST_F(DatasetCApi, BrokenFilesAreRefusedByName) {
+  expectRefused(TENON_ERR_FILE, images_ + ".absent", {".absent", "No such file"});
+  if (worldSize() > 1)
+    expectRefused(TENON_ERR_FILE, isLast() ? images_ + ".absent" : images_, {".absent"});
+  write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 89));
+  expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx", "not a whole IDX file"});
+  write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 91));
+  expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx"});
+  write(images_, {'P', 'K', 3, 4, 1, 2, 3});
+  expectRefused(TENON_ERR_FORMAT, images_, {"50 4b 03 04"});
+  write(images_, withPayload(idxHeader({kSamples - 1, kHeight, kWidth}), 75));
+  expectRefused(TENON_ERR_FORMAT, images_, {"5 images", "6 labels"});
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonDatasetCreateIDX(MPI_COMM_WORLD, images_.c_str(),
+                                         isLast() ? nullptr : labels_.c_str(), &dataset_),
+                   {"labels is NULL"});
+}
+
+TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {
+  open();
+  TenonLayout classes = layout({2}, "B"), more = layout({3}, "B"), many = layout({7}, "B"),
+              wide = layout({2, 1, kHeight, kWidth + 1}, "S0"),
+              sums = layout({2, 1, kHeight, kWidth}, "P"),
+              good = layout({2, 1, kHeight, kWidth}, "S0"),
+              all = layout({7, 1, kHeight, kWidth}, "S0");
+  expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, wide, classes),
+                   {"[batch, 1, 3, 5]", "[2,1,3,6]"});
+  expectCommonCode(TENON_ERR_LAYOUT, TenonDatasetSetUp(dataset_, sums, classes), {"S, B and R"});
+  expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, good, more), {"[2]", "[3]"});
+  expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, all, many), {"1 to 6", "7"});
+  expectCommonCode(TENON_ERR_NULL, TenonDatasetSetUp(dataset_, isLast() ? nullptr : good, classes),
+                   {"x is NULL"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonDatasetSetUp(dataset_, isLast() ? wide : good, classes), {"batch"});
+  expectSuccess(TenonDatasetSetUp(dataset_, good, classes));
+  for (TenonLayout* one : {&classes, &more, &many, &wide, &sums, &good, &all})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+// y = w x with one weight: the gradient is the sum of x dy, the step rate times that.
+class OptimizerCApi : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    samples_ = layout({4, 1}, "S0");
+    expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 1, 1, &layer_));
+    expectSuccess(TenonLayerSetBias(layer_, TENON_FALSE));
+    expectSuccess(TenonLayerSetDataType(layer_, TENON_FLOAT64));
+    expectSuccess(TenonLayerSetUp(layer_, samples_));
+  }
+  void TearDown() override {
+    expectSuccess(TenonOptimizerDestroy(&optimizer_));
+    expectSuccess(TenonLayerDestroy(&layer_));
+    expectSuccess(TenonLayoutDestroy(&samples_));
+    CApi::TearDown();
+  }
+
+  TenonLayout samples_ = nullptr;
+  TenonLayer layer_ = nullptr;
+  TenonOptimizer optimizer_ = nullptr;
+};
+
+TEST_F(OptimizerCApi, SgdStepsAlongTheSummedGradient) {
+  expectSuccess(TenonOptimizerCreate(layer_, "sgd", &optimizer_));
+  expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 0.125));
+  TenonDTensor weight = nullptr, x = tensor(samples_, TENON_FLOAT64), y = nullptr, dy = nullptr;
+  expectSuccess(TenonLayerGetParameter(layer_, 0, &weight));
+  expectSuccess(TenonDTensorFillConstant(weight, 1));
+  expectSuccess(TenonLayerCreateOutput(layer_, &y));
+  expectSuccess(TenonLayerCreateCotangent(layer_, &dy));
+  expectSuccess(TenonDTensorFillConstant(x, 3));
+  expectSuccess(TenonDTensorFillConstant(dy, 2));
+  for (int step = 0; step < 2; ++step) {
+    expectSuccess(TenonLayerApply(layer_, x, y));
+    expectSuccess(TenonLayerApplyAdjoint(layer_, dy, nullptr));
+    expectSuccess(TenonOptimizerStep(optimizer_));
+  }
+  double value = 0;
+  expectSuccess(TenonDTensorMaxAbs(weight, &value));
+  EXPECT_EQ(value, 5); // |1 - 2 (0.125 (4 samples x 3 x 2))|
+  TenonInt steps = 0;
+  expectSuccess(TenonOptimizerGetSteps(optimizer_, &steps));
+  EXPECT_EQ(steps, 2);
+  for (TenonDTensor* one : {&weight, &x, &y, &dy})
+    expectSuccess(TenonDTensorDestroy(one));
+}
+
+TEST_F(OptimizerCApi, WrongArgumentsSayWhatIsExpected) {
+  expectCommonCode(TENON_ERR_TYPE, TenonOptimizerCreate(layer_, "adma", &optimizer_),
+                   {"adma", "adam"});
+  expectCommonCode(TENON_ERR_TYPE,
+                   TenonOptimizerCreate(layer_, isLast() ? "lamb" : "sgd", &optimizer_), {"lamb"});
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonOptimizerCreate(layer_, isLast() ? nullptr : "sgd", &optimizer_),
+                   {"type is NULL"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonOptimizerCreate(layer_, isLast() ? "adam" : "sgd", &optimizer_),
+                     {"the type"});
+  EXPECT_EQ(optimizer_, nullptr);
+  expectSuccess(TenonOptimizerCreate(layer_, "sgd", &optimizer_));
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetLearningRate(optimizer_, 0), {"above 0"});
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetWeightDecay(optimizer_, -1), {"-1"});
+  expectCode(TENON_ERR_ARG, TenonOptimizerSGDSetMomentum(optimizer_, 1, TENON_FALSE), {"1"});
+  expectCode(TENON_ERR_TYPE, TenonOptimizerAdamSetBetas(optimizer_, 0.5, 0.5), {"sgd", "adam"});
+  expectSuccess(
+      TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(optimizer_), "capi_test_"));
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_capi_test_learning_rate", "fast"),
+             {"fast", "real number"});
+  expectSuccess(TenonOptionsSet("-tenon_capi_test_learning_rate", "-1"));
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetFromOptions(optimizer_), {"-1", "above 0"});
+}
+
+} // namespace
+} // namespace tenon::test
