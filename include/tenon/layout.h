@@ -78,8 +78,19 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
 TENON_EXTERN TenonErrorCode TenonLayoutCreate(TenonPartition partition,
                                               TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief The global extents. Not collective; the same on all ranks. What was set before for single
- *         dimensions is forgotten if their number changes.
+/** @brief A layout to be specified that begins as a copy of another: change what differs, as a margin
+ *         for a halo, and set it up. Collective on the model.
+ *
+ *  @param[in]  model   set up; made by any of the calls, from boxes too
+ *  @param[out] layout  not set up yet; to be given back with TenonLayoutDestroy()
+ *  @return on all ranks TENON_ERR_STATE if the model is not set up, TENON_ERR_COLLECTIVE if ranks
+ *          pass different ones
+ */
+TENON_EXTERN TenonErrorCode TenonLayoutCreateLike(TenonLayout model,
+                                                  TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief The global extents. Not collective; the same on all ranks. A dimension whose extent
+ *         changes forgets its cuts and its margin; if the number of dimensions changes, all do.
  *
  *  @param[in] ndim   number of tensor dimensions, 1 to 8
  *  @param[in] shape  [ndim] at least 0
@@ -88,7 +99,9 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreate(TenonPartition partition,
 TENON_EXTERN TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim,
                                                 const TenonInt shape[]) TENON_NOEXCEPT;
 
-/** @brief One property for each mesh axis ("S0,B"). Not collective; the same on all ranks.
+/** @brief One property for each mesh axis ("S0,B"). Not collective; the same on all ranks. A
+ *         dimension that other axes split than before forgets their order, its cuts and the boxes
+ *         of its margin.
  *  @return TENON_ERR_LAYOUT, naming the word, if the text is no list of properties */
 TENON_EXTERN TenonErrorCode TenonLayoutSetProperties(TenonLayout layout,
                                                      const char* properties) TENON_NOEXCEPT;

@@ -88,6 +88,17 @@ TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) 
   });
 }
 
+TenonErrorCode TenonLayoutCreateLike(TenonLayout model, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const LayoutObject& known = deref(model, "model");
+    createTogether(
+        *known.comm(), layout, "layout", "the model",
+        [&] { return makeRef<LayoutObject>(known.comm(), LayoutDraft(known.layout())); },
+        [&](const auto&) { return known.layout().describe(); });
+  });
+}
+
 TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim, const TenonInt shape[]) noexcept {
   return guard(__func__, [&, function = __func__] {
     deref(layout, "layout").specify(function, [&](LayoutDraft& draft) {

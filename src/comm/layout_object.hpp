@@ -19,6 +19,8 @@ public:
       : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)) {}
   LayoutObject(CommPtr comm, MeshPtr mesh)
       : Object(kClass), comm_(std::move(comm)), draft_(std::move(mesh)) {}
+  LayoutObject(CommPtr comm, LayoutDraft draft)
+      : Object(kClass), comm_(std::move(comm)), draft_(std::move(draft)) {}
 
   const CommPtr& comm() const noexcept { return comm_; }
   bool isSetUp() const noexcept { return layout_.has_value(); }

@@ -5,11 +5,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
+
+namespace {
+
+bool splitsAlike(const Properties& a, const Properties& b, std::size_t dim) {
+  const Property shard = Property::shard(static_cast<int>(dim));
+  return std::ranges::equal(
+      a, b, [&](const Property& p, const Property& q) { return (p == shard) == (q == shard); });
+}
+
+} // namespace
 
 LayoutDraft::LayoutDraft(MeshPtr mesh) {
   spec_.mesh = std::move(mesh);
 }
+
+LayoutDraft::LayoutDraft(const Layout& model)
+    : spec_(model.spec()), widths_(model.shape().size()), hasProperties_(true) {}
 
 void LayoutDraft::setShape(Shape shape) {
   const std::size_t rank = shape.size();
@@ -26,10 +41,28 @@ void LayoutDraft::setShape(Shape shape) {
     spec_.margins.assign(rank, {});
     widths_.assign(rank, {});
   }
+  for (std::size_t d = 0; d < spec_.shape.size() && d < rank; ++d) {
+    if (spec_.shape[d] == shape[d])
+      continue;
+    spec_.cuts[d].clear();
+    spec_.margins[d].reset();
+    widths_[d].reset();
+  }
   spec_.shape = std::move(shape);
 }
 
+void LayoutDraft::forgetParts(std::size_t dim) {
+  spec_.splitAxes[dim].clear();
+  spec_.cuts[dim].clear();
+  if (!widths_[dim])
+    spec_.margins[dim].reset();
+}
+
 void LayoutDraft::setProperties(Properties properties) {
+  if (hasProperties_)
+    for (std::size_t d = 0; d < spec_.shape.size(); ++d)
+      if (!splitsAlike(spec_.properties, properties, d))
+        forgetParts(d);
   spec_.properties = std::move(properties);
   hasProperties_ = true;
 }

@@ -11,9 +11,13 @@ namespace tenon {
 class LayoutDraft {
 public:
   explicit LayoutDraft(MeshPtr mesh);
+  explicit LayoutDraft(const Layout& model);
 
-  // A change of the number of dimensions forgets what was set for single ones.
+  // A dimension whose extent changes forgets its cuts and its margin; if the number of dimensions
+  // changes, all do.
   void setShape(Shape shape);
+  // A dimension that other axes split than before forgets their order, its cuts and the boxes of its
+  // margin.
   void setProperties(Properties properties);
   // The rest throws TENON_ERR_STATE before the shape is set, TENON_ERR_ARG for no such dimension.
   void setSplitOrder(int dim, std::vector<int> axes);
@@ -33,6 +37,7 @@ private:
   };
 
   void checkDim(int dim) const;
+  void forgetParts(std::size_t dim);
 
   LayoutSpec spec_;
   std::vector<std::optional<Widths>> widths_;

@@ -183,5 +183,24 @@ TEST_F(CApi, ViewsAreTextFromOneRank) {
   expectSuccess(TenonLayoutDestroy(&made));
 }
 
+TEST_F(CApi, ALayoutLikeTheSolversTakesAMargin) {
+  const TenonInt last = worldSize() - 1 - worldRank(); // ranks in reverse order along dimension 0
+  const TenonInt low[2] = {2 * last, 0}, high[2] = {2 * last + 2, 5};
+  TenonLayout own = nullptr, wide = nullptr, copy = nullptr;
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, low, high, &own));
+  expectSuccess(TenonLayoutCreateLike(own, &wide));
+  expectCode(TENON_ERR_STATE, TenonLayoutGetBox(wide, nullptr, nullptr), {"not set up"});
+  expectCommonCode(TENON_ERR_STATE, TenonLayoutCreateLike(wide, &copy), {"not set up"});
+  expectSuccess(TenonLayoutSetMargin(wide, 0, 1, 3, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetUp(wide));
+  TenonInt from[2], to[2];
+  expectSuccess(TenonLayoutGetBox(wide, from, to));
+  EXPECT_EQ(from[0], low[0] - 1);
+  EXPECT_EQ(to[0], high[0] + 3);
+  EXPECT_EQ(to[1], 5);
+  expectSuccess(TenonLayoutDestroy(&wide));
+  expectSuccess(TenonLayoutDestroy(&own));
+}
+
 } // namespace
 } // namespace tenon::test

@@ -84,5 +84,40 @@ TEST(LayoutDraft, AnotherNumberOfDimensionsForgetsTheOldOnes) {
   EXPECT_EQ(made.build().cuts(0), (std::vector<Index>{0, 2, 4}));
 }
 
+TEST(LayoutDraft, ACopyOfALayoutBuildsTheSameAndTakesAMargin) {
+  LayoutDraft first = draft({2, 2}, {9, 5}, "S0,S1");
+  first.setCuts(0, {0, 7, 9});
+  const Layout model = first.build();
+  EXPECT_EQ(LayoutDraft(model).build(), model);
+  LayoutDraft wide(model);
+  wide.setMarginWidths(0, 1, 2, Boundary::Zero, Boundary::Zero);
+  EXPECT_EQ(wide.build().box(0, 1), (Interval{6, 11}));
+  EXPECT_EQ(wide.build().withoutMargins(), model);
+}
+
+TEST(LayoutDraft, AChangedExtentForgetsTheCutsOfItsDimensionOnly) {
+  LayoutDraft made = draft({2, 2}, {9, 5}, "S0,S1");
+  made.setCuts(0, {0, 7, 9});
+  made.setCuts(1, {0, 1, 5});
+  made.setMarginBoxes(0, {{0, 8}, {6, 9}}, Boundary::None, Boundary::None);
+  made.setShape({8, 5});
+  const Layout built = made.build();
+  EXPECT_EQ(built.cuts(0), (std::vector<Index>{0, 4, 8}));
+  EXPECT_EQ(built.cuts(1), (std::vector<Index>{0, 1, 5}));
+  EXPECT_FALSE(built.hasMargins());
+}
+
+TEST(LayoutDraft, ADimensionThatOtherAxesSplitForgetsItsCuts) {
+  LayoutDraft made = draft({2, 2}, {9, 5}, "S0,S1");
+  made.setCuts(0, {0, 7, 9});
+  made.setCuts(1, {0, 1, 5});
+  made.setMarginWidths(1, 1, 1, Boundary::Zero, Boundary::Zero);
+  made.setProperties(parseProperties("S0,B"));
+  const Layout built = made.build();
+  EXPECT_EQ(built.cuts(0), (std::vector<Index>{0, 7, 9}));
+  EXPECT_EQ(built.parts(1), 1);
+  EXPECT_EQ(built.box(1, 0), (Interval{-1, 6}));
+}
+
 } // namespace
 } // namespace tenon
