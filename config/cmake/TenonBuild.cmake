@@ -62,3 +62,28 @@ function(tenon_test_environment name)
     OMPI_MCA_btl_base_warn_component_unused=0
     OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
 endfunction()
+
+# tenon_add_tutorial(NAME RANKS 1 2 ... [ARGS ...])
+# The program NAME.c, run for each number of ranks; what it prints must be expected/NAME.<ranks>.txt,
+# or expected/NAME.txt where all print the same.
+function(tenon_add_tutorial name)
+  cmake_parse_arguments(TUTORIAL "" "" "RANKS;ARGS" ${ARGN})
+  add_executable(${name} ${name}.c)
+  target_link_libraries(${name} PRIVATE tenon tenon_warnings m)
+  if(NOT TENON_BUILD_TESTS)
+    return()
+  endif()
+  foreach(ranks IN LISTS TUTORIAL_RANKS)
+    set(expected ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.txt)
+    if(NOT EXISTS ${expected})
+      set(expected ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.${ranks}.txt)
+    endif()
+    set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>
+      ${TUTORIAL_ARGS})
+    add_test(NAME tutorial_${name}.${ranks} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
+      -DEXPECTED=${expected} -P ${PROJECT_SOURCE_DIR}/config/cmake/CompareOutput.cmake)
+    set_tests_properties(tutorial_${name}.${ranks} PROPERTIES TIMEOUT 240 LABELS mpi
+      PROCESSORS ${ranks})
+    tenon_test_environment(tutorial_${name}.${ranks})
+  endforeach()
+endfunction()
