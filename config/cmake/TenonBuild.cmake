@@ -63,12 +63,15 @@ function(tenon_test_environment name)
     OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
 endfunction()
 
-# tenon_add_tutorial(NAME RANKS 1 2 ... [ARGS ...])
-# The program NAME.c, run for each number of ranks; what it prints must be expected/NAME.<ranks>.txt,
-# or expected/NAME.txt where all print the same.
+# tenon_add_tutorial(NAME RANKS 1 2 ... [SOURCES ...] [ARGS ...])
+# A program (of NAME.c by default), run for each number of ranks in a folder of its own; what it
+# prints must be expected/NAME.<ranks>.txt, or expected/NAME.txt where all print the same.
 function(tenon_add_tutorial name)
-  cmake_parse_arguments(TUTORIAL "" "" "RANKS;ARGS" ${ARGN})
-  add_executable(${name} ${name}.c)
+  cmake_parse_arguments(TUTORIAL "" "" "RANKS;SOURCES;ARGS" ${ARGN})
+  if(NOT TUTORIAL_SOURCES)
+    set(TUTORIAL_SOURCES ${name}.c)
+  endif()
+  add_executable(${name} ${TUTORIAL_SOURCES})
   target_link_libraries(${name} PRIVATE tenon tenon_warnings m)
   if(NOT TENON_BUILD_TESTS)
     return()
@@ -80,7 +83,9 @@ function(tenon_add_tutorial name)
     endif()
     set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>
       ${TUTORIAL_ARGS})
-    add_test(NAME tutorial_${name}.${ranks} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.${ranks})
+    file(MAKE_DIRECTORY ${folder})
+    add_test(NAME tutorial_${name}.${ranks} WORKING_DIRECTORY ${folder} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
       -DEXPECTED=${expected} -P ${PROJECT_SOURCE_DIR}/config/cmake/CompareOutput.cmake)
     set_tests_properties(tutorial_${name}.${ranks} PROPERTIES TIMEOUT 240 LABELS mpi
       PROCESSORS ${ranks})

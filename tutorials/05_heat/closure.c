@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "closure.h"
+
+enum { kHidden = 16 };
+
+/* The network answers in units of this, so that its weights are of size 1. */
+static const double kUnit = 0.02;
+
+static TenonErrorCode AddConvolution(Closure* c, TenonInt in, TenonInt out, TenonInt width) {
+  const TenonInt kernel[2] = {width, width}, padding[2] = {width / 2, width / 2};
+  TenonLayer layer;
+
+  TenonCall(TenonLayerCreateConv(c->heat->comm, 2, in, out, kernel, &layer));
+  TenonCall(TenonLayerSetPadding(layer, padding, NULL)); /* it is cold outside */
+  TenonCall(TenonLayerSequentialAdd(c->network, layer));
+  TenonCall(TenonLayerDestroy(&layer));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode AddTanh(Closure* c) {
+  TenonLayer layer;
+
+  TenonCall(TenonLayerCreatePointwise(c->heat->comm, "tanh", &layer));
+  TenonCall(TenonLayerSequentialAdd(c->network, layer));
+  TenonCall(TenonLayerDestroy(&layer));
+  return TENON_SUCCESS;
+}
+
+/* A function of the 3 x 3 cells around, by 1 -> 16 -> 1 channels. The optimizer is plain momentum, not
+ * Adam: its path is smooth, so that rounding, which differs with the number of processes, does not
+ * grow into the printed digits. */
+static TenonErrorCode CreateNetwork(Closure* c) {
+  TenonCall(TenonLayerCreateSequential(c->heat->comm, &c->network));
+  TenonCall(AddConvolution(c, 1, kHidden, 3));
+  TenonCall(AddTanh(c));
+  TenonCall(AddConvolution(c, kHidden, 1, 1));
+  TenonCall(TenonLayerSetDataType(c->network, TENON_FLOAT64));
+  TenonCall(TenonLayerSetFromOptions(c->network));
+  TenonCall(TenonLayerSetUp(c->network, c->layout));
+  TenonCall(TenonLayerInitialize(c->network, 1));
+  TenonCall(TenonOptimizerCreate(c->network, "sgd", &c->optimizer));
+  TenonCall(TenonOptimizerSGDSetMomentum(c->optimizer, 0.9, TENON_FALSE));
+  TenonCall(TenonOptimizerSetLearningRate(c->optimizer, 0.025));
+  TenonCall(TenonOptimizerSetFromOptions(c->optimizer));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode ClosureCreate(const Heat* heat, Closure* c) {
+  const TenonInt low[4] = {0, 0, heat->low[0], heat->low[1]};
+  const TenonInt high[4] = {1, 1, heat->high[0], heat->high[1]};
+
+  c->heat = heat;
+  TenonCall(TenonLayoutCreateFromBoxes(heat->comm, 4, low, high, &c->layout));
+  TenonCall(TenonDTensorCreate(c->layout, TENON_FLOAT64, &c->u));
+  TenonCall(CreateNetwork(c));
+  TenonCall(TenonLayerCreateOutput(c->network, &c->tendency));
+  TenonCall(TenonLayerCreateCotangent(c->network, &c->cotangent));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode ClosureDestroy(Closure* c) {
+  TenonCall(TenonDTensorDestroy(&c->cotangent));
+  TenonCall(TenonDTensorDestroy(&c->tendency));
+  TenonCall(TenonDTensorDestroy(&c->u));
+  TenonCall(TenonOptimizerDestroy(&c->optimizer));
+  TenonCall(TenonLayerDestroy(&c->network));
+  TenonCall(TenonLayoutDestroy(&c->layout));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode ClosureWrap(const Closure* c, TenonDTensor tensor, double* field) {
+  const TenonInt rows = c->heat->high[0] - c->heat->low[0] + 2 * kGhost, width = c->heat->width;
+  const TenonInt strides[4] = {rows * width, rows * width, width, 1};
+  const TenonInt ghosts[4] = {0, 0, kGhost, kGhost};
+  double* first = HeatAt(c->heat, field, c->heat->low[0], c->heat->low[1]);
+
+  TenonCall(TenonDTensorPlaceArray(tensor, first, strides, ghosts, ghosts));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode ClosureApply(Closure* c, double* u, double* r) {
+  TenonCall(ClosureWrap(c, c->u, u));
+  TenonCall(ClosureWrap(c, c->tendency, r));
+  TenonCall(TenonLayerSetTraining(c->network, TENON_FALSE));
+  TenonCall(TenonLayerApply(c->network, c->u, c->tendency));
+  HeatAdd(c->heat, r, kUnit - 1, r);
+  return TENON_SUCCESS;
+}
+
+/* The loss is the mean square of answer - wanted, so its cotangent is 2 (answer - wanted) / cells;
+ * the solver computes it in its own arrays. */
+TenonErrorCode ClosureTrain(Closure* c, double* u, double* wanted, double* work, double* error) {
+  TenonCall(ClosureWrap(c, c->u, u));
+  TenonCall(ClosureWrap(c, c->tendency, work));
+  TenonCall(TenonLayerSetTraining(c->network, TENON_TRUE));
+  TenonCall(TenonLayerApply(c->network, c->u, c->tendency));
+  HeatAdd(c->heat, work, kUnit - 1, work);
+  *error = HeatDistance(c->heat, work, wanted);
+  HeatAdd(c->heat, work, -1, wanted);
+  HeatAdd(c->heat, work, 2.0 / (kUnit * kRows * kColumns) - 1, work);
+  TenonCall(ClosureWrap(c, c->cotangent, work));
+  TenonCall(TenonLayerApplyAdjoint(c->network, c->cotangent, NULL));
+  TenonCall(TenonOptimizerStep(c->optimizer));
+  return TENON_SUCCESS;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "picture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { kFields = 3, kText = 600 };
+
+/* All of a field on process 0, by one conversion from the solver's boxes to the root; NULL on the
+ * others. */
+static TenonErrorCode Gather(const Closure* c, TenonLinearOp toRoot, TenonDTensor whole,
+                             double* field, double* cells) {
+  const void* lent;
+  TenonInt count, i;
+
+  TenonCall(ClosureWrap(c, c->u, field));
+  TenonCall(TenonLinearOpApply(toRoot, c->u, whole));
+  TenonCall(TenonDTensorGetLocalSize(whole, &count));
+  TenonCall(TenonDTensorGetArrayRead(whole, TENON_FLOAT64, &lent));
+  for (i = 0; i < count; ++i)
+    cells[i] = ((const double*)lent)[i];
+  TenonCall(TenonDTensorRestoreArrayRead(whole, &lent));
+  return TENON_SUCCESS;
+}
+
+static int WriteData(const char* path, double cells[kFields][kRows * kColumns]) {
+  FILE* file = fopen(path, "w");
+  int i, j;
+
+  if (!file)
+    return 0;
+  fprintf(file, "# row column field closure error\n");
+  for (i = 0; i < kRows; ++i) {
+    for (j = 0; j < kColumns; ++j) {
+      const int n = i * kColumns + j;
+
+      fprintf(file, "%d %d %.6e %.6e %.6e\n", i, j, cells[1][n], cells[2][n],
+              cells[1][n] - cells[0][n]);
+    }
+    fprintf(file, "\n");
+  }
+  return fclose(file) == 0;
+}
+
+static int WriteScript(const char* path, const char* name) {
+  FILE* file = fopen(path, "w");
+
+  if (!file)
+    return 0;
+  fprintf(file,
+          "set terminal png size 1500,400\n"
+          "set output '%s.png'\n"
+          "set multiplot layout 1,3\n"
+          "set view map\nset size ratio -1\nunset key\nset autoscale fix\n"
+          "set title 'field'\nplot '%s.dat' using 2:1:3 with image\n"
+          "set title 'closure: tendency that it adds'\nplot '%s.dat' using 2:1:4 with image\n"
+          "set title 'error of the field'\nplot '%s.dat' using 2:1:5 with image\n",
+          name, name, name, name);
+  return fclose(file) == 0;
+}
+
+/* On process 0. */
+static void Draw(const char* name, double cells[kFields][kRows * kColumns]) {
+  char data[kText], script[kText], command[2 * kText];
+
+  snprintf(data, kText, "%s.dat", name);
+  snprintf(script, kText, "%s.gp", name);
+  if (!WriteData(data, cells) || !WriteScript(script, name)) {
+    fprintf(stderr, "05_heat: cannot write %s and %s\n", data, script);
+    return;
+  }
+  snprintf(command, sizeof command, "command -v gnuplot > /dev/null && gnuplot '%s'", script);
+  if (system(command) != 0)
+    fprintf(stderr, "05_heat: no picture without gnuplot; the fields are in %s\n", data);
+}
+
+TenonErrorCode PictureWrite(const Closure* c, const char* name, double* truth, double* field,
+                            double* answer) {
+  static double cells[kFields][kRows * kColumns];
+  double* fields[kFields];
+  TenonLayout root = NULL;
+  TenonLinearOp toRoot = NULL;
+  TenonDTensor whole = NULL;
+  int rank, i;
+
+  fields[0] = truth;
+  fields[1] = field;
+  fields[2] = answer;
+  MPI_Comm_rank(c->heat->comm, &rank);
+  TenonCall(TenonLayoutCreateLike(c->layout, &root));
+  TenonCall(TenonLayoutSetProperties(root, "R,R,R,R"));
+  TenonCall(TenonLayoutSetUp(root));
+  TenonCall(TenonLinearOpCreateConversion(c->layout, root, TENON_FLOAT64, &toRoot));
+  TenonCall(TenonDTensorCreate(root, TENON_FLOAT64, &whole));
+  for (i = 0; i < kFields; ++i)
+    TenonCall(Gather(c, toRoot, whole, fields[i], cells[i]));
+  if (rank == 0)
+    Draw(name, cells);
+  TenonCall(TenonDTensorDestroy(&whole));
+  TenonCall(TenonLinearOpDestroy(&toRoot));
+  TenonCall(TenonLayoutDestroy(&root));
+  return TENON_SUCCESS;
+}
