@@ -23,7 +23,7 @@
  *          the options file cannot be read; TENON_ERR_STATE if MPI was finalised already. After an
  *          error Tenon is not initialised.
  *
- *  Options: -tenon_help [word], -tenon_options_file <path>, -tenon_log_view
+ *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view
  */
 TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
                                             const char* help) TENON_NOEXCEPT;

@@ -29,13 +29,15 @@ typedef enum TenonMemorySpace {
   TENON_MEMORY_SPACE_MAX_ = 0x7fff
 } TenonMemorySpace;
 
-/** Opaque, reference-counted handles. */
-typedef struct TenonPartition_s* TenonPartition;
-typedef struct TenonLayout_s* TenonLayout;
-typedef struct TenonDTensor_s* TenonDTensor;
-typedef struct TenonLinearOp_s* TenonLinearOp;
-typedef struct TenonLayer_s* TenonLayer;
-typedef struct TenonOptimizer_s* TenonOptimizer;
-typedef struct TenonDataset_s* TenonDataset;
+/** @name Handles: opaque and reference-counted */
+/**@{*/
+typedef struct TenonPartition_s* TenonPartition; /**< processes arranged as a Cartesian mesh */
+typedef struct TenonLayout_s* TenonLayout;       /**< how a tensor lies on a partition */
+typedef struct TenonDTensor_s* TenonDTensor;     /**< a distributed tensor */
+typedef struct TenonLinearOp_s* TenonLinearOp;   /**< a linear map between distributed tensors */
+typedef struct TenonLayer_s* TenonLayer;         /**< a differentiable map with parameters */
+typedef struct TenonOptimizer_s* TenonOptimizer; /**< steps the parameters of a layer */
+typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
+/**@}*/
 
 #endif

@@ -5,8 +5,8 @@
 #ifndef TENON_VERSION_H
 #define TENON_VERSION_H
 
-#define TENON_VERSION_MAJOR 0
-#define TENON_VERSION_MINOR 1
-#define TENON_VERSION_PATCH 0
+#define TENON_VERSION_MAJOR 0 /**< of the headers */
+#define TENON_VERSION_MINOR 1 /**< of the headers */
+#define TENON_VERSION_PATCH 0 /**< of the headers */
 
 #endif
