@@ -13,6 +13,15 @@ namespace tenon {
 
 namespace {
 
+void checkWindowsCount(const WindowShape& w) {
+  for (int d = 0; d < w.rank; ++d)
+    if (w.out[d] > 0 && tapsBeforeEnd(w, d, w.out[d] - 1) < 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the pooling window of output {} along spatial dimension {} begins "
+                              "beyond the padding, which ends at {}; its mean has no divisor",
+                              w.out[d] - 1, d, w.padEnd[d]));
+}
+
 void checkWindowsRead(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     for (Index o = 0; o < w.out[d]; ++o) {
@@ -34,7 +43,7 @@ void checkShape(const PoolingShape& shape) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("pooling of {} planes was passed; expected 0 or more", shape.planes));
   if (shape.mode == PoolingMode::AverageIncludePad)
-    return;
+    return checkWindowsCount(shape.window);
   if (shape.planes > 0 && outputVolume(shape.window) > 0)
     checkWindowsRead(shape.window);
   if (shape.mode == PoolingMode::Max &&

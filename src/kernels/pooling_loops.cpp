@@ -19,6 +19,7 @@ using Winner = std::int32_t; // index in the plane
 struct Row {
   Index output;       // index of its first output in the plane
   Range taps0, taps1; // inside
+  Index padded;       // taps (t0, t1) before padEnd
   Index first0, first1;
 };
 
@@ -33,6 +34,7 @@ std::vector<Row> rowsOf(const WindowShape& w) {
   for (Index o0 = 0; o0 < w.out[0]; ++o0)
     for (Index o1 = 0; o1 < w.out[1]; ++o1)
       rows.push_back({(o0 * w.out[1] + o1) * w.out[2], tapsInside(w, 0, o0), tapsInside(w, 1, o1),
+                      tapsBeforeEnd(w, 0, o0) * tapsBeforeEnd(w, 1, o1),
                       o0 * w.stride[0] - w.padLow[0], o1 * w.stride[1] - w.padLow[1]});
   return rows;
 }
@@ -187,7 +189,7 @@ public:
         scaled_(size_t(window_.out[2])) {
     for (Index o = 0; o < window_.out[2]; ++o) {
       const Range taps = tapsInside(window_, 2, o);
-      tapsOfColumn_[o] = T(includePad_ ? window_.kernel[2] : taps.end - taps.begin);
+      tapsOfColumn_[o] = T(includePad_ ? tapsBeforeEnd(window_, 2, o) : taps.end - taps.begin);
     }
     for (Index t = 0; t < window_.kernel[2]; ++t)
       outputsOfTap_.push_back(outputsInside(window_, 2, t));
@@ -231,9 +233,8 @@ private:
   }
 
   void divide(const Row& row, const T* from, T* to) const {
-    const Index taps0 = includePad_ ? window_.kernel[0] : row.taps0.end - row.taps0.begin;
-    const Index taps1 = includePad_ ? window_.kernel[1] : row.taps1.end - row.taps1.begin;
-    const T taps = T(taps0 * taps1);
+    const Index inside = (row.taps0.end - row.taps0.begin) * (row.taps1.end - row.taps1.begin);
+    const T taps = T(includePad_ ? row.padded : inside);
     for (Index o = 0; o < window_.out[2]; ++o)
       to[o] = from[o] / (taps * tapsOfColumn_[o]);
   }

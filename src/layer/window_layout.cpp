@@ -19,8 +19,8 @@ std::string describe(const std::vector<Window>& windows) {
   for (const Window& w : windows) {
     if (!text.empty())
       text += " x ";
-    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{})", w.kernel, w.stride,
-                        w.dilation, w.padLow, w.padHigh);
+    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{}{})", w.kernel, w.stride,
+                        w.dilation, w.padLow, w.padHigh, w.ceil ? " ceil" : "");
   }
   return text;
 }
@@ -94,6 +94,7 @@ WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, c
     local.stride[s] = windows[s].stride;
     local.dilation[s] = windows[s].dilation;
     local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
+    local.padEnd[s] = use.shape()[d] + windows[s].padHigh - in[d].begin;
   }
   return local;
 }

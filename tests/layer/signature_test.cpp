@@ -59,6 +59,8 @@ const std::vector<Choice>& choices() {
       {[] { return pooling(PoolingMode::AverageIncludePad); }, kImage, "P", "P", "P"},
       {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "S2", "S2", "S2"},
       {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "P", "S0", "S0"},
+      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Scale); }, kImage, "P", "P", "P"},
+      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Identity); }, kImage, "P", "P", "P"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S1", "c", "S1"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S2", "n", "S0"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "P", "P", "P"},
