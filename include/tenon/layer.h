@@ -18,7 +18,8 @@
  *    R      | R     | R     | R     | R     | on the root
  *    P      | P     | B     | R     | P     | of a sum to come
  *
- *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange);
+ *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange); with
+ *  groups of channels g (x S1, W S0, b S0, y S1) in place of o and i;
  *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
  *  element S0, S1, ..., B, R, and P where they are linear; cross-entropy n, c, B, R; mean squared
  *  error S0, S1, ..., B, R. Any letters may be mixed on several axes.
@@ -180,6 +181,18 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDilation(TenonLayer layer,
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                                  const TenonInt high[]) TENON_NOEXCEPT;
+
+/** @brief Groups of a convolution's channels, each convolved for itself; one by default.
+ *         Not collective.
+ *
+ *  The weight is then [outChannels, inChannels / groups, kernel...], and a mesh axis may split the
+ *  channels between groups (letter g) instead of by o or i.
+ *
+ *  @param[in] layer   convolution
+ *  @param[in] groups  divides both numbers of channels
+ *  @return TENON_ERR_TYPE if the layer is no convolution, TENON_ERR_ARG if it does not divide them
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) TENON_NOEXCEPT;
 
 /** @brief Whether a last window may reach beyond the padding; it may not by default. Not collective.
  *

@@ -82,6 +82,15 @@ TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
   });
 }
 
+TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) noexcept {
+  return specify(__func__, layer, [&](Layer& l) {
+    auto* convolution = dynamic_cast<ConvolutionLayer*>(&l);
+    if (!convolution)
+      throwType(l, "convolution");
+    convolution->setGroups(groups);
+  });
+}
+
 TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ceil) noexcept {
   return specify(__func__, layer, [&](Layer& l) {
     if (!dynamic_cast<PoolingLayer*>(&l))

@@ -19,6 +19,12 @@ void checkShape(const ConvolutionShape& shape) {
         fmt::format("a convolution of batch {}, {} input and {} output channels was passed; "
                     "none may be negative",
                     shape.batch, shape.inChannels, shape.outChannels));
+  if (shape.groups < 1 || shape.inChannels % shape.groups != 0 ||
+      shape.outChannels % shape.groups != 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("a convolution of {} groups was passed, with {} input and {} output "
+                            "channels; the groups must divide both",
+                            shape.groups, shape.inChannels, shape.outChannels));
   checkWindow(shape.window);
 }
 

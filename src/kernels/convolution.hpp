@@ -4,7 +4,8 @@
 //     dx[n,c,i]  = sum over k and all (o, t) that read i of  w[k,c,t] dy[n,k,o],
 //     dw[k,c,t] += sum over n, o of  dy[n,k,o] x[n,c, o stride - padLow + t dilation],
 //     db[k]     += sum over n, o of  dy[n,k,o].
-// Input outside the held extents counts as zero.
+// Input outside the held extents counts as zero. With groups the channels fall into as many parts,
+// each convolved for itself: the sums over c, k run over the channels of one group.
 #pragma once
 
 #include "kernels/backend.hpp"
@@ -17,10 +18,11 @@ namespace tenon {
 struct ConvolutionShape {
   Index batch, inChannels, outChannels;
   WindowShape window;
+  Index groups = 1; // divides both numbers of channels
 };
 
 // All arrays are contiguous and row-major: x [batch, inChannels, in...], y [batch, outChannels,
-// out...], w [outChannels, inChannels, kernel...], b [outChannels]. An object has its own scratch:
+// out...], w [outChannels, inChannels / groups, kernel...], b [outChannels]. An object has its own scratch:
 // one call at a time.
 template <class T>
 class Convolution {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution as matrix products: with the columns X of im2col.hpp and w as the matrix
 // W [outChannels, (c,t)],
-//     Y = W X,    dX = W^T dY,    dW += dY X^T.
+//     Y = W X,    dX = W^T dY,    dW += dY X^T,
+// group by group: a group's channels are consecutive rows of X and Y.
 // The outputs are cut into tiles whose columns stay in the cache: several whole images where an
 // image is small (one product is then worth its call), a piece of an image where it is large. A
 // kernel of one tap that only copies needs no columns: X is x.
@@ -24,6 +25,13 @@ struct Tile {
   OutputTile outputs; // the whole image where images > 1
 };
 
+// One group's part of W, X and Y.
+struct Group {
+  Index outputs, depth;        // rows of Y and X
+  Index firstOutput, firstRow; // where they begin
+  Index weights;               // where W's part begins
+};
+
 bool onlyCopies(const WindowShape& w) {
   for (int d = 0; d < kMaxSpatial; ++d)
     if (w.kernel[d] != 1 || w.stride[d] != 1 || w.padLow[d] != 0 || w.in[d] != w.out[d])
@@ -38,7 +46,7 @@ public:
       : batch_(shape.batch), in_(shape.inChannels), out_(shape.outChannels),
         window_(embedWindow(shape.window)), inVolume_(inputVolume(window_)),
         outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)),
-        copies_(onlyCopies(window_)) {
+        groups_(shape.groups), copies_(onlyCopies(window_)) {
     planTiles();
     const Index outputs = images_ * rows_ * cols_;
     if (!copies_)
@@ -56,8 +64,11 @@ public:
       const Index targetDistance = tile.images > 1 ? width : outVolume_;
       if (tile.images == 1)
         beginOutputs(tile, b, y, accumulate);
-      multiply(false, false, out_, width, depth_, w, depth_, columns, distance, T(tile.images == 1),
-               target, targetDistance);
+      forEachGroup([&](const Group& g) {
+        multiply(false, false, g.outputs, width, g.depth, w + g.weights, g.depth,
+                 columns + g.firstRow * distance, distance, T(tile.images == 1),
+                 target + g.firstOutput * targetDistance, targetDistance);
+      });
       if (tile.images > 1)
         unpack(tile, b, y, accumulate);
     });
@@ -70,8 +81,12 @@ public:
       const Index dyDistance = tile.images > 1 ? width : outVolume_;
       T* columns = copies_ ? dx + tile.image * in_ * inVolume_ : columns_.data();
       const Index distance = copies_ ? inVolume_ : width;
-      multiply(true, false, depth_, width, out_, w, depth_, pack(tile, dy), dyDistance, T(0),
-               columns, distance);
+      const T* outputs = pack(tile, dy);
+      forEachGroup([&](const Group& g) {
+        multiply(true, false, g.depth, width, g.outputs, w + g.weights, g.depth,
+                 outputs + g.firstOutput * dyDistance, dyDistance, T(0),
+                 columns + g.firstRow * distance, distance);
+      });
       if (!copies_)
         scatter(tile, dx);
     });
@@ -83,8 +98,12 @@ public:
       const Index dyDistance = tile.images > 1 ? width : outVolume_;
       const T* outputs = pack(tile, dy);
       const T* columns = gather(tile, x);
-      multiply(false, true, out_, depth_, width, outputs, dyDistance, columns,
-               copies_ ? inVolume_ : width, T(1), dw, depth_);
+      const Index distance = copies_ ? inVolume_ : width;
+      forEachGroup([&](const Group& g) {
+        multiply(false, true, g.outputs, g.depth, width, outputs + g.firstOutput * dyDistance,
+                 dyDistance, columns + g.firstRow * distance, distance, T(1), dw + g.weights,
+                 g.depth);
+      });
       if (!db)
         return;
       for (Index k = 0; k < out_; ++k) {
@@ -116,6 +135,13 @@ private:
       const Index wanted = ceilDivide(std::min(budget, kEnoughOutputs), outVolume_);
       images_ = std::clamp<Index>(wanted, 1, std::max<Index>(1, batch_));
     }
+  }
+
+  template <class Visit>
+  void forEachGroup(Visit visit) const {
+    const Index outputs = out_ / groups_, depth = depth_ / groups_;
+    for (Index g = 0; g < groups_; ++g)
+      visit(Group{outputs, depth, g * outputs, g * depth, g * outputs * depth});
   }
 
   template <class Visit>
@@ -201,6 +227,7 @@ private:
   WindowShape window_;
   Index inVolume_, outVolume_;
   Index depth_; // rows of the columns: channels times taps
+  Index groups_;
   bool copies_;
   Index images_, rows_, cols_;
   std::vector<T> columns_, packed_;

@@ -35,15 +35,31 @@ Desc anyLayout(const Desc& plain) {
   return {plain.dims(), memory::data_type::f32, memory::format_tag::any};
 }
 
+// oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
+// times faster for one channel).
+constexpr Index kFewChannels = 4;
+
+// [out, in, kernel...], with several groups [groups, out / groups, in / groups, kernel...].
+Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
+  const Desc plain =
+      onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank);
+  if (s.groups == 1)
+    return plain;
+  memory::dims dims = plain.dims();
+  dims[0] /= s.groups;
+  dims.insert(dims.begin(), s.groups);
+  return plain.reshape(dims);
+}
+
 // The plain descriptions and geometry of one convolution in oneDNN's terms.
 struct Problem {
   Problem(const ConvolutionShape& s, const WindowShape& w)
-      : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)),
-        w(onednn::plainDescription(s.outChannels, s.inChannels, w.kernel, w.rank)),
+      : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
         b(onednn::plainDescription(s.outChannels, -1, {}, 0)),
         y(onednn::plainDescription(s.batch, s.outChannels, w.out, w.rank)),
         strides(onednn::toDims(w.stride, w.rank)), dilates(onednn::toDims(w.dilation, w.rank, 1)),
-        padLow(onednn::toDims(w.padLow, w.rank)) {
+        padLow(onednn::toDims(w.padLow, w.rank)),
+        fewChannels(s.groups == 1 && s.inChannels <= kFewChannels) {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
   }
@@ -60,14 +76,11 @@ struct Problem {
             padLow,
             padHigh};
   }
-  // oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
-  // times faster for one channel).
   dnnl::convolution_backward_data::desc adjointData() const {
-    const bool few = x.dims()[1] <= 4;
     return {dnnl::algorithm::convolution_direct,
-            few ? x : anyLayout(x),
-            few ? w : anyLayout(w),
-            few ? y : anyLayout(y),
+            fewChannels ? x : anyLayout(x),
+            fewChannels ? w : anyLayout(w),
+            fewChannels ? y : anyLayout(y),
             strides,
             dilates,
             padLow,
@@ -87,6 +100,7 @@ struct Problem {
 
   Desc x, w, b, y;
   memory::dims strides, dilates, padLow, padHigh;
+  bool fewChannels;
 };
 
 // The scratchpad is the caller's; `sum` adds the product to what the output holds.

@@ -101,7 +101,8 @@ KernelPlan PoolingLayer::plan(const Layout& input) {
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});
   const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
-  const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), true);
+  const Layout output =
+      windowOutputLayout(windows_, plain, outShape, chosen.output(), plain.cuts(1));
   const Layout use = windowUseLayout(windows_, plain, output);
   const int here = input.mesh().position(comm()->rank());
   const Box in = use.box(here);

@@ -46,7 +46,8 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input,
 }
 
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const Properties& properties, bool keepsChannels) {
+                          const Shape& shape, const Properties& properties,
+                          const std::vector<Index>& channelCuts) {
   LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
@@ -55,8 +56,8 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
     spec.cuts[d] = std::move(cuts);
   };
   follow(0, plainUse.cuts(0));
-  if (keepsChannels)
-    follow(1, plainUse.cuts(1));
+  if (!channelCuts.empty())
+    follow(1, channelCuts);
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
     follow(d, windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
   return Layout(std::move(spec));

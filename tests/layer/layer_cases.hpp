@@ -51,6 +51,13 @@ Ref<Layer> smallNet(CommPtr comm) {
   return net;
 }
 
+inline Ref<Layer> groupedConvolution(CommPtr comm, Index in, Index out, Index groups) {
+  auto layer = makeRef<ConvolutionLayer>(
+      comm, in, out, std::vector<Window>{{.kernel = 3, .padLow = 2}, {.kernel = 2, .stride = 2}});
+  layer->setGroups(groups);
+  return layer;
+}
+
 // With labels on every rank.
 inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
   auto layer = makeRef<CrossEntropyLayer>(comm);
@@ -99,6 +106,10 @@ inline std::vector<LayerCase> layerCases() {
        {2, 2, 4, 5, 3},
        maker<ConvolutionLayer>(Index(2), Index(2),
                                W{{.kernel = 2}, {.kernel = 3, .padLow = 1}, {.kernel = 1}})},
+      {"conv_groups", {3, 6, 7, 6}, [](CommPtr comm) { return groupedConvolution(comm, 6, 9, 3); }},
+      {"conv_depthwise",
+       {3, 5, 7, 6},
+       [](CommPtr comm) { return groupedConvolution(comm, 5, 5, 5); }},
       {"maxpool",
        {3, 2, 9, 8},
        maker<PoolingLayer>(PoolingMode::Max,

@@ -96,6 +96,34 @@ TEST(Signatures, MayBeForced) {
   }
 }
 
+// Six inputs in three groups, cut where groups meet, whatever the input's cuts.
+TEST(Signatures, SplitGroupsOfChannels) {
+  const auto layer = makeRef<ConvolutionLayer>(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
+  layer->setGroups(3);
+  const Layout input = onWorld({2, 6, 5}, "S1");
+  EXPECT_EQ(outputOf(layer, input), parseProperties("S1"));
+  const Layout weight = layer->parameters()[0]->storage(), output = layer->outputLayout(input);
+  EXPECT_EQ(weight.shape(), (Shape{9, 2, 2}));
+  EXPECT_EQ(weight.properties(), parseProperties("S0"));
+  EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties("S0"));
+  EXPECT_EQ(output.cuts(1), weight.cuts(0));
+  for (Index cut : output.cuts(1))
+    EXPECT_EQ(cut % 3, 0);
+}
+
+TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
+  const auto layer = makeRef<ConvolutionLayer>(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
+  layer->setGroups(3);
+  for (const char* letter : {"o", "i"}) {
+    layer->setSignature(letter);
+    test::expectErrorOnAll(TENON_ERR_OPTION, {letter, "3 groups", "by g"}, [&] {
+      layer->setUp(onWorld({2, 6, 5}, "B"));
+    });
+  }
+  layer->setSignature("g");
+  EXPECT_EQ(outputOf(layer, onWorld({2, 6, 5}, "B")), parseProperties("S1"));
+}
+
 TEST(Signatures, MixOnSeveralAxes) {
   const int channels = world()->size() % 2 == 0 ? 2 : 1;
   const std::vector<int> mesh = {world()->size() / channels, channels};
