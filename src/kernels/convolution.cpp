@@ -37,20 +37,21 @@ bool isEmpty(const ConvolutionShape& shape) {
 } // namespace
 
 template <class T>
-std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend) {
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
+                                                KernelContextPtr context) {
   checkShape(shape);
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
     return makeReferenceConvolution<T>(shape);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && !isEmpty(shape))
-      return makeOneDnnConvolution(shape);
-  return makeBlasConvolution<T>(shape);
+      return makeOneDnnConvolution(shape, contextOrOwn(std::move(context)));
+  return makeBlasConvolution<T>(shape, contextOrOwn(std::move(context)));
 }
 
 template std::unique_ptr<Convolution<float>> makeConvolution<float>(const ConvolutionShape&,
-                                                                    Backend);
+                                                                    Backend, KernelContextPtr);
 template std::unique_ptr<Convolution<double>> makeConvolution<double>(const ConvolutionShape&,
-                                                                      Backend);
+                                                                      Backend, KernelContextPtr);
 
 } // namespace tenon

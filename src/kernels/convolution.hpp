@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernels/backend.hpp"
+#include "kernels/context.hpp"
 #include "kernels/window.hpp"
 
 #include <memory>
@@ -22,8 +23,8 @@ struct ConvolutionShape {
 };
 
 // All arrays are contiguous and row-major: x [batch, inChannels, in...], y [batch, outChannels,
-// out...], w [outChannels, inChannels / groups, kernel...], b [outChannels]. An object has its own scratch:
-// one call at a time.
+// out...], w [outChannels, inChannels / groups, kernel...], b [outChannels]. One call
+// at a time runs in a context.
 template <class T>
 class Convolution {
 public:
@@ -40,9 +41,10 @@ public:
   virtual const char* implementation() const = 0;
 };
 
-// Any extent may be 0: then forward gives the bias or nothing, and the adjoints give zeros or add
+// Without a context the object has its own. Any extent may be 0: then forward gives the bias or nothing, and the adjoints give zeros or add
 // nothing. TENON_ERR_ARG for a malformed shape.
 template <class T>
-std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend);
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
+                                                KernelContextPtr context = nullptr);
 
 } // namespace tenon

@@ -58,7 +58,8 @@ void checkShape(const PoolingShape& shape) {
 } // namespace
 
 template <class T>
-std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend) {
+std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
+                                        KernelContextPtr context) {
   checkShape(shape);
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
@@ -66,10 +67,12 @@ std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backe
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnPools(shape))
       return makeOneDnnPooling(shape);
-  return makeLoopPooling<T>(shape);
+  return makeLoopPooling<T>(shape, contextOrOwn(std::move(context)));
 }
 
-template std::unique_ptr<Pooling<float>> makePooling<float>(const PoolingShape&, Backend);
-template std::unique_ptr<Pooling<double>> makePooling<double>(const PoolingShape&, Backend);
+template std::unique_ptr<Pooling<float>> makePooling<float>(const PoolingShape&, Backend,
+                                                            KernelContextPtr);
+template std::unique_ptr<Pooling<double>> makePooling<double>(const PoolingShape&, Backend,
+                                                              KernelContextPtr);
 
 } // namespace tenon

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/backend.hpp"
+#include "kernels/context.hpp"
 #include "kernels/window.hpp"
 
 #include <memory>
@@ -41,6 +42,7 @@ public:
 
 // TENON_ERR_ARG for a malformed shape, and for Max and AverageExcludePad if a window reads nothing.
 template <class T>
-std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend);
+std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
+                                        KernelContextPtr context = nullptr);
 
 } // namespace tenon

@@ -9,7 +9,7 @@ namespace tenon {
 template <class T>
 std::unique_ptr<Pooling<T>> makeReferencePooling(const PoolingShape& shape);
 template <class T>
-std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape);
+std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape, KernelContextPtr context);
 
 // Whether oneDNN computes this pooling with the same meaning; then its maker may be called.
 bool oneDnnPools(const PoolingShape& shape);

@@ -2,6 +2,7 @@
 #include "layer/convolution_layer.hpp"
 
 #include "kernels/convolution.hpp"
+#include "layer/layer_context.hpp"
 #include "layer/typed_kernel.hpp"
 #include "layer/window_layout.hpp"
 
@@ -13,8 +14,9 @@ namespace {
 
 class LocalConvolution final : public LocalKernel {
 public:
-  LocalConvolution(const ConvolutionShape& shape, TenonDataType type, Backend backend)
-      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend); }) {}
+  LocalConvolution(const ConvolutionShape& shape, TenonDataType type, Backend backend,
+                   const KernelContextPtr& context)
+      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }) {}
 
   bool keepsInput() const override { return true; }
 
@@ -192,7 +194,8 @@ KernelPlan ConvolutionLayer::plan(const Layout& input) {
   const ConvolutionShape shape{in[0].size(), in[1].size(), out[1].size(),
                                localWindow(windows_, use, output, here),
                                std::max<Index>(1, in[1].size() / (inChannels_ / groups_))};
-  result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()));
+  result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()),
+                                                     contextOf(comm()));
   return result;
 }
 

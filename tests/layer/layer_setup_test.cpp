@@ -53,13 +53,6 @@ TEST(LayerSetUp, EndsTheTimeOfSettings) {
   expectError(TENON_ERR_STATE, {"Add"}, [&] { net->add(affine()); });
 }
 
-TEST(LayerSetUp, RefusesGroupsThatDoNotDivideTheChannels) {
-  ConvolutionLayer layer(world(), 6, 8, {{.kernel = 2}});
-  for (Index groups : {0, 3, 4})
-    expectError(TENON_ERR_ARG, {"groups", "6 input", "8 output"}, [&] { layer.setGroups(groups); });
-  layer.setGroups(2);
-}
-
 TEST(LayerSetUp, RefusesBadSettings) {
   const auto layer = affine();
   expectError(TENON_ERR_DATATYPE, {"int64"}, [&] { layer->setDataType(TENON_INT64); });

@@ -3,6 +3,7 @@
 // one, and what a spatially split convolution sends.
 #include "layer_run.hpp"
 
+#include "sys/expect_error.hpp"
 #include "sys/log.hpp"
 
 namespace tenon {
@@ -109,6 +110,13 @@ TEST(Signatures, SplitGroupsOfChannels) {
   EXPECT_EQ(output.cuts(1), weight.cuts(0));
   for (Index cut : output.cuts(1))
     EXPECT_EQ(cut % 3, 0);
+}
+
+TEST(Signatures, WantGroupsThatDivideTheChannels) {
+  ConvolutionLayer layer(world(), 6, 8, {{.kernel = 2}});
+  for (Index groups : {0, 3, 4})
+    expectError(TENON_ERR_ARG, {"groups", "6 input", "8 output"}, [&] { layer.setGroups(groups); });
+  layer.setGroups(2);
 }
 
 TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
