@@ -67,6 +67,8 @@ std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backe
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnPools(shape))
       return makeOneDnnPooling(shape);
+  if (isTiled(shape))
+    return makeTilePooling<T>(shape, contextOrOwn(std::move(context)));
   return makeLoopPooling<T>(shape, contextOrOwn(std::move(context)));
 }
 

@@ -74,6 +74,18 @@ public:
     return w;
   }
 
+  // Windows as far apart as they are large, with or without input left over.
+  WindowShape tilingWindow() {
+    WindowShape w;
+    w.rank = int(integer(1, kMaxSpatial));
+    for (int d = 0; d < w.rank; ++d) {
+      w.kernel[d] = w.stride[d] = integer(1, 4);
+      w.out[d] = integer(1, 9);
+      w.in[d] = w.out[d] * w.kernel[d] + integer(0, 2);
+    }
+    return w;
+  }
+
 private:
   std::mt19937 engine_;
 };
