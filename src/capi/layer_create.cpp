@@ -5,6 +5,7 @@
 #include "layer/convolution_layer.hpp"
 #include "layer/cross_entropy_layer.hpp"
 #include "layer/flatten_layer.hpp"
+#include "layer/mean_squared_error_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
 #include "layer/sequential_layer.hpp"
@@ -94,6 +95,11 @@ TenonErrorCode TenonLayerCreateFlatten(MPI_Comm comm, TenonLayer* layer) noexcep
 TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm, TenonLayer* layer) noexcept {
   return create(__func__, comm, layer,
                 [](const CommPtr& own) { return makeRef<CrossEntropyLayer>(own); });
+}
+
+TenonErrorCode TenonLayerCreateMeanSquaredError(MPI_Comm comm, TenonLayer* layer) noexcept {
+  return create(__func__, comm, layer,
+                [](const CommPtr& own) { return makeRef<MeanSquaredErrorLayer>(own); });
 }
 
 TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noexcept {

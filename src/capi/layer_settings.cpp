@@ -3,7 +3,8 @@
 #include "capi/collective.hpp"
 #include "layer/affine_layer.hpp"
 #include "layer/convolution_layer.hpp"
-#include "layer/cross_entropy_layer.hpp"
+#include "layer/loss_layer.hpp"
+#include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
 #include "layer/sequential_layer.hpp"
 #include "sys/guard.hpp"
@@ -46,6 +47,13 @@ void changeWindows(Layer& layer, Change change) {
     throwType(layer, "convolution and pooling");
 }
 
+void setPointwise(Layer& layer, const char* name, double value) {
+  auto* pointwise = dynamic_cast<PointwiseLayer*>(&layer);
+  if (!pointwise)
+    throwType(layer, "functions of each element");
+  pointwise->setParameter(name, value);
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {
@@ -74,6 +82,23 @@ TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
   });
 }
 
+TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) noexcept {
+  return specify(__func__, layer, [&](Layer& l) {
+    auto* convolution = dynamic_cast<ConvolutionLayer*>(&l);
+    if (!convolution)
+      throwType(l, "convolution");
+    convolution->setGroups(groups);
+  });
+}
+
+TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ceil) noexcept {
+  return specify(__func__, layer, [&](Layer& l) {
+    if (!dynamic_cast<PoolingLayer*>(&l))
+      throwType(l, "pooling");
+    changeWindows(l, [&](Window& window, int) { window.ceil = ceil != TENON_FALSE; });
+  });
+}
+
 TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) noexcept {
   return specify(__func__, layer, [&](Layer& l) {
     if (auto* convolution = dynamic_cast<ConvolutionLayer*>(&l))
@@ -83,6 +108,14 @@ TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) noexcept {
     else
       throwType(l, "convolution and affine");
   });
+}
+
+TenonErrorCode TenonLayerSetSlope(TenonLayer layer, double slope) noexcept {
+  return specify(__func__, layer, [&](Layer& l) { setPointwise(l, "slope", slope); });
+}
+
+TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor) noexcept {
+  return specify(__func__, layer, [&](Layer& l) { setPointwise(l, "factor", factor); });
 }
 
 TenonErrorCode TenonLayerSetDataType(TenonLayer layer, TenonDataType type) noexcept {
@@ -118,13 +151,13 @@ TenonErrorCode TenonLayerSequentialAdd(TenonLayer container, TenonLayer layer) n
   });
 }
 
-TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor labels) noexcept {
+TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexcept {
   return guard(__func__, [&] {
     Layer& l = deref(layer, "layer");
-    auto* loss = dynamic_cast<CrossEntropyLayer*>(&l);
+    auto* loss = dynamic_cast<LossLayer*>(&l);
     if (!loss)
-      throwType(l, "crossentropy");
-    loss->setTarget(Ref<DTensor>::share(&deref(labels, "labels")));
+      throwType(l, "crossentropy and meansquarederror");
+    loss->setTarget(Ref<DTensor>::share(&deref(target, "target")));
   });
 }
 
