@@ -3,6 +3,7 @@
 
 #include "capi/collective.hpp"
 #include "linop/adjoint_test.hpp"
+#include "linop/algebra.hpp"
 #include "linop/conversion.hpp"
 #include "sys/guard.hpp"
 
@@ -146,7 +147,7 @@ TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noex
 }
 
 TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op, TenonDataType* type) noexcept {
-  return guard(__func__, [&] { required(type, "type") = deref(op, "op").dataType(); });
+  return guard(__func__, [&] { required(type, "type") = deref(op, "op").domainType(); });
 }
 
 TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
@@ -159,7 +160,7 @@ TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                   fmt::format("{} is of type {}; only a conversion counts its messages",
                               known.title(), known.type()));
     required(messages, "messages") = conversion->traffic().messages;
-    required(bytes, "bytes") = conversion->traffic().cells * dataTypeSize(known.dataType());
+    required(bytes, "bytes") = conversion->traffic().cells * dataTypeSize(known.domainType());
   });
 }
 
@@ -171,7 +172,7 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
     LinearOp& tested = deref(op, "op");
     agreeOnText(*tested.comm(), "seed and kind of numbers",
                 fmt::format("{}, {}", seed, integers ? "integers" : "reals"));
-    checkFloating(tested.dataType(), "the adjoint test");
+    checkFloating(tested.domainType(), "the adjoint test");
     const AdjointTestResult result =
         testAdjoint(tested, static_cast<std::uint64_t>(seed), integers != TENON_FALSE);
     if (forward)
