@@ -37,7 +37,7 @@ public:
   // this operator is TENON_ERR_STATE.
   void begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y);
   void end(Sense sense);
-  bool isInFlight() const noexcept { return flight_.has_value(); }
+  bool isBegun() const noexcept { return loan_.has_value(); }
 
   // Prepares actions between these two arrays, such as persistent requests. Results stay as they
   // are, and so does the use with other tensors or arrays. One pair per sense, the last one.

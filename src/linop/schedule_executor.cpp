@@ -111,8 +111,7 @@ void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& sched
 void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {
   Direction& direction = directionOf(sense);
   std::vector<Message> sends = direction.sends, receives = direction.receives;
-  direction.binding.reset();
-  Binding& binding = direction.binding.emplace();
+  Binding binding;
   binding.x = Ref<DTensor>::share(&x);
   binding.y = Ref<DTensor>::share(&y);
   binding.xArray = arrayOf(x);
@@ -127,8 +126,9 @@ void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {
     binding.receivesDirect =
         redirect(receives, direction.unpacks, binding.yArray, y,
                  [](const Part& part) -> const std::vector<Region>& { return part.to; });
-  binding.exchange.emplace(comm_, tag_, std::move(sends), std::move(receives),
-                           Exchange::Requests::Persistent);
+  binding.exchange = std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
+                                                Exchange::Requests::Persistent);
+  direction.binding = std::move(binding);
 }
 
 void ScheduleExecutor::unbind() {

@@ -14,6 +14,7 @@
 #include "kernels/block_copy.hpp"
 #include "linop/action.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace tenon {
@@ -51,7 +52,7 @@ private:
     const void* yArray = nullptr;
     Strides xStrides{}, yStrides{};
     std::vector<bool> sendsDirect, receivesDirect;
-    std::optional<Exchange> exchange;
+    std::unique_ptr<Exchange> exchange;
   };
   struct Direction {
     std::vector<Part> packs, unpacks;

@@ -101,6 +101,7 @@ bool ScheduleExecutor::prepareTarget(const Direction& direction, const Action& a
 template <class T>
 void ScheduleExecutor::endTyped(Direction& direction, const Action& action, Combine combine) {
   Exchange& exchange = direction.bound ? *direction.binding->exchange : *direction.exchange;
+  action.y->changed(); // where all arrives in the array, nothing else tells
   bool first = prepareTarget<T>(direction, action, combine);
   for (const Part& part : direction.unpacks) {
     if (part.message >= 0)

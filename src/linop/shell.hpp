@@ -12,16 +12,17 @@ namespace tenon {
 
 class Shell final : public LinearOp {
 public:
+  using Map = std::function<void(const DTensor& x, DTensor& y)>;
   struct Functions {
+    Map apply, applyAdjoint; // without the second ApplyAdjoint is TENON_ERR_SUPPORT
     std::string typeName = "shell";
-    std::function<void(const DTensor&x, DTensor&y)> apply, applyAdjoint;
-    // Called once, when the operator is gone; may be empty.
-    std::function<void()> destroy;
   };
-  // If it throws, destroy is not called.
   Shell(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
         TenonDataType rangeType, Functions functions);
   ~Shell() override;
+
+  // What is called once, when the operator is gone.
+  void onDestroy(std::function<void()> destroy) { destroy_ = std::move(destroy); }
 
   const char* type() const noexcept override { return functions_.typeName.c_str(); }
 
@@ -29,7 +30,8 @@ private:
   void doEnd(const Action& action) override;
 
   Functions functions_;
-  DTensor result_, adjointResult_;
+  std::function<void()> destroy_;
+  Ref<DTensor> result_, adjointResult_;
 };
 
 } // namespace tenon
