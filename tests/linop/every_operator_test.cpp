@@ -159,11 +159,7 @@ TEST_P(EveryOperator, RefusesOneTensorForBoth) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Linop, EveryOperator, testing::ValuesIn(test::allOperators()),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
-                           std::replace(name.begin(), name.end(), ' ', '_');
-                           return name;
-                         });
+                         test::nameOfParameter);
 
 } // namespace
 } // namespace tenon

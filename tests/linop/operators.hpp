@@ -13,6 +13,8 @@
 #include "linop/shell.hpp"
 #include "support/world.hpp"
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <string>
 
@@ -81,6 +83,13 @@ struct NamedOp {
   std::string name;
   std::function<LinearOpRef(TenonDataType)> make;
 };
+
+// For INSTANTIATE_TEST_SUITE_P.
+inline std::string nameOfParameter(const testing::TestParamInfo<NamedOp>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
 
 inline LinearOpRef conversion(const Layout& from, const Layout& to, TenonDataType type) {
   return makeRef<Conversion>(world(), from, to, type);
