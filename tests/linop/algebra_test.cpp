@@ -85,22 +85,5 @@ TEST(Composition, AsksForACastBetweenTypes) {
   });
 }
 
-TEST(Bind, FollowsTheArraysOfTheTensors) {
-  const LinearOpRef op = conversion("S0", "B");
-  const Ends ends(*op, Sense::Forward, 3);
-  op->bind(Sense::Forward, *ends.x, *ends.y);
-  op->apply(*ends.x, *ends.y);
-  const auto expected = cellsOf(*ends.y);
-  std::vector<double> own(70, -1); // the caller's array in the bound tensor
-  ends.y->placeArray(own.data(), {7, 1}, {0, 0}, {0, 0}, false);
-  op->apply(*ends.x, *ends.y);
-  EXPECT_EQ(own, expected);
-  ends.y->placeArray(own.data(), {1, 10}, {0, 0}, {0, 0}, false); // other strides
-  op->apply(*ends.x, *ends.y);
-  for (Index i = 0; i < 10; ++i)
-    for (Index j = 0; j < 7; ++j)
-      EXPECT_EQ(own[i + 10 * j], expected[7 * i + j]);
-}
-
 } // namespace
 } // namespace tenon
