@@ -98,7 +98,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) TENON
  *  the arrays themselves where the cells lie one after the other. It works for x and y with
  *  alpha = 1 and beta = 0; any other use goes its usual way, with equal results, and so does a
  *  tensor that has been given another array since. The operator holds references on the tensors
- *  until it is bound anew, unbound or destroyed.
+ *  until it is bound anew, unbound or destroyed. One pair per direction; a composition, sum,
+ *  multiple or adjoint binds the operators that it is made of.
  */
 /**@{*/
 

@@ -156,7 +156,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, i
  *
  *  What movement of data is made of (Hewett and Grady 2020, Section 2): each rank's local array,
  *  margins included, is the memory, and low[d] to high[d] - 1 counts its cells in dimension d from
- *  0. Ranks may pass different boxes; an empty one leaves the rank's memory as it is.
+ *  0. Ranks may pass different boxes; an empty one leaves the rank's memory as it is. Whether
+ *  copies of a tensor stay equal is the caller's care.
  *
  *  @param[in] layout  of domain and range
  *  @param[in] low     [dimensions] first cells of the box

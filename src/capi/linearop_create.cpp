@@ -133,8 +133,7 @@ TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
   return guard(__func__, [&] {
     checkInitialized();
     LinearOp& one = deref(op, "op");
-    createOp(
-        *one.comm(), scaled, "scaled", [&] { return scale(factor, LinearOpRef::share(&one)); },
-        fmt::format("; times {}", factor));
+    createOp(*one.comm(), scaled, "scaled",
+             [&] { return scale(factor, LinearOpRef::share(&one)); });
   });
 }

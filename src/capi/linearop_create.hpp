@@ -8,12 +8,11 @@
 
 namespace tenon {
 
-// make() gives a LinearOpRef; `more` is what else must agree.
+// make() gives a LinearOpRef.
 template <class Make>
-void createOp(Communicator& comm, TenonLinearOp* op, const char* name, Make make,
-              const std::string& more = "") {
+void createOp(Communicator& comm, TenonLinearOp* op, const char* name, Make make) {
   createTogether(comm, op, name, "layouts and data types", make,
-                 [&](const LinearOpRef& made) { return made->LinearOp::describe() + more; });
+                 [](const LinearOpRef& made) { return made->agreedText(); });
 }
 
 // make(comm, layout).
@@ -34,23 +33,19 @@ struct LayoutPair {
 
 // make(comm, from, to). Fails with TENON_ERR_ARG for layouts on different communicators.
 template <class Make>
-void createBetween(const LayoutPair& pair, TenonLinearOp* op, Make make,
-                   const std::string& more = "") {
+void createBetween(const LayoutPair& pair, TenonLinearOp* op, Make make) {
   checkInitialized();
   const CommPtr comm = commOf(pair.fromName, pair.from, pair.to);
-  createOp(
-      *comm, op, "op",
-      [&] {
-        const LayoutObject& from = deref(pair.from, pair.fromName);
-        const LayoutObject& to = deref(pair.to, pair.toName);
-        if (from.comm() != to.comm())
-          throw Error(TENON_ERR_ARG,
-                      fmt::format("{} and {} live on different communicators; create both on one "
-                                  "that holds the ranks of both",
-                                  pair.fromName, pair.toName));
-        return LinearOpRef(make(comm, from.layout(), to.layout()));
-      },
-      more);
+  createOp(*comm, op, "op", [&] {
+    const LayoutObject& from = deref(pair.from, pair.fromName);
+    const LayoutObject& to = deref(pair.to, pair.toName);
+    if (from.comm() != to.comm())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} and {} live on different communicators; create both on one "
+                              "that holds the ranks of both",
+                              pair.fromName, pair.toName));
+    return LinearOpRef(make(comm, from.layout(), to.layout()));
+  });
 }
 
 } // namespace tenon

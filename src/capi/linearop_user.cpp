@@ -69,14 +69,12 @@ TenonErrorCode TenonLinearOpCreateShell(TenonLayout domain, TenonLayout range,
                                         TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     Ref<Shell> made;
-    createBetween(
-        {domain, range, "domain", "range"}, op,
-        [&](const CommPtr& comm, const Layout& a, const Layout& b) {
-          made = makeRef<Shell>(comm, a, b, domainType, rangeType,
-                                mapsOf(apply, applyAdjoint, context));
-          return made;
-        },
-        applyAdjoint ? "" : "; without an adjoint");
+    createBetween({domain, range, "domain", "range"}, op,
+                  [&](const CommPtr& comm, const Layout& a, const Layout& b) {
+                    made = makeRef<Shell>(comm, a, b, domainType, rangeType,
+                                          mapsOf(apply, applyAdjoint, context));
+                    return made;
+                  });
     callOnDestroy(*made, destroy, context);
   });
 }

@@ -19,4 +19,7 @@ LinearOpRef sum(std::vector<LinearOpRef> ops);
 // y <- factor F x. Throws TENON_ERR_DATATYPE for a broken factor of integers.
 LinearOpRef scale(double factor, LinearOpRef op);
 
+// The operators' agreed texts with a word between them.
+std::string listed(const std::vector<LinearOpRef>& ops, const char* word);
+
 } // namespace tenon

@@ -19,8 +19,8 @@ public:
   }
 
   const char* type() const noexcept override { return "scale"; }
-  std::string describe() const override {
-    return fmt::format("{}; {} times {}", LinearOp::describe(), factor_, op_->describe());
+  std::string agreedText() const override {
+    return fmt::format("{}; {} times {}", LinearOp::agreedText(), factor_, op_->agreedText());
   }
 
 private:
@@ -45,6 +45,7 @@ public:
         ops_(std::move(ops)) {}
 
   const char* type() const noexcept override { return "sum"; }
+  std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "plus"); }
 
 private:
   // Only the first is begun: an operator may stand in the sum twice.

@@ -17,6 +17,9 @@ public:
         op_(std::move(op)) {}
 
   const char* type() const noexcept override { return "adjoint"; }
+  std::string agreedText() const override {
+    return LinearOp::agreedText() + "; of " + op_->agreedText();
+  }
 
 private:
   void doBegin(const Action& action) override {
@@ -47,6 +50,7 @@ public:
   }
 
   const char* type() const noexcept override { return "composition"; }
+  std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
 
 private:
   // Steps are counted in the order of execution.
@@ -106,6 +110,13 @@ void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
 }
 
 } // namespace
+
+std::string listed(const std::vector<LinearOpRef>& ops, const char* word) {
+  std::string text = ":";
+  for (const LinearOpRef& op : ops)
+    text += fmt::format("{} {}", text == ":" ? "" : fmt::format(", {}", word), op->agreedText());
+  return text;
+}
 
 LinearOpRef adjointView(LinearOpRef op) {
   return makeRef<AdjointView>(std::move(op));

@@ -25,13 +25,12 @@ LinearOp::LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType doma
   checkDataType(rangeType);
 }
 
-std::string LinearOp::describe() const {
+std::string LinearOp::agreedText() const {
   const std::string types =
       domainType_ == rangeType_
           ? dataTypeName(domainType_)
           : fmt::format("{} to {}", dataTypeName(domainType_), dataTypeName(rangeType_));
-  return fmt::format("{} ({}, {}): {} -> {}", title(), type(), types, domain_.describe(),
-                     range_.describe());
+  return fmt::format("({}, {}): {} -> {}", type(), types, domain_.describe(), range_.describe());
 }
 
 void LinearOp::apply(double alpha, const DTensor& x, double beta, DTensor& y) {

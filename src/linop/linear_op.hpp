@@ -23,7 +23,9 @@ public:
   TenonDataType domainType() const noexcept { return domainType_; }
   TenonDataType rangeType() const noexcept { return rangeType_; }
   virtual const char* type() const noexcept = 0;
-  virtual std::string describe() const;
+  // Type, data types and layouts, and what else all ranks must agree on.
+  virtual std::string agreedText() const;
+  virtual std::string describe() const { return title() + " " + agreedText(); }
 
   // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x in the domain, y
   // in the range; they must not share memory. beta = 0 never reads y, alpha = 0 never x.

@@ -18,6 +18,10 @@ Shell::~Shell() {
     destroy_();
 }
 
+std::string Shell::agreedText() const {
+  return LinearOp::agreedText() + (functions_.applyAdjoint ? "" : "; without an adjoint");
+}
+
 void Shell::doEnd(const Action& action) {
   const bool forward = action.sense == Sense::Forward;
   const auto& map = forward ? functions_.apply : functions_.applyAdjoint;

@@ -25,6 +25,7 @@ public:
   void onDestroy(std::function<void()> destroy) { destroy_ = std::move(destroy); }
 
   const char* type() const noexcept override { return functions_.typeName.c_str(); }
+  std::string agreedText() const override;
 
 private:
   void doEnd(const Action& action) override;

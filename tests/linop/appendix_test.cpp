@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Every primitive of parallel programs is a composition of memory operators (Hewett and Grady 2020,
-// Section 3 and Appendix A). The memories of all processes are one memory: row w of a "machine",
-// of which each rank has a copy of its own, is the array of process w; behind these rows come those
-// of the range. A primitive allocates the latter, adds and copies between rows, and deallocates the
-// former. Conversions must do to each rank's raw memory what the composition does to its row, and so
-// must the adjoints.
+// Section 3 and Appendix A). The memories of all processes are one memory: row w of a "machine", of
+// which each rank has a copy of its own, is the array of process w; behind these rows come those of
+// the range. A primitive allocates the latter, adds and copies between rows, and deallocates the
+// former. Conversions must do to each rank's raw memory what the composition does to its row, and
+// so must the adjoints.
 #include "operators.hpp"
 
 #include <gtest/gtest.h>

@@ -163,8 +163,33 @@ TEST_F(LinearOpC, SumsMultiplesAndCasts) {
                    TenonLinearOpCreateCast(split_, TENON_INT64, TENON_FLOAT32, &op), {"int64"});
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateScale(worldRank(), gather_, &op),
-                     {"times"});
+                     {"; 0 times"});
   expectSuccess(TenonLinearOpDestroy(&tripled));
+}
+
+// Both routes lead from the same domain to the same range, but not by the same messages.
+TEST_F(LinearOpC, RanksMustComposeTheSameOperators) {
+  TenonLayout partial = layout({8, 3}, "P"), root = layout({8, 3}, "R");
+  TenonLinearOp all = nullptr, op = nullptr, routes[2][2] = {};
+  const TenonDataType f = TENON_FLOAT64;
+  expectSuccess(TenonLinearOpCreateReduceScatter(partial, 0, 0, f, &routes[0][0]));
+  expectSuccess(TenonLinearOpCreateAllGather(split_, 0, f, &routes[0][1]));
+  expectSuccess(TenonLinearOpCreateSumReduce(partial, 0, f, &routes[1][0]));
+  expectSuccess(TenonLinearOpCreateBroadcast(root, 0, f, &routes[1][1]));
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateComposition(2, routes[isLast()], &op),
+                     {"composition", "as S0", "then", "as R"});
+  expectSuccess(TenonLinearOpCreateComposition(2, routes[0], &op));
+  expectSuccess(TenonLinearOpCreateAllReduce(partial, 0, f, &all));
+  const TenonLinearOp sums[2][2] = {{all, op}, {op, all}};
+  TenonLinearOp sum = nullptr;
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateSum(2, sums[isLast()], &sum),
+                     {"plus"});
+  for (TenonLinearOp* one : {&all, &op, &routes[0][0], &routes[0][1], &routes[1][0], &routes[1][1]})
+    expectSuccess(TenonLinearOpDestroy(one));
+  for (TenonLayout* one : {&partial, &root})
+    expectSuccess(TenonLayoutDestroy(one));
 }
 
 TEST_F(LinearOpC, ApplyAddMultipliesAndAdds) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A plugin: the type "weigh" of operators y[i,j] = unit (i + 1) x[i,j] on float64 matrices, where i is
- * the global row. The unit comes with the parameters; each operator keeps its own. */
+/* A plugin: the type "weigh" of operators y[i,j] = unit (i + 1) x[i,j] on float64 matrices, where i
+ * is the global row. The unit comes with the parameters; each operator keeps its own. */
 #include <tenon/dtensor.h>
 #include <tenon/ext/linearop.h>
 
