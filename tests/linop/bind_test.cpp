@@ -109,18 +109,24 @@ TEST(Bind, OneRankMayBindAndAnotherNot) {
 TEST(Bind, FollowsTheArraysOfTheTensors) {
   const LinearOpRef op = allGather();
   const Ends ends(*op, Sense::Forward, 3);
-  op->bind(Sense::Forward, *ends.x, *ends.y);
   op->apply(*ends.x, *ends.y);
   const auto expected = cellsOf(*ends.y);
-  std::vector<double> own(70, -1); // the caller's array in the bound tensor
-  ends.y->placeArray(own.data(), {7, 1}, {0, 0}, {0, 0}, false);
+  std::vector<double> first(70, -1), second(70, -1);
+  const auto place = [&](std::vector<double>& array, Index row, Index column) {
+    ends.y->placeArray(array.data(), {row, column}, {0, 0}, {0, 0}, false);
+  };
+  place(first, 7, 1);
+  op->bind(Sense::Forward, *ends.x, *ends.y);
   op->apply(*ends.x, *ends.y);
-  EXPECT_EQ(own, expected);
-  ends.y->placeArray(own.data(), {1, 10}, {0, 0}, {0, 0}, false); // other strides
+  EXPECT_EQ(first, expected);
+  place(second, 7, 1);
+  op->apply(*ends.x, *ends.y);
+  EXPECT_EQ(second, expected);
+  place(first, 1, 10); // the bound array with other strides
   op->apply(*ends.x, *ends.y);
   for (Index i = 0; i < 10; ++i)
     for (Index j = 0; j < 7; ++j)
-      EXPECT_EQ(own[i + 10 * j], expected[7 * i + j]);
+      EXPECT_EQ(first[i + 10 * j], expected[7 * i + j]);
 }
 
 } // namespace

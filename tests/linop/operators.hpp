@@ -84,6 +84,10 @@ struct NamedOp {
   std::function<LinearOpRef(TenonDataType)> make;
 };
 
+inline void PrintTo(const NamedOp& op, std::ostream* out) {
+  *out << op.name;
+}
+
 // For INSTANTIATE_TEST_SUITE_P.
 inline std::string nameOfParameter(const testing::TestParamInfo<NamedOp>& info) {
   std::string name = info.param.name;
@@ -118,6 +122,13 @@ inline std::vector<NamedOp> conversions() {
   return ops;
 }
 
+// From the first rank to the last: neither keeps a part.
+inline LinearOpRef sendReceive(TenonDataType type) {
+  const int ranks = world()->size();
+  const Layout here = layoutOn(Mesh::make({1}, {0}), {7, 5}, "B");
+  return conversion(here, sendReceiveRange(here, ranks - 1, ranks), type);
+}
+
 inline std::vector<NamedOp> memoryOps() {
   const Layout layout = onLine({5 * world()->size(), 3}, "S0"); // 5 x 3 cells on each rank
   const Box low = {{0, 2}, {1, 3}};
@@ -146,6 +157,7 @@ inline std::vector<NamedOp> memoryOps() {
 inline std::vector<NamedOp> otherOps() {
   const Layout s = onLine({7, 5}, "S0"), b = onLine({7, 5}, "B"), p = onLine({7, 5}, "P");
   return {
+      {"send receive", sendReceive},
       {"identity", [=](TenonDataType t) { return makeRef<Cast>(world(), s, t, t); }},
       {"cast to single",
        [=](TenonDataType t) { return makeRef<Cast>(world(), p, t, TENON_FLOAT32); }},
