@@ -168,7 +168,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* 
  *  @param[out] forward   <F x, y>; may be NULL
  *  @param[out] adjoint   <x, F* y>; may be NULL
  *  @param[out] relative  their difference over max(|F x| |y|, |x| |F* y|); may be NULL. At most
- *                        1e-13 for float64 and 1e-5 for float32 unless something is wrong.
+ *                        1e-13 for float64 and 1e-5 for float32 (casts included) unless
+ *                        something is wrong.
  *  @return on all ranks TENON_ERR_DATATYPE for an operator on integers
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed,

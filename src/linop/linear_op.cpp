@@ -91,10 +91,24 @@ void LinearOp::end(Sense sense) {
   if (!loan_ || flight_->sense != sense)
     throw Error(TENON_ERR_STATE, fmt::format("{} has no {} in flight; call {}Begin first", title(),
                                              nameOf(sense), nameOf(sense)));
-  const Loan loan = *std::exchange(loan_, std::nullopt);
-  loan.x.get()->endReading(loan.xArray);
-  loan.y.get()->endWriting(loan.yArray);
-  complete(*this);
+  const std::optional<Error> broken = giveBack(*std::exchange(loan_, std::nullopt));
+  complete(*this); // other ranks wait for it
+  if (broken)
+    throw Error(*broken);
+}
+
+std::optional<Error> LinearOp::giveBack(const Loan& loan) {
+  std::optional<Error> broken;
+  const auto attempt = [&](auto&& end) {
+    try {
+      end();
+    } catch (const Error& error) {
+      broken = error;
+    }
+  };
+  attempt([&] { loan.x->endReading(loan.xArray); });
+  attempt([&] { loan.y->endWriting(loan.yArray); });
+  return broken;
 }
 
 void LinearOp::bind(Sense sense, DTensor& x, DTensor& y) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "linop/action.hpp"
+#include "sys/error.hpp"
 
 #include <optional>
 
@@ -74,6 +75,8 @@ private:
     const void* xArray = nullptr;
     const void* yArray = nullptr;
   };
+  // The error, if the caller has given the arrays back in the operator's stead.
+  static std::optional<Error> giveBack(const Loan& loan);
   void check(const Action& action) const;
 
   CommPtr comm_;

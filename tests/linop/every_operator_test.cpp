@@ -114,6 +114,19 @@ TEST_P(EveryOperator, KeepsItsTensorsBetweenTheHalves) {
   });
 }
 
+TEST_P(EveryOperator, CompletesWhatIsInFlightWhoeverHasGivenTheArrayBack) {
+  forEach([](LinearOp& op, Sense sense) {
+    Ends ends(op, sense, 9), more(op, sense, 9);
+    const void* array = arrayOf(*ends.y);
+    const std::vector<double> expected = applied(op, sense, more);
+    op.begin(sense, 1, *ends.x, 0, *ends.y);
+    ends.y->endWriting(array);
+    expectError(TENON_ERR_STATE, {"not lent for writing"}, [&] { op.end(sense); });
+    EXPECT_EQ(cellsOf(*ends.y), expected);
+    EXPECT_EQ(applied(op, sense, more), expected);
+  });
+}
+
 TEST_P(EveryOperator, IsTheSameOnBoundArrays) {
   forEach([](LinearOp& op, Sense sense) {
     Ends bound(op, sense, 17), other(op, sense, 19), back(op, reversed(sense), 23);
