@@ -12,6 +12,7 @@
 #include <tenon/layer.h>
 #include <tenon/layout.h>
 #include <tenon/linearop.h>
+#include <tenon/linearop_create.h>
 #include <tenon/log.h>
 #include <tenon/object.h>
 #include <tenon/optimizer.h>

@@ -65,14 +65,14 @@ public:
   // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
   void endReading(const void* array);
   void endWriting(const void* array);
-  // Throws TENON_ERR_STATE while the array is lent for writing.
+  // Throw TENON_ERR_STATE while the array is lent for writing; lent at all, or constant.
   void checkReadable() const;
+  void checkWritable() const;
 
 private:
   const void* address(TenonDataType asked) const;
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;
-  void checkWritable() const;
 
   CommPtr comm_;
   Layout layout_;
