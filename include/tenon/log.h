@@ -4,6 +4,15 @@
  *
  *  With -tenon_log_view the log is printed at TenonFinalize(): for each event and stage the count,
  *  time, flops, messages and bytes. While the log is off these calls do next to nothing.
+ *
+ *  With -tenon_log_trace FILE every execution of an event is kept in memory, and rank 0 writes them
+ *  all to FILE at TenonFinalize(), in the format that chrome://tracing and https://ui.perfetto.dev
+ *  load: a process for each rank, threads in the order of their first event, times from a barrier in
+ *  TenonInitialize() on, the stage as category, and bytes, messages and flops, those of inner events
+ *  included, as arguments. A rank keeps its first -tenon_log_trace_events events (200000, 64 bytes
+ *  each, 30 MB in the file); what is left out is said on standard error and in the file. FILE is
+ *  tried at TenonInitialize() and replaced only by a whole trace. Characters beyond ASCII in names
+ *  become '?'.
  */
 #ifndef TENON_LOG_H
 #define TENON_LOG_H
