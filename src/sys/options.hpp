@@ -62,6 +62,9 @@ public:
 
   // Values that no look-up has asked for.
   std::vector<OptionValue> unused() const;
+  // What was probably meant by one of them: the nearest of the keys that were looked up whose name
+  // the key's may be; "" if there was none.
+  std::string nearestAsked(std::string_view key) const;
   // All values, by key.
   std::vector<OptionValue> values() const;
   // Each option whose name, owner or help contains the word: usage, help, default, values, sources.
@@ -77,6 +80,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry, std::less<>> entries_;
+  mutable std::map<std::string, std::string> asked_; // keys looked up, and their names
 };
 
 // The database of the process.
