@@ -40,8 +40,9 @@ OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool 
           spec.type,
           spec.defaultValue ? spec.defaultValue : "",
           spec.help ? spec.help : "",
-          split(spec.choices ? spec.choices : "", '|'),
-          isProgram};
+          spec.choices ? spec.choices : "",
+          isProgram,
+          fmt::format("{}{}", isProgram ? "-" : kKeyStart, spec.name)};
 }
 
 // Built at first use, since tables register themselves before main; never destroyed.
@@ -124,7 +125,7 @@ std::string OptionDeclaration::usage() const {
   static constexpr const char* kValues[] = {"[true|false]", "<integer>", "<real>",
                                             "<text>",       "",          "[word]"};
   const std::string value =
-      type == OptionSpec::Choice ? fmt::format("<{}>", joined(choices, "|")) : kValues[type];
+      type == OptionSpec::Choice ? fmt::format("<{}>", choices) : kValues[type];
   return fmt::format("{}{} {}", isProgram ? "-" : "-tenon_[prefix_]", name, value);
 }
 
@@ -135,7 +136,7 @@ std::string OptionDeclaration::expected() const {
                                            "text",
                                            "",
                                            "a word or nothing"};
-  return type == OptionSpec::Choice ? fmt::format("one of {}", joined(choices, "|")) : kTexts[type];
+  return type == OptionSpec::Choice ? fmt::format("one of {}", choices) : kTexts[type];
 }
 
 bool OptionDeclaration::accepts(std::string_view value) const {
@@ -146,8 +147,10 @@ bool OptionDeclaration::accepts(std::string_view value) const {
     return parseInt(value).has_value();
   case OptionSpec::Real:
     return parseReal(value).has_value();
-  case OptionSpec::Choice:
-    return std::find(choices.begin(), choices.end(), value) != choices.end();
+  case OptionSpec::Choice: {
+    const auto words = split(choices, '|');
+    return std::find(words.begin(), words.end(), value) != words.end();
+  }
   default:
     return true;
   }
@@ -192,14 +195,8 @@ std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, b
 std::string nearestKey(std::string_view key) {
   Candidate best;
   for (const auto* declared : optionDeclarations()) {
-    if (declared->isProgram) {
-      const std::string whole = fmt::format("-{}", declared->name);
-      best.improve(key, whole, whole);
-      continue;
-    }
-    const std::string whole = fmt::format("{}{}", kKeyStart, declared->name);
-    best.improve(key, whole, whole);
-    if (!key.starts_with(kKeyStart))
+    best.improve(key, declared->key, declared->key);
+    if (declared->isProgram || !key.starts_with(kKeyStart))
       continue;
     // Whatever stands before an underscore may be a prefix.
     for (auto at = key.find('_', kKeyStart.size()); at != key.npos; at = key.find('_', at + 1))
