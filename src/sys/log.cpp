@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 
 namespace tenon {
@@ -162,8 +163,9 @@ int logEvent(const char* name) {
   if (count == kMaxEvents)
     throw Error(TENON_ERR_ARG,
                 fmt::format("log event '{}' is one too many; at most {} events", name, kMaxEvents));
-  const auto* kept = new std::string(name);
-  log().events[static_cast<std::size_t>(count)] = kept->c_str();
+  const std::size_t length = std::strlen(name) + 1;
+  log().events[static_cast<std::size_t>(count)] =
+      static_cast<const char*>(std::memcpy(new char[length], name, length));
   return count++;
 }
 

@@ -97,7 +97,7 @@ void OptionDatabase::insertFileText(std::string_view text, const std::string& pa
   commit(readFileText(text, path));
 }
 
-void OptionDatabase::set(const std::string& key, std::optional<std::string> value) {
+void OptionDatabase::set(const std::string& key, const std::optional<std::string>& value) {
   if (!looksLikeKey(key))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("'{}' is not an option; expected a key such as -tenon_verbose", key));
@@ -221,9 +221,10 @@ std::string OptionDatabase::nearestAsked(std::string_view key) const {
   const auto meant = declarationsOf(key);
   std::lock_guard lock(mutex_);
   std::vector<std::string> candidates;
-  for (const auto& [asked, name] : asked_)
-    if (std::any_of(meant.begin(), meant.end(), [&](const auto* one) { return one->name == name; }))
-      candidates.push_back(asked);
+  for (const auto& asked : asked_)
+    if (std::any_of(meant.begin(), meant.end(),
+                    [&](const auto* one) { return one->name == asked.second; }))
+      candidates.push_back(asked.first);
   return nearest(key, candidates);
 }
 

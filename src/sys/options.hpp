@@ -40,7 +40,7 @@ public:
   // The same with the file's content at hand.
   void insertFileText(std::string_view text, const std::string& path);
   // key with its dash; no value for a flag or word that stands alone.
-  void set(const std::string& key, std::optional<std::string> value);
+  void set(const std::string& key, const std::optional<std::string>& value);
   void clear();
 
   // The value given for an object's option; none if the default holds. Counts as use.
