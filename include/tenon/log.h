@@ -46,4 +46,20 @@ TENON_EXTERN TenonErrorCode TenonLogStagePush(const char* name) TENON_NOEXCEPT;
  *  @return TENON_ERR_STATE if no stage was pushed */
 TENON_EXTERN TenonErrorCode TenonLogStagePop(void) TENON_NOEXCEPT;
 
+/** @brief Shows how far long work has come, if -tenon_progress: on rank 0, at most once a second and
+ *         at the end. Not collective; meant to be called in every step.
+ *
+ *  The line has the steps done, the steps a second since the work's first report, the value, and the
+ *  time that is left: "train: 300 of 1000, 100 a second, loss 0.25, 7 s left".
+ *
+ *  @param[in] what       names the work; reports of several works may alternate
+ *  @param[in] done       steps done so far; if it goes back, the work has begun anew
+ *  @param[in] total      all steps; 0 if not known
+ *  @param[in] valueName  "loss", say; NULL for none
+ *  @param[in] value      its present value
+ *  @return TENON_ERR_ARG on rank 0, if progress is shown, unless 0 <= done <= total
+ */
+TENON_EXTERN TenonErrorCode TenonProgressShow(const char* what, TenonInt done, TenonInt total,
+                                              const char* valueName, double value) TENON_NOEXCEPT;
+
 #endif

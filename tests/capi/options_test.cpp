@@ -94,6 +94,15 @@ TEST_F(CApi, TheLogTakesTheCallersEvents) {
   expectSuccess(TenonLogEnable(TENON_FALSE));
 }
 
+TEST_F(CApi, ProgressIsShownWhereAskedFor) {
+  expectSuccess(TenonProgressShow("test", 7, 5, nullptr, 0)); // not asked for: nothing is looked at
+  expectCode(TENON_ERR_NULL, TenonProgressShow(nullptr, 1, 5, nullptr, 0), {"what is NULL"});
+  expectSuccess(TenonOptionsSet("-tenon_progress", "true"));
+  const TenonErrorCode code = TenonProgressShow("test", 7, 5, "loss", 0.5);
+  EXPECT_EQ(code, worldRank() == 0 ? TENON_ERR_ARG : TENON_SUCCESS);
+  expectSuccess(TenonOptionsSet("-tenon_progress", "false"));
+}
+
 TEST_F(CApi, TheVersionIsThatOfTheHeaders) {
   int major = -1, minor = -1, patch = -1;
   expectSuccess(TenonGetVersion(&major, &minor, &patch));
