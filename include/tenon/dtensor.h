@@ -168,6 +168,28 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[],
 TENON_EXTERN TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x,
                                                      TenonInt* cells) TENON_NOEXCEPT;
 
+/** @name Arithmetic
+ *
+ *  On the local arrays, margins included. Not collective, to be called on all ranks. x and y are two
+ *  tensors of equal layouts; one may be float32 and the other float64. Errors: TENON_ERR_SHAPE,
+ *  TENON_ERR_LAYOUT or TENON_ERR_DATATYPE if they do not fit, TENON_ERR_ARG if they are the same or
+ *  live on different communicators, TENON_ERR_STATE if y is constant or lent.
+ */
+/**@{*/
+
+/** @brief y <- x. */
+TENON_EXTERN TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) TENON_NOEXCEPT;
+
+/** @brief y <- alpha x + beta y. With beta = 0 the old value of y is not read.
+ *  @return also TENON_ERR_DATATYPE for a broken factor of integers */
+TENON_EXTERN TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, double beta,
+                                              TenonDTensor y) TENON_NOEXCEPT;
+
+/** @brief x <- factor x. With factor = 0 the old value of x is not read.
+ *  @return TENON_ERR_DATATYPE for a broken factor of integers */
+TENON_EXTERN TenonErrorCode TenonDTensorScale(TenonDTensor x, double factor) TENON_NOEXCEPT;
+/**@}*/
+
 /** @brief Gives every element one value. Not collective, to be called on all ranks.
  *
  *  As in all fills the tensor is valid afterwards, whatever its layout: copies and margins agree,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tensors: their values, and what they can be asked.
 #include "capi/collective.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "sys/guard.hpp"
@@ -26,6 +27,17 @@ void measureTogether(const CommPtr& comm, double* result, const char* name, Chec
     return true;
   });
   *result = measure();
+}
+
+void checkAlike(const DTensor& x, const DTensor& y) {
+  if (&x == &y)
+    throw Error(TENON_ERR_ARG, fmt::format("x and y are the same tensor, {}", x.title()));
+  if (x.comm() != y.comm())
+    throw Error(TENON_ERR_ARG, "x and y live on different communicators");
+  const bool integers = x.dataType() == TENON_INT64;
+  checkTensor(y, x.layout(), integers ? TENON_INT64 : y.dataType(), "arithmetic with x", "y");
+  if (!integers)
+    checkFloating(y.dataType(), "arithmetic with a floating x");
 }
 
 std::string memoryText(const DTensor& x) {
@@ -111,6 +123,35 @@ TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
           tensor.checkReadable();
         },
         [&] { return maxAbsolute(tensor); });
+  });
+}
+
+TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, double beta,
+                                 TenonDTensor y) noexcept {
+  return guard(__func__, [&] {
+    const DTensor& from = deref(x, "x");
+    DTensor& to = deref(y, "y");
+    checkAlike(from, to);
+    checkFactor(alpha, to.dataType(), to.title());
+    checkFactor(beta, to.dataType(), to.title());
+    axpby(alpha, from, beta, to);
+  });
+}
+
+TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) noexcept {
+  return guard(__func__, [&] {
+    const DTensor& from = deref(x, "x");
+    DTensor& to = deref(y, "y");
+    checkAlike(from, to);
+    axpby(1, from, 0, to);
+  });
+}
+
+TenonErrorCode TenonDTensorScale(TenonDTensor x, double factor) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    checkFactor(factor, tensor.dataType(), tensor.title());
+    scaleArray(factor, tensor);
   });
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The linear combinations of operators: (c A)* = c A* and (A + B)* = A* + B*. Both hand factors
 // down, so that y <- alpha (A + B) x + beta y is y <- alpha A x + beta y, then y <- alpha B x + y.
+#include "dtensor/arithmetic.hpp"
 #include "linop/algebra.hpp"
-#include "linop/local_update.hpp"
 
 #include <fmt/format.h>
 

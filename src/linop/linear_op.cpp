@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/linear_op.hpp"
 
-#include "linop/local_update.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "sys/log.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/memory_op.hpp"
 
+#include "dtensor/arithmetic.hpp"
 #include "kernels/block_axpby.hpp"
-#include "linop/local_update.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/schedule_executor.hpp"
 
-#include "linop/local_update.hpp"
+#include "dtensor/arithmetic.hpp"
 
 namespace tenon {
 

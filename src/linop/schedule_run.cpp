@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two halves of an action of a ScheduleExecutor.
+#include "dtensor/arithmetic.hpp"
 #include "kernels/block_axpby.hpp"
 #include "kernels/reduce.hpp"
-#include "linop/local_update.hpp"
 #include "linop/schedule_executor.hpp"
 
 #include <limits>

@@ -150,5 +150,43 @@ TEST_F(CApi, ABadDataTypeFailsAlike) {
   expectSuccess(TenonLayoutDestroy(&copies));
 }
 
+TEST_F(CApi, ArithmeticWorksOnEqualLayoutsOfAnyStrides) {
+  TenonLayout split = layout({2, 7}, "S1");
+  TenonDTensor x = tensor(split, TENON_FLOAT32), y = tensor(split, TENON_FLOAT64);
+  TenonInt cells = 0;
+  expectSuccess(TenonDTensorGetLocalSize(y, &cells));
+  std::vector<double> columns(static_cast<std::size_t>(3 * cells + 3), -1);
+  const TenonInt strides[2] = {1, 3}; // column-major, with a row of padding
+  expectSuccess(TenonDTensorPlaceArray(y, columns.data(), strides, nullptr, nullptr));
+  expectSuccess(TenonDTensorFillConstant(x, 3));
+  expectSuccess(TenonDTensorCopy(x, y));
+  expectSuccess(TenonDTensorAXPBY(2, x, -3, y));
+  expectSuccess(TenonDTensorScale(y, 5));
+  for (TenonInt i = 0; i < 3 * (cells / 2); ++i)
+    EXPECT_EQ(columns[static_cast<std::size_t>(i)], i % 3 < 2 ? -15 : -1);
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonDTensorDestroy(&y));
+  expectSuccess(TenonLayoutDestroy(&split));
+}
+
+TEST_F(CApi, ArithmeticRefusesWhatDoesNotFit) {
+  TenonLayout split = layout({2, 7}, "S1"), copies = layout({2, 7}, "B"), other = layout({7}, "S0");
+  TenonDTensor x = tensor(split, TENON_FLOAT64), y = tensor(split, TENON_FLOAT64),
+               everywhere = tensor(copies, TENON_FLOAT64), line = tensor(other, TENON_FLOAT64),
+               whole = tensor(split, TENON_INT64), numbers = tensor(split, TENON_INT64);
+  expectCode(TENON_ERR_LAYOUT, TenonDTensorCopy(x, everywhere), {"as S1", "as B"});
+  expectCode(TENON_ERR_SHAPE, TenonDTensorAXPBY(1, x, 1, line), {"[2,7]", "[7]"});
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(whole, y), {"int64", "float64"});
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(x, whole), {"int64"});
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorAXPBY(0.5, whole, 0, numbers), {"0.5"});
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorScale(whole, 0.5), {"0.5"});
+  expectCode(TENON_ERR_ARG, TenonDTensorCopy(x, x), {"same tensor"});
+  expectCode(TENON_ERR_NULL, TenonDTensorCopy(x, nullptr), {"y is NULL"});
+  for (TenonDTensor* one : {&x, &y, &everywhere, &line, &whole, &numbers})
+    expectSuccess(TenonDTensorDestroy(one));
+  for (TenonLayout* one : {&split, &copies, &other})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
 } // namespace
 } // namespace tenon::test

@@ -3,11 +3,11 @@
 // numbers.
 #pragma once
 
+#include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "linop/algebra.hpp"
 #include "linop/conversion.hpp"
 #include "linop/local_op.hpp"
-#include "linop/local_update.hpp"
 #include "linop/memory_op.hpp"
 #include "linop/primitive.hpp"
 #include "linop/shell.hpp"

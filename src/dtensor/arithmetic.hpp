@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Updates of a tensor's local array, of any strides and without communication.
+// Arithmetic on tensors' local arrays, of any strides and without communication.
 #pragma once
 
 #include "dtensor/dtensor.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "linop/local_update.hpp"
+#include "dtensor/arithmetic.hpp"
 
 #include "kernels/block_axpby.hpp"
 
