@@ -20,7 +20,8 @@
  *
  *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange);
  *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
- *  element S0, S1, ..., B, R; cross-entropy n, c, B, R. Any letters may be mixed on several axes.
+ *  element S0, S1, ..., B, R; sums and concatenations S0, S1, ..., B, R, P; cross-entropy n, c, B,
+ *  R. Any letters may be mixed on several axes.
  *  Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the
  *  first row of its table that fits the input as it lies, and the first row of all where none
  *  does. The output's layout follows (TenonLayerCreateOutput()); whatever must be moved is moved
@@ -122,6 +123,29 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm,
  *         comm. */
 TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
                                                        TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Dropout: while training y = m x / (1 - rate), where the mask m is 0 with probability rate
+ *         and else 1; in inference y = x. Collective on comm.
+ *
+ *  The mask depends on seed (TenonLayerInitialize()), layer, number of the Apply and global
+ *  position, not on the partition.
+ *
+ *  @param[in]  comm   communicator of the input's layout
+ *  @param[in]  rate   at least 0, below 1
+ *  @param[out] layer  to be given back with TenonLayerDestroy()
+ *  @return on all ranks TENON_ERR_ARG for another rate
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateDropout(MPI_Comm comm, double rate,
+                                                    TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief A layer by the name of its type: those of the library that need no numbers ("add",
+ *         "crossentropy", "dropout", "flatten", "graph", "relu", "sequential", "sigmoid", "tanh"),
+ *         and types registered with TenonLayerRegister() (tenon/ext/layer.h). Collective on comm.
+ *
+ *  @return on all ranks TENON_ERR_TYPE for an unknown name, naming the nearest
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name,
+                                                 TenonLayer* layer) TENON_NOEXCEPT;
 
 /** @brief Adds a layer at the end. Not collective.
  *
@@ -227,7 +251,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
                                                       TenonDTensor* dy) TENON_NOEXCEPT;
 
-/** @brief A tensor for the cotangent of the input. As TenonLayerCreateOutput(). */
+/** @brief A tensor for the cotangent of the input, the first if there are several. As
+ *         TenonLayerCreateOutput(). */
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 

@@ -65,11 +65,11 @@ struct CrossEntropyFrame final : Frame {
   void drop() noexcept override { logits.drop(); }
 };
 
-class CrossEntropySetup final : public Setup {
+class CrossEntropySetup final : public OneInputSetup {
 public:
   CrossEntropySetup(const CrossEntropyLayer& layer, const Layout& input, const Signature& signature,
                     const Layout& use, const Layout& output)
-      : Setup(input, output), layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
+      : OneInputSetup(input, output), layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
         letters_(signature.describe()), use_(use),
         labels_(perSample({use.shape()[0]},
                           replaced(use.properties(), Property::shard(0), Property::broadcast()),

@@ -15,9 +15,9 @@
 
 namespace tenon {
 
-class CrossEntropyLayer final : public Layer {
+class CrossEntropyLayer final : public OneInputLayer {
 public:
-  explicit CrossEntropyLayer(CommPtr comm) : Layer(std::move(comm)) {}
+  explicit CrossEntropyLayer(CommPtr comm) : OneInputLayer(std::move(comm)) {}
   const char* type() const noexcept override { return "crossentropy"; }
 
   // Labels of the next Apply: int64 [N], in any layout on the mesh of the logits. Kept by

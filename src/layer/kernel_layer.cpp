@@ -21,12 +21,12 @@ struct KernelFrame final : Frame {
   }
 };
 
-class KernelSetup final : public Setup {
+class KernelSetup final : public OneInputSetup {
 public:
   KernelSetup(const Layer& layer, const Layout& input, KernelPlan plan)
-      : Setup(input, plan.output), layer_(layer), plan_(std::move(plan)), staged_(tensor(output())),
-        stagedDual_(tensor(outputDual())), tangentUse_(tensor(plan_.use)),
-        adjointUse_(tensor(plan_.use.dual())) {
+      : OneInputSetup(input, plan.output), layer_(layer), plan_(std::move(plan)),
+        staged_(tensor(output())), stagedDual_(tensor(outputDual())),
+        tangentUse_(tensor(plan_.use)), adjointUse_(tensor(plan_.use.dual())) {
     if (!sameHolding(input, plan_.use))
       toUse_ = makeRef<Conversion>(layer.comm(), input, plan_.use, layer.dataType());
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)

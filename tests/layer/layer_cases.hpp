@@ -8,8 +8,11 @@
 #include "layer/convolution_layer.hpp"
 #include "layer/cross_entropy_layer.hpp"
 #include "layer/flatten_layer.hpp"
+#include "layer/graph_layer.hpp"
+#include "layer/join_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
+#include "layer/repartition_layer.hpp"
 #include "layer/sequential_layer.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
@@ -47,6 +50,49 @@ Ref<Layer> smallNet(CommPtr comm) {
   net->add(makeRef<FlattenLayer>(comm));
   net->add(makeRef<AffineLayer>(comm, 24, 5));
   return net;
+}
+
+// To a mesh of all ranks in reverse order, split along dimension 1; the pattern is for twice the
+// batch.
+inline Ref<Layer> repartition(CommPtr comm, Shape shape) {
+  std::vector<int> reversed;
+  for (int rank = comm->size(); rank-- > 0;)
+    reversed.push_back(rank);
+  shape[0] *= 2;
+  return makeRef<RepartitionLayer>(comm, Layout({.shape = shape,
+                                                 .mesh = Mesh::make({comm->size()}, reversed),
+                                                 .properties = {Property::shard(1)}}));
+}
+
+// tanh(x + conv(tanh(conv x))), both times the same convolution.
+inline Ref<Layer> residualNet(CommPtr comm) {
+  const Window same{.kernel = 3, .padLow = 1, .padHigh = 1};
+  auto graph = makeRef<GraphLayer>(comm);
+  const auto conv = makeRef<ConvolutionLayer>(comm, 3, 3, std::vector<Window>{same, same});
+  int node = graph->addNode(conv, {-1});
+  node = graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {node});
+  node = graph->addNode(conv, {node});
+  node = graph->addNode(makeRef<AddLayer>(comm), {-1, node});
+  graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {node});
+  return graph;
+}
+
+// One level of a U-Net: what the left arm gives is read by the pooling and by the concatenation of
+// channels; the valley works at half the width, repartitioned to another mesh.
+inline Ref<Layer> skipNet(CommPtr comm) {
+  using W = std::vector<Window>;
+  const Window same{.kernel = 3, .padLow = 1, .padHigh = 1}, half{.kernel = 2, .stride = 2},
+      to{.kernel = 4, .stride = 2, .padLow = 1, .padHigh = 1};
+  auto graph = makeRef<GraphLayer>(comm);
+  const int left = graph->addNode(makeRef<ConvolutionLayer>(comm, 2, 3, W{same, same}), {-1});
+  const int pooled = graph->addNode(
+      makeRef<PoolingLayer>(comm, PoolingMode::AverageIncludePad, W{half, half}), {left});
+  const int valley = graph->addNode(repartition(comm, {3, 3, 4, 4}), {pooled});
+  const int narrow = graph->addNode(makeRef<ConvolutionLayer>(comm, 3, 2, W{same, same}), {valley});
+  const int skipped = graph->addNode(makeRef<ConvolutionLayer>(comm, 3, 4, W{to, to}), {left});
+  const int joined = graph->addNode(makeRef<ConcatenateLayer>(comm, 1), {skipped, narrow, valley});
+  graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Sigmoid), {joined});
+  return graph;
 }
 
 // With labels on every rank.
@@ -110,6 +156,14 @@ inline std::vector<LayerCase> layerCases() {
       {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>(), Smoothness::Linear},
       {"net", {5, 2, 8, 7}, smallNet<PoolingMode::Max>, Smoothness::PiecewiseSmooth},
       {"net_average", {5, 2, 8, 7}, smallNet<PoolingMode::AverageIncludePad>},
+      {"repartition",
+       {5, 4, 3},
+       [](CommPtr comm) {
+         return repartition(comm, {5, 4, 3});
+       },
+       Smoothness::Linear},
+      {"residual", {2, 3, 6, 5}, residualNet},
+      {"skip", {3, 2, 8, 8}, skipNet},
       {"crossentropy",
        {7, 9},
        [](CommPtr comm) {
