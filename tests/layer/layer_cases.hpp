@@ -14,6 +14,7 @@
 #include "layer/pooling_layer.hpp"
 #include "layer/repartition_layer.hpp"
 #include "layer/sequential_layer.hpp"
+#include "layer/shell_layer.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
 
@@ -95,6 +96,59 @@ inline Ref<Layer> skipNet(CommPtr comm) {
   return graph;
 }
 
+// y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies only.
+inline Ref<Layer> shell(CommPtr comm) {
+  auto layer = makeRef<ShellLayer>(comm);
+  layer->setLetters("S1,B");
+  layer->addParameter("a", {2}, 1, 1);
+  ShellFunctions& f = layer->functions();
+  const auto each = [](const DTensor& x, auto&& visit) { // visit(c, index in x, index in y)
+    const Index columns = x.extent()[1];
+    for (Index i = 0; i < x.localCells(); ++i)
+      for (Index c = 0; c < 2; ++c)
+        visit(c, i, (2 * (i / columns) + c) * columns + i % columns);
+  };
+  f.setUp = [](const Layout& x) {
+    LayoutSpec spec = x.spec();
+    spec.shape[0] *= 2;
+    spec.cuts[0] = {0, spec.shape[0]};
+    return Layout(spec);
+  };
+  f.apply = [=, self = layer.get()](const DTensor& x, DTensor& y) {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      const T *in = x.data<T>(), *a = self->call().values[0]->template data<T>();
+      T* out = y.mutableData<T>();
+      each(x, [&](Index c, Index i, Index o) { out[o] = a[c] * in[i] * in[i]; });
+    });
+  };
+  f.tangent = [=, self = layer.get()](const KernelPoint& point, const DTensor* dx, DTensor& dy) {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T *in = point.x->data<T>(), *a = self->call().values[0]->template data<T>();
+      const T* v = dx ? dx->data<T>() : nullptr;
+      const DTensor* tangent = self->call().tangents[0];
+      const T* da = tangent ? tangent->data<T>() : nullptr;
+      T* out = dy.mutableData<T>();
+      each(*point.x, [&](Index c, Index i, Index o) {
+        out[o] = (v ? 2 * a[c] * in[i] * v[i] : T(0)) + (da ? da[c] * in[i] * in[i] : T(0));
+      });
+    });
+  };
+  f.adjoint = [=, self = layer.get()](const KernelPoint& point, const DTensor& dy, DTensor* dx) {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T *in = point.x->data<T>(), *a = self->call().values[0]->template data<T>();
+      const T* g = dy.data<T>();
+      T* da = self->call().gradients[0]->template mutableData<T>();
+      T* out = dx ? dx->mutableData<T>() : nullptr;
+      each(*point.x, [&](Index c, Index i, Index o) {
+        da[c] += g[o] * in[i] * in[i];
+        if (out)
+          out[i] = (c == 0 ? T(0) : out[i]) + 2 * a[c] * in[i] * g[o];
+      });
+    });
+  };
+  return layer;
+}
+
 // With labels on every rank.
 inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
   auto layer = makeRef<CrossEntropyLayer>(comm);
@@ -164,6 +218,7 @@ inline std::vector<LayerCase> layerCases() {
        Smoothness::Linear},
       {"residual", {2, 3, 6, 5}, residualNet},
       {"skip", {3, 2, 8, 8}, skipNet},
+      {"shell", {4, 6}, shell},
       {"crossentropy",
        {7, 9},
        [](CommPtr comm) {
