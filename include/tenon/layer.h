@@ -359,8 +359,11 @@ TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEP
 /** @brief Sets all parameter gradients to zero. Not collective, to be called on all ranks. */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Prints the layer's set-ups, signatures, conversions and parameters, on rank 0 of its
- *         communicator. Not collective. */
+/** @brief Prints the layer, on rank 0 of its communicator. Not collective.
+ *
+ *  For each set-up: layouts, signature, and conversions with messages and bytes of one Apply; the
+ *  parameters; and the memory on rank 0 that is allocated now: of the parameters with their
+ *  gradients, of buffers, and of the stack. */
 TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 
 /** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */

@@ -2,7 +2,9 @@
 #include "layer/join_setup.hpp"
 
 #include "kernels/block_copy.hpp"
+#include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
+#include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 
@@ -99,9 +101,16 @@ std::string JoinSetup::describe() const {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     text += fmt::format("  input {}\n", inputs()[i].describe());
     if (places_[i].toUse)
-      text += fmt::format("    converted to {}\n", places_[i].toUse->range().describe());
+      text += fmt::format("    converted to {}\n", describeTraffic(*places_[i].toUse));
   }
   return text + fmt::format("  output {}\n", output().describe());
+}
+
+Index JoinSetup::bytes() const {
+  Index sum = 0;
+  for (const Place& place : places_)
+    sum += heldBytes(place.toUse, place.use, place.useCotangent);
+  return sum;
 }
 
 } // namespace tenon

@@ -17,6 +17,7 @@ public:
   void tangentMany(Frame& frame, Inputs dx, DTensor& dy) override;
   void adjointMany(Frame& frame, const DTensor& dy, InputCotangents dx) override;
   std::string describe() const override;
+  Index bytes() const override;
 
 private:
   struct Place {

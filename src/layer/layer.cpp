@@ -4,6 +4,7 @@
 #include "comm/agreement.hpp"
 #include "kernels/backend.hpp"
 #include "layer/initializer.hpp"
+#include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 
@@ -349,11 +350,21 @@ std::string Layer::settings() const {
 
 std::string Layer::describe() const {
   std::string text = fmt::format("{} ({})\n", title(), settings());
-  for (const Entry& entry : setups_)
+  Index buffers = 0, stack = 0, parameters = 0;
+  for (const Entry& entry : setups_) {
     text += entry.setup->describe();
-  for (const Ref<Parameter>& p : parameters_)
+    buffers += entry.setup->bytes() + entry.scratch->bytes();
+    for (const auto& frame : entry.frames)
+      stack += frame->bytes();
+  }
+  for (const Ref<Parameter>& p : parameters_) {
     text += fmt::format("  parameter {}: {}\n", p->name(), p->storage().describe());
-  return text;
+    if (p->toDirection())
+      text += fmt::format("    gradient to direction in {}\n", describeTraffic(*p->toDirection()));
+    parameters += p->bytes();
+  }
+  return text + fmt::format("  memory of this rank: parameters {} bytes, buffers {}, stack {}\n",
+                            parameters, buffers, stack);
 }
 
 std::unique_ptr<Setup> OneInputLayer::makeSetupOf(const Layouts& inputs) {

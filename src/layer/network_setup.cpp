@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/network_setup.hpp"
 
+#include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,8 @@ namespace {
 struct NetworkFrame final : Frame {
   std::vector<Ref<DTensor>> values;
   std::vector<int> levels; // of each node on its layer's stack
+
+  Index bytes() const override { return heldBytes(values); }
 };
 
 } // namespace
@@ -141,6 +144,14 @@ std::string NetworkSetup::describe() const {
   for (const Layout& input : inputs())
     text += fmt::format("  input {}\n", input.describe());
   return text + fmt::format("  output {}\n", output().describe());
+}
+
+Index NetworkSetup::bytes() const {
+  Index sum = heldBytes(tangents_, cotangents_);
+  for (const Step& step : steps_)
+    for (const Edge& edge : step.edges)
+      sum += heldBytes(edge.addend);
+  return sum;
 }
 
 } // namespace tenon

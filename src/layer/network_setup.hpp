@@ -16,6 +16,7 @@ public:
   void tangentMany(Frame& frame, Inputs dx, DTensor& dy) override;
   void adjointMany(Frame& frame, const DTensor& dy, InputCotangents dx) override;
   std::string describe() const override;
+  Index bytes() const override;
 
 private:
   // One input of a node. In the adjoint the first edge of a value that is reached writes the

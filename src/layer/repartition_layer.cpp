@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/repartition_layer.hpp"
 
+#include "layer/held_bytes.hpp"
 #include "layer/result_layout.hpp"
 #include "layer/saved.hpp"
+#include "layer/traffic_text.hpp"
 #include "linop/conversion.hpp"
 
 #include <fmt/format.h>
@@ -33,8 +35,10 @@ public:
   }
 
   std::string describe() const override {
-    return fmt::format("  input {}\n  output {}\n", input().describe(), output().describe());
+    return fmt::format("  input {}\n  converted to {}\n", input().describe(),
+                       describeTraffic(*op_));
   }
+  Index bytes() const override { return heldBytes(op_); }
 
 private:
   Ref<Conversion> op_;

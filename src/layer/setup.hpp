@@ -23,6 +23,8 @@ public:
   virtual ~Frame() = default;
   // Lets go of the tensors that it refers to.
   virtual void drop() noexcept {}
+  // Memory of its own, allocated now.
+  virtual Index bytes() const { return 0; }
 };
 
 class Setup {
@@ -47,6 +49,8 @@ public:
   // dx <- J* dy; the parameters' gradients accumulate.
   virtual void adjointMany(Frame& frame, const DTensor& dy, InputCotangents dx) = 0;
   virtual std::string describe() const = 0;
+  // Memory of its own, allocated now; the frames and parameters apart.
+  virtual Index bytes() const = 0;
 
 private:
   Layouts inputs_, inputDuals_;

@@ -26,6 +26,8 @@ public:
   // y <- C^T x: sources and targets exchanged.
   void transpose(const DTensor& x, DTensor& y) { run(transpose_, x, y, Combine::Add); }
 
+  Index bufferBytes() const noexcept { return sourceSide_.bytes() + targetSide_.bytes(); }
+
 private:
   // One box of cells on one side: of the local array that is packed, or of the one that is filled.
   struct Region {
