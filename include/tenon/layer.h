@@ -186,6 +186,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonIn
  *  @return TENON_ERR_TYPE for other layers */
 TENON_EXTERN TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) TENON_NOEXCEPT;
 
+/** @brief The rate of a dropout layer: at least 0, below 1; 0.5 by default. Not collective.
+ *  @return TENON_ERR_TYPE for other layers, TENON_ERR_ARG for another rate */
+TENON_EXTERN TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) TENON_NOEXCEPT;
+
 /** @brief Element type of input, parameters and output: float32 (default) or float64.
  *         Not collective.
  *  @return TENON_ERR_DATATYPE for another */

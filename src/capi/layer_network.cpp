@@ -125,7 +125,8 @@ TenonErrorCode TenonLayerSetUpMany(TenonLayer layer, int count,
                                    const TenonLayout inputs[]) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr comm = commOf("layer", layer);
+    const TenonLayout first = inputs && count > 0 ? inputs[0] : nullptr;
+    const CommPtr comm = commOf("layer", layer, first);
     const auto [l, layouts] = collectively(*comm, [&] {
       Layer& known = deref(layer, "layer");
       return std::pair(&known, layoutsOf(known, inputs, count));

@@ -4,6 +4,7 @@
 #include "layer/affine_layer.hpp"
 #include "layer/convolution_layer.hpp"
 #include "layer/cross_entropy_layer.hpp"
+#include "layer/dropout_layer.hpp"
 #include "layer/pooling_layer.hpp"
 
 #include <tenon/layer.h>
@@ -68,6 +69,11 @@ TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) noexcept {
     else
       throwLayerType(l, "convolution and affine");
   });
+}
+
+TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) noexcept {
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { layerOf<DropoutLayer>(l, "dropout").setRate(rate); });
 }
 
 TenonErrorCode TenonLayerSetDataType(TenonLayer layer, TenonDataType type) noexcept {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon {
 
@@ -43,6 +44,7 @@ JoinSetup::JoinSetup(const JoinLayer& layer, const Layouts& inputs, const Layout
     if (!sameHolding(input, use)) {
       place.toUse = makeRef<Conversion>(comm, input, use, layer.dataType());
       place.use = makeRef<DTensor>(comm, use, layer.dataType());
+      place.use->allocate();
       place.useCotangent = makeRef<DTensor>(comm, use.dual(), layer.dataType());
     }
     begin += extent;
@@ -61,12 +63,14 @@ void JoinSetup::join(Inputs x, DTensor& y) {
     const DTensor* part = x[i] && place.toUse ? place.use.get() : x[i];
     if (!part)
       continue;
+    const bool first = std::exchange(fresh, false);
+    if (part->localCells() == 0)
+      continue;
     visitFloating(y.dataType(), [&]<class T>(T) {
-      blockCombine(dim_ < 0 && !fresh ? Combine::Add : Combine::Copy, part->rank(),
+      blockCombine(dim_ < 0 && !first ? Combine::Add : Combine::Copy, part->rank(),
                    part->extent().data(), part->data<T>(), part->strides().data(),
                    y.mutableData<T>() + offset(y, dim_, place.begin), y.strides().data());
     });
-    fresh = false;
   }
 }
 
@@ -86,11 +90,12 @@ void JoinSetup::adjointMany(Frame&, const DTensor& dy, InputCotangents dx) {
       continue;
     const Place& place = places_[i];
     DTensor& part = place.toUse ? *place.useCotangent : *dx[i];
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      blockCombine(Combine::Copy, part.rank(), part.extent().data(),
-                   dy.data<T>() + offset(dy, dim_, place.begin), dy.strides().data(),
-                   part.mutableData<T>(), part.strides().data());
-    });
+    if (part.localCells() > 0)
+      visitFloating(dy.dataType(), [&]<class T>(T) {
+        blockCombine(Combine::Copy, part.rank(), part.extent().data(),
+                     dy.data<T>() + offset(dy, dim_, place.begin), dy.strides().data(),
+                     part.mutableData<T>(), part.strides().data());
+      });
     if (place.toUse)
       place.toUse->applyAdjoint(part, *dx[i]);
   }

@@ -200,11 +200,11 @@ void Layer::apply(Inputs x, DTensor& y) {
   const LogScope scope(event);
   Entry& entry = const_cast<Entry&>(
       find(x.size(), [&](std::size_t i) -> const Layout& { return x[i]->layout(); }));
-  for (std::size_t i = 0; i < x.size(); ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i)
     checkTensor(*x[i], entry.setup->inputs()[i], type_, title(), "input");
-    checkDistinct(*this, x[i], &y);
-  }
   checkTensor(y, entry.setup->output(), type_, title(), "output");
+  for (const DTensor* input : x)
+    checkDistinct(*this, input, &y);
   if (!training_)
     return entry.setup->applyMany(x, y, *entry.scratch, false);
   if (stack_.size() == static_cast<std::size_t>(depth_))
@@ -238,11 +238,11 @@ void Layer::applyTangentAt(int level, Inputs dx, DTensor& dy) {
   const auto [entry, frame] = stack_[level];
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
-    if (dx[i]) {
+    if (dx[i])
       checkTensor(*dx[i], entry->setup->inputs()[i], type_, title(), "tangent input");
-      checkDistinct(*this, dx[i], &dy);
-    }
   checkTensor(dy, entry->setup->output(), type_, title(), "tangent output");
+  for (const DTensor* input : dx)
+    checkDistinct(*this, input, &dy);
   entry->setup->tangentMany(*entry->frames[frame], dx, dy);
 }
 

@@ -110,11 +110,39 @@ TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
     expectSuccess(TenonLayerDestroy(&layer));
 }
 
+TEST_F(LayerNetwork, ADropoutByNameHasItsRateSet) {
+  TenonLayer drop = nullptr, same = nullptr, none = nullptr;
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "dropout", &drop));
+  expectSuccess(TenonLayerCreateDropout(MPI_COMM_WORLD, 0.75, &same));
+  expectSuccess(TenonLayerSetRate(drop, 0.75));
+  TenonDTensor x = constant(split_, 1), y[] = {nullptr, nullptr};
+  int i = 0;
+  for (TenonLayer layer : {drop, same}) {
+    doubled(layer);
+    expectSuccess(TenonLayerSetUp(layer, split_));
+    expectSuccess(TenonLayerInitialize(layer, 5));
+    expectSuccess(TenonLayerCreateOutput(layer, &y[i]));
+    expectSuccess(TenonLayerApply(layer, x, y[i++]));
+  }
+  double largest = 0;
+  expectSuccess(TenonDTensorMaxAbs(y[0], &largest));
+  EXPECT_EQ(largest, 4); // 1 / (1 - rate)
+  EXPECT_EQ(norm(y[0]), norm(y[1]));
+  expectCode(TENON_ERR_STATE, TenonLayerSetRate(drop, 0.5), {"SetRate"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateDropout(MPI_COMM_WORLD, 1, &none), {"below 1"});
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "dropuot", &none),
+                   {"dropout"});
+  destroy({x, y[0], y[1]});
+  for (TenonLayer layer : {drop, same})
+    expectSuccess(TenonLayerDestroy(&layer));
+}
+
 TEST_F(LayerNetwork, ErrorsNameWhatIsWrong) {
   TenonLayer graph = nullptr, add = nullptr, other = nullptr, none = nullptr;
   expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
   expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &add));
   expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &other));
+  expectCode(TENON_ERR_TYPE, TenonLayerSetRate(other, 0.5), {"dropout"});
   const int missing = 4;
   expectCode(TENON_ERR_ARG, TenonLayerGraphAddNode(graph, add, 1, &missing, nullptr), {"4", "-1"});
   expectCode(TENON_ERR_NULL, TenonLayerGraphAddNode(graph, add, 1, nullptr, nullptr), {"inputs"});
