@@ -18,10 +18,12 @@
  *    R      | R     | R     | R     | R     | on the root
  *    P      | P     | B     | R     | P     | of a sum to come
  *
- *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange);
+ *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange); with
+ *  groups of channels g (x S1, W S0, b S0, y S1) in place of o and i;
  *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
- *  element S0, S1, ..., B, R; sums and concatenations S0, S1, ..., B, R, P; cross-entropy n, c, B,
- *  R. Any letters may be mixed on several axes.
+ *  element S0, S1, ..., B, R, and P where they are linear; sums and concatenations S0, S1, ..., B, R,
+ *  P; cross-entropy n, c, B, R; mean squared error S0, S1, ..., B, R. Any letters may be mixed on
+ *  several axes.
  *  Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the
  *  first row of its table that fits the input as it lies, and the first row of all where none
  *  does. The output's layout follows (TenonLayerCreateOutput()); whatever must be moved is moved
@@ -38,7 +40,8 @@
  *  called alike on all ranks; after SetUp they return TENON_ERR_STATE. A setter that failed on any
  *  rank makes SetUp fail on all, unless it is called again with success.
  *
- *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer.
+ *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer; slope and factor
+ *  of functions of each element.
  */
 #ifndef TENON_LAYER_H
 #define TENON_LAYER_H
@@ -78,7 +81,7 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, Ten
 
 /** @brief Pooling over windows of [batch, channel, spatial...]. Collective on comm.
  *
- *  Padding is absent, not zero. A window that reads nothing but padding is refused at SetUp.
+ *  Padding is absent, not zero. See also TenonLayerSetCeilMode(). A window that reads nothing but padding is refused at SetUp.
  *
  *  @param[in]  comm     communicator of the input's layout
  *  @param[in]  mode     what to take of each window
@@ -99,8 +102,21 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt input
 
 /** @brief A function of each element. Collective on comm.
  *
+ *    relu       max(x, 0), with derivative 0 at 0
+ *    leakyrelu  x where it is positive, else slope x (TenonLayerSetSlope(), 0.01 by default)
+ *    tanh       the hyperbolic tangent
+ *    sigmoid    1 / (1 + exp(-x))
+ *    gelu       x Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016)
+ *    gelutanh   its approximation x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2
+ *    silu       x / (1 + exp(-x))
+ *    softplus   log(1 + exp(x))
+ *    scale      factor x (TenonLayerSetFactor(), 1 by default)
+ *    identity   x
+ *
+ *  The last two are linear, so that they also take a sum to come (letter P).
+ *
  *  @param[in] comm      communicator of the input's layout
- *  @param[in] function  "relu", "tanh" or "sigmoid"
+ *  @param[in] function  a name of the table
  *  @param[out] layer    to be given back with TenonLayerDestroy()
  *  @return on all ranks TENON_ERR_TYPE for another name
  */
@@ -118,6 +134,14 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateFlatten(MPI_Comm comm,
  *  ranks that hold logits. To differentiate it fill its cotangent with the constant 1. */
 TENON_EXTERN TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm,
                                                          TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief The mean squared error 1/N sum (x - t)^2 over all N elements of x, with the target t of
+ *         TenonLayerSetTarget(). Collective on comm.
+ *
+ *  Input of any shape, split in any way. Output: the loss [1], the same on all ranks that hold the
+ *  input. To differentiate it fill its cotangent with the constant 1. */
+TENON_EXTERN TenonErrorCode TenonLayerCreateMeanSquaredError(MPI_Comm comm,
+                                                             TenonLayer* layer) TENON_NOEXCEPT;
 
 /** @brief Layers one after the other, to be added with TenonLayerSequentialAdd(). Collective on
  *         comm. */
@@ -139,8 +163,9 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateDropout(MPI_Comm comm, double rate,
                                                     TenonLayer* layer) TENON_NOEXCEPT;
 
 /** @brief A layer by the name of its type: those of the library that need no numbers ("add",
- *         "crossentropy", "dropout", "flatten", "graph", "relu", "sequential", "sigmoid", "tanh"),
- *         and types registered with TenonLayerRegister() (tenon/ext/layer.h). Collective on comm.
+ *         "crossentropy", "dropout", "flatten", "graph", "meansquarederror", "sequential", and the
+ *         functions of each element), and types registered with TenonLayerRegister()
+ *         (tenon/ext/layer.h). Collective on comm.
  *
  *  @return on all ranks TENON_ERR_TYPE for an unknown name, naming the nearest
  */
@@ -182,6 +207,28 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDilation(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                                  const TenonInt high[]) TENON_NOEXCEPT;
 
+/** @brief Groups of a convolution's channels, each convolved for itself; one by default.
+ *         Not collective.
+ *
+ *  The weight is then [outChannels, inChannels / groups, kernel...], and a mesh axis may split the
+ *  channels between groups (letter g) instead of by o or i.
+ *
+ *  @param[in] layer   convolution
+ *  @param[in] groups  divides both numbers of channels
+ *  @return TENON_ERR_TYPE if the layer is no convolution, TENON_ERR_ARG if it does not divide them
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) TENON_NOEXCEPT;
+
+/** @brief Whether a last window may reach beyond the padding; it may not by default. Not collective.
+ *
+ *  The number of outputs is then rounded up instead of down, but a window that would begin beyond
+ *  the domain (and the padding before it) is left out. TENON_POOLING_AVERAGE_INCLUDE_PAD divides by
+ *  the cells of the window that lie in the domain and its padding.
+ *
+ *  @return TENON_ERR_TYPE if the layer is no pooling
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ceil) TENON_NOEXCEPT;
+
 /** @brief Whether a convolution or affine layer has a bias; it has by default. Not collective.
  *  @return TENON_ERR_TYPE for other layers */
 TENON_EXTERN TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) TENON_NOEXCEPT;
@@ -189,6 +236,14 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) 
 /** @brief The rate of a dropout layer: at least 0, below 1; 0.5 by default. Not collective.
  *  @return TENON_ERR_TYPE for other layers, TENON_ERR_ARG for another rate */
 TENON_EXTERN TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) TENON_NOEXCEPT;
+
+/** @brief The slope of "leakyrelu" where its argument is not positive; 0.01 by default.
+ *         Not collective.
+ *  @return TENON_ERR_TYPE for other layers, TENON_ERR_ARG if it is not finite */
+TENON_EXTERN TenonErrorCode TenonLayerSetSlope(TenonLayer layer, double slope) TENON_NOEXCEPT;
+
+/** @brief What "scale" multiplies by; 1 by default. As TenonLayerSetSlope(). */
+TENON_EXTERN TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor) TENON_NOEXCEPT;
 
 /** @brief Element type of input, parameters and output: float32 (default) or float64.
  *         Not collective.
@@ -309,15 +364,16 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int 
 TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
                                                   TenonBool training) TENON_NOEXCEPT;
 
-/** @brief Labels for the next Apply of a cross-entropy layer. Not collective.
+/** @brief What the next Apply of a loss compares its input with. Not collective.
  *
- *  @param[in] layer   cross-entropy
- *  @param[in] labels  int64 [samples], classes from 0, in any layout on the same mesh; kept by
- *                     reference and read in Apply
- *  @return TENON_ERR_TYPE if the layer is no cross-entropy
+ *  @param[in] layer   cross-entropy or mean squared error
+ *  @param[in] target  labels, int64 [samples], classes from 0; or values of the input's shape,
+ *                     float32 or float64. In any layout on the same mesh; kept by reference and
+ *                     read in Apply
+ *  @return TENON_ERR_TYPE if the layer is no loss
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
-                                                TenonDTensor labels) TENON_NOEXCEPT;
+                                                TenonDTensor target) TENON_NOEXCEPT;
 
 /** @brief y <- f(x). Collective on the layer.
  *

@@ -6,6 +6,7 @@
 #include "layer/cross_entropy_layer.hpp"
 #include "layer/dropout_layer.hpp"
 #include "layer/flatten_layer.hpp"
+#include "layer/mean_squared_error_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
 
@@ -87,4 +88,9 @@ TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm, TenonLayer* layer) no
 TenonErrorCode TenonLayerCreateDropout(MPI_Comm comm, double rate, TenonLayer* layer) noexcept {
   return createLayer(__func__, comm, layer,
                      [&](const CommPtr& own) { return makeRef<DropoutLayer>(own, rate); });
+}
+
+TenonErrorCode TenonLayerCreateMeanSquaredError(MPI_Comm comm, TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer,
+                     [](const CommPtr& own) { return makeRef<MeanSquaredErrorLayer>(own); });
 }

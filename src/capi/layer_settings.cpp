@@ -3,8 +3,9 @@
 #include "capi/layer_create.hpp"
 #include "layer/affine_layer.hpp"
 #include "layer/convolution_layer.hpp"
-#include "layer/cross_entropy_layer.hpp"
 #include "layer/dropout_layer.hpp"
+#include "layer/loss_layer.hpp"
+#include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
 
 #include <tenon/layer.h>
@@ -30,6 +31,10 @@ void changeWindows(Layer& layer, Change change) {
     apply(*pooling);
   else
     throwLayerType(layer, "convolution and pooling");
+}
+
+void setPointwise(Layer& layer, const char* name, double value) {
+  layerOf<PointwiseLayer>(layer, "functions of each element").setParameter(name, value);
 }
 
 } // namespace
@@ -60,6 +65,19 @@ TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
   });
 }
 
+TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    layerOf<ConvolutionLayer>(l, "convolution").setGroups(groups);
+  });
+}
+
+TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ceil) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    layerOf<PoolingLayer>(l, "pooling");
+    changeWindows(l, [&](Window& window, int) { window.ceil = ceil != TENON_FALSE; });
+  });
+}
+
 TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     if (auto* convolution = dynamic_cast<ConvolutionLayer*>(&l))
@@ -74,6 +92,14 @@ TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) noexcept {
 TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) noexcept {
   return specifyLayer(__func__, layer,
                       [&](Layer& l) { layerOf<DropoutLayer>(l, "dropout").setRate(rate); });
+}
+
+TenonErrorCode TenonLayerSetSlope(TenonLayer layer, double slope) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { setPointwise(l, "slope", slope); });
+}
+
+TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { setPointwise(l, "factor", factor); });
 }
 
 TenonErrorCode TenonLayerSetDataType(TenonLayer layer, TenonDataType type) noexcept {
@@ -101,10 +127,10 @@ TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) { l.setFromOptions(); });
 }
 
-TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor labels) noexcept {
+TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexcept {
   return guard(__func__, [&] {
-    layerOf<CrossEntropyLayer>(deref(layer, "layer"), "crossentropy")
-        .setTarget(Ref<DTensor>::share(&deref(labels, "labels")));
+    layerOf<LossLayer>(deref(layer, "layer"), "crossentropy and meansquarederror")
+        .setTarget(Ref<DTensor>::share(&deref(target, "target")));
   });
 }
 

@@ -29,13 +29,16 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   checkAtLeast("low padding", window.padLow, 0, dim);
   checkAtLeast("high padding", window.padHigh, 0, dim);
   const Index padded = extent + window.padLow + window.padHigh;
-  if (padded < window.reach())
+  const Index beyond = window.ceil ? window.stride - 1 : 0;
+  if (padded + beyond < window.reach())
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the window of spatial dimension {} reaches over {} cells (kernel {}, "
                             "dilation {}), but input {} with padding {} + {} has only {}",
                             dim, window.reach(), window.kernel, window.dilation, extent,
                             window.padLow, window.padHigh, padded));
-  return (padded - window.reach()) / window.stride + 1;
+  const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;
+  const bool lastBeginsBeyond = (outputs - 1) * window.stride >= extent + window.padLow;
+  return window.ceil && outputs > 1 && lastBeginsBeyond ? outputs - 1 : outputs;
 }
 
 Interval windowInput(const Window& window, Interval outputs) {

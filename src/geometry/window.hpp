@@ -13,6 +13,7 @@ struct Window {
   Index dilation = 1;
   Index padLow = 0;
   Index padHigh = 0;
+  bool ceil = false; // a last window may reach beyond the padding, but not begin there
 
   Index reach() const { return dilation * (kernel - 1) + 1; }
   bool operator==(const Window&) const = default;

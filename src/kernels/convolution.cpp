@@ -19,6 +19,12 @@ void checkShape(const ConvolutionShape& shape) {
         fmt::format("a convolution of batch {}, {} input and {} output channels was passed; "
                     "none may be negative",
                     shape.batch, shape.inChannels, shape.outChannels));
+  if (shape.groups < 1 || shape.inChannels % shape.groups != 0 ||
+      shape.outChannels % shape.groups != 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("a convolution of {} groups was passed, with {} input and {} output "
+                            "channels; the groups must divide both",
+                            shape.groups, shape.inChannels, shape.outChannels));
   checkWindow(shape.window);
 }
 
@@ -31,20 +37,21 @@ bool isEmpty(const ConvolutionShape& shape) {
 } // namespace
 
 template <class T>
-std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend) {
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
+                                                KernelContextPtr context) {
   checkShape(shape);
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
     return makeReferenceConvolution<T>(shape);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && !isEmpty(shape))
-      return makeOneDnnConvolution(shape);
-  return makeBlasConvolution<T>(shape);
+      return makeOneDnnConvolution(shape, contextOrOwn(std::move(context)));
+  return makeBlasConvolution<T>(shape, contextOrOwn(std::move(context)));
 }
 
 template std::unique_ptr<Convolution<float>> makeConvolution<float>(const ConvolutionShape&,
-                                                                    Backend);
+                                                                    Backend, KernelContextPtr);
 template std::unique_ptr<Convolution<double>> makeConvolution<double>(const ConvolutionShape&,
-                                                                      Backend);
+                                                                      Backend, KernelContextPtr);
 
 } // namespace tenon

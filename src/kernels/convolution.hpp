@@ -4,10 +4,12 @@
 //     dx[n,c,i]  = sum over k and all (o, t) that read i of  w[k,c,t] dy[n,k,o],
 //     dw[k,c,t] += sum over n, o of  dy[n,k,o] x[n,c, o stride - padLow + t dilation],
 //     db[k]     += sum over n, o of  dy[n,k,o].
-// Input outside the held extents counts as zero.
+// Input outside the held extents counts as zero. With groups the channels fall into as many parts,
+// each convolved for itself: the sums over c, k run over the channels of one group.
 #pragma once
 
 #include "kernels/backend.hpp"
+#include "kernels/context.hpp"
 #include "kernels/window.hpp"
 
 #include <memory>
@@ -17,11 +19,12 @@ namespace tenon {
 struct ConvolutionShape {
   Index batch, inChannels, outChannels;
   WindowShape window;
+  Index groups = 1; // divides both numbers of channels
 };
 
 // All arrays are contiguous and row-major: x [batch, inChannels, in...], y [batch, outChannels,
-// out...], w [outChannels, inChannels, kernel...], b [outChannels]. An object has its own scratch:
-// one call at a time.
+// out...], w [outChannels, inChannels / groups, kernel...], b [outChannels]. One call
+// at a time runs in a context.
 template <class T>
 class Convolution {
 public:
@@ -38,9 +41,10 @@ public:
   virtual const char* implementation() const = 0;
 };
 
-// Any extent may be 0: then forward gives the bias or nothing, and the adjoints give zeros or add
+// Without a context the object has its own. Any extent may be 0: then forward gives the bias or nothing, and the adjoints give zeros or add
 // nothing. TENON_ERR_ARG for a malformed shape.
 template <class T>
-std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend);
+std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
+                                                KernelContextPtr context = nullptr);
 
 } // namespace tenon

@@ -9,7 +9,9 @@ namespace tenon {
 template <class T>
 std::unique_ptr<Convolution<T>> makeReferenceConvolution(const ConvolutionShape& shape);
 template <class T>
-std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shape);
-std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape);
+std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shape,
+                                                    KernelContextPtr context);
+std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
+                                                          KernelContextPtr context);
 
 } // namespace tenon

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution as matrix products: with the columns X of im2col.hpp and w as the matrix
 // W [outChannels, (c,t)],
-//     Y = W X,    dX = W^T dY,    dW += dY X^T.
+//     Y = W X,    dX = W^T dY,    dW += dY X^T,
+// group by group: a group's channels are consecutive rows of X and Y.
 // The outputs are cut into tiles whose columns stay in the cache: several whole images where an
 // image is small (one product is then worth its call), a piece of an image where it is large. A
 // kernel of one tap that only copies needs no columns: X is x.
 #include "kernels/convolution_backends.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/im2col.hpp"
-
-#include <vector>
 
 namespace tenon {
 
@@ -24,6 +23,13 @@ struct Tile {
   OutputTile outputs; // the whole image where images > 1
 };
 
+// One group's part of W, X and Y.
+struct Group {
+  Index outputs, depth;        // rows of Y and X
+  Index firstOutput, firstRow; // where they begin
+  Index weights;               // where W's part begins
+};
+
 bool onlyCopies(const WindowShape& w) {
   for (int d = 0; d < kMaxSpatial; ++d)
     if (w.kernel[d] != 1 || w.stride[d] != 1 || w.padLow[d] != 0 || w.in[d] != w.out[d])
@@ -34,30 +40,33 @@ bool onlyCopies(const WindowShape& w) {
 template <class T>
 class BlasConvolution final : public Convolution<T> {
 public:
-  explicit BlasConvolution(const ConvolutionShape& shape)
-      : batch_(shape.batch), in_(shape.inChannels), out_(shape.outChannels),
-        window_(embedWindow(shape.window)), inVolume_(inputVolume(window_)),
-        outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)),
-        copies_(onlyCopies(window_)) {
+  BlasConvolution(const ConvolutionShape& shape, KernelContextPtr context)
+      : context_(std::move(context)), batch_(shape.batch), in_(shape.inChannels),
+        out_(shape.outChannels), window_(embedWindow(shape.window)),
+        inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)),
+        depth_(in_ * kernelVolume(window_)), groups_(shape.groups), copies_(onlyCopies(window_)) {
     planTiles();
     const Index outputs = images_ * rows_ * cols_;
-    if (!copies_)
-      columns_.resize(size_t(depth_ * outputs));
-    if (images_ > 1)
-      packed_.resize(size_t(out_ * outputs));
+    ScratchPlan plan;
+    columnsAt_ = plan.add<T>(copies_ ? 0 : depth_ * outputs);
+    packedAt_ = plan.add<T>(images_ > 1 ? out_ * outputs : 0);
+    context_->reserve(plan);
   }
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     forEachTile([&](const Tile& tile) {
       const Index width = outputsOf(tile);
-      const T* columns = gather(tile, x);
+      const T* gathered = gather(tile, x);
       const Index distance = copies_ ? inVolume_ : width;
-      T* target = tile.images > 1 ? packed_.data() : y + firstOutput(tile);
+      T* target = tile.images > 1 ? packed() : y + firstOutput(tile);
       const Index targetDistance = tile.images > 1 ? width : outVolume_;
       if (tile.images == 1)
         beginOutputs(tile, b, y, accumulate);
-      multiply(false, false, out_, width, depth_, w, depth_, columns, distance, T(tile.images == 1),
-               target, targetDistance);
+      forEachGroup([&](const Group& g) {
+        multiply(false, false, g.outputs, width, g.depth, w + g.weights, g.depth,
+                 gathered + g.firstRow * distance, distance, T(tile.images == 1),
+                 target + g.firstOutput * targetDistance, targetDistance);
+      });
       if (tile.images > 1)
         unpack(tile, b, y, accumulate);
     });
@@ -68,10 +77,14 @@ public:
     forEachTile([&](const Tile& tile) {
       const Index width = outputsOf(tile);
       const Index dyDistance = tile.images > 1 ? width : outVolume_;
-      T* columns = copies_ ? dx + tile.image * in_ * inVolume_ : columns_.data();
+      T* gathered = copies_ ? dx + tile.image * in_ * inVolume_ : columns();
       const Index distance = copies_ ? inVolume_ : width;
-      multiply(true, false, depth_, width, out_, w, depth_, pack(tile, dy), dyDistance, T(0),
-               columns, distance);
+      const T* outputs = pack(tile, dy);
+      forEachGroup([&](const Group& g) {
+        multiply(true, false, g.depth, width, g.outputs, w + g.weights, g.depth,
+                 outputs + g.firstOutput * dyDistance, dyDistance, T(0),
+                 gathered + g.firstRow * distance, distance);
+      });
       if (!copies_)
         scatter(tile, dx);
     });
@@ -82,9 +95,13 @@ public:
       const Index width = outputsOf(tile);
       const Index dyDistance = tile.images > 1 ? width : outVolume_;
       const T* outputs = pack(tile, dy);
-      const T* columns = gather(tile, x);
-      multiply(false, true, out_, depth_, width, outputs, dyDistance, columns,
-               copies_ ? inVolume_ : width, T(1), dw, depth_);
+      const T* gathered = gather(tile, x);
+      const Index distance = copies_ ? inVolume_ : width;
+      forEachGroup([&](const Group& g) {
+        multiply(false, true, g.outputs, g.depth, width, outputs + g.firstOutput * dyDistance,
+                 dyDistance, gathered + g.firstRow * distance, distance, T(1), dw + g.weights,
+                 g.depth);
+      });
       if (!db)
         return;
       for (Index k = 0; k < out_; ++k) {
@@ -116,6 +133,13 @@ private:
       const Index wanted = ceilDivide(std::min(budget, kEnoughOutputs), outVolume_);
       images_ = std::clamp<Index>(wanted, 1, std::max<Index>(1, batch_));
     }
+  }
+
+  template <class Visit>
+  void forEachGroup(Visit visit) const {
+    const Index outputs = out_ / groups_, depth = depth_ / groups_;
+    for (Index g = 0; g < groups_; ++g)
+      visit(Group{outputs, depth, g * outputs, g * depth, g * outputs * depth});
   }
 
   template <class Visit>
@@ -151,15 +175,15 @@ private:
     const Index width = outputsOf(tile);
     for (Index n = 0; n < tile.images; ++n)
       gatherColumns(window_, in_, tile.outputs, x + (tile.image + n) * in_ * inVolume_,
-                    columns_.data() + n * pixelsOf(tile.outputs), width);
-    return columns_.data();
+                    columns() + n * pixelsOf(tile.outputs), width);
+    return columns();
   }
 
   void scatter(const Tile& tile, T* dx) {
     const Index width = outputsOf(tile);
     for (Index n = 0; n < tile.images; ++n)
-      scatterColumns(window_, in_, tile.outputs, columns_.data() + n * pixelsOf(tile.outputs),
-                     width, dx + (tile.image + n) * in_ * inVolume_);
+      scatterColumns(window_, in_, tile.outputs, columns() + n * pixelsOf(tile.outputs), width,
+                     dx + (tile.image + n) * in_ * inVolume_);
   }
 
   // y of the tile becomes what the product is added to.
@@ -182,14 +206,14 @@ private:
     for (Index k = 0; k < out_; ++k)
       for (Index n = 0; n < tile.images; ++n)
         std::copy_n(dy + ((tile.image + n) * out_ + k) * outVolume_, outVolume_,
-                    packed_.data() + (k * tile.images + n) * outVolume_);
-    return packed_.data();
+                    packed() + (k * tile.images + n) * outVolume_);
+    return packed();
   }
 
   void unpack(const Tile& tile, const T* b, T* y, bool accumulate) {
     for (Index k = 0; k < out_; ++k)
       for (Index n = 0; n < tile.images; ++n) {
-        const T* from = packed_.data() + (k * tile.images + n) * outVolume_;
+        const T* from = packed() + (k * tile.images + n) * outVolume_;
         T* to = y + ((tile.image + n) * out_ + k) * outVolume_;
         const T value = b ? b[k] : T(0);
         for (Index o = 0; o < outVolume_; ++o)
@@ -197,23 +221,31 @@ private:
       }
   }
 
+  T* columns() { return context_->scratch<T>(columnsAt_); }
+  T* packed() { return context_->scratch<T>(packedAt_); }
+
+  KernelContextPtr context_;
   Index batch_, in_, out_;
   WindowShape window_;
   Index inVolume_, outVolume_;
   Index depth_; // rows of the columns: channels times taps
+  Index groups_;
   bool copies_;
   Index images_, rows_, cols_;
-  std::vector<T> columns_, packed_;
+  Index columnsAt_, packedAt_; // in the scratch
 };
 
 } // namespace
 
 template <class T>
-std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shape) {
-  return std::make_unique<BlasConvolution<T>>(shape);
+std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shape,
+                                                    KernelContextPtr context) {
+  return std::make_unique<BlasConvolution<T>>(shape, std::move(context));
 }
 
-template std::unique_ptr<Convolution<float>> makeBlasConvolution<float>(const ConvolutionShape&);
-template std::unique_ptr<Convolution<double>> makeBlasConvolution<double>(const ConvolutionShape&);
+template std::unique_ptr<Convolution<float>> makeBlasConvolution<float>(const ConvolutionShape&,
+                                                                        KernelContextPtr);
+template std::unique_ptr<Convolution<double>> makeBlasConvolution<double>(const ConvolutionShape&,
+                                                                          KernelContextPtr);
 
 } // namespace tenon

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution through oneDNN: each of the three products is a primitive in the layouts that oneDNN
-// prefers, with reorders from and to plain arrays around it. All memory is planned at creation: one
+// prefers, with reorders from and to plain arrays around it. All scratch is planned at creation: one
 // area for each role (input, weights, output) that the primitives share, and one scratchpad.
 // Windows that leave input unread at an end, which oneDNN does not know, go through an InputStage.
 #include "kernels/convolution_backends.hpp"
@@ -8,6 +8,7 @@
 #include "kernels/onednn.hpp"
 #include "kernels/pointwise.hpp"
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,15 +36,31 @@ Desc anyLayout(const Desc& plain) {
   return {plain.dims(), memory::data_type::f32, memory::format_tag::any};
 }
 
+// oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
+// times faster for one channel).
+constexpr Index kFewChannels = 4;
+
+// [out, in, kernel...], with several groups [groups, out / groups, in / groups, kernel...].
+Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
+  const Desc plain =
+      onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank);
+  if (s.groups == 1)
+    return plain;
+  memory::dims dims = plain.dims();
+  dims[0] /= s.groups;
+  dims.insert(dims.begin(), s.groups);
+  return plain.reshape(dims);
+}
+
 // The plain descriptions and geometry of one convolution in oneDNN's terms.
 struct Problem {
   Problem(const ConvolutionShape& s, const WindowShape& w)
-      : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)),
-        w(onednn::plainDescription(s.outChannels, s.inChannels, w.kernel, w.rank)),
+      : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
         b(onednn::plainDescription(s.outChannels, -1, {}, 0)),
         y(onednn::plainDescription(s.batch, s.outChannels, w.out, w.rank)),
         strides(onednn::toDims(w.stride, w.rank)), dilates(onednn::toDims(w.dilation, w.rank, 1)),
-        padLow(onednn::toDims(w.padLow, w.rank)) {
+        padLow(onednn::toDims(w.padLow, w.rank)),
+        fewChannels(s.groups == 1 && s.inChannels <= kFewChannels) {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
   }
@@ -60,14 +77,11 @@ struct Problem {
             padLow,
             padHigh};
   }
-  // oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
-  // times faster for one channel).
   dnnl::convolution_backward_data::desc adjointData() const {
-    const bool few = x.dims()[1] <= 4;
     return {dnnl::algorithm::convolution_direct,
-            few ? x : anyLayout(x),
-            few ? w : anyLayout(w),
-            few ? y : anyLayout(y),
+            fewChannels ? x : anyLayout(x),
+            fewChannels ? w : anyLayout(w),
+            fewChannels ? y : anyLayout(y),
             strides,
             dilates,
             padLow,
@@ -87,6 +101,7 @@ struct Problem {
 
   Desc x, w, b, y;
   memory::dims strides, dilates, padLow, padHigh;
+  bool fewChannels;
 };
 
 // The scratchpad is the caller's; `sum` adds the product to what the output holds.
@@ -101,10 +116,8 @@ dnnl::primitive_attr attributes(bool sum) {
   return attr;
 }
 
-memory rawMemory(size_t bytes) {
-  return memory(
-      {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a},
-      onednn::engine());
+Desc rawBytes(size_t bytes) {
+  return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
 // One of the three products: its primitive, its operands and its argument table.
@@ -116,17 +129,18 @@ struct Product {
   void run(const dnnl::stream& stream) { primitive.execute(stream, arguments); }
 };
 
+constexpr std::array kRoles{&Product::x, &Product::w, &Product::y};
+
 class OneDnnConvolution final : public Convolution<float> {
 public:
   // `window` spans what `stage` holds, if there is one.
   OneDnnConvolution(const ConvolutionShape& shape, const WindowShape& window,
-                    std::optional<InputStage<float>> stage)
-      : OneDnnConvolution(Problem(shape, window)) {
-    stage_ = std::move(stage);
-  }
+                    std::optional<InputStage<float>> stage, KernelContextPtr context)
+      : OneDnnConvolution(Problem(shape, window), std::move(stage), std::move(context)) {}
 
   void forward(const float* x, const float* w, const float* b, float* y, bool accumulate) override {
     onednn::guarded("a convolution", [&] {
+      takeScratch();
       Product& p = *forward_;
       p.x.load(stream_, staged(x));
       p.w.load(stream_, w);
@@ -145,43 +159,46 @@ public:
 
   void adjointData(const float* w, const float* dy, float* dx) override {
     onednn::guarded("a convolution's adjoint", [&] {
+      takeScratch();
       Product& p = *adjointData_;
       p.w.load(stream_, w);
       p.y.load(stream_, dy);
-      p.x.attach(stream_, stage_ ? stage_->data() : dx);
+      p.x.attach(stream_, stage_ ? staged() : dx);
       p.run(stream_);
       p.x.store(stream_);
       stream_.wait();
     });
     if (stage_)
-      stage_->unstage(dx);
+      stage_->unstage(staged(), dx);
   }
 
   // oneDNN overwrites its gradients; they are added from here.
   void adjointWeights(const float* x, const float* dy, float* dw, float* db) override {
     onednn::guarded("a convolution's weight adjoint", [&] {
+      takeScratch();
       Product& p = *adjointWeights_;
       p.x.load(stream_, staged(x));
       p.y.load(stream_, dy);
-      p.w.attach(stream_, weightGradient_.data());
-      bias_.set_data_handle(biasGradient_.data(), stream_);
+      p.w.attach(stream_, weightGradient());
+      bias_.set_data_handle(biasGradient(), stream_);
       p.run(stream_);
       p.w.store(stream_);
       stream_.wait();
     });
-    axpby(Index(weightGradient_.size()), 1.0f, weightGradient_.data(), 1.0f, dw);
+    axpby(weights_, 1.0f, weightGradient(), 1.0f, dw);
     if (db)
-      axpby(Index(biasGradient_.size()), 1.0f, biasGradient_.data(), 1.0f, db);
+      axpby(Index(zeroBias_.size()), 1.0f, biasGradient(), 1.0f, db);
   }
 
   Backend backend() const override { return Backend::OneDnn; }
   const char* implementation() const override { return implementation_.c_str(); }
 
 private:
-  explicit OneDnnConvolution(const Problem& p)
+  OneDnnConvolution(const Problem& p, std::optional<InputStage<float>> stage,
+                    KernelContextPtr context)
       : stream_(onednn::engine()), bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
-        zeroBias_(p.b.get_size() / sizeof(float)), biasGradient_(zeroBias_.size()),
-        weightGradient_(p.w.get_size() / sizeof(float)) {
+        zeroBias_(p.b.get_size() / sizeof(float)), weights_(Index(p.w.get_size() / sizeof(float))),
+        stage_(std::move(stage)), context_(std::move(context)) {
     const dnnl::engine& engine = onednn::engine();
     const dnnl::convolution_forward::primitive_desc forward(
         p.forward(anyLayout(p.x), anyLayout(p.w), anyLayout(p.y)), attributes(false), engine);
@@ -210,68 +227,97 @@ private:
                               Port(p.y, weights.diff_dst_desc()),
                               dnnl::convolution_backward_weights(weights),
                               {}};
-    placeOperands();
-    tabulate(std::max({forward.scratchpad_desc().get_size(), sum.scratchpad_desc().get_size(),
-                       data.scratchpad_desc().get_size(), weights.scratchpad_desc().get_size()}));
+    scratchpad_ =
+        memory(rawBytes(std::max(
+                   {forward.scratchpad_desc().get_size(), sum.scratchpad_desc().get_size(),
+                    data.scratchpad_desc().get_size(), weights.scratchpad_desc().get_size()})),
+               engine, DNNL_MEMORY_NONE);
+    tabulate();
+    planScratch();
   }
 
   // One area for each role, as large as the largest of the three operands in it.
-  void placeOperands() {
-    for (Port Product::*role : {&Product::x, &Product::w, &Product::y}) {
-      Product* products[] = {&*forward_, &*adjointData_, &*adjointWeights_};
+  void planScratch() {
+    ScratchPlan plan;
+    scratchpadAt_ = plan.add<char>(Index(scratchpad_.get_desc().get_size()));
+    biasAt_ = plan.add<float>(Index(zeroBias_.size()));
+    weightsAt_ = plan.add<float>(weights_);
+    stagedAt_ = plan.add<float>(stage_ ? stage_->volume() : 0);
+    for (int role = 0; role < 3; ++role) {
       size_t bytes = 0;
-      for (Product* p : products)
-        bytes = std::max(bytes, (p->*role).bytes());
-      areas_.push_back(rawMemory(bytes));
-      for (Product* p : products)
-        (p->*role).place(areas_.back().get_data_handle());
+      for (Product* p : products())
+        bytes = std::max(bytes, (p->*kRoles[role]).bytes());
+      areasAt_[role] = plan.add<char>(Index(bytes));
     }
+    context_->reserve(plan);
   }
 
-  void tabulate(size_t scratchpadBytes) {
-    const memory scratchpad = rawMemory(scratchpadBytes);
+  // The scratch moves when another kernel of the context needs more.
+  void takeScratch() {
+    char* scratch = context_->scratch<char>(0);
+    if (scratch == taken_)
+      return;
+    taken_ = scratch;
+    scratchpad_.set_data_handle(scratch + scratchpadAt_);
+    for (int role = 0; role < 3; ++role)
+      for (Product* p : products())
+        (p->*kRoles[role]).place(scratch + areasAt_[role]);
+  }
+
+  void tabulate() {
     forward_->arguments = {{DNNL_ARG_SRC, forward_->x.memory()},
                            {DNNL_ARG_WEIGHTS, forward_->w.memory()},
                            {DNNL_ARG_BIAS, bias_},
                            {DNNL_ARG_DST, forward_->y.memory()},
-                           {DNNL_ARG_SCRATCHPAD, scratchpad}};
+                           {DNNL_ARG_SCRATCHPAD, scratchpad_}};
     adjointData_->arguments = {{DNNL_ARG_DIFF_DST, adjointData_->y.memory()},
                                {DNNL_ARG_WEIGHTS, adjointData_->w.memory()},
                                {DNNL_ARG_DIFF_SRC, adjointData_->x.memory()},
-                               {DNNL_ARG_SCRATCHPAD, scratchpad}};
+                               {DNNL_ARG_SCRATCHPAD, scratchpad_}};
     adjointWeights_->arguments = {{DNNL_ARG_SRC, adjointWeights_->x.memory()},
                                   {DNNL_ARG_DIFF_DST, adjointWeights_->y.memory()},
                                   {DNNL_ARG_DIFF_WEIGHTS, adjointWeights_->w.memory()},
                                   {DNNL_ARG_DIFF_BIAS, bias_},
-                                  {DNNL_ARG_SCRATCHPAD, scratchpad}};
+                                  {DNNL_ARG_SCRATCHPAD, scratchpad_}};
   }
 
+  std::array<Product*, 3> products() { return {&*forward_, &*adjointData_, &*adjointWeights_}; }
+  float* weightGradient() { return context_->scratch<float>(weightsAt_); }
+  float* biasGradient() { return context_->scratch<float>(biasAt_); }
+  float* staged() { return context_->scratch<float>(stagedAt_); }
   const float* staged(const float* x) {
     if (!stage_)
       return x;
-    stage_->stage(x);
-    return stage_->data();
+    stage_->stage(x, staged());
+    return staged();
   }
 
   dnnl::stream stream_;
   std::optional<Product> forward_, adjointData_, adjointWeights_;
   dnnl::primitive forwardSum_; // forward into what y holds
   std::string implementation_;
-  std::vector<memory> areas_;
-  memory bias_;
-  std::vector<float> zeroBias_, biasGradient_, weightGradient_;
+  memory bias_, scratchpad_;
+  std::vector<float> zeroBias_;
+  Index weights_; // how many there are
   std::optional<InputStage<float>> stage_;
+  KernelContextPtr context_;
+  Index scratchpadAt_, biasAt_, weightsAt_, stagedAt_; // in the scratch
+  std::array<Index, 3> areasAt_;
+  char* taken_ = nullptr; // the scratch that the memories point into
 };
 
 } // namespace
 
-std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape) {
+std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
+                                                          KernelContextPtr context) {
   return onednn::guarded("setting up a convolution", [&]() -> std::unique_ptr<Convolution<float>> {
     if (!needsStage(shape.window))
-      return std::make_unique<OneDnnConvolution>(shape, shape.window, std::nullopt);
+      return std::make_unique<OneDnnConvolution>(shape, shape.window, std::nullopt,
+                                                 std::move(context));
     InputStage<float> stage(shape.batch * shape.inChannels, shape.window);
     const WindowShape spanned = stage.window();
-    return std::make_unique<OneDnnConvolution>(shape, spanned, std::move(stage));
+    return std::make_unique<OneDnnConvolution>(shape, spanned, std::move(stage),
+                                               std::move(context));
   });
 }
 

@@ -13,6 +13,7 @@ class ReferenceConvolution final : public Convolution<T> {
 public:
   explicit ReferenceConvolution(const ConvolutionShape& shape)
       : batch_(shape.batch), in_(shape.inChannels), out_(shape.outChannels),
+        inOfGroup_(in_ / shape.groups), outOfGroup_(out_ / shape.groups),
         window_(embedWindow(shape.window)), inVolume_(inputVolume(window_)),
         outVolume_(outputVolume(window_)), taps_(kernelVolume(window_)) {}
 
@@ -21,9 +22,9 @@ public:
       for (Index k = 0; k < out_; ++k)
         forEachOutput(window_, [&](const Position& o, Index flat) {
           T sum = b ? b[k] : T(0);
-          for (Index c = 0; c < in_; ++c)
+          for (Index c = 0; c < inOfGroup_; ++c)
             forEachRead(window_, o, [&](Index t, Index i) {
-              sum += w[(k * in_ + c) * taps_ + t] * x[(n * in_ + c) * inVolume_ + i];
+              sum += w[weight(k, c) + t] * x[channel(n, k, c) + i];
             });
           T& value = y[(n * out_ + k) * outVolume_ + flat];
           value = accumulate ? value + sum : sum;
@@ -36,9 +37,9 @@ public:
       for (Index k = 0; k < out_; ++k)
         forEachOutput(window_, [&](const Position& o, Index flat) {
           const T value = dy[(n * out_ + k) * outVolume_ + flat];
-          for (Index c = 0; c < in_; ++c)
+          for (Index c = 0; c < inOfGroup_; ++c)
             forEachRead(window_, o, [&](Index t, Index i) {
-              dx[(n * in_ + c) * inVolume_ + i] += w[(k * in_ + c) * taps_ + t] * value;
+              dx[channel(n, k, c) + i] += w[weight(k, c) + t] * value;
             });
         });
   }
@@ -50,9 +51,9 @@ public:
           const T value = dy[(n * out_ + k) * outVolume_ + flat];
           if (db)
             db[k] += value;
-          for (Index c = 0; c < in_; ++c)
+          for (Index c = 0; c < inOfGroup_; ++c)
             forEachRead(window_, o, [&](Index t, Index i) {
-              dw[(k * in_ + c) * taps_ + t] += value * x[(n * in_ + c) * inVolume_ + i];
+              dw[weight(k, c) + t] += value * x[channel(n, k, c) + i];
             });
         });
   }
@@ -61,7 +62,13 @@ public:
   const char* implementation() const override { return "loops"; }
 
 private:
-  Index batch_, in_, out_;
+  // Where the taps of output channel k and the c-th input of its group begin, and that input.
+  Index weight(Index k, Index c) const { return (k * inOfGroup_ + c) * taps_; }
+  Index channel(Index n, Index k, Index c) const {
+    return (n * in_ + k / outOfGroup_ * inOfGroup_ + c) * inVolume_;
+  }
+
+  Index batch_, in_, out_, inOfGroup_, outOfGroup_;
   WindowShape window_;
   Index inVolume_, outVolume_, taps_;
 };

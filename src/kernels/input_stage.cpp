@@ -38,20 +38,19 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
   strideStaged_[0] = volumeStaged;
   if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
     offsetX_ = offsetStaged_ = 0;
-  array_.resize(size_t(planes * volumeStaged));
 }
 
 template <class T>
-void InputStage<T>::stage(const T* x) {
-  std::fill(array_.begin(), array_.end(), T(0));
+void InputStage<T>::stage(const T* x, T* staged) const {
+  std::fill_n(staged, volume(), T(0));
   blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_, strideX_.data(),
-               array_.data() + offsetStaged_, strideStaged_.data());
+               staged + offsetStaged_, strideStaged_.data());
 }
 
 template <class T>
-void InputStage<T>::unstage(T* x) const {
+void InputStage<T>::unstage(const T* staged, T* x) const {
   std::fill_n(x, planes_ * inVolume_, T(0));
-  blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), array_.data() + offsetStaged_,
+  blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), staged + offsetStaged_,
                strideStaged_.data(), x + offsetX_, strideX_.data());
 }
 

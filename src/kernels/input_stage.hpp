@@ -6,8 +6,6 @@
 
 #include "kernels/window.hpp"
 
-#include <vector>
-
 namespace tenon {
 
 // Padding at the upper end of dimension d: negative where input stays unread.
@@ -21,10 +19,11 @@ public:
 
   // The window over the staged array.
   const WindowShape& window() const { return staged_; }
-  T* data() { return array_.data(); }
-  void stage(const T* x);
+  // Elements of the staged array.
+  Index volume() const { return planes_ * inputVolume(staged_); }
+  void stage(const T* x, T* staged) const;
   // The transpose: x is overwritten, with zeros where the staged array has no such element.
-  void unstage(T* x) const;
+  void unstage(const T* staged, T* x) const;
 
 private:
   Index planes_;
@@ -33,7 +32,6 @@ private:
   // The common part of the two arrays: planes and three spatial dimensions.
   std::array<Index, kMaxSpatial + 1> extent_, strideX_, strideStaged_;
   Index offsetX_ = 0, offsetStaged_ = 0;
-  std::vector<T> array_;
 };
 
 } // namespace tenon

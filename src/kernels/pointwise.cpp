@@ -1,73 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/pointwise.hpp"
 
+#include "kernels/pointwise_functions.hpp"
 #include "kernels/pointwise_onednn.hpp"
 
-#include <cmath>
 #include <type_traits>
 
 namespace tenon {
 
-namespace {
+using pointwise::Reads;
+using pointwise::withFunction;
 
-// The derivatives are written in y alone: relu' = [y > 0], tanh' = 1 - y^2, sigmoid' = y (1 - y).
-struct Relu {
-  template <class T>
-  static T value(T x) {
-    return x < T(0) ? T(0) : x;
-  }
-  template <class T>
-  static T derivative(T y, T v) {
-    return y > T(0) ? v : T(0);
-  }
-};
-struct Tanh {
-  template <class T>
-  static T value(T x) {
-    return std::tanh(x);
-  }
-  template <class T>
-  static T derivative(T y, T v) {
-    return (T(1) - y * y) * v;
-  }
-};
-struct Sigmoid {
-  template <class T>
-  static T value(T x) {
-    return T(1) / (T(1) + std::exp(-x));
-  }
-  template <class T>
-  static T derivative(T y, T v) {
-    return y * (T(1) - y) * v;
-  }
-};
-
-template <class Visit>
-void withFunction(Pointwise function, Visit visit) {
-  switch (function) {
-  case Pointwise::Relu:
-    return visit(Relu{});
-  case Pointwise::Tanh:
-    return visit(Tanh{});
-  case Pointwise::Sigmoid:
-    return visit(Sigmoid{});
-  }
-}
-
-} // namespace
-
-PointwiseReads pointwiseReads(Pointwise) {
-  return {false, true};
+PointwiseReads pointwiseReads(const PointwiseFunction& function) {
+  return withFunction(function, [](auto f) {
+    return PointwiseReads{f.kReads == Reads::Argument, f.kReads == Reads::Value};
+  });
 }
 
 template <class T>
-void pointwiseForward(Backend backend, Pointwise function, Index n, const T* x, T* y) {
+void pointwiseForward(Backend backend, const PointwiseFunction& function, Index n, const T* x,
+                      T* y) {
   const Backend chosen = resolveBackend<T>(backend);
-  if constexpr (std::is_same_v<T, float>) {
-    // Relu is bound by memory: the loop is as good, and keeps NaN.
-    if (chosen == Backend::OneDnn && function != Pointwise::Relu)
-      return pointwiseForwardOneDnn(function, n, x, y);
-  }
+  if constexpr (std::is_same_v<T, float>)
+    if (chosen == Backend::OneDnn && oneDnnEvaluates(function.kind))
+      return pointwiseForwardOneDnn(function.kind, n, x, y);
   withFunction(function, [=](auto f) {
     for (Index i = 0; i < n; ++i)
       y[i] = f.value(x[i]);
@@ -75,12 +31,17 @@ void pointwiseForward(Backend backend, Pointwise function, Index n, const T* x, 
 }
 
 template <class T>
-void pointwiseDerivative(Backend backend, Pointwise function, Index n, const T*, const T* y,
-                         const T* v, T* r) {
-  resolveBackend<T>(backend);
+void pointwiseDerivative(Backend backend, const PointwiseFunction& function, Index n, const T* x,
+                         const T* y, const T* v, T* r) {
+  const Backend chosen = resolveBackend<T>(backend);
+  if constexpr (std::is_same_v<T, float>)
+    if (chosen == Backend::OneDnn && oneDnnDifferentiates(function.kind))
+      return pointwiseDerivativeOneDnn(function.kind, n, x, v, r);
   withFunction(function, [=](auto f) {
+    const T* points[] = {v, x, y};
+    const T* point = points[int(f.kReads)];
     for (Index i = 0; i < n; ++i)
-      r[i] = f.derivative(y[i], v[i]);
+      r[i] = f.derivative(point[i], v[i]);
   });
 }
 
@@ -109,9 +70,9 @@ void sumRows(Index rows, Index cols, const T* x, T* b) {
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
-  template void pointwiseForward<T>(Backend, Pointwise, Index, const T*, T*);                      \
-  template void pointwiseDerivative<T>(Backend, Pointwise, Index, const T*, const T*, const T*,    \
-                                       T*);                                                        \
+  template void pointwiseForward<T>(Backend, const PointwiseFunction&, Index, const T*, T*);       \
+  template void pointwiseDerivative<T>(Backend, const PointwiseFunction&, Index, const T*,         \
+                                       const T*, const T*, T*);                                    \
   template void axpby<T>(Index, T, const T*, T, T*);                                               \
   template void addBias<T>(Index, Index, const T*, T*);                                            \
   template void sumRows<T>(Index, Index, const T*, T*);

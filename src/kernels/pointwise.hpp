@@ -8,23 +8,42 @@
 
 namespace tenon {
 
-// Relu: max(x, 0), with derivative 0 at 0; NaN propagates. Sigmoid: 1 / (1 + exp(-x)).
-enum class Pointwise { Relu, Tanh, Sigmoid };
+// The formulas are in pointwise_functions.hpp. The rectifiers have their left derivative at 0; NaN
+// propagates.
+enum class Pointwise {
+  Relu,
+  Tanh,
+  Sigmoid,
+  LeakyRelu,
+  Gelu,     // x times the normal distribution function
+  GeluTanh, // the usual approximation of Gelu by tanh
+  Silu,
+  Softplus,
+  Scale,
+  Identity
+};
+
+struct PointwiseFunction {
+  PointwiseFunction(Pointwise which, double value = 0) : kind(which), parameter(value) {}
+  Pointwise kind;
+  double parameter; // slope of LeakyRelu left of 0, factor of Scale; the others have none
+};
 
 // What pointwiseDerivative reads: a caller need keep nothing else, and may pass null for it.
 struct PointwiseReads {
   bool x, y;
 };
-PointwiseReads pointwiseReads(Pointwise function);
+PointwiseReads pointwiseReads(const PointwiseFunction& function);
 
 // y may be x.
 template <class T>
-void pointwiseForward(Backend backend, Pointwise function, Index n, const T* x, T* y);
+void pointwiseForward(Backend backend, const PointwiseFunction& function, Index n, const T* x,
+                      T* y);
 
 // r = f'(x) v, where y = f(x). r may be v.
 template <class T>
-void pointwiseDerivative(Backend backend, Pointwise function, Index n, const T* x, const T* y,
-                         const T* v, T* r);
+void pointwiseDerivative(Backend backend, const PointwiseFunction& function, Index n, const T* x,
+                         const T* y, const T* v, T* r);
 
 // y = alpha x + beta y; beta = 0 never reads y.
 template <class T>

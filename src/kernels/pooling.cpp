@@ -13,6 +13,15 @@ namespace tenon {
 
 namespace {
 
+void checkWindowsCount(const WindowShape& w) {
+  for (int d = 0; d < w.rank; ++d)
+    if (w.out[d] > 0 && tapsBeforeEnd(w, d, w.out[d] - 1) < 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the pooling window of output {} along spatial dimension {} begins "
+                              "beyond the padding, which ends at {}; its mean has no divisor",
+                              w.out[d] - 1, d, w.padEnd[d]));
+}
+
 void checkWindowsRead(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     for (Index o = 0; o < w.out[d]; ++o) {
@@ -34,7 +43,7 @@ void checkShape(const PoolingShape& shape) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("pooling of {} planes was passed; expected 0 or more", shape.planes));
   if (shape.mode == PoolingMode::AverageIncludePad)
-    return;
+    return checkWindowsCount(shape.window);
   if (shape.planes > 0 && outputVolume(shape.window) > 0)
     checkWindowsRead(shape.window);
   if (shape.mode == PoolingMode::Max &&
@@ -49,7 +58,8 @@ void checkShape(const PoolingShape& shape) {
 } // namespace
 
 template <class T>
-std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend) {
+std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
+                                        KernelContextPtr context) {
   checkShape(shape);
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
@@ -57,10 +67,14 @@ std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backe
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnPools(shape))
       return makeOneDnnPooling(shape);
-  return makeLoopPooling<T>(shape);
+  if (isTiled(shape))
+    return makeTilePooling<T>(shape, contextOrOwn(std::move(context)));
+  return makeLoopPooling<T>(shape, contextOrOwn(std::move(context)));
 }
 
-template std::unique_ptr<Pooling<float>> makePooling<float>(const PoolingShape&, Backend);
-template std::unique_ptr<Pooling<double>> makePooling<double>(const PoolingShape&, Backend);
+template std::unique_ptr<Pooling<float>> makePooling<float>(const PoolingShape&, Backend,
+                                                            KernelContextPtr);
+template std::unique_ptr<Pooling<double>> makePooling<double>(const PoolingShape&, Backend,
+                                                              KernelContextPtr);
 
 } // namespace tenon

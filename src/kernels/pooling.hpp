@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling over the windows of window.hpp, plane by plane (a plane is one channel of one image):
 // the maximum, or the mean, of the input that a window reads. Padding is absent, not zero; only
-// AverageIncludePad counts it, dividing by the kernel's volume throughout.
+// AverageIncludePad counts it, dividing by the number of taps before padEnd: the kernel's volume,
+// except where a last window reaches beyond the padding.
 #pragma once
 
 #include "kernels/backend.hpp"
+#include "kernels/context.hpp"
 #include "kernels/window.hpp"
 
 #include <memory>
@@ -40,6 +42,7 @@ public:
 
 // TENON_ERR_ARG for a malformed shape, and for Max and AverageExcludePad if a window reads nothing.
 template <class T>
-std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend);
+std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
+                                        KernelContextPtr context = nullptr);
 
 } // namespace tenon

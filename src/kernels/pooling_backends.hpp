@@ -9,7 +9,12 @@ namespace tenon {
 template <class T>
 std::unique_ptr<Pooling<T>> makeReferencePooling(const PoolingShape& shape);
 template <class T>
-std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape);
+std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape, KernelContextPtr context);
+
+// Whether the windows of a maximum tile the input; then this maker may be called.
+bool isTiled(const PoolingShape& shape);
+template <class T>
+std::unique_ptr<Pooling<T>> makeTilePooling(const PoolingShape& shape, KernelContextPtr context);
 
 // Whether oneDNN computes this pooling with the same meaning; then its maker may be called.
 bool oneDnnPools(const PoolingShape& shape);

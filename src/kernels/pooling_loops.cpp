@@ -19,6 +19,7 @@ using Winner = std::int32_t; // index in the plane
 struct Row {
   Index output;       // index of its first output in the plane
   Range taps0, taps1; // inside
+  Index padded;       // taps (t0, t1) before padEnd
   Index first0, first1;
 };
 
@@ -33,6 +34,7 @@ std::vector<Row> rowsOf(const WindowShape& w) {
   for (Index o0 = 0; o0 < w.out[0]; ++o0)
     for (Index o1 = 0; o1 < w.out[1]; ++o1)
       rows.push_back({(o0 * w.out[1] + o1) * w.out[2], tapsInside(w, 0, o0), tapsInside(w, 1, o1),
+                      tapsBeforeEnd(w, 0, o0) * tapsBeforeEnd(w, 1, o1),
                       o0 * w.stride[0] - w.padLow[0], o1 * w.stride[1] - w.padLow[1]});
   return rows;
 }
@@ -73,20 +75,25 @@ void combineTap(Range outputs, const T* __restrict x, Index tap, Index stride, T
 template <class T>
 class MaxPooling final : public Pooling<T> {
 public:
-  explicit MaxPooling(const PoolingShape& shape)
-      : planes_(shape.planes), window_(embedWindow(shape.window)), rows_(rowsOf(window_)),
-        interior_(interiorOf(window_)), inVolume_(inputVolume(window_)),
-        outVolume_(outputVolume(window_)), rowWinners_(size_t(window_.out[2])),
-        rowMaxima_(size_t(window_.out[2])) {}
+  MaxPooling(const PoolingShape& shape, KernelContextPtr context)
+      : context_(std::move(context)), planes_(shape.planes), window_(embedWindow(shape.window)),
+        rows_(rowsOf(window_)), interior_(interiorOf(window_)), inVolume_(inputVolume(window_)),
+        outVolume_(outputVolume(window_)) {
+    ScratchPlan plan;
+    winnersAt_ = plan.add<Winner>(window_.out[2]);
+    maximaAt_ = plan.add<T>(window_.out[2]);
+    context_->reserve(plan);
+  }
 
   Index workspaceBytes() const override { return planes_ * outVolume_ * Index(sizeof(Winner)); }
 
   void forward(const T* x, T* y, void* workspace) override {
     auto* winners = static_cast<Winner*>(workspace);
+    Winner* rowWinners = context_->scratch<Winner>(winnersAt_);
     for (Index p = 0; p < planes_; ++p)
       for (const Row& row : rows_) {
         const Index at = p * outVolume_ + row.output;
-        poolRow(x + p * inVolume_, row, y + at, winners ? winners + at : rowWinners_.data());
+        poolRow(x + p * inVolume_, row, y + at, winners ? winners + at : rowWinners);
       }
   }
 
@@ -99,12 +106,14 @@ public:
   }
 
   void tangent(const T* x, const T* dx, T* dy) override {
+    Winner* rowWinners = context_->scratch<Winner>(winnersAt_);
+    T* rowMaxima = context_->scratch<T>(maximaAt_);
     for (Index p = 0; p < planes_; ++p)
       for (const Row& row : rows_) {
-        poolRow(x + p * inVolume_, row, rowMaxima_.data(), rowWinners_.data());
+        poolRow(x + p * inVolume_, row, rowMaxima, rowWinners);
         T* to = dy + p * outVolume_ + row.output;
         for (Index o = 0; o < window_.out[2]; ++o)
-          to[o] = dx[p * inVolume_ + rowWinners_[o]];
+          to[o] = dx[p * inVolume_ + rowWinners[o]];
       }
   }
 
@@ -147,13 +156,13 @@ private:
     }
   }
 
+  KernelContextPtr context_;
   Index planes_;
   WindowShape window_;
   std::vector<Row> rows_;
   Range interior_; // outputs along the row whose taps are all inside
   Index inVolume_, outVolume_;
-  std::vector<Winner> rowWinners_;
-  std::vector<T> rowMaxima_;
+  Index winnersAt_, maximaAt_; // of a row, in the scratch
 };
 
 // y[o] += x[tap + o stride] over a run of outputs, and its transpose.
@@ -180,14 +189,17 @@ void spreadTap(Range outputs, const T* __restrict y, Index tap, Index stride, T*
 template <class T>
 class AveragePooling final : public Pooling<T> {
 public:
-  explicit AveragePooling(const PoolingShape& shape)
-      : planes_(shape.planes), window_(embedWindow(shape.window)), rows_(rowsOf(window_)),
-        includePad_(shape.mode == PoolingMode::AverageIncludePad), inVolume_(inputVolume(window_)),
-        outVolume_(outputVolume(window_)), tapsOfColumn_(size_t(window_.out[2])),
-        scaled_(size_t(window_.out[2])) {
+  AveragePooling(const PoolingShape& shape, KernelContextPtr context)
+      : context_(std::move(context)), planes_(shape.planes), window_(embedWindow(shape.window)),
+        rows_(rowsOf(window_)), includePad_(shape.mode == PoolingMode::AverageIncludePad),
+        inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)),
+        tapsOfColumn_(size_t(window_.out[2])) {
+    ScratchPlan plan;
+    scaledAt_ = plan.add<T>(window_.out[2]);
+    context_->reserve(plan);
     for (Index o = 0; o < window_.out[2]; ++o) {
       const Range taps = tapsInside(window_, 2, o);
-      tapsOfColumn_[o] = T(includePad_ ? window_.kernel[2] : taps.end - taps.begin);
+      tapsOfColumn_[o] = T(includePad_ ? tapsBeforeEnd(window_, 2, o) : taps.end - taps.begin);
     }
     for (Index t = 0; t < window_.kernel[2]; ++t)
       outputsOfTap_.push_back(outputsInside(window_, 2, t));
@@ -209,11 +221,12 @@ public:
 
   void adjoint(const T* dy, const void*, T* dx) override {
     std::fill_n(dx, planes_ * inVolume_, T(0));
+    T* scaled = context_->scratch<T>(scaledAt_);
     for (Index p = 0; p < planes_; ++p)
       for (const Row& row : rows_) {
-        divide(row, dy + p * outVolume_ + row.output, scaled_.data());
+        divide(row, dy + p * outVolume_ + row.output, scaled);
         forEachTap(row, [&](Index offset, Range outputs) {
-          spreadTap(outputs, scaled_.data(), offset, window_.stride[2], dx + p * inVolume_);
+          spreadTap(outputs, scaled, offset, window_.stride[2], dx + p * inVolume_);
         });
       }
   }
@@ -231,32 +244,35 @@ private:
   }
 
   void divide(const Row& row, const T* from, T* to) const {
-    const Index taps0 = includePad_ ? window_.kernel[0] : row.taps0.end - row.taps0.begin;
-    const Index taps1 = includePad_ ? window_.kernel[1] : row.taps1.end - row.taps1.begin;
-    const T taps = T(taps0 * taps1);
+    const Index inside = (row.taps0.end - row.taps0.begin) * (row.taps1.end - row.taps1.begin);
+    const T taps = T(includePad_ ? row.padded : inside);
     for (Index o = 0; o < window_.out[2]; ++o)
       to[o] = from[o] / (taps * tapsOfColumn_[o]);
   }
 
+  KernelContextPtr context_;
   Index planes_;
   WindowShape window_;
   std::vector<Row> rows_;
   bool includePad_;
   Index inVolume_, outVolume_;
-  std::vector<T> tapsOfColumn_, scaled_;
+  std::vector<T> tapsOfColumn_;
+  Index scaledAt_; // a row, in the scratch
   std::vector<Range> outputsOfTap_;
 };
 
 } // namespace
 
 template <class T>
-std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape) {
+std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape, KernelContextPtr context) {
   if (shape.mode == PoolingMode::Max)
-    return std::make_unique<MaxPooling<T>>(shape);
-  return std::make_unique<AveragePooling<T>>(shape);
+    return std::make_unique<MaxPooling<T>>(shape, std::move(context));
+  return std::make_unique<AveragePooling<T>>(shape, std::move(context));
 }
 
-template std::unique_ptr<Pooling<float>> makeLoopPooling<float>(const PoolingShape&);
-template std::unique_ptr<Pooling<double>> makeLoopPooling<double>(const PoolingShape&);
+template std::unique_ptr<Pooling<float>> makeLoopPooling<float>(const PoolingShape&,
+                                                                KernelContextPtr);
+template std::unique_ptr<Pooling<double>> makeLoopPooling<double>(const PoolingShape&,
+                                                                  KernelContextPtr);
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Average pooling through oneDNN. Its maximum is left out, since it drops NaN; so are
-// windows that are dilated or leave input unread at an end, which its average does not know.
+// windows that are dilated, leave input unread at an end, or reach beyond the padding that counts,
+// which its average does not know.
 #include "kernels/input_stage.hpp"
 #include "kernels/onednn.hpp"
 #include "kernels/pooling_backends.hpp"
@@ -79,6 +80,10 @@ bool oneDnnPools(const PoolingShape& shape) {
   for (int d = 0; d < w.rank; ++d)
     if (w.dilation[d] != 1 || w.padLow[d] < 0 || padHigh(w, d) <= -w.stride[d])
       return false;
+  if (shape.mode == PoolingMode::AverageIncludePad)
+    for (int d = 0; d < w.rank; ++d)
+      if (tapsBeforeEnd(w, d, w.out[d] - 1) < w.kernel[d])
+        return false;
   return true;
 }
 

@@ -78,7 +78,8 @@ private:
 
   T divisor(const Position& o) const {
     if (mode_ == PoolingMode::AverageIncludePad)
-      return T(kernelVolume(window_));
+      return T(tapsBeforeEnd(window_, 0, o[0]) * tapsBeforeEnd(window_, 1, o[1]) *
+               tapsBeforeEnd(window_, 2, o[2]));
     Index count = 0;
     forEachRead(window_, o, [&](Index, Index) { ++count; });
     return T(count);

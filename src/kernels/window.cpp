@@ -48,6 +48,7 @@ WindowShape embedWindow(const WindowShape& window) {
     embedded.stride[e] = window.stride[d];
     embedded.dilation[e] = window.dilation[d];
     embedded.padLow[e] = window.padLow[d];
+    embedded.padEnd[e] = window.padEnd[d];
   }
   return embedded;
 }

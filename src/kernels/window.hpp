@@ -3,17 +3,20 @@
 // reads, for tap t of the kernel, the input
 //     i = o stride - padLow + t dilation,
 // and taps with i outside [0, in) fall on padding. padLow < 0 skips leading input; the padding at
-// the upper end follows from `out`, and where it is negative, input stays unread.
+// the upper end follows from `out`, and where it is negative, input stays unread. Taps from padEnd on
+// lie beyond the padding that a mean counts.
 #pragma once
 
 #include "kernels/index.hpp"
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace tenon {
 
 constexpr int kMaxSpatial = 3;
+constexpr Index kNoEnd = std::numeric_limits<Index>::max() / 4;
 
 struct WindowShape {
   int rank = kMaxSpatial;
@@ -23,6 +26,7 @@ struct WindowShape {
   std::array<Index, kMaxSpatial> stride{1, 1, 1};
   std::array<Index, kMaxSpatial> dilation{1, 1, 1};
   std::array<Index, kMaxSpatial> padLow{0, 0, 0};
+  std::array<Index, kMaxSpatial> padEnd{kNoEnd, kNoEnd, kNoEnd};
 };
 
 // TENON_ERR_ARG unless the rank is 1..3, extents are >= 0, and kernel, stride and dilation >= 1.
@@ -49,6 +53,12 @@ inline Range tapsInside(const WindowShape& w, int d, Index o) {
   const Index first = o * w.stride[d] - w.padLow[d];
   return {std::max<Index>(0, ceilDivide(-first, w.dilation[d])),
           std::min(w.kernel[d], ceilDivide(w.in[d] - first, w.dilation[d]))};
+}
+
+// How many taps of output o along dimension d lie before padEnd.
+inline Index tapsBeforeEnd(const WindowShape& w, int d, Index o) {
+  const Index first = o * w.stride[d] - w.padLow[d];
+  return std::clamp<Index>(ceilDivide(w.padEnd[d] - first, w.dilation[d]), 0, w.kernel[d]);
 }
 
 // The outputs along dimension d whose tap t reads input.

@@ -2,6 +2,7 @@
 #include "layer/convolution_layer.hpp"
 
 #include "kernels/convolution.hpp"
+#include "layer/layer_context.hpp"
 #include "layer/typed_kernel.hpp"
 #include "layer/window_layout.hpp"
 
@@ -13,8 +14,9 @@ namespace {
 
 class LocalConvolution final : public LocalKernel {
 public:
-  LocalConvolution(const ConvolutionShape& shape, TenonDataType type, Backend backend)
-      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend); }) {}
+  LocalConvolution(const ConvolutionShape& shape, TenonDataType type, Backend backend,
+                   const KernelContextPtr& context)
+      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }) {}
 
   bool keepsInput() const override { return true; }
 
@@ -103,16 +105,31 @@ void ConvolutionLayer::setBias(bool bias) {
   bias_ = bias;
 }
 
+void ConvolutionLayer::setGroups(Index groups) {
+  checkBeforeSetUp("SetGroups");
+  if (groups < 1 || inChannels_ % groups != 0 || outChannels_ % groups != 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} groups do not divide the {} input and {} output channels of {}",
+                            groups, inChannels_, outChannels_, title()));
+  groups_ = groups;
+}
+
 std::string ConvolutionLayer::ownSettings() const {
-  return fmt::format("{} to {} channels, {}{}", inChannels_, outChannels_,
+  return fmt::format("{} to {} channels{}, {}{}", inChannels_, outChannels_,
+                     groups_ > 1 ? fmt::format(" in {} groups", groups_) : "",
                      tenon::describe(windows_), bias_ ? "" : ", no bias");
 }
 
 SignatureTable ConvolutionLayer::table() const {
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-  SignatureTable table = {
-      {"n", S(0), {B, B}, S(0)}, {"o", B, {S(0), S(0)}, S(1)}, {"i", S(1), {S(1), R}, P}};
+  SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
+  if (groups_ > 1) {
+    table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
+  } else {
+    table.push_back({"o", B, {S(0), S(0)}, S(1)});
+    table.push_back({"i", S(1), {S(1), R}, P});
+  }
   for (int s = 0; s < spatialRank(); ++s) {
     const Property space = S(s + kFirstSpatial);
     table.push_back({spatialLetter(s, spatialRank()), space, {B, B}, space});
@@ -134,41 +151,73 @@ void ConvolutionLayer::checkInput(const Layout& input) const {
                             input.describe()));
 }
 
-KernelPlan ConvolutionLayer::plan(const Layout& input) {
-  const Shape outShape = windowOutputShape(windows_, input, outChannels_, title());
-  checkInput(input);
-  Signature chosen(table(), input.properties(), signature(), title());
+void ConvolutionLayer::checkSignature() const {
+  if (groups_ > 1 && signature().find_first_of("oi") != std::string::npos)
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("the signature '{}' of {} splits channels by o or i, but its channels "
+                            "are in {} groups; split them by g",
+                            signature(), title(), groups_));
+}
+
+// With groups the channels are cut between groups, near the input's cuts.
+Layout ConvolutionLayer::plainLayout(const Layout& input, const Properties& properties) const {
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});
-  const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
-  const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), false);
-  const Layout use = windowUseLayout(windows_, plain, output);
+  const Layout plain = makeLayout(input.shape(), input.meshPtr(), properties, same);
+  LayoutSpec spec = plain.spec();
+  spec.cuts[1] = plain.cuts(1);
+  if (groups_ == 1 || spec.cuts[1].size() <= 2)
+    return plain;
+  const Index channels = inChannels_ / groups_;
+  for (Index& cut : spec.cuts[1])
+    cut = (cut + channels / 2) / channels * channels;
+  return Layout(std::move(spec));
+}
 
-  Shape weightShape = {outChannels_, inChannels_};
-  std::vector<CutSource> weightCuts = {{&output, 1}, {&plain, 1}};
-  Index taps = 1;
-  for (const Window& window : windows_) {
-    weightShape.push_back(window.kernel);
-    weightCuts.push_back({});
-    taps *= window.kernel;
-  }
+KernelPlan ConvolutionLayer::plan(const Layout& input) {
+  const Shape outShape = windowOutputShape(windows_, input, outChannels_, title());
+  checkInput(input);
+  checkSignature();
+  const Signature chosen(table(), input.properties(), signature(), title());
+  const Layout plain = plainLayout(input, chosen.input());
+  std::vector<Index> channelCuts;
+  if (groups_ > 1)
+    for (Index cut : plain.cuts(1))
+      channelCuts.push_back(cut / (inChannels_ / groups_) * (outChannels_ / groups_));
+  const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), channelCuts);
+  const Layout use = windowUseLayout(windows_, plain, output);
   KernelPlan result{chosen, use, output, {}, {}, nullptr};
-  result.parameterUses.push_back(
-      makeLayout(weightShape, input.meshPtr(), chosen.parameter(0), weightCuts));
-  result.parameters.push_back(
-      parameter("weight", result.parameterUses[0], inChannels_ * taps, outChannels_ * taps));
-  if (bias_) {
-    result.parameterUses.push_back(
-        makeLayout({outChannels_}, input.meshPtr(), chosen.parameter(1), {{&output, 1}}));
-    result.parameters.push_back(parameter("bias", result.parameterUses[1], 0, 0));
-  }
+  planParameters(chosen, plain, result);
   const int here = input.mesh().position(comm()->rank());
   const Box in = use.box(here), out = output.box(here);
   const ConvolutionShape shape{in[0].size(), in[1].size(), out[1].size(),
-                               localWindow(windows_, use, output, here)};
-  result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()));
+                               localWindow(windows_, use, output, here),
+                               std::max<Index>(1, in[1].size() / (inChannels_ / groups_))};
+  result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()),
+                                                     contextOf(comm()));
   return result;
+}
+
+void ConvolutionLayer::planParameters(const Signature& chosen, const Layout& plain,
+                                      KernelPlan& plan) {
+  const Index inOfGroup = inChannels_ / groups_, outOfGroup = outChannels_ / groups_;
+  Shape shape = {outChannels_, inOfGroup};
+  std::vector<CutSource> cuts = {{&plan.output, 1}, {&plain, 1}};
+  Index taps = 1;
+  for (const Window& window : windows_) {
+    shape.push_back(window.kernel);
+    cuts.push_back({});
+    taps *= window.kernel;
+  }
+  plan.parameterUses.push_back(makeLayout(shape, plain.meshPtr(), chosen.parameter(0), cuts));
+  plan.parameters.push_back(
+      parameter("weight", plan.parameterUses[0], inOfGroup * taps, outOfGroup * taps));
+  if (!bias_)
+    return;
+  plan.parameterUses.push_back(
+      makeLayout({outChannels_}, plain.meshPtr(), chosen.parameter(1), {{&plan.output, 1}}));
+  plan.parameters.push_back(parameter("bias", plan.parameterUses[1], 0, 0));
 }
 
 } // namespace tenon

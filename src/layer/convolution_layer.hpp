@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution  y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t
+// Convolution in groups of channels, one by default:
+//     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t
 // dilation.
 //
 // Letters on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
-// channels (y partial), d/h/w a spatial dimension (domain parallel, with halo), B all replicated,
+// channels (y partial), g groups, d/h/w a spatial dimension (domain parallel, with halo), B all replicated,
 // R all on the root, P a partial input. Any mix on several axes.
 #pragma once
 
@@ -23,14 +24,19 @@ public:
   const Window& window(int spatialDim) const { return windows_.at(spatialDim); }
   int spatialRank() const noexcept { return static_cast<int>(windows_.size()); }
   void setBias(bool bias);
+  // Parts of the channels that are convolved each for itself; they divide both numbers of channels.
+  void setGroups(Index groups);
 
 private:
   std::string ownSettings() const override;
   KernelPlan plan(const Layout& input) override;
   SignatureTable table() const;
   void checkInput(const Layout& input) const;
+  void checkSignature() const;
+  Layout plainLayout(const Layout& input, const Properties& properties) const;
+  void planParameters(const Signature& chosen, const Layout& plain, KernelPlan& plan);
 
-  Index inChannels_, outChannels_;
+  Index inChannels_, outChannels_, groups_ = 1;
   std::vector<Window> windows_;
   bool bias_ = true;
 };

@@ -74,9 +74,9 @@ struct CrossEntropyFrame final : Frame {
 class CrossEntropySetup final : public OneInputSetup {
 public:
   CrossEntropySetup(const CrossEntropyLayer& layer, const Layout& input, const Signature& signature,
-                    const Layout& use, const Layout& output)
-      : OneInputSetup(input, output), layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-        letters_(signature.describe()), use_(use),
+                    const Layout& use, LossValue loss)
+      : OneInputSetup(input, loss.layout()), layer_(layer), comm_(layer.comm()),
+        type_(layer.dataType()), letters_(signature.describe()), use_(use),
         labels_(perSample({use.shape()[0]},
                           replaced(use.properties(), Property::shard(0), Property::broadcast()),
                           0)),
@@ -90,19 +90,19 @@ public:
               perSample({2, use.shape()[0]},
                         replaced(use.properties(), Property::shard(1), Property::broadcast()), 1),
               type_),
-        loss_(makeRef<Conversion>(comm_, addends(), output, type_)), lossAddend_(tensor(addends())),
-        seed_(tensor(addends().dual())), tangentUse_(tensor(use)), adjointUse_(tensor(use.dual())) {
+        loss_(std::move(loss)), tangentUse_(tensor(use)), adjointUse_(tensor(use.dual())) {
     if (!sameHolding(input, use))
       toUse_ = makeRef<Conversion>(comm_, input, use, type_);
     const Box box = adjointUse_->box();
     rows_ = box[kSamples].size();
     cols_ = box[kClasses].size();
     firstClass_ = box[kClasses].begin;
-    if (cells(lossAddend_->box()) == 0)
+    if (!loss_.isHeld())
       rows_ = cols_ = 0;
-    for (int axis = 0; axis < use.mesh().axes() && lossAddend_->position() >= 0; ++axis)
+    const int position = adjointUse_->position();
+    for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
       speaks_ &= !(use.property(axis) == Property::shard(kClasses)) ||
-                 use.mesh().coordinate(lossAddend_->position(), axis) == 0;
+                 use.mesh().coordinate(position, axis) == 0;
   }
 
   std::unique_ptr<Frame> makeFrame() override {
@@ -121,7 +121,7 @@ public:
     auto& frame = static_cast<CrossEntropyFrame&>(base);
     const DTensor& logits = inUseLayout(x, *frame.use);
     convertLabels(*frame.labels);
-    visitFloating(type_, [&]<class T>(T) {
+    const double addend = visitFloating(type_, [&]<class T>(T) {
       const T* z = logits.data<T>();
       const std::int64_t* label = frame.labels->template data<std::int64_t>();
       T* m = frame.maxima.data<T>();
@@ -133,9 +133,9 @@ public:
       pickLabel<T>(rows_, cols_, z, label, firstClass_, parts + rows_);
       const T* sums = sums_.sum().template data<T>();
       std::copy_n(sums, rows_, s);
-      setAddend<T>(speaks_ ? localLoss<T>(m, s, sums + rows_) : 0);
+      return speaks_ ? localLoss<T>(m, s, sums + rows_) : 0;
     });
-    loss_->apply(*lossAddend_, y);
+    loss_.sum(addend, y);
     if (training)
       frame.logits.keep(logits);
   }
@@ -143,8 +143,8 @@ public:
   // dloss = 1/N sum of (softmax - onehot) dz, over this rank's samples and classes.
   void tangent(Frame& base, const DTensor* dx, DTensor& dy) override {
     auto& frame = static_cast<CrossEntropyFrame&>(base);
+    double sum = 0;
     visitFloating(type_, [&]<class T>(T) {
-      double sum = 0;
       if (dx) {
         const T* v = inUseLayout(*dx, *tangentUse_).template data<T>();
         gradient<T>(frame, T(1), adjointUse_->mutableData<T>());
@@ -152,21 +152,19 @@ public:
         for (Index i = 0; i < rows_ * cols_; ++i)
           sum += static_cast<double>(g[i]) * static_cast<double>(v[i]);
       }
-      setAddend<T>(sum);
     });
-    loss_->apply(*lossAddend_, dy);
+    loss_.sum(sum, dy);
   }
 
   void adjoint(Frame& base, const DTensor& dy, DTensor* dx) override {
     auto& frame = static_cast<CrossEntropyFrame&>(base);
-    loss_->applyAdjoint(dy, *seed_);
+    const double seed = loss_.seed(dy);
     if (!dx)
       return;
     const bool direct = !toUse_ && dx->isContiguous();
     DTensor& use = direct ? *dx : *adjointUse_;
-    visitFloating(type_, [&]<class T>(T) {
-      gradient<T>(frame, rows_ > 0 ? seed_->data<T>()[0] : T(0), use.mutableData<T>());
-    });
+    visitFloating(
+        type_, [&]<class T>(T) { gradient<T>(frame, static_cast<T>(seed), use.mutableData<T>()); });
     if (toUse_)
       toUse_->applyAdjoint(use, *dx);
     else if (!direct)
@@ -179,8 +177,8 @@ public:
   }
 
   Index bytes() const override {
-    return maxima_.bytes() + sums_.bytes() +
-           heldBytes(toUse_, fromTarget_, loss_, lossAddend_, seed_, tangentUse_, adjointUse_);
+    return maxima_.bytes() + sums_.bytes() + loss_.bytes() +
+           heldBytes(toUse_, fromTarget_, tangentUse_, adjointUse_);
   }
 
 private:
@@ -191,11 +189,6 @@ private:
     std::vector<CutSource> cuts(shape.size());
     cuts[dim] = {&use_, kSamples};
     return makeLayout(shape, use_.meshPtr(), properties, cuts);
-  }
-  Layout addends() const {
-    return makeLayout({1}, use_.meshPtr(),
-                      replaced(use_.properties(), Property::partial(), Property::partial()),
-                      {CutSource()});
   }
 
   const DTensor& inUseLayout(const DTensor& x, DTensor& buffer) {
@@ -209,20 +202,7 @@ private:
   }
 
   void convertLabels(DTensor& labels) {
-    if (!layer_.target())
-      throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has no labels; call SetTarget before Apply", layer_.title()));
-    const DTensor& target = *layer_.target();
-    if (target.dataType() != TENON_INT64)
-      throw Error(TENON_ERR_DATATYPE, fmt::format("labels are int64, but {} is {}", target.title(),
-                                                  dataTypeName(target.dataType())));
-    if (target.layout().shape() != labels_.shape())
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} wants labels of shape [{}], but got [{}]", layer_.title(),
-                              labels_.shape()[0], fmt::join(target.layout().shape(), ",")));
-    if (!fromTarget_ || !(fromTarget_->domain() == target.layout()))
-      fromTarget_ = makeRef<Conversion>(comm_, target.layout(), labels_, TENON_INT64);
-    fromTarget_->apply(target, labels);
+    layer_.takeTarget(labels, fromTarget_);
     const std::int64_t* label = labels.data<std::int64_t>();
     for (Index r = 0; r < rows_; ++r)
       if (label[r] < 0 || label[r] >= use_.shape()[kClasses])
@@ -238,13 +218,6 @@ private:
       sum += std::log(static_cast<double>(s[r])) + static_cast<double>(m[r]) -
              static_cast<double>(picked[r]);
     return sum / static_cast<double>(use_.shape()[kSamples]);
-  }
-
-  template <class T>
-  void setAddend(double value) {
-    T* addend = lossAddend_->mutableData<T>();
-    if (lossAddend_->localCells() > 0)
-      addend[0] = static_cast<T>(value);
   }
 
   // g = seed / N (softmax - onehot)
@@ -264,17 +237,14 @@ private:
   std::string letters_;
   Layout use_, labels_;
   Step maxima_, sums_;
-  Ref<Conversion> toUse_, fromTarget_, loss_;
-  Ref<DTensor> lossAddend_, seed_, tangentUse_, adjointUse_;
+  LossValue loss_;
+  Ref<Conversion> toUse_, fromTarget_;
+  Ref<DTensor> tangentUse_, adjointUse_;
   Index rows_ = 0, cols_ = 0, firstClass_ = 0;
   bool speaks_ = true; // of the copies along class axes one adds the loss
 };
 
 } // namespace
-
-void CrossEntropyLayer::setTarget(Ref<DTensor> labels) {
-  target_ = std::move(labels);
-}
 
 std::unique_ptr<Setup> CrossEntropyLayer::makeSetup(const Layout& input) {
   if (input.rank() != 2)
@@ -291,10 +261,8 @@ std::unique_ptr<Setup> CrossEntropyLayer::makeSetup(const Layout& input) {
   const Signature chosen(table, input.properties(), signature(), title());
   const Layout use =
       makeLayout(input.shape(), input.meshPtr(), chosen.input(), {{&plain, 0}, {&plain, 1}});
-  const Properties everywhere =
-      replaced(use.properties(), Property::broadcast(), Property::broadcast());
-  return std::make_unique<CrossEntropySetup>(
-      *this, input, chosen, use, makeLayout({1}, input.meshPtr(), everywhere, {CutSource()}));
+  return std::make_unique<CrossEntropySetup>(*this, input, chosen, use,
+                                             LossValue(comm(), use, dataType()));
 }
 
 } // namespace tenon

@@ -11,23 +11,18 @@
 // 1 on coordinate 0 and 0 elsewhere (FillConstant does).
 #pragma once
 
-#include "layer/layer.hpp"
+#include "layer/loss_layer.hpp"
 
 namespace tenon {
 
-class CrossEntropyLayer final : public OneInputLayer {
+// The target is the labels: int64 [N].
+class CrossEntropyLayer final : public LossLayer {
 public:
-  explicit CrossEntropyLayer(CommPtr comm) : OneInputLayer(std::move(comm)) {}
+  explicit CrossEntropyLayer(CommPtr comm) : LossLayer(std::move(comm)) {}
   const char* type() const noexcept override { return "crossentropy"; }
-
-  // Labels of the next Apply: int64 [N], in any layout on the mesh of the logits. Kept by
-  // reference.
-  void setTarget(Ref<DTensor> labels);
-  const Ref<DTensor>& target() const noexcept { return target_; }
 
 private:
   std::unique_ptr<Setup> makeSetup(const Layout& input) override;
-  Ref<DTensor> target_;
 };
 
 } // namespace tenon

@@ -6,6 +6,7 @@
 #include "layer/flatten_layer.hpp"
 #include "layer/graph_layer.hpp"
 #include "layer/join_layer.hpp"
+#include "layer/mean_squared_error_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/sequential_layer.hpp"
 #include "layer/shell_layer.hpp"
@@ -25,9 +26,10 @@ void addOwnTypes(TypeRegistry<LayerFactory>& types) {
   types.add("dropout", factory<DropoutLayer>());
   types.add("flatten", factory<FlattenLayer>());
   types.add("graph", factory<GraphLayer>());
+  types.add("meansquarederror", factory<MeanSquaredErrorLayer>());
   types.add("sequential", factory<SequentialLayer>());
   types.add("shell", factory<ShellLayer>());
-  for (const char* name : {"relu", "tanh", "sigmoid"})
+  for (const std::string& name : pointwiseNames())
     types.add(name, [name](CommPtr comm) -> Ref<Layer> {
       return makeRef<PointwiseLayer>(std::move(comm), parsePointwise(name));
     });

@@ -1,24 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/pointwise_layer.hpp"
 
+#include "sys/options.hpp"
 #include "sys/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
 
 namespace tenon {
 
 namespace {
 
-struct Name {
+// A parameter is a setting of that name; the others have none.
+struct Known {
   Pointwise function;
   const char* name;
+  const char* parameter = nullptr;
+  double value = 0;
 };
-constexpr Name kNames[] = {
-    {Pointwise::Relu, "relu"}, {Pointwise::Tanh, "tanh"}, {Pointwise::Sigmoid, "sigmoid"}};
+constexpr Known kKnown[] = {{Pointwise::Relu, "relu"},
+                            {Pointwise::Tanh, "tanh"},
+                            {Pointwise::Sigmoid, "sigmoid"},
+                            {Pointwise::LeakyRelu, "leakyrelu", "slope", 0.01},
+                            {Pointwise::Gelu, "gelu"},
+                            {Pointwise::GeluTanh, "gelutanh"},
+                            {Pointwise::Silu, "silu"},
+                            {Pointwise::Softplus, "softplus"},
+                            {Pointwise::Scale, "scale", "factor", 1},
+                            {Pointwise::Identity, "identity"}};
+
+constexpr OptionSpec kOptions[] = {
+    {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu where its argument is negative"},
+    {"factor", OptionSpec::Real, "1", "what scale multiplies by"},
+};
+const OptionRegistration kRegistration{{"pointwise", kOptions}};
+
+const Known& knownOf(Pointwise function) {
+  for (const Known& entry : kKnown)
+    if (entry.function == function)
+      return entry;
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("pointwise function {} has no name", static_cast<int>(function)));
+}
 
 class LocalPointwise final : public LocalKernel {
 public:
-  LocalPointwise(Pointwise function, Backend backend) : function_(function), backend_(backend) {}
+  LocalPointwise(const PointwiseFunction& function, Backend backend)
+      : function_(function), backend_(backend) {}
 
   bool keepsInput() const override { return pointwiseReads(function_).x; }
   bool keepsOutput() const override { return pointwiseReads(function_).y; }
@@ -53,37 +83,70 @@ private:
     });
   }
 
-  Pointwise function_;
+  PointwiseFunction function_;
   Backend backend_;
 };
 
 } // namespace
 
-Pointwise parsePointwise(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Name& entry : kNames) {
-    if (name == entry.name)
-      return entry.function;
-    known.emplace_back(entry.name);
-  }
-  throw Error(TENON_ERR_TYPE, fmt::format("'{}' is no pointwise function; the nearest is '{}', and "
-                                          "there are relu, tanh and sigmoid",
-                                          name, nearest(name, known)));
+std::vector<std::string> pointwiseNames() {
+  std::vector<std::string> names;
+  for (const Known& entry : kKnown)
+    names.emplace_back(entry.name);
+  return names;
 }
 
-PointwiseLayer::PointwiseLayer(CommPtr comm, Pointwise function)
+Pointwise parsePointwise(const std::string& name) {
+  for (const Known& entry : kKnown)
+    if (name == entry.name)
+      return entry.function;
+  const std::vector<std::string> known = pointwiseNames();
+  throw Error(TENON_ERR_TYPE,
+              fmt::format("'{}' is no pointwise function; the nearest is '{}', and there are {}",
+                          name, nearest(name, known), fmt::join(known, ", ")));
+}
+
+PointwiseLayer::PointwiseLayer(CommPtr comm, const PointwiseFunction& function)
     : KernelLayer(std::move(comm)), function_(function) {}
 
+PointwiseLayer::PointwiseLayer(CommPtr comm, Pointwise function)
+    : PointwiseLayer(std::move(comm), PointwiseFunction(function, knownOf(function).value)) {}
+
 const char* PointwiseLayer::type() const noexcept {
-  for (const Name& entry : kNames)
-    if (entry.function == function_)
-      return entry.name;
-  return "pointwise";
+  return knownOf(function_.kind).name;
+}
+
+void PointwiseLayer::setParameter(const std::string& name, double value) {
+  checkBeforeSetUp("a change of a pointwise function's parameter");
+  const Known& entry = knownOf(function_.kind);
+  if (!entry.parameter || name != entry.parameter)
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("{} is of type {}, which has no {}", title(), entry.name, name));
+  if (!std::isfinite(value))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the {} of {} is {}; it must be finite", name, title(), value));
+  function_.parameter = value;
+}
+
+void PointwiseLayer::setFromOptions() {
+  Layer::setFromOptions();
+  const char* parameter = knownOf(function_.kind).parameter;
+  if (!parameter)
+    return;
+  if (const auto value = options().findReal(prefix(), parameter))
+    setParameter(parameter, *value);
+}
+
+std::string PointwiseLayer::ownSettings() const {
+  const Known& entry = knownOf(function_.kind);
+  return entry.parameter ? fmt::format("{} {}", entry.parameter, function_.parameter) : "";
 }
 
 KernelPlan PointwiseLayer::plan(const Layout& input) {
   const Layout plain = input.withoutMargins();
-  Signature chosen(elementwiseTable(input.rank(), false), input.properties(), signature(), title());
+  const bool linear = function_.kind == Pointwise::Scale || function_.kind == Pointwise::Identity;
+  Signature chosen(elementwiseTable(input.rank(), linear), input.properties(), signature(),
+                   title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&plain, d});

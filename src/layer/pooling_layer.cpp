@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/pooling_layer.hpp"
 
+#include "layer/layer_context.hpp"
 #include "layer/typed_kernel.hpp"
 #include "layer/window_layout.hpp"
 
@@ -12,9 +13,10 @@ namespace {
 
 class LocalPooling final : public LocalKernel {
 public:
-  LocalPooling(const PoolingShape& shape, TenonDataType type, Backend backend)
+  LocalPooling(const PoolingShape& shape, TenonDataType type, Backend backend,
+               const KernelContextPtr& context)
       : isMax_(shape.mode == PoolingMode::Max),
-        kernel_(type, [&]<class T>() { return makePooling<T>(shape, backend); }) {}
+        kernel_(type, [&]<class T>() { return makePooling<T>(shape, backend, context); }) {}
 
   Index workspaceBytes() const override {
     return kernel_.visit([](const auto& k) { return k.workspaceBytes(); });
@@ -101,14 +103,20 @@ KernelPlan PoolingLayer::plan(const Layout& input) {
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});
   const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
-  const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), true);
+  const Layout output =
+      windowOutputLayout(windows_, plain, outShape, chosen.output(), plain.cuts(1));
   const Layout use = windowUseLayout(windows_, plain, output);
   const int here = input.mesh().position(comm()->rank());
   const Box in = use.box(here);
   const PoolingShape shape{in[0].size() * in[1].size(), localWindow(windows_, use, output, here),
                            mode_};
-  return {chosen, use, output,
-          {},     {},  std::make_unique<LocalPooling>(shape, dataType(), parseBackend(backend()))};
+  return {chosen,
+          use,
+          output,
+          {},
+          {},
+          std::make_unique<LocalPooling>(shape, dataType(), parseBackend(backend()),
+                                         contextOf(comm()))};
 }
 
 } // namespace tenon

@@ -19,8 +19,8 @@ std::string describe(const std::vector<Window>& windows) {
   for (const Window& w : windows) {
     if (!text.empty())
       text += " x ";
-    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{})", w.kernel, w.stride,
-                        w.dilation, w.padLow, w.padHigh);
+    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{}{})", w.kernel, w.stride,
+                        w.dilation, w.padLow, w.padHigh, w.ceil ? " ceil" : "");
   }
   return text;
 }
@@ -46,7 +46,8 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input,
 }
 
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const Properties& properties, bool keepsChannels) {
+                          const Shape& shape, const Properties& properties,
+                          const std::vector<Index>& channelCuts) {
   LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
@@ -55,8 +56,8 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
     spec.cuts[d] = std::move(cuts);
   };
   follow(0, plainUse.cuts(0));
-  if (keepsChannels)
-    follow(1, plainUse.cuts(1));
+  if (!channelCuts.empty())
+    follow(1, channelCuts);
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d)
     follow(d, windowCuts(windows[d - kFirstSpatial], plainUse.cuts(d), shape[d]));
   return Layout(std::move(spec));
@@ -94,6 +95,7 @@ WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, c
     local.stride[s] = windows[s].stride;
     local.dilation[s] = windows[s].dilation;
     local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
+    local.padEnd[s] = use.shape()[d] + windows[s].padHigh - in[d].begin;
   }
   return local;
 }

@@ -25,10 +25,12 @@ const char* spatialLetter(int spatialDim, int spatialRank);
 Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels,
                         const std::string& who);
 
-// The output's layout: spatial cuts follow the input's, the batch has the input's cuts, and so have
-// the channels if `keepsChannels`.
+// The output's layout: spatial cuts follow the input's, the batch has the input's cuts, the channels
+// have `channelCuts` where the axes that split the input's channels split them too, and else
+// balanced ones.
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const Properties& properties, bool keepsChannels);
+                          const Shape& shape, const Properties& properties,
+                          const std::vector<Index>& channelCuts);
 
 // The input's layout with the margin that the output's parts read, where anybody reads more than he
 // owns; cells beyond the domain are clipped, and the kernel pads.

@@ -13,6 +13,39 @@ TEST(Window, CountsOutputsAsByHand) {
   EXPECT_EQ(windowOutput({.kernel = 3, .stride = 2, .dilation = 2, .padLow = 1}, 10, 0), 4);
 }
 
+// The rule of PyTorch's pooling: rounded up, without windows that begin beyond the domain.
+TEST(Window, CeilModeCountsOutputsAsByHand) {
+  EXPECT_EQ(windowOutput({.kernel = 2, .stride = 2, .ceil = true}, 5, 0), 3);
+  EXPECT_EQ(windowOutput({.kernel = 2, .stride = 2, .ceil = true}, 4, 0), 2);
+  EXPECT_EQ(windowOutput({.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1, .ceil = true}, 4, 0),
+            3);
+  EXPECT_EQ(windowOutput({.kernel = 1, .stride = 3, .ceil = true}, 2, 0), 1);
+  EXPECT_EQ(windowOutput({.kernel = 2, .stride = 2, .padLow = 1, .padHigh = 1, .ceil = true}, 3, 0),
+            2);
+  EXPECT_EQ(windowOutput({.kernel = 2, .stride = 2, .ceil = true}, 1, 0), 1);
+  EXPECT_THROW(windowOutput({.kernel = 4, .stride = 2, .ceil = true}, 2, 0), Error);
+}
+
+// Against the sentence itself: all windows that fit, and one more if cells are left over and it
+// begins in the domain.
+TEST(Window, CeilModeAddsAtMostOneWindow) {
+  for (Index kernel = 1; kernel <= 4; ++kernel)
+    for (Index stride = 1; stride <= 4; ++stride)
+      for (Index low = 0; low <= kernel / 2; ++low)
+        for (Index high = 0; high <= kernel / 2; ++high)
+          for (Index extent = kernel; extent < 12; ++extent) {
+            const Window w{
+                .kernel = kernel, .stride = stride, .padLow = low, .padHigh = high, .ceil = true};
+            Index outputs = 0;
+            while (outputs * stride - low + kernel <= extent + high)
+              ++outputs;
+            const bool covered = (outputs - 1) * stride - low + kernel == extent + high;
+            if (!covered && outputs * stride - low < extent)
+              ++outputs;
+            EXPECT_EQ(windowOutput(w, extent, 0), outputs);
+          }
+}
+
 TEST(Window, RefusesWhatCannotBe) {
   EXPECT_THROW(windowOutput({.kernel = 0}, 5, 0), Error);
   EXPECT_THROW(windowOutput({.kernel = 3, .stride = 0}, 5, 0), Error);

@@ -20,21 +20,23 @@ struct Arrays {
 template <class T>
 Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
   return {draw.integers<T>(s.batch * s.inChannels * inputVolume(s.window)),
-          draw.integers<T>(s.outChannels * s.inChannels * kernelVolume(s.window)),
+          draw.integers<T>(s.outChannels * s.inChannels / s.groups * kernelVolume(s.window)),
           draw.integers<T>(s.outChannels),
           draw.integers<T>(s.batch * s.outChannels * outputVolume(s.window))};
 }
 
 ConvolutionShape drawShape(Draw& draw, Index mostChannels) {
   const auto count = [&](Index most) { return draw.chance(0.04) ? 0 : draw.integer(1, most); };
-  return {count(4), count(mostChannels), count(mostChannels),
-          draw.chance(0.5) ? draw.window() : draw.ordinaryWindow()};
+  const Index groups = draw.chance(0.3) ? draw.integer(2, 4) : 1;
+  const Index most = std::max<Index>(1, mostChannels / groups);
+  return {count(4), groups * count(most), groups * count(most),
+          draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
 }
 
 std::string describe(const ConvolutionShape& s) {
   std::ostringstream text;
-  text << "batch " << s.batch << " channels " << s.inChannels << " -> " << s.outChannels << " "
-       << test::describe(s.window);
+  text << "batch " << s.batch << " channels " << s.inChannels << " -> " << s.outChannels << " in "
+       << s.groups << " groups " << test::describe(s.window);
   return text.str();
 }
 
@@ -97,6 +99,35 @@ TYPED_TEST(ConvolutionKernel, ReferenceByHandWithNegativePadding) {
   makeConvolution<T>(shape, Backend::Reference)
       ->forward(x.data(), w.data(), nullptr, y.data(), false);
   EXPECT_EQ(y, (std::vector<T>{42, 63, 105, 126}));
+}
+
+TYPED_TEST(ConvolutionKernel, ReferenceByHandInGroups) {
+  using T = TypeParam;
+  // Four inputs in two groups, one output each: y0 = x0 + 2 x1, y1 = 3 x2 + 4 x3.
+  ConvolutionShape shape{1, 4, 2, {}, 2};
+  shape.window = {1, {1}, {1}, {1}, {1}, {1}, {0}};
+  const std::vector<T> x{1, 10, 100, 1000}, w{1, 2, 3, 4}, dy{1, -1};
+  std::vector<T> y(2), dx(4), dw(4);
+  const auto op = makeConvolution<T>(shape, Backend::Reference);
+  op->forward(x.data(), w.data(), nullptr, y.data(), false);
+  EXPECT_EQ(y, (std::vector<T>{21, 4300}));
+  op->adjointData(w.data(), dy.data(), dx.data());
+  EXPECT_EQ(dx, (std::vector<T>{1, 2, -3, -4}));
+  op->adjointWeights(x.data(), dy.data(), dw.data(), nullptr);
+  EXPECT_EQ(dw, (std::vector<T>{1, 10, -100, -1000}));
+}
+
+// As many groups as channels: each channel by itself.
+TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceDepthwise) {
+  using T = TypeParam;
+  Draw draw(16);
+  for (Index channels : {1, 3, 8, 16, 24})
+    for (Index multiple : {1, 2}) {
+      const ConvolutionShape shape{2, channels, multiple * channels, draw.ordinaryWindow(),
+                                   channels};
+      for (Backend backend : fastBackends<T>())
+        ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, backend));
+    }
 }
 
 TYPED_TEST(ConvolutionKernel, AdjointsAreExact) {
@@ -199,6 +230,12 @@ TEST(ConvolutionKernel, RefusesBadShapes) {
   expectError(errorOf([&] { makeConvolution<float>(shape, Backend::Auto); }), TENON_ERR_ARG,
               {"kernel extent", "dimension 2"});
   shape.window.kernel[2] = 1;
+  for (Index groups : {0, 2}) {
+    shape.groups = groups;
+    expectError(errorOf([&] { makeConvolution<float>(shape, Backend::Auto); }), TENON_ERR_ARG,
+                {"groups", "divide"});
+  }
+  shape.groups = 1;
   expectError(errorOf([&] { makeConvolution<double>(shape, Backend::OneDnn); }), TENON_ERR_SUPPORT,
               {"float64"});
 }

@@ -68,6 +68,20 @@ public:
       w.in[d] = integer(w.kernel[d], 12);
       const Index high = integer(0, w.kernel[d] - 1);
       w.out[d] = (w.in[d] + w.padLow[d] + high - w.kernel[d]) / w.stride[d] + 1;
+      if (chance(0.3))
+        w.padEnd[d] = std::max((w.out[d] - 1) * w.stride[d] - w.padLow[d] + 1, w.in[d]);
+    }
+    return w;
+  }
+
+  // Windows as far apart as they are large, with or without input left over.
+  WindowShape tilingWindow() {
+    WindowShape w;
+    w.rank = int(integer(1, kMaxSpatial));
+    for (int d = 0; d < w.rank; ++d) {
+      w.kernel[d] = w.stride[d] = integer(1, 4);
+      w.out[d] = integer(1, 9);
+      w.in[d] = w.out[d] * w.kernel[d] + integer(0, 2);
     }
     return w;
   }
@@ -80,7 +94,8 @@ inline std::string describe(const WindowShape& w) {
   std::ostringstream text;
   for (int d = 0; d < w.rank; ++d)
     text << "[in " << w.in[d] << " out " << w.out[d] << " kernel " << w.kernel[d] << " stride "
-         << w.stride[d] << " dilation " << w.dilation[d] << " padLow " << w.padLow[d] << "] ";
+         << w.stride[d] << " dilation " << w.dilation[d] << " padLow " << w.padLow[d] << " padEnd "
+         << w.padEnd[d] << "] ";
   return text.str();
 }
 

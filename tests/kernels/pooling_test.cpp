@@ -20,7 +20,10 @@ constexpr PoolingMode kModes[] = {PoolingMode::Max, PoolingMode::AverageIncludeP
 PoolingShape drawShape(Draw& draw, PoolingMode mode) {
   for (;;) {
     const PoolingShape shape{draw.chance(0.04) ? 0 : draw.integer(1, 4),
-                             draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), mode};
+                             draw.chance(0.3)   ? draw.window()
+                             : draw.chance(0.5) ? draw.tilingWindow()
+                                                : draw.ordinaryWindow(),
+                             mode};
     if (errorOf([&] { makePooling<double>(shape, Backend::Reference); }).code() == TENON_SUCCESS)
       return shape;
   }
@@ -78,6 +81,24 @@ TYPED_TEST(PoolingKernel, ByHand) {
     const auto exclude = allResults<T>({1, w, PoolingMode::AverageExcludePad}, backend, x, u, v);
     EXPECT_EQ(exclude.y, (std::vector<T>{-4, -4, -8}));
     EXPECT_EQ(exclude.dx, (std::vector<T>{10, 10, 10, 30}));
+  }
+}
+
+// Four cells padded by one on both sides, as PyTorch's ceil mode cuts them: the last window reaches
+// one cell beyond the padding, and its mean counts two.
+TYPED_TEST(PoolingKernel, MeansCountNothingBeyondThePadding) {
+  using T = TypeParam;
+  WindowShape w{1, {4}, {3}, {3}, {2}, {1}, {1}}; // reads (-, 0, 1), (1, 2, 3), (3, -, beyond)
+  w.padEnd[0] = 5;
+  const std::vector<T> x{1, 2, 3, 4}, v{6, 12, 18};
+  for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
+    const auto include = allResults<T>({1, w, PoolingMode::AverageIncludePad}, backend, x, x, v);
+    EXPECT_EQ(include.y, (std::vector<T>{1, 3, 2}));
+    EXPECT_EQ(include.dx, (std::vector<T>{2, 6, 4, 13}));
+    const auto exclude = allResults<T>({1, w, PoolingMode::AverageExcludePad}, backend, x, x, v);
+    EXPECT_EQ(exclude.y, (std::vector<T>{1.5, 3, 4}));
+    const auto max = allResults<T>({1, w, PoolingMode::Max}, backend, x, x, v);
+    EXPECT_EQ(max.y, (std::vector<T>{2, 4, 4}));
   }
 }
 
@@ -198,6 +219,15 @@ TEST(PoolingKernel, RefusesWindowsThatReadNothing) {
                 makePooling<float>({-1, w, PoolingMode::Max}, Backend::Auto);
               }),
               TENON_ERR_ARG, {"-1 planes"});
+}
+
+TEST(PoolingKernel, RefusesMeansWithoutADivisor) {
+  WindowShape w{1, {4}, {3}, {2}, {2}, {1}, {0}};
+  w.padEnd[0] = 4; // output 2 begins there
+  expectError(errorOf([&] {
+                makePooling<double>({1, w, PoolingMode::AverageIncludePad}, Backend::Auto);
+              }),
+              TENON_ERR_ARG, {"output 2", "dimension 0", "ends at 4"});
 }
 
 TEST(PoolingKernel, RefusesPlanesBeyondTheWorkspace) {

@@ -163,7 +163,7 @@ TEST_F(WrongLabels, AreNamedByTheRankThatHoldsThem) {
 }
 
 TEST_F(WrongLabels, AreRefusedIfMissing) {
-  expectError(TENON_ERR_STATE, {"no labels", "SetTarget"}, [&] { step_.apply(); });
+  expectError(TENON_ERR_STATE, {"no target", "SetTarget"}, [&] { step_.apply(); });
   expectUsable();
 }
 

@@ -10,6 +10,7 @@
 #include "layer/flatten_layer.hpp"
 #include "layer/graph_layer.hpp"
 #include "layer/join_layer.hpp"
+#include "layer/mean_squared_error_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
 #include "layer/repartition_layer.hpp"
@@ -18,6 +19,7 @@
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
 
+#include <cmath>
 #include <functional>
 
 namespace tenon::test {
@@ -149,6 +151,13 @@ inline Ref<Layer> shell(CommPtr comm) {
   return layer;
 }
 
+inline Ref<Layer> groupedConvolution(CommPtr comm, Index in, Index out, Index groups) {
+  auto layer = makeRef<ConvolutionLayer>(
+      comm, in, out, std::vector<Window>{{.kernel = 3, .padLow = 2}, {.kernel = 2, .stride = 2}});
+  layer->setGroups(groups);
+  return layer;
+}
+
 // With labels on every rank.
 inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
   auto layer = makeRef<CrossEntropyLayer>(comm);
@@ -158,6 +167,17 @@ inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
   auto labels = makeRef<DTensor>(comm, everywhere, TENON_INT64);
   fillByIndex(*labels, [&](Index i) { return static_cast<double>((5 * i + 2) % logits[1]); });
   layer->setTarget(labels);
+  return layer;
+}
+
+// With the target in one piece on every rank.
+inline Ref<Layer> meanSquaredError(CommPtr comm, const Shape& shape) {
+  auto layer = makeRef<MeanSquaredErrorLayer>(comm);
+  const Layout everywhere(
+      {.shape = shape, .mesh = Mesh::make({comm->size()}), .properties = {Property::broadcast()}});
+  auto target = makeRef<DTensor>(comm, everywhere, TENON_FLOAT64);
+  fillByIndex(*target, [](Index i) { return std::sin(static_cast<double>(i)); });
+  layer->setTarget(target);
   return layer;
 }
 
@@ -186,6 +206,10 @@ inline std::vector<LayerCase> layerCases() {
        {2, 2, 4, 5, 3},
        maker<ConvolutionLayer>(Index(2), Index(2),
                                W{{.kernel = 2}, {.kernel = 3, .padLow = 1}, {.kernel = 1}})},
+      {"conv_groups", {3, 6, 7, 6}, [](CommPtr comm) { return groupedConvolution(comm, 6, 9, 3); }},
+      {"conv_depthwise",
+       {3, 5, 7, 6},
+       [](CommPtr comm) { return groupedConvolution(comm, 5, 5, 5); }},
       {"maxpool",
        {3, 2, 9, 8},
        maker<PoolingLayer>(PoolingMode::Max,
@@ -203,10 +227,35 @@ inline std::vector<LayerCase> layerCases() {
            PoolingMode::AverageIncludePad,
            W{{.kernel = 3, .stride = 3, .padLow = 1, .padHigh = 1}, {.kernel = 2, .stride = 2}}),
        Smoothness::Linear},
+      {"maxpool_ceil",
+       {3, 2, 9, 8},
+       maker<PoolingLayer>(PoolingMode::Max,
+                           W{{.kernel = 2, .stride = 2, .ceil = true},
+                             {.kernel = 3, .stride = 3, .padLow = 1, .ceil = true}}),
+       Smoothness::PiecewiseLinear},
+      {"avgpool_ceil",
+       {3, 2, 9, 8},
+       maker<PoolingLayer>(PoolingMode::AverageIncludePad,
+                           W{{.kernel = 2, .stride = 2, .ceil = true},
+                             {.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1, .ceil = true}}),
+       Smoothness::Linear},
       {"affine", {7, 10}, maker<AffineLayer>(Index(10), Index(9))},
       {"relu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Relu), Smoothness::PiecewiseLinear},
       {"tanh", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Tanh)},
       {"sigmoid", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Sigmoid)},
+      {"leakyrelu",
+       {5, 3, 6},
+       maker<PointwiseLayer>(PointwiseFunction(Pointwise::LeakyRelu, 0.2)),
+       Smoothness::PiecewiseLinear},
+      {"gelu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Gelu)},
+      {"gelutanh", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::GeluTanh)},
+      {"silu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Silu)},
+      {"softplus", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Softplus)},
+      {"scale",
+       {5, 3, 6},
+       maker<PointwiseLayer>(PointwiseFunction(Pointwise::Scale, -1.5)),
+       Smoothness::Linear},
+      {"identity", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Identity), Smoothness::Linear},
       {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>(), Smoothness::Linear},
       {"net", {5, 2, 8, 7}, smallNet<PoolingMode::Max>, Smoothness::PiecewiseSmooth},
       {"net_average", {5, 2, 8, 7}, smallNet<PoolingMode::AverageIncludePad>},
@@ -219,6 +268,11 @@ inline std::vector<LayerCase> layerCases() {
       {"residual", {2, 3, 6, 5}, residualNet},
       {"skip", {3, 2, 8, 8}, skipNet},
       {"shell", {4, 6}, shell},
+      {"meansquarederror",
+       {5, 3, 6},
+       [](CommPtr comm) {
+         return meanSquaredError(comm, {5, 3, 6});
+       }},
       {"crossentropy",
        {7, 9},
        [](CommPtr comm) {

@@ -269,7 +269,7 @@ TEST(Sequential, IsAsBeforeIfALayerFailsInApply) {
   net->add(loss);
   test::Step step(net, batch());
   for (int i = 0; i < 2; ++i)
-    expectError(TENON_ERR_STATE, {"no labels"}, [&] { step.apply(); });
+    expectError(TENON_ERR_STATE, {"no target"}, [&] { step.apply(); });
   loss->setTarget(tensor(onWorld({8}, "S0"), TENON_INT64));
   step.apply();
   step.adjoint();

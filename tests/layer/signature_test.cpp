@@ -4,6 +4,7 @@
 #include "layer_run.hpp"
 
 #include "layer/dropout_layer.hpp"
+#include "sys/expect_error.hpp"
 #include "sys/log.hpp"
 
 namespace tenon {
@@ -60,6 +61,8 @@ const std::vector<Choice>& choices() {
       {[] { return pooling(PoolingMode::AverageIncludePad); }, kImage, "P", "P", "P"},
       {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "S2", "S2", "S2"},
       {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "P", "S0", "S0"},
+      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Scale); }, kImage, "P", "P", "P"},
+      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Identity); }, kImage, "P", "P", "P"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S1", "c", "S1"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S2", "n", "S0"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "P", "P", "P"},
@@ -114,6 +117,41 @@ TEST(Signatures, OfJointsAreAll) {
       EXPECT_EQ(layer->outputLayout().properties(), parseProperties(letter)) << layer->describe();
     }
   }
+}
+
+// Six inputs in three groups, cut where groups meet, whatever the input's cuts.
+TEST(Signatures, SplitGroupsOfChannels) {
+  const auto layer = makeRef<ConvolutionLayer>(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
+  layer->setGroups(3);
+  const Layout input = onWorld({2, 6, 5}, "S1");
+  EXPECT_EQ(outputOf(layer, input), parseProperties("S1"));
+  const Layout weight = layer->parameters()[0]->storage(), output = layer->outputLayout(input);
+  EXPECT_EQ(weight.shape(), (Shape{9, 2, 2}));
+  EXPECT_EQ(weight.properties(), parseProperties("S0"));
+  EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties("S0"));
+  EXPECT_EQ(output.cuts(1), weight.cuts(0));
+  for (Index cut : output.cuts(1))
+    EXPECT_EQ(cut % 3, 0);
+}
+
+TEST(Signatures, WantGroupsThatDivideTheChannels) {
+  ConvolutionLayer layer(world(), 6, 8, {{.kernel = 2}});
+  for (Index groups : {0, 3, 4})
+    expectError(TENON_ERR_ARG, {"groups", "6 input", "8 output"}, [&] { layer.setGroups(groups); });
+  layer.setGroups(2);
+}
+
+TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
+  const auto layer = makeRef<ConvolutionLayer>(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
+  layer->setGroups(3);
+  for (const char* letter : {"o", "i"}) {
+    layer->setSignature(letter);
+    test::expectErrorOnAll(TENON_ERR_OPTION, {letter, "3 groups", "by g"}, [&] {
+      layer->setUp(onWorld({2, 6, 5}, "B"));
+    });
+  }
+  layer->setSignature("g");
+  EXPECT_EQ(outputOf(layer, onWorld({2, 6, 5}, "B")), parseProperties("S1"));
 }
 
 TEST(Signatures, MixOnSeveralAxes) {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The peers of the benchmark: one step (forward, and the adjoint in data and parameters) in
+// float32, written with oneDNN alone as its manual shows: layouts of the library's choice, reorders
+// from and to plain arrays where they differ, everything made once.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include <unordered_map>
+#include <vector>
+
+namespace tenon::bench {
+
+// The arrays of a step; w, b, dw, db are empty for layers without parameters.
+struct StepArrays {
+  std::vector<float> x, w, b, y, dx, dw, db, dy;
+};
+
+// One primitive with its operands, each attached to a plain array.
+class PeerProduct {
+public:
+  explicit PeerProduct(dnnl::primitive primitive) : primitive_(std::move(primitive)) {}
+  void input(int argument, const dnnl::memory::desc& wanted, const dnnl::memory::desc& plain,
+             const std::vector<float>& array);
+  void output(int argument, const dnnl::memory::desc& wanted, const dnnl::memory::desc& plain,
+              std::vector<float>& array);
+  void other(int argument, const dnnl::memory& memory) { arguments_[argument] = memory; }
+  void run(dnnl::stream& stream);
+
+private:
+  struct Copy {
+    dnnl::reorder reorder;
+    dnnl::memory from, to;
+  };
+  dnnl::primitive primitive_;
+  std::unordered_map<int, dnnl::memory> arguments_;
+  std::vector<Copy> before_, after_;
+};
+
+class Peer {
+public:
+  void step();
+
+protected:
+  std::vector<PeerProduct> products_;
+
+private:
+  dnnl::stream stream_{engine()};
+
+public:
+  static const dnnl::engine& engine();
+};
+
+struct ConvolutionCase {
+  int batch, in, out, height, width, kernel, padding;
+};
+class PeerConvolution : public Peer {
+public:
+  PeerConvolution(const ConvolutionCase& c, StepArrays& arrays);
+};
+
+// Windows as far apart as they are large.
+struct PoolingCase {
+  int batch, channels, height, width, kernel;
+  bool isMax;
+};
+class PeerPooling : public Peer {
+public:
+  PeerPooling(const PoolingCase& c, StepArrays& arrays);
+};
+
+struct AffineCase {
+  int batch, in, out;
+};
+class PeerAffine : public Peer {
+public:
+  PeerAffine(const AffineCase& c, StepArrays& arrays);
+};
+
+} // namespace tenon::bench

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The mean squared error against its definition, computed from global indices: the loss on every
+// rank that holds it and the gradient, for targets in other layouts and of another type.
+#include "layer_run.hpp"
+
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+const Shape kShape = {5, 4, 3};
+constexpr Index kCount = 5 * 4 * 3;
+
+double valueAt(Index i) {
+  return static_cast<double>(i % 7) - 2.5;
+}
+double targetAt(Index i) {
+  return static_cast<double>(i % 5) - 1.25;
+}
+
+Ref<DTensor> targetIn(const Layout& layout, TenonDataType type) {
+  const auto target = tensor(layout, type);
+  fillByIndex(*target, targetAt);
+  return target;
+}
+
+void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType type) {
+  const auto layer = makeRef<MeanSquaredErrorLayer>(world());
+  layer->setTarget(target);
+  test::Step step(layer, input, type);
+  const std::string what = input.describe() + ", target " + target->layout().describe();
+  fillByIndex(*step.x, valueAt);
+  step.apply();
+  double loss = 0;
+  std::vector<double> gradient;
+  for (Index i = 0; i < kCount; ++i) {
+    const double difference = valueAt(i) - targetAt(i);
+    loss += difference * difference / kCount;
+    gradient.push_back(0.5 * 2 * difference / kCount);
+  }
+  const double tolerance = type == TENON_FLOAT32 ? 1e-6 : 1e-14;
+  for (double held : test::localCells(*step.y))
+    EXPECT_NEAR(held, loss, tolerance * loss) << what;
+  // What the target becomes after Apply does not matter.
+  fillConstant(*target, 99);
+  fillConstant(*step.dy, 0.5);
+  step.adjoint();
+  test::expectNear(test::gathered(*step.dx), gradient, tolerance, what);
+}
+
+TEST(MeanSquaredError, EqualsItsDefinition) {
+  test::LayoutDraw draw(33);
+  for (int i = 0; i < 30; ++i) {
+    const TenonDataType type = i % 2 ? TENON_FLOAT32 : TENON_FLOAT64;
+    const TenonDataType targets = i % 3 ? type : TENON_FLOAT64;
+    const Layout there = draw.layout(kShape, draw.mesh(world()->size(), 2), 0, true);
+    expectRight(test::drawInput(draw, kShape), targetIn(there, targets), type);
+  }
+}
+
+class WrongTargets : public testing::Test {
+protected:
+  Ref<MeanSquaredErrorLayer> layer_ = makeRef<MeanSquaredErrorLayer>(world());
+  test::Step step_{layer_, onWorld(kShape, "S0")};
+};
+
+TEST_F(WrongTargets, AreRefused) {
+  expectError(TENON_ERR_STATE, {"no target", "SetTarget"}, [&] { step_.apply(); });
+  layer_->setTarget(tensor(onWorld({5, 4}, "S0")));
+  expectError(TENON_ERR_SHAPE, {"[5,4,3]", "[5,4]"}, [&] { step_.apply(); });
+  layer_->setTarget(tensor(onWorld(kShape, "S0"), TENON_INT64));
+  expectError(TENON_ERR_DATATYPE, {"float64", "int64"}, [&] { step_.apply(); });
+  layer_->setTarget(targetIn(onWorld(kShape, "B"), TENON_FLOAT64));
+  step_.apply();
+}
+
+TEST(MeanSquaredError, WantsAnElement) {
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least one element", "[3,0]"}, [] {
+    makeRef<MeanSquaredErrorLayer>(world())->setUp(onWorld({3, 0}, "S0"));
+  });
+}
+
+} // namespace
+} // namespace tenon

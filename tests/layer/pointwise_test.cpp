@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Names and parameters of pointwise layers; the functions are tested in tests/kernels, and their
+// layers by the sweeps.
+#include "layer_run.hpp"
+
+#include "sys/expect_error.hpp"
+#include "sys/options.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::world;
+
+// f(-2).
+double valueAtMinusTwo(const Ref<PointwiseLayer>& layer) {
+  test::Step step(layer, onWorld({4}, "B"));
+  fillConstant(*step.x, -2);
+  step.apply();
+  return test::localCells(*step.y).front();
+}
+
+TEST(PointwiseLayer, IsFoundByItsName) {
+  for (const char* name : {"relu", "tanh", "sigmoid", "leakyrelu", "gelu", "gelutanh", "silu",
+                           "softplus", "scale", "identity"})
+    EXPECT_STREQ(makeRef<PointwiseLayer>(world(), parsePointwise(name))->type(), name);
+  expectError(TENON_ERR_TYPE, {"'gleu'", "'gelu'", "softplus"}, [] { parsePointwise("gleu"); });
+}
+
+TEST(PointwiseLayer, HasDefaultsThatMayBeSet) {
+  const auto leaky = makeRef<PointwiseLayer>(world(), Pointwise::LeakyRelu);
+  EXPECT_EQ(valueAtMinusTwo(leaky), -0.02);
+  EXPECT_EQ(valueAtMinusTwo(makeRef<PointwiseLayer>(world(), Pointwise::Scale)), -2);
+  const auto set = makeRef<PointwiseLayer>(world(), Pointwise::LeakyRelu);
+  set->setParameter("slope", 0.25);
+  EXPECT_EQ(valueAtMinusTwo(set), -0.5);
+  EXPECT_NE(set->describe().find("slope 0.25"), std::string::npos) << set->describe();
+  expectError(TENON_ERR_STATE, {"set up"}, [&] { set->setParameter("slope", 0.5); });
+}
+
+TEST(PointwiseLayer, ReadsOptions) {
+  options().set("-tenon_act_slope", "0.5");
+  options().set("-tenon_factor", "3");
+  const auto leaky = makeRef<PointwiseLayer>(world(), Pointwise::LeakyRelu);
+  const auto scale = makeRef<PointwiseLayer>(world(), Pointwise::Scale);
+  leaky->setPrefix("act_");
+  leaky->setFromOptions();
+  scale->setFromOptions();
+  options().clear();
+  EXPECT_EQ(valueAtMinusTwo(leaky), -1);
+  EXPECT_EQ(valueAtMinusTwo(scale), -6);
+}
+
+TEST(PointwiseLayer, RefusesParametersThatItHasNot) {
+  const auto relu = makeRef<PointwiseLayer>(world(), Pointwise::Relu);
+  expectError(TENON_ERR_TYPE, {"relu", "slope"}, [&] { relu->setParameter("slope", 1); });
+  const auto scale = makeRef<PointwiseLayer>(world(), Pointwise::Scale);
+  expectError(TENON_ERR_TYPE, {"scale", "slope"}, [&] { scale->setParameter("slope", 1); });
+  expectError(TENON_ERR_ARG, {"factor", "finite"},
+              [&] { scale->setParameter("factor", std::nan("")); });
+}
+
+} // namespace
+} // namespace tenon
