@@ -13,15 +13,28 @@ tenon_phase() {
   return "$status"
 }
 
-# tenon_configure FOLDER OPTION...: a release build in FOLDER, through ccache where there is one.
+# Building through ccache where there is one.
+tenon_launcher=()
+if command -v ccache >/dev/null; then
+  tenon_launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+fi
+
+# tenon_configure FOLDER OPTION...: a release build in FOLDER.
 tenon_configure() {
-  local folder=$1 launcher=()
+  local folder=$1
   shift
-  if command -v ccache >/dev/null; then
-    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-  fi
-  cmake -S "$tenon_root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${launcher[@]}" "$@"
+  cmake -S "$tenon_root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${tenon_launcher[@]}" "$@"
 }
+
+# tenon_preset NAME JOBS TEST_OPTION...: configures, builds and, if the preset has tests, tests.
+tenon_preset() (
+  name=$1 jobs=$2
+  shift 2
+  cd "$tenon_root" &&
+    cmake --preset "$name" "${tenon_launcher[@]}" &&
+    cmake --build --preset "$name" --parallel "$jobs" &&
+    { ! ctest --list-presets | grep -q "\"$name\"" || ctest --preset "$name" "$@"; }
+)
 
 # tenon_build FOLDER JOBS
 tenon_build() {

@@ -13,6 +13,7 @@
 #include <tenon/layer_network.h>
 #include <tenon/layout.h>
 #include <tenon/linearop.h>
+#include <tenon/linearop_create.h>
 #include <tenon/log.h>
 #include <tenon/object.h>
 #include <tenon/optimizer.h>

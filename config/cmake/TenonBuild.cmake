@@ -30,6 +30,9 @@ function(tenon_add_room name)
   set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
 endfunction()
 
+set(TENON_TEST_LAUNCHER "" CACHE STRING
+  "Program with arguments that every test program runs under, such as valgrind")
+
 # tenon_add_test(NAME SOURCES ... [RANKS 1 2 ...] [LINK ...] [ARGS ...])
 # A GoogleTest program against the rooms' objects. With RANKS it runs under mpiexec, once for each
 # number of ranks; without RANKS it is a serial program that links no MPI main.
@@ -41,14 +44,14 @@ function(tenon_add_test name)
     target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects tenon_test_mpi ${TEST_LINK})
     foreach(ranks IN LISTS TEST_RANKS)
       add_test(NAME ${name}.${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
-        $<TARGET_FILE:${name}> ${TEST_ARGS})
+        ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
       set_tests_properties(${name}.${ranks} PROPERTIES TIMEOUT 600 LABELS mpi
         PROCESSORS ${ranks})
       tenon_test_environment(${name}.${ranks})
     endforeach()
   else()
     target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects GTest::gtest_main ${TEST_LINK})
-    add_test(NAME ${name} COMMAND ${name} ${TEST_ARGS})
+    add_test(NAME ${name} COMMAND ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
     set_tests_properties(${name} PROPERTIES TIMEOUT 600)
     tenon_test_environment(${name})
   endif()

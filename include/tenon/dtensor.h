@@ -5,7 +5,11 @@
  *  A rank's array covers its box in the layout, margin included. It is the library's, allocated and
  *  zeroed at its first use, or the caller's, used in place without a copy. Strides count elements,
  *  not bytes, one for each tensor dimension, so that a Fortran array is described in the order in
- *  which it was declared.
+ *  which it was declared: for REAL u(0:nx+1, 0:ny+1, nc) and a tensor of (channel, y, x), firstOwned
+ *  is &u(1,1,1), strides are {(nx+2)(ny+2), nx+2, 1} and ghosts {0, 1, 1} on both sides. Any padding
+ *  is a matter of strides; they may be negative, for an array that runs backwards. Layers need
+ *  contiguous memory and copy an array that is not into their own on the way in and out; operators
+ *  read and write any strides in place.
  *
  *  All calls return TENON_ERR_NULL for a NULL handle or address, TENON_ERR_HANDLE for a handle
  *  whose object is gone or of another class, and, while an array is lent
@@ -54,6 +58,55 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
                                                        const TenonInt strides[],
                                                        const TenonInt ghostsLow[],
                                                        const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+
+/** @brief Says that the caller keeps the tensor in one array for each index of a dimension, as solvers
+ *         keep species or components. Not collective.
+ *
+ *  Kernels want one strided block. So this wraps nothing: the tensor works on an array of the
+ *  library's, and values pass between it and the caller's arrays by TenonDTensorGatherArrays() and
+ *  TenonDTensorScatterArrays() alone, each of which copies this rank's box once. Arrays that lie at
+ *  even distances in one block need no copies: give their distance as the stride of the dimension
+ *  to TenonDTensorPlaceArray(). TenonDTensorView() says which of the two holds.
+ *
+ *  The tensor keeps its value until the first gather. A layer copies what it must keep for its
+ *  adjoint, so that gathering the next step's values between Apply and its adjoint is right.
+ *
+ *  @param[in] x           tensor
+ *  @param[in] dim         dimension that counts the arrays
+ *  @param[in] count       the indices of `dim` that this rank holds
+ *  @param[in] firstOwned  [count] the first owned cell of each, in order; they live as long as for
+ *                         TenonDTensorPlaceArray()
+ *  @param[in] strides     [ndim] as there, the same for all arrays; NULL: row-major over the owned
+ *                         extents of the other dimensions plus the ghosts
+ *  @param[in] ghostsLow   [ndim] as there
+ *  @param[in] ghostsHigh  [ndim] as there; strides and ghosts of `dim` are not looked at
+ *  @return TENON_ERR_ARG if there is no such dimension or ghosts are negative; TENON_ERR_SHAPE for
+ *          another count, ghosts narrower than the layout's margin, or a margin in `dim`;
+ *          TENON_ERR_NULL for an array that is NULL. The tensor then keeps the array it had.
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count,
+                                                    void* const firstOwned[],
+                                                    const TenonInt strides[],
+                                                    const TenonInt ghostsLow[],
+                                                    const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+
+/** @brief TenonDTensorPlaceArrays() for constant arrays: they can be gathered, but neither scattered
+ *         nor the tensor written otherwise. Not collective. */
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
+                                                        const void* const firstOwned[],
+                                                        const TenonInt strides[],
+                                                        const TenonInt ghostsLow[],
+                                                        const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+
+/** @brief Copies the caller's arrays into the tensor: this rank's box, margin included.
+ *         Not collective.
+ *  @return TENON_ERR_STATE without TenonDTensorPlaceArrays() */
+TENON_EXTERN TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) TENON_NOEXCEPT;
+
+/** @brief Copies the tensor into the caller's arrays: this rank's box, margin included, and no other
+ *         cell. Not collective.
+ *  @return TENON_ERR_STATE without TenonDTensorPlaceArrays() or if the arrays are constant */
+TENON_EXTERN TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Back to the library's own array, with the value it had. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;

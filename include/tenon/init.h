@@ -20,10 +20,11 @@
  *  @param[in,out] argv  address of main's argv; NULL: no command line
  *  @param[in]     help  printed above the options by -tenon_help; NULL for none
  *  @return TENON_ERR_OPTION, on all ranks, for an unknown or malformed option; TENON_ERR_FILE if
- *          the options file cannot be read; TENON_ERR_STATE if MPI was finalised already. After an
- *          error Tenon is not initialised.
+ *          the options file cannot be read or the trace's file not be written; TENON_ERR_STATE if
+ *          MPI was finalised already. After an error Tenon is not initialised.
  *
- *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view
+ *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
+ *           -tenon_log_trace_events COUNT
  */
 TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
                                             const char* help) TENON_NOEXCEPT;
@@ -42,10 +43,11 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
 /** @brief Ends what one call of TenonInitialize() began. Collective on its communicator.
  *
  *  The last call prints the log (-tenon_log_view), options that nobody asked for and objects that
- *  were never destroyed, frees the library's communicators, and finalises MPI if Tenon initialised
- *  it. Objects that still live can then only be destroyed.
+ *  were never destroyed, writes the trace (-tenon_log_trace), frees the library's communicators, and
+ *  finalises MPI if Tenon initialised it. Objects that still live can then only be destroyed.
  *
- *  @return TENON_ERR_STATE if Tenon is not initialised
+ *  @return TENON_ERR_STATE if Tenon is not initialised; on all ranks, after all else is done,
+ *          TENON_ERR_FILE if the trace could not be written
  */
 TENON_EXTERN TenonErrorCode TenonFinalize(void) TENON_NOEXCEPT;
 

@@ -6,7 +6,8 @@
  *  it is meant for; without one it holds for all objects. Sources, each outranking those before:
  *  default, options file (-tenon_options_file), environment variable TENON_OPTIONS, command line
  *  (handed over by TenonInitialize()), TenonOptionsSet(). A name that no table declares, or a value
- *  of the wrong type, is TENON_ERR_OPTION at once, and its source changes nothing.
+ *  of the wrong type, is TENON_ERR_OPTION at once, and its source changes nothing. A value that no
+ *  object has asked for is reported at TenonFinalize(), with the nearest option that one asked for.
  *
  *  Nothing here is collective, but all ranks must set the same options.
  */
@@ -89,6 +90,28 @@ TENON_EXTERN TenonErrorCode TenonOptionsGetString(const char* prefix, const char
  *         As TenonOptionsGetFlag(). */
 TENON_EXTERN TenonErrorCode TenonOptionsHas(const char* prefix, const char* name,
                                             TenonBool* given) TENON_NOEXCEPT;
+
+/** @brief The number of options that are declared, those of all classes and of the program.
+ *         Not collective; may be called at any time. */
+TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredCount(int* count) TENON_NOEXCEPT;
+
+/** @brief One option as declared. Not collective; may be called at any time.
+ *
+ *  Each of the addresses may be NULL. The texts live as long as the process and are never NULL.
+ *
+ *  @param[in]  index         from 0, in order of declaration
+ *  @param[out] owner         class or program that reads it
+ *  @param[out] key           as written without a prefix: "-tenon_backend"
+ *  @param[out] type          what values it takes
+ *  @param[out] defaultValue  as text; "" for none
+ *  @param[out] help          one sentence
+ *  @param[out] choices       "a|b|c" for TENON_OPTION_CHOICE, else ""
+ *  @return TENON_ERR_ARG if the index is below 0 or not below the number of options
+ */
+TENON_EXTERN TenonErrorCode TenonOptionsGetDeclared(int index, const char** owner, const char** key,
+                                                    TenonOptionType* type,
+                                                    const char** defaultValue, const char** help,
+                                                    const char** choices) TENON_NOEXCEPT;
 
 /** @brief Prints the options that contain a word, with default, value and source. Not collective.
  *  @param[in] word  NULL or "" for all options */

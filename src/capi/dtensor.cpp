@@ -41,6 +41,27 @@ void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
                high, readOnly);
 }
 
+// Row-major over one of the arrays that dimension `dim` counts.
+std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vector<Index>& low,
+                                     const std::vector<Index>& high) {
+  Shape extent = extents(x.layout().ownedBox(x.position()));
+  for (int d = 0; d < x.rank(); ++d)
+    extent[d] = d == dim ? 1 : extent[d] + low[d] + high[d];
+  return rowMajorStrides(extent);
+}
+
+void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwned,
+               const TenonInt* strides, const TenonInt* ghostsLow, const TenonInt* ghostsHigh,
+               bool readOnly) {
+  DTensor& x = deref(handle, "x");
+  const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
+  const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
+  x.placeArrays(dim, firstOwned,
+                strides ? listOf(strides, x.rank(), "strides")
+                        : denseStridesOfOne(x, dim, low, high),
+                low, high, readOnly);
+}
+
 } // namespace
 
 TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
@@ -67,6 +88,33 @@ TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned
                                           const TenonInt strides[], const TenonInt ghostsLow[],
                                           const TenonInt ghostsHigh[]) noexcept {
   return guard(__func__, [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, true); });
+}
+
+TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count, void* const firstOwned[],
+                                       const TenonInt strides[], const TenonInt ghostsLow[],
+                                       const TenonInt ghostsHigh[]) noexcept {
+  return guard(__func__, [&] {
+    placeEach(x, dim, listOf(firstOwned, count, "firstOwned"), strides, ghostsLow, ghostsHigh,
+              false);
+  });
+}
+
+TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
+                                           const void* const firstOwned[], const TenonInt strides[],
+                                           const TenonInt ghostsLow[],
+                                           const TenonInt ghostsHigh[]) noexcept {
+  return guard(__func__, [&] {
+    auto* arrays = const_cast<void* const*>(firstOwned);
+    placeEach(x, dim, listOf(arrays, count, "firstOwned"), strides, ghostsLow, ghostsHigh, true);
+  });
+}
+
+TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) noexcept {
+  return guard(__func__, [&] { deref(x, "x").gatherArrays(); });
+}
+
+TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) noexcept {
+  return guard(__func__, [&] { deref(x, "x").scatterArrays(); });
 }
 
 TenonErrorCode TenonDTensorResetArray(TenonDTensor x) noexcept {

@@ -30,10 +30,17 @@ void measureTogether(const CommPtr& comm, double* result, const char* name, Chec
 
 std::string memoryText(const DTensor& x) {
   const Index bytes = x.localCells() * dataTypeSize(x.dataType());
+  if (x.arrays())
+    return fmt::format("{} arrays of the caller's{} along dimension {}, on this rank; the tensor "
+                       "works on an array of the library's, to which gather and from which scatter "
+                       "copy {} bytes",
+                       x.arrays()->first.size(), x.isReadOnly() ? ", constant," : "",
+                       x.arrays()->dim, bytes);
   const char* whose = !x.isPlaced()    ? "the library's"
                       : x.isReadOnly() ? "the caller's, constant"
                                        : "the caller's";
-  return fmt::format("array of {} bytes on this rank, {}", bytes, whose);
+  return fmt::format("array of {} bytes on this rank, {}{}", bytes, whose,
+                     x.isContiguous() ? "" : ", strided");
 }
 
 } // namespace

@@ -59,6 +59,17 @@ T& required(T* pointer, const char* name) {
   return *pointer;
 }
 
+// An object lent to a user's function, without a reference.
+inline TenonLayout handleOf(const LayoutObject& object) {
+  return reinterpret_cast<TenonLayout>(const_cast<Object*>(static_cast<const Object*>(&object)));
+}
+inline TenonDTensor handleOf(const DTensor& object) {
+  return reinterpret_cast<TenonDTensor>(const_cast<Object*>(static_cast<const Object*>(&object)));
+}
+inline TenonLayer handleOf(const Layer& object) {
+  return reinterpret_cast<TenonLayer>(const_cast<Object*>(static_cast<const Object*>(&object)));
+}
+
 // Hands a reference over to the caller. The address must have passed required().
 template <class Handle, class T>
 void give(Handle* handle, Ref<T> object) {

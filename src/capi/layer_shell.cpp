@@ -11,13 +11,9 @@ using namespace tenon;
 
 namespace {
 
-// An object lent to a user's function, without a reference; NULL for none.
-template <class Handle, class T>
-Handle lent(const T* object) {
-  return reinterpret_cast<Handle>(const_cast<Object*>(static_cast<const Object*>(object)));
-}
+// NULL for no tensor.
 TenonDTensor lent(const DTensor* tensor) {
-  return lent<TenonDTensor>(tensor);
+  return tensor ? handleOf(*tensor) : nullptr;
 }
 
 ShellLayer& shellOf(Layer& layer) {
@@ -27,9 +23,8 @@ ShellLayer& shellOf(Layer& layer) {
 Layout callSetUp(ShellLayer& shell, TenonLayerShellSetUp function, const Layout& input) {
   const auto in = makeRef<LayoutObject>(shell.comm(), input);
   TenonLayout out = nullptr;
-  callUser("the setUp function of a shell layer", [&] {
-    return function(lent<TenonLayer>(&shell), lent<TenonLayout>(in.get()), &out, shell.context());
-  });
+  callUser("the setUp function of a shell layer",
+           [&] { return function(handleOf(shell), handleOf(*in), &out, shell.context()); });
   const auto given =
       Ref<LayoutObject>::adopt(&deref(out, "the output of the setUp function of a shell layer"));
   if (given->comm() != shell.comm())
@@ -40,7 +35,7 @@ Layout callSetUp(ShellLayer& shell, TenonLayerShellSetUp function, const Layout&
 }
 
 ShellFunctions wrapped(ShellLayer& shell, const TenonLayerShellFunctions& f) {
-  const TenonLayer self = lent<TenonLayer>(&shell);
+  const TenonLayer self = handleOf(shell);
   ShellFunctions functions;
   if (f.setUp)
     functions.setUp = [&shell, setUp = f.setUp](const Layout& input) {
@@ -49,20 +44,20 @@ ShellFunctions wrapped(ShellLayer& shell, const TenonLayerShellFunctions& f) {
   if (f.apply)
     functions.apply = [&shell, self, apply = f.apply](const DTensor& x, DTensor& y) {
       callUser("the apply function of a shell layer",
-               [&] { return apply(self, lent(&x), lent(&y), shell.context()); });
+               [&] { return apply(self, handleOf(x), handleOf(y), shell.context()); });
     };
   if (f.applyTangent)
     functions.tangent = [&shell, self, tangent = f.applyTangent](const KernelPoint& point,
                                                                  const DTensor* dx, DTensor& dy) {
       callUser("the applyTangent function of a shell layer", [&] {
-        return tangent(self, lent(point.x), lent(point.y), lent(dx), lent(&dy), shell.context());
+        return tangent(self, lent(point.x), lent(point.y), lent(dx), handleOf(dy), shell.context());
       });
     };
   if (f.applyAdjoint)
     functions.adjoint = [&shell, self, adjoint = f.applyAdjoint](const KernelPoint& point,
                                                                  const DTensor& dy, DTensor* dx) {
       callUser("the applyAdjoint function of a shell layer", [&] {
-        return adjoint(self, lent(point.x), lent(point.y), lent(&dy), lent(dx), shell.context());
+        return adjoint(self, lent(point.x), lent(point.y), handleOf(dy), lent(dx), shell.context());
       });
     };
   return functions;
@@ -103,8 +98,7 @@ TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) no
       throw Error(TENON_ERR_NULL, "create is NULL; expected a function");
     layerTypes().add(type, [type, create](CommPtr comm) -> Ref<Layer> {
       const auto shell = makeRef<ShellLayer>(std::move(comm), type);
-      callUser("the create function of a layer type",
-               [&] { return create(lent<TenonLayer>(shell.get())); });
+      callUser("the create function of a layer type", [&] { return create(handleOf(*shell)); });
       return shell;
     });
   });

@@ -12,121 +12,82 @@ using namespace tenon;
 
 namespace {
 
-void checkHalo(const Layout& from, const Layout& to) {
-  const auto addends = [](const Layout& layout) {
-    for (int d = 0; d < layout.rank(); ++d)
-      if (layout.margin(d) && layout.margin(d)->addends)
-        return true;
-    return false;
-  };
-  if (!to.hasMargins() || !(to.withoutMargins() == from.withoutMargins()) || addends(from) ||
-      addends(to))
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a halo exchange goes from a layout to the same one with margins of "
-                            "values, but from is {}, and to is {}",
-                            from.describe(), to.describe()));
-}
-
-void checkRepartition(const Layout& from, const Layout& to) {
-  for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
-    if (layout->holdsAddends() || layout->hasMargins())
-      throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("a repartition knows S, B and R without margins, but {} is {}; use "
-                              "TenonLinearOpCreateConversion",
-                              name, layout->describe()));
-}
-
-template <class Check>
-void createConversion(TenonLayout from, TenonLayout to, TenonDataType type, TenonLinearOp* op,
-                      Check check) {
-  checkInitialized();
-  const CommPtr comm = commOf("from", from, to);
-  createTogether(
-      *comm, op, "op", "layouts and data type",
-      [&] {
-        const LayoutObject& a = deref(from, "from");
-        const LayoutObject& b = deref(to, "to");
-        if (a.comm() != b.comm())
-          throw Error(TENON_ERR_ARG, "from and to live on different communicators; create both on "
-                                     "one that holds the ranks of both");
-        check(a.layout(), b.layout());
-        return makeRef<Conversion>(comm, a.layout(), b.layout(), type);
-      },
-      [](const Ref<Conversion>& made) { return made->LinearOp::describe(); });
-}
-
-std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
-  std::vector<LinearOpRef> refs;
-  for (TenonLinearOp op : listOf(ops, count, "ops"))
-    refs.push_back(LinearOpRef::share(&deref(op, fmt::format("ops[{}]", refs.size()).c_str())));
-  return refs;
-}
-
-CommPtr commOfList(const TenonLinearOp* ops, int count) {
-  for (int i = 0; ops && i < count; ++i)
-    if (isLiveObject(ops[i]))
-      return deref(ops[i], "ops").comm();
-  refsOf(ops, count);
-  throw Error(TENON_ERR_ARG, "a composition needs at least one operator, but count is 0");
+// Body of the calls in which other ranks wait: use(operator).
+template <class Use>
+TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
+  return guardApply(function, [&] {
+    returnIfAlone(processesOf(op), [&] {
+      checkInitialized();
+      use(deref(op, "op"));
+    });
+  });
 }
 
 } // namespace
 
-TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, TenonLayout to, TenonDataType type,
-                                             TenonLinearOp* op) noexcept {
-  return guard(__func__,
-               [&] { createConversion(from, to, type, op, [](const Layout&, const Layout&) {}); });
-}
-
-TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to, TenonDataType type,
-                                       TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] { createConversion(from, to, type, op, checkHalo); });
-}
-
-TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to, TenonDataType type,
-                                              TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] { createConversion(from, to, type, op, checkRepartition); });
-}
-
-TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops[],
-                                              TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    const CommPtr comm = commOfList(ops, count);
-    createTogether(
-        *comm, op, "op", "the composition", [&] { return compose(refsOf(ops, count)); },
-        [](const LinearOpRef& made) { return made->LinearOp::describe(); });
-  });
-}
-
-TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoint) noexcept {
-  return guard(__func__, [&] {
-    checkInitialized();
-    LinearOp& forward = deref(op, "op");
-    createTogether(
-        *forward.comm(), adjoint, "adjoint", "the operator",
-        [&] { return adjointView(LinearOpRef::share(&forward)); },
-        [](const LinearOpRef& made) { return made->LinearOp::describe(); });
-  });
-}
-
 TenonErrorCode TenonLinearOpApply(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(processesOf(op), [&] {
-      checkInitialized();
-      deref(op, "op").apply(deref(x, "x"), deref(y, "y"));
-    });
-  });
+  return applying(__func__, op, [&](LinearOp& f) { f.apply(deref(x, "x"), deref(y, "y")); });
 }
 
 TenonErrorCode TenonLinearOpApplyAdjoint(TenonLinearOp op, TenonDTensor y,
                                          TenonDTensor x) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(processesOf(op), [&] {
-      checkInitialized();
-      deref(op, "op").applyAdjoint(deref(y, "y"), deref(x, "x"));
-    });
+  return applying(__func__, op, [&](LinearOp& f) { f.applyAdjoint(deref(y, "y"), deref(x, "x")); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTensor x, double beta,
+                                     TenonDTensor y) noexcept {
+  return applying(__func__, op,
+                  [&](LinearOp& f) { f.apply(alpha, deref(x, "x"), beta, deref(y, "y")); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, double alpha, TenonDTensor y,
+                                            double beta, TenonDTensor x) noexcept {
+  return applying(__func__, op,
+                  [&](LinearOp& f) { f.applyAdjoint(alpha, deref(y, "y"), beta, deref(x, "x")); });
+}
+
+TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alpha, TenonDTensor x, double beta,
+                                       TenonDTensor y) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) {
+    f.begin(Sense::Forward, alpha, deref(x, "x"), beta, deref(y, "y"));
   });
+}
+
+TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) noexcept {
+  return applying(__func__, op, [](LinearOp& f) { f.end(Sense::Forward); });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjointBegin(TenonLinearOp op, double alpha, TenonDTensor y,
+                                              double beta, TenonDTensor x) noexcept {
+  return applying(__func__, op, [&](LinearOp& f) {
+    f.begin(Sense::Adjoint, alpha, deref(y, "y"), beta, deref(x, "x"));
+  });
+}
+
+TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) noexcept {
+  return applying(__func__, op, [](LinearOp& f) { f.end(Sense::Adjoint); });
+}
+
+TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x, TenonDTensor y) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(op, "op").bind(Sense::Forward, deref(x, "x"), deref(y, "y"));
+  });
+}
+
+TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTensor y, TenonDTensor x) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(op, "op").bind(Sense::Adjoint, deref(y, "y"), deref(x, "x"));
+  });
+}
+
+TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
+  return guard(__func__, [&] { deref(op, "op").unbind(); });
+}
+
+TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char* type, int capacity) noexcept {
+  return guard(__func__, [&] { copyText(deref(op, "op").type(), type, capacity, "type"); });
 }
 
 TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {
@@ -146,7 +107,11 @@ TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op, TenonLayout* layout) noex
 }
 
 TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op, TenonDataType* type) noexcept {
-  return guard(__func__, [&] { required(type, "type") = deref(op, "op").dataType(); });
+  return guard(__func__, [&] { required(type, "type") = deref(op, "op").domainType(); });
+}
+
+TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op, TenonDataType* type) noexcept {
+  return guard(__func__, [&] { required(type, "type") = deref(op, "op").rangeType(); });
 }
 
 TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
@@ -159,7 +124,7 @@ TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                   fmt::format("{} is of type {}; only a conversion counts its messages",
                               known.title(), known.type()));
     required(messages, "messages") = conversion->traffic().messages;
-    required(bytes, "bytes") = conversion->traffic().cells * dataTypeSize(known.dataType());
+    required(bytes, "bytes") = conversion->traffic().cells * dataTypeSize(known.domainType());
   });
 }
 
@@ -171,7 +136,8 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
     LinearOp& tested = deref(op, "op");
     agreeOnText(*tested.comm(), "seed and kind of numbers",
                 fmt::format("{}, {}", seed, integers ? "integers" : "reals"));
-    checkFloating(tested.dataType(), "the adjoint test");
+    checkFloating(tested.domainType(), "the adjoint test");
+    checkFloating(tested.rangeType(), "the adjoint test");
     const AdjointTestResult result =
         testAdjoint(tested, static_cast<std::uint64_t>(seed), integers != TENON_FALSE);
     if (forward)
@@ -191,5 +157,11 @@ TenonErrorCode TenonLinearOpView(TenonLinearOp op) noexcept {
 }
 
 TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
-  return guard(__func__, [&] { destroy(op, "op"); });
+  return guard(__func__, [&] {
+    if (required(op, "op") && deref(*op, "op").isBegun())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has an action in flight; call its End before Destroy",
+                              deref(*op, "op").title()));
+    destroy(op, "op");
+  });
 }

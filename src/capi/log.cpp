@@ -2,6 +2,7 @@
 #include "sys/log.hpp"
 #include "capi/arguments.hpp"
 #include "sys/guard.hpp"
+#include "sys/progress.hpp"
 
 #include <tenon/log.h>
 
@@ -38,4 +39,12 @@ TenonErrorCode TenonLogStagePush(const char* name) noexcept {
 
 TenonErrorCode TenonLogStagePop(void) noexcept {
   return tenon::guard(__func__, [] { tenon::logStagePop(); });
+}
+
+TenonErrorCode TenonProgressShow(const char* what, TenonInt done, TenonInt total,
+                                 const char* valueName, double value) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::showProgress(tenon::textOf(what, "what"), done, total, tenon::textOrEmpty(valueName),
+                        value);
+  });
 }

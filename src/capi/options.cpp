@@ -58,6 +58,18 @@ OptionSpec::Type typeOf(TenonOptionType type) {
   }
 }
 
+TenonOptionType publicType(OptionSpec::Type type) {
+  static constexpr TenonOptionType kTypes[] = {TENON_OPTION_FLAG,   TENON_OPTION_INT,
+                                               TENON_OPTION_REAL,   TENON_OPTION_STRING,
+                                               TENON_OPTION_CHOICE, TENON_OPTION_WORD};
+  return kTypes[type];
+}
+
+void giveText(const std::string& text, const char** address) {
+  if (address)
+    *address = text.c_str();
+}
+
 } // namespace
 } // namespace tenon
 
@@ -119,6 +131,30 @@ TenonErrorCode TenonOptionsHas(const char* prefix, const char* name, TenonBool* 
   return guard(__func__, [&] {
     const Asked option = asked(prefix, name, kAnyType);
     required(given, "given") = options().lookup(option.prefix, option.name).has_value();
+  });
+}
+
+TenonErrorCode TenonOptionsGetDeclaredCount(int* count) noexcept {
+  return guard(__func__,
+               [&] { required(count, "count") = static_cast<int>(optionDeclarations().size()); });
+}
+
+TenonErrorCode TenonOptionsGetDeclared(int index, const char** owner, const char** key,
+                                       TenonOptionType* type, const char** defaultValue,
+                                       const char** help, const char** choices) noexcept {
+  return guard(__func__, [&] {
+    const auto all = optionDeclarations();
+    if (index < 0 || index >= static_cast<int>(all.size()))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} is no option's index; expected 0 to {}", index, all.size() - 1));
+    const OptionDeclaration& declared = *all[index];
+    giveText(declared.owner, owner);
+    giveText(declared.key, key);
+    giveText(declared.defaultValue, defaultValue);
+    giveText(declared.help, help);
+    giveText(declared.choices, choices);
+    if (type)
+      *type = publicType(declared.type);
   });
 }
 

@@ -3,13 +3,17 @@
 
 #include "comm/agreement.hpp"
 #include "comm/log_report.hpp"
+#include "comm/trace_report.hpp"
 #include "sys/handler.hpp"
 #include "sys/live_objects.hpp"
 #include "sys/log.hpp"
+#include "sys/log_trace.hpp"
 #include "sys/options.hpp"
 #include "sys/output.hpp"
 
 #include <fmt/format.h>
+
+#include <exception>
 
 namespace tenon {
 
@@ -43,13 +47,38 @@ void readOptions(int argc, const char* const* argv, const std::string& help) {
   collectively(*session().comm, [&] { return options().load(argc, argv); });
   if (const auto word = options().findString("", "help"); word && session().comm->rank() == 0)
     print(help + (help.empty() ? "" : "\n") + options().help(*word));
-  logEnable(options().getFlag("", "log_view"));
+}
+
+void startLog() {
+  const std::string trace = options().getString("", "log_trace");
+  if (!trace.empty())
+    startTrace(*session().comm, trace);
+  logEnable(options().getFlag("", "log_view") || !trace.empty());
+}
+
+// What went wrong, which must not keep the session from its end.
+std::exception_ptr writeLog(Communicator& comm) noexcept {
+  std::exception_ptr failure;
+  try {
+    if (options().getFlag("", "log_view"))
+      printLogView(comm);
+    if (const std::string trace = options().getString("", "log_trace"); !trace.empty())
+      writeTrace(comm, trace);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  traceStop();
+  return failure;
 }
 
 void reportUnusedOptions() {
-  for (const OptionValue& option : options().unused())
-    printError(fmt::format("Tenon: option {} {} ({}) was never used\n", option.key, option.text,
-                           option.place));
+  for (const OptionValue& option : options().unused()) {
+    const std::string meant = options().nearestAsked(option.key);
+    printError(fmt::format("Tenon: option {} {} ({}) was never used; {}\n", option.key, option.text,
+                           option.place,
+                           meant.empty() ? "no object reads its options under such a name"
+                                         : fmt::format("did you mean {}?", meant)));
+  }
 }
 
 // One rank speaks for all: the lowest that has something left.
@@ -68,8 +97,7 @@ void reportLiveObjects(Communicator& comm) {
 
 void close() {
   Session& s = session();
-  if (options().getFlag("", "log_view"))
-    printLogView(*s.comm);
+  const std::exception_ptr failure = writeLog(*s.comm);
   if (s.comm->rank() == 0)
     reportUnusedOptions();
   reportLiveObjects(*s.comm);
@@ -80,6 +108,8 @@ void close() {
   if (s.ownsMpi)
     MPI_Finalize();
   s = Session();
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 } // namespace
@@ -96,7 +126,9 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   setAbortHook([](TenonErrorCode code) { MPI_Abort(MPI_COMM_WORLD, code); });
   try {
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
+    startLog();
   } catch (...) {
+    traceStop();
     options().clear();
     s.comm.reset();
     Communicator::freeAll();

@@ -14,7 +14,8 @@ namespace tenon {
 // options file; on a bad option all ranks fail alike.
 void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help);
 // Collective over the communicator of the first initialise. The last call prints the log, options
-// never used and objects never destroyed, and frees the communicators.
+// never used and objects never destroyed, writes the trace, and frees the communicators. It does
+// all that and then throws, on all ranks, if the trace could not be written.
 void finalize();
 bool isInitialized() noexcept;
 // Throws TENON_ERR_STATE unless initialised.

@@ -30,10 +30,10 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type)
   checkDataType(type);
 }
 
-void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
-                         const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
-                         bool readOnly) {
-  checkNotLent();
+// From the first cell of the box to the first owned one, in an array with these ghosts.
+Index DTensor::cellsBeforeOwned(const std::vector<Index>& strides,
+                                const std::vector<Index>& ghostsLow,
+                                const std::vector<Index>& ghostsHigh) const {
   checkLength("strides", strides.size(), rank());
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
@@ -48,21 +48,90 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
                               d, low, high, ghostsLow[d], ghostsHigh[d]));
     offset += low * strides[d];
   }
+  return offset;
+}
+
+void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
+                         const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
+                         bool readOnly) {
+  checkNotLent();
+  const Index offset = cellsBeforeOwned(strides, ghostsLow, ghostsHigh);
   if (localCells_ > 0 && firstOwned == nullptr)
     throw Error(TENON_ERR_NULL,
                 fmt::format("the array is NULL, but this rank holds {} cells", localCells_));
   placedEmpty_ = localCells_ == 0;
   placed_ =
       placedEmpty_ ? nullptr : static_cast<std::byte*>(firstOwned) - offset * dataTypeSize(type_);
+  arrays_.reset();
   std::copy(strides.begin(), strides.end(), strides_.begin());
   readOnly_ = readOnly;
   changed();
+}
+
+void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
+  if (dim < 0 || dim >= rank())
+    throw Error(TENON_ERR_ARG, fmt::format("arrays were given along dimension {}; expected 0 to {}",
+                                           dim, rank() - 1));
+  const Interval owned = layout_.ownedBox(position_)[dim];
+  if (localCells_ == 0)
+    return;
+  if (owned.begin != box_[dim].begin || owned.end != box_[dim].end)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the layout has a margin in dimension {}, along which arrays were "
+                            "given; expected one in other dimensions only",
+                            dim));
+  if (static_cast<Index>(arrays.size()) != owned.size())
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} arrays were given along dimension {}, of which "
+                                             "this rank holds {} indices; expected one for each",
+                                             arrays.size(), dim, owned.size()));
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    if (!arrays[i])
+      throw Error(TENON_ERR_NULL, fmt::format("array {} is NULL, but this rank holds {} cells of "
+                                              "it",
+                                              i, localCells_ / owned.size()));
+}
+
+void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
+                          const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
+                          const std::vector<Index>& ghostsHigh, bool readOnly) {
+  checkNotLent();
+  checkArrayCount(dim, firstOwned);
+  const Index offset = cellsBeforeOwned(strides, ghostsLow, ghostsHigh);
+  ArrayList list{.dim = dim, .first = {}, .strides = {}};
+  std::copy(strides.begin(), strides.end(), list.strides.begin());
+  for (std::size_t i = 0; localCells_ > 0 && i < firstOwned.size(); ++i)
+    list.first.push_back(static_cast<std::byte*>(firstOwned[i]) - offset * dataTypeSize(type_));
+  resetArray();
+  allocate();
+  arrays_ = std::move(list);
+  readOnly_ = readOnly;
+}
+
+const ArrayList& DTensor::placedArrays() const {
+  if (!arrays_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no list of arrays; call PlaceArrays first", title()));
+  return *arrays_;
+}
+
+void DTensor::gatherArrays() {
+  const ArrayList& list = placedArrays();
+  checkNotLent();
+  gather(list, type_, extent_, own_.data<void>(), strides_);
+  changed();
+}
+
+void DTensor::scatterArrays() {
+  const ArrayList& list = placedArrays();
+  checkWritable();
+  scatter(list, type_, extent_, own_.data<void>(), strides_);
 }
 
 void DTensor::resetArray() {
   checkNotLent();
   placed_ = nullptr;
   placedEmpty_ = false;
+  arrays_.reset();
   readOnly_ = false;
   strides_ = ownStrides(extent_);
   changed();

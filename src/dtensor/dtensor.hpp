@@ -4,14 +4,13 @@
 #pragma once
 
 #include "comm/layout_object.hpp"
+#include "dtensor/array_list.hpp"
 #include "dtensor/data_type.hpp"
 #include "sys/memory.hpp"
 
-#include <array>
+#include <optional>
 
 namespace tenon {
-
-using Strides = std::array<Index, kMaxRank>;
 
 class DTensor : public Object {
 public:
@@ -35,13 +34,25 @@ public:
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly);
+  // The caller's memory is one array for each index of dimension `dim` on this rank, and each
+  // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
+  // `dim` they are not looked at. The library's array, which keeps its value, is what the tensor
+  // works on; gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
+  // another number of arrays and for a margin in `dim`.
+  void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
+                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
+                   bool readOnly);
+  void gatherArrays();
+  void scatterArrays();
+  const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
   // Back to the library's own array.
   void resetArray();
   // Allocates the library's own array now instead of at its first use.
   void allocate() const;
   // Of the library's own array, once it is allocated.
   Index arrayBytes() const noexcept { return own_.bytes(); }
-  bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_; }
+  // Whether the caller's memory is the tensor's, in one array or several.
+  bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_ || arrays_; }
   bool isReadOnly() const noexcept { return readOnly_; }
 
   const Strides& strides() const noexcept { return strides_; }
@@ -67,14 +78,18 @@ public:
   // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
   void endReading(const void* array);
   void endWriting(const void* array);
-  // Throws TENON_ERR_STATE while the array is lent for writing.
+  // Throw TENON_ERR_STATE while the array is lent for writing; lent at all, or constant.
   void checkReadable() const;
+  void checkWritable() const;
 
 private:
   const void* address(TenonDataType asked) const;
+  Index cellsBeforeOwned(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
+                         const std::vector<Index>& ghostsHigh) const;
+  const ArrayList& placedArrays() const;
+  void checkArrayCount(int dim, const std::vector<void*>& arrays) const;
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;
-  void checkWritable() const;
 
   CommPtr comm_;
   Layout layout_;
@@ -87,6 +102,7 @@ private:
   mutable Buffer own_;
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
+  std::optional<ArrayList> arrays_;
   bool readOnly_ = false;
   int readers_ = 0;
   bool writer_ = false;

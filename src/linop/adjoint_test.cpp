@@ -10,10 +10,10 @@
 namespace tenon {
 
 AdjointTestResult testAdjoint(LinearOp& op, std::uint64_t seed, bool integers) {
-  DTensor x(op.comm(), op.domain(), op.dataType());
-  DTensor y(op.comm(), op.range().dual(), op.dataType());
-  DTensor forward(op.comm(), op.range(), op.dataType());
-  DTensor adjoint(op.comm(), op.domain().dual(), op.dataType());
+  DTensor x(op.comm(), op.domain(), op.domainType());
+  DTensor y(op.comm(), op.range().dual(), op.rangeType());
+  DTensor forward(op.comm(), op.range(), op.rangeType());
+  DTensor adjoint(op.comm(), op.domain().dual(), op.domainType());
   fillRaw(x, 2 * seed, integers);
   fillRaw(y, 2 * seed + 1, integers);
   op.apply(x, forward);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators made of operators: (B A)* = A* B*, and (A*)* = A.
-#include "linop/linear_op.hpp"
+// The adjoint view, (A*)* = A, and the composition, (B A)* = A* B*. What lies between two operators
+// is held in tensors of the composition; alpha and beta go to the last one.
+#include "linop/algebra.hpp"
 
 #include <fmt/format.h>
 
@@ -11,14 +12,26 @@ namespace {
 class AdjointView final : public LinearOp {
 public:
   explicit AdjointView(LinearOpRef op)
-      : LinearOp(op->comm(), op->range().dual(), op->domain().dual(), op->dataType()),
+      : LinearOp(op->comm(), op->range().dual(), op->domain().dual(), op->rangeType(),
+                 op->domainType()),
         op_(std::move(op)) {}
 
   const char* type() const noexcept override { return "adjoint"; }
+  std::string agreedText() const override {
+    return LinearOp::agreedText() + "; of " + op_->agreedText();
+  }
 
 private:
-  void doApply(const DTensor& x, DTensor& y) override { op_->applyAdjoint(x, y); }
-  void doApplyAdjoint(const DTensor& y, DTensor& x) override { op_->apply(y, x); }
+  void doBegin(const Action& action) override {
+    Action turned = action;
+    turned.sense = reversed(action.sense);
+    launch(*op_, turned);
+  }
+  void doEnd(const Action&) override { complete(*op_); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    bindPart(*op_, reversed(sense), x, y);
+  }
+  void doUnbind() override { unbindPart(*op_); }
 
   LinearOpRef op_;
 };
@@ -27,33 +40,52 @@ class Composition final : public LinearOp {
 public:
   explicit Composition(std::vector<LinearOpRef> ops)
       : LinearOp(ops.front()->comm(), ops.front()->domain(), ops.back()->range(),
-                 ops.front()->dataType()),
+                 ops.front()->domainType(), ops.back()->rangeType()),
         ops_(std::move(ops)) {
     for (std::size_t i = 0; i + 1 < ops_.size(); ++i) {
-      between_.push_back(makeRef<DTensor>(comm(), ops_[i]->range(), dataType()));
-      betweenDual_.push_back(makeRef<DTensor>(comm(), ops_[i]->range().dual(), dataType()));
+      const LinearOp& op = *ops_[i];
+      between_.push_back(makeRef<DTensor>(comm(), op.range(), op.rangeType()));
+      betweenDual_.push_back(makeRef<DTensor>(comm(), op.range().dual(), op.rangeType()));
     }
   }
 
   const char* type() const noexcept override { return "composition"; }
+  std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
 
 private:
-  void doApply(const DTensor& x, DTensor& y) override {
-    const DTensor* from = &x;
-    for (std::size_t i = 0; i < ops_.size(); ++i) {
-      DTensor& to = i + 1 < ops_.size() ? *between_[i] : y;
-      ops_[i]->apply(*from, to);
-      from = &to;
+  // Steps are counted in the order of execution.
+  LinearOp& opOf(Sense sense, std::size_t step) const {
+    return *ops_[sense == Sense::Forward ? step : ops_.size() - 1 - step];
+  }
+  DTensor& after(Sense sense, std::size_t step) const {
+    return sense == Sense::Forward ? *between_[step] : *betweenDual_[ops_.size() - 2 - step];
+  }
+  Action stepOf(const Action& whole, std::size_t step) const {
+    Action action{.sense = whole.sense};
+    action.x = step == 0 ? whole.x : &after(whole.sense, step - 1);
+    const bool last = step + 1 == ops_.size();
+    action.y = last ? whole.y : &after(whole.sense, step);
+    if (last) {
+      action.alpha = whole.alpha;
+      action.beta = whole.beta;
     }
+    return action;
   }
 
-  void doApplyAdjoint(const DTensor& y, DTensor& x) override {
-    const DTensor* from = &y;
-    for (std::size_t i = ops_.size(); i-- > 0;) {
-      DTensor& to = i > 0 ? *betweenDual_[i - 1] : x;
-      ops_[i]->applyAdjoint(*from, to);
-      from = &to;
-    }
+  void doBegin(const Action& action) override { launch(opOf(action.sense, 0), stepOf(action, 0)); }
+  void doEnd(const Action& action) override {
+    complete(opOf(action.sense, 0));
+    for (std::size_t step = 1; step < ops_.size(); ++step)
+      run(opOf(action.sense, step), stepOf(action, step));
+  }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override {
+    for (std::size_t step = 0; step < ops_.size(); ++step)
+      bindPart(opOf(sense, step), sense, step == 0 ? x : after(sense, step - 1),
+               step + 1 == ops_.size() ? y : after(sense, step));
+  }
+  void doUnbind() override {
+    for (const LinearOpRef& op : ops_)
+      unbindPart(*op);
   }
 
   std::vector<LinearOpRef> ops_;
@@ -65,11 +97,12 @@ void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("operators {} and {} of a composition live on different communicators",
                             at, at + 1));
-  if (first.dataType() != second.dataType())
+  if (first.rangeType() != second.domainType())
     throw Error(TENON_ERR_DATATYPE,
-                fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
-                            dataTypeName(first.dataType()), at + 1,
-                            dataTypeName(second.dataType())));
+                fmt::format("operator {} of a composition gives {}, but operator {} takes {}; put "
+                            "a cast between them",
+                            at, dataTypeName(first.rangeType()), at + 1,
+                            dataTypeName(second.domainType())));
   if (!(first.range() == second.domain()))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
@@ -77,6 +110,13 @@ void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
 }
 
 } // namespace
+
+std::string listed(const std::vector<LinearOpRef>& ops, const char* word) {
+  std::string text = ":";
+  for (const LinearOpRef& op : ops)
+    text += fmt::format("{} {}", text == ":" ? "" : fmt::format(", {}", word), op->agreedText());
+  return text;
+}
 
 LinearOpRef adjointView(LinearOpRef op) {
   return makeRef<AdjointView>(std::move(op));

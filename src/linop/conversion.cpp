@@ -48,7 +48,10 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
   const LogScope scope(event);
   checkTensor(x, domain(), dataType(), title(), "input");
   checkTensor(y, range(), dataType(), title(), "output");
-  executor_.forward(x, y, Combine::Max);
+  checkIdle();
+  const Action action{.x = &x, .y = &y};
+  executor_.begin(action);
+  executor_.end(action, Combine::Max);
 }
 
 bool sameHolding(const Layout& a, const Layout& b) {

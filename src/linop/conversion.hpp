@@ -17,6 +17,7 @@ public:
   Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type);
 
   const char* type() const noexcept override { return "conversion"; }
+  TenonDataType dataType() const noexcept { return domainType(); }
   std::string describe() const override;
 
   // The largest instead of the sum where addends meet: not linear, and never differentiated.
@@ -29,8 +30,10 @@ public:
 
 private:
   Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type, const Schedule& schedule);
-  void doApply(const DTensor& x, DTensor& y) override { executor_.forward(x, y); }
-  void doApplyAdjoint(const DTensor& y, DTensor& x) override { executor_.transpose(y, x); }
+  void doBegin(const Action& action) override { executor_.begin(action); }
+  void doEnd(const Action& action) override { executor_.end(action); }
+  void doBind(Sense sense, DTensor& x, DTensor& y) override { executor_.bind(sense, x, y); }
+  void doUnbind() override { executor_.unbind(); }
 
   ScheduleExecutor executor_;
   Traffic traffic_;

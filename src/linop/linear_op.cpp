@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/linear_op.hpp"
 
+#include "linop/local_update.hpp"
 #include "sys/log.hpp"
 
 #include <fmt/format.h>
@@ -9,40 +10,149 @@ namespace tenon {
 
 namespace {
 
-void checkDistinct(const LinearOp& op, const DTensor& x, const DTensor& y) {
-  if (&x == &y)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} needs two tensors, but input and output are the same", op.title()));
+const char* nameOf(Sense sense) {
+  return sense == Sense::Forward ? "Apply" : "ApplyAdjoint";
 }
 
 } // namespace
 
-LinearOp::LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType type)
+LinearOp::LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
+                   TenonDataType rangeType)
     : Object(kClass), comm_(std::move(comm)), domain_(std::move(domain)),
       domainDual_(domain_.dual()), range_(std::move(range)), rangeDual_(range_.dual()),
-      type_(type) {}
-
-std::string LinearOp::describe() const {
-  return fmt::format("{} ({}, {}): {} -> {}", title(), type(), dataTypeName(type_),
-                     domain_.describe(), range_.describe());
+      domainType_(domainType), rangeType_(rangeType) {
+  checkDataType(domainType);
+  checkDataType(rangeType);
 }
 
-void LinearOp::apply(const DTensor& x, DTensor& y) {
+std::string LinearOp::agreedText() const {
+  const std::string types =
+      domainType_ == rangeType_
+          ? dataTypeName(domainType_)
+          : fmt::format("{} to {}", dataTypeName(domainType_), dataTypeName(rangeType_));
+  return fmt::format("({}, {}): {} -> {}", type(), types, domain_.describe(), range_.describe());
+}
+
+void LinearOp::apply(double alpha, const DTensor& x, double beta, DTensor& y) {
   static const int event = logEvent("LinearOpApply");
   const LogScope scope(event);
-  checkTensor(x, domain_, type_, title(), "input");
-  checkTensor(y, range_, type_, title(), "output");
-  checkDistinct(*this, x, y);
-  doApply(x, y);
+  const Action action{Sense::Forward, alpha, &x, beta, &y};
+  check(action);
+  run(*this, action);
 }
 
-void LinearOp::applyAdjoint(const DTensor& y, DTensor& x) {
+void LinearOp::applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x) {
   static const int event = logEvent("LinearOpAdjoint");
   const LogScope scope(event);
-  checkTensor(y, rangeDual_, type_, title(), "adjoint input");
-  checkTensor(x, domainDual_, type_, title(), "adjoint output");
-  checkDistinct(*this, x, y);
-  doApplyAdjoint(y, x);
+  const Action action{Sense::Adjoint, alpha, &y, beta, &x};
+  check(action);
+  run(*this, action);
+}
+
+void LinearOp::check(const Action& action) const {
+  const bool forward = action.sense == Sense::Forward;
+  const TenonDataType outputType = forward ? rangeType_ : domainType_;
+  checkTensor(*action.x, forward ? domain_ : rangeDual_, forward ? domainType_ : rangeType_,
+              title(), forward ? "input" : "adjoint input");
+  checkTensor(*action.y, forward ? range_ : domainDual_, outputType, title(),
+              forward ? "output" : "adjoint output");
+  if (action.x == action.y)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} needs two tensors, but input and output are the same", title()));
+  checkFactor(action.alpha, outputType, title());
+  checkFactor(action.beta, outputType, title());
+  checkIdle();
+  // Before any message leaves.
+  action.x->checkReadable();
+  action.y->checkWritable();
+}
+
+void LinearOp::checkIdle() const {
+  if (flight_)
+    throw Error(TENON_ERR_STATE, fmt::format("{} has an action in flight; call {}End first",
+                                             title(), nameOf(flight_->sense)));
+}
+
+void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
+  static const int event = logEvent("LinearOpBegin");
+  const LogScope scope(event);
+  const Action action{sense, alpha, &x, beta, &y};
+  check(action);
+  Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
+  launch(*this, action);
+  x.lendForReading();
+  y.lendForWriting();
+  loan_ = std::move(loan);
+}
+
+void LinearOp::end(Sense sense) {
+  static const int event = logEvent("LinearOpEnd");
+  const LogScope scope(event);
+  if (!loan_ || flight_->sense != sense)
+    throw Error(TENON_ERR_STATE, fmt::format("{} has no {} in flight; call {}Begin first", title(),
+                                             nameOf(sense), nameOf(sense)));
+  const std::optional<Error> broken = giveBack(*std::exchange(loan_, std::nullopt));
+  complete(*this); // other ranks wait for it
+  if (broken)
+    throw Error(*broken);
+}
+
+std::optional<Error> LinearOp::giveBack(const Loan& loan) {
+  std::optional<Error> broken;
+  const auto attempt = [&](auto&& end) {
+    try {
+      end();
+    } catch (const Error& error) {
+      broken = error;
+    }
+  };
+  attempt([&] { loan.x->endReading(loan.xArray); });
+  attempt([&] { loan.y->endWriting(loan.yArray); });
+  return broken;
+}
+
+void LinearOp::bind(Sense sense, DTensor& x, DTensor& y) {
+  check({sense, 1, &x, 0, &y});
+  doBind(sense, x, y);
+}
+
+void LinearOp::unbind() {
+  unbindPart(*this);
+}
+
+void LinearOp::bindPart(LinearOp& op, Sense sense, DTensor& x, DTensor& y) {
+  op.checkIdle();
+  op.doBind(sense, x, y);
+}
+
+void LinearOp::unbindPart(LinearOp& op) {
+  op.checkIdle();
+  op.doUnbind();
+}
+
+void LinearOp::launch(LinearOp& op, const Action& action) {
+  op.checkIdle();
+  op.flight_ = action;
+  try {
+    if (action.alpha != 0)
+      op.doBegin(action);
+  } catch (...) {
+    op.flight_.reset();
+    throw;
+  }
+}
+
+void LinearOp::complete(LinearOp& op) {
+  const Action action = *std::exchange(op.flight_, std::nullopt);
+  if (action.alpha != 0)
+    op.doEnd(action);
+  else
+    scaleArray(action.beta, *action.y);
+}
+
+void LinearOp::run(LinearOp& op, const Action& action) {
+  launch(op, action);
+  complete(op);
 }
 
 } // namespace tenon

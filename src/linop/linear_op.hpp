@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A linear map F from tensors in one layout to tensors in another, and its adjoint F*, which maps
 // the range's dual to the domain's dual:  <F x, y> = <x, F* y>  with the pairing of measure.hpp.
+//
+// Every use is an Action, y <- alpha F x + beta y or the same with F*, in two halves: doBegin()
+// starts what can go on while the caller computes, doEnd() does the rest. One action may be in
+// flight per operator.
 #pragma once
 
-#include "dtensor/dtensor.hpp"
+#include "linop/action.hpp"
+#include "sys/error.hpp"
+
+#include <optional>
 
 namespace tenon {
 
@@ -14,33 +21,71 @@ public:
   const CommPtr& comm() const noexcept { return comm_; }
   const Layout& domain() const noexcept { return domain_; }
   const Layout& range() const noexcept { return range_; }
-  TenonDataType dataType() const noexcept { return type_; }
+  TenonDataType domainType() const noexcept { return domainType_; }
+  TenonDataType rangeType() const noexcept { return rangeType_; }
   virtual const char* type() const noexcept = 0;
-  virtual std::string describe() const;
+  // Type, data types and layouts, and what else all ranks must agree on.
+  virtual std::string agreedText() const;
+  virtual std::string describe() const { return title() + " " + agreedText(); }
 
-  // y <- F x. Collective. x in the domain, y in the range; they must not share memory.
-  void apply(const DTensor& x, DTensor& y);
-  // x <- F* y. Collective. y in the range's dual, x in the domain's dual.
-  void applyAdjoint(const DTensor& y, DTensor& x);
+  // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x in the domain, y
+  // in the range; they must not share memory. beta = 0 never reads y, alpha = 0 never x.
+  void apply(const DTensor& x, DTensor& y) { apply(1, x, 0, y); }
+  void apply(double alpha, const DTensor& x, double beta, DTensor& y);
+  // x <- alpha F* y + beta x. y in the range's dual, x in the domain's dual.
+  void applyAdjoint(const DTensor& y, DTensor& x) { applyAdjoint(1, y, 0, x); }
+  void applyAdjoint(double alpha, const DTensor& y, double beta, DTensor& x);
+
+  // The same in two halves. Meanwhile x is lent for reading and y for writing; another action of
+  // this operator is TENON_ERR_STATE.
+  void begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y);
+  void end(Sense sense);
+  bool isBegun() const noexcept { return loan_.has_value(); }
+
+  // Prepares actions between these two arrays, such as persistent requests. Results stay as they
+  // are, and so does the use with other tensors or arrays. One pair per sense, the last one.
+  void bind(Sense sense, DTensor& x, DTensor& y);
+  void unbind();
 
 protected:
-  LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType type);
-  virtual void doApply(const DTensor& x, DTensor& y) = 0;
-  virtual void doApplyAdjoint(const DTensor& y, DTensor& x) = 0;
+  LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType type)
+      : LinearOp(std::move(comm), std::move(domain), std::move(range), type, type) {}
+  LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
+           TenonDataType rangeType);
+
+  // Tensors are checked and alpha is not 0.
+  virtual void doBegin(const Action&) {}
+  virtual void doEnd(const Action& action) = 0;
+  virtual void doBind(Sense, DTensor&, DTensor&) {}
+  virtual void doUnbind() {}
+
+  // For operators made of operators: the halves of an action of one of theirs, without the checks
+  // that have been made on the whole.
+  static void launch(LinearOp& op, const Action& action);
+  static void complete(LinearOp& op);
+  static void run(LinearOp& op, const Action& action);
+  static void bindPart(LinearOp& op, Sense sense, DTensor& x, DTensor& y);
+  static void unbindPart(LinearOp& op);
+
+  void checkIdle() const;
 
 private:
+  struct Loan {
+    Ref<DTensor> x, y;
+    const void* xArray = nullptr;
+    const void* yArray = nullptr;
+  };
+  // The error, if the caller has given the arrays back in the operator's stead.
+  static std::optional<Error> giveBack(const Loan& loan);
+  void check(const Action& action) const;
+
   CommPtr comm_;
   Layout domain_, domainDual_, range_, rangeDual_;
-  TenonDataType type_;
+  TenonDataType domainType_, rangeType_;
+  std::optional<Action> flight_;
+  std::optional<Loan> loan_;
 };
 
 using LinearOpRef = Ref<LinearOp>;
-
-// The adjoint as an operator of its own: apply and applyAdjoint exchanged.
-LinearOpRef adjointView(LinearOpRef op);
-
-// y <- ops[n-1] ... ops[1] ops[0] x. Throws TENON_ERR_LAYOUT naming the first pair that does not
-// fit.
-LinearOpRef compose(std::vector<LinearOpRef> ops);
 
 } // namespace tenon

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/schedule_executor.hpp"
 
-#include "kernels/reduce.hpp"
+#include "linop/local_update.hpp"
 
 namespace tenon {
 
@@ -15,35 +15,46 @@ Index remoteCells(const std::vector<Transfer>& transfers, int rank) {
   return sum;
 }
 
-// The array seen through a region: its first cell and its strides.
-template <class T, class Region>
-T* firstCell(T* array, const Strides& strides, const Region& region, int rank, Index* steps) {
-  for (int d = 0; d < rank; ++d) {
-    array += region.begin[d] * strides[d];
-    steps[d] = region.step[d] * strides[d];
-  }
-  return array;
-}
-
+// The bytes of a region in an array, if its cells lie there one after the other; else NULL.
 template <class Region>
-void packedStrides(const Region& region, int rank, Index* strides) {
-  Index stride = 1;
-  for (int d = rank - 1; d >= 0; --d) {
-    strides[d] = stride;
+std::byte* contiguousBytes(const Region& region, const void* array, const DTensor& tensor) {
+  const Index size = dataTypeSize(tensor.dataType());
+  Index offset = 0, stride = 1;
+  for (int d = tensor.rank() - 1; d >= 0; --d) {
+    offset += region.begin[d] * tensor.strides()[d];
+    if (region.extent[d] > 1 && region.step[d] * tensor.strides()[d] != stride)
+      return nullptr;
     stride *= region.extent[d];
   }
+  return static_cast<std::byte*>(const_cast<void*>(array)) + offset * size;
+}
+
+// Redirects the messages whose only region is contiguous in the array.
+template <class Part, class RegionsOf>
+std::vector<bool> redirect(std::vector<Message>& messages, const std::vector<Part>& parts,
+                           const void* array, const DTensor& tensor, RegionsOf regionsOf) {
+  std::vector<bool> direct(messages.size(), false);
+  for (const Part& part : parts) {
+    const auto& regions = regionsOf(part);
+    if (part.message < 0 || regions.size() != 1)
+      continue;
+    if (std::byte* bytes = contiguousBytes(regions.front(), array, tensor)) {
+      messages[part.message].data = bytes;
+      direct[part.message] = true;
+    }
+  }
+  return direct;
 }
 
 } // namespace
 
 ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
                                    const std::string& owner)
-    : comm_(std::move(comm)), size_(dataTypeSize(type)),
+    : comm_(std::move(comm)), size_(dataTypeSize(type)), tag_(comm_->nextTag()),
       sourceSide_(remoteCells(schedule.sends, comm_->rank()) * size_, owner + " source buffer"),
       targetSide_(remoteCells(schedule.receives, comm_->rank()) * size_, owner + " target buffer") {
-  const int tag = comm_->nextTag();
-  forward_ = makeDirection(schedule, Sense::Forward, tag);
-  transpose_ = makeDirection(schedule, Sense::Transposed, tag);
+  makeDirection(forward_, schedule, Sense::Forward, tag_);
+  makeDirection(transpose_, schedule, Sense::Adjoint, tag_);
 }
 
 ScheduleExecutor::Part ScheduleExecutor::makePart(const Transfer& transfer, Sense sense) const {
@@ -64,16 +75,14 @@ ScheduleExecutor::Part ScheduleExecutor::makePart(const Transfer& transfer, Sens
   return part;
 }
 
-ScheduleExecutor::Direction ScheduleExecutor::makeDirection(const Schedule& schedule, Sense sense,
-                                                            int tag) {
+void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& schedule, Sense sense,
+                                     int tag) {
   const bool forward = sense == Sense::Forward;
-  Direction direction;
   direction.sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose;
   direction.sendBuffer = (forward ? sourceSide_ : targetSide_).data<std::byte>();
   direction.receiveBuffer = (forward ? targetSide_ : sourceSide_).data<std::byte>();
   const Index targetCells = cells(forward ? schedule.targetExtent : schedule.sourceExtent);
 
-  std::vector<Message> sends, receives;
   auto addParts = [&](const std::vector<Transfer>& transfers, std::byte* buffer,
                       std::vector<Message>& messages, std::vector<Part>& parts) {
     Index offset = 0, filled = 0;
@@ -91,66 +100,40 @@ ScheduleExecutor::Direction ScheduleExecutor::makeDirection(const Schedule& sche
     }
     return filled;
   };
-  addParts(forward ? schedule.sends : schedule.receives, direction.sendBuffer, sends,
+  addParts(forward ? schedule.sends : schedule.receives, direction.sendBuffer, direction.sends,
            direction.packs);
   const Index filled = addParts(forward ? schedule.receives : schedule.sends,
-                                direction.receiveBuffer, receives, direction.unpacks);
+                                direction.receiveBuffer, direction.receives, direction.unpacks);
   direction.fillsAll = !direction.sums && filled == targetCells;
-  direction.exchange.emplace(comm_, tag, std::move(sends), std::move(receives));
-  return direction;
+  direction.exchange.emplace(comm_, tag, direction.sends, direction.receives);
 }
 
-void ScheduleExecutor::run(Direction& direction, const DTensor& x, DTensor& y, Combine combine) {
-  visitDataType(x.dataType(), [&]<class T>(T) { runTyped<T>(direction, x, y, combine); });
+void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {
+  Direction& direction = directionOf(sense);
+  std::vector<Message> sends = direction.sends, receives = direction.receives;
+  Binding binding;
+  binding.x = Ref<DTensor>::share(&x);
+  binding.y = Ref<DTensor>::share(&y);
+  binding.xArray = arrayOf(x);
+  binding.yArray = arrayOf(y);
+  binding.xStrides = x.strides();
+  binding.yStrides = y.strides();
+  binding.sendsDirect =
+      redirect(sends, direction.packs, binding.xArray, x,
+               [](const Part& part) -> const std::vector<Region>& { return part.from; });
+  binding.receivesDirect.assign(receives.size(), false);
+  if (direction.fillsAll)
+    binding.receivesDirect =
+        redirect(receives, direction.unpacks, binding.yArray, y,
+                 [](const Part& part) -> const std::vector<Region>& { return part.to; });
+  binding.exchange = std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
+                                                Exchange::Requests::Persistent);
+  direction.binding = std::move(binding);
 }
 
-template <class T>
-void ScheduleExecutor::runTyped(Direction& direction, const DTensor& x, DTensor& y,
-                                Combine combine) {
-  const int rank = x.rank();
-  const T* source = x.data<T>();
-  T* target = y.mutableData<T>();
-  std::array<Index, kMaxRank> near{}, far{};
-  direction.exchange->startReceives();
-  for (const Part& part : direction.packs) {
-    if (part.message < 0)
-      continue;
-    T* buffer = reinterpret_cast<T*>(direction.sendBuffer + part.offset);
-    for (const Region& region : part.from) {
-      const T* first = firstCell(source, x.strides(), region, rank, near.data());
-      packedStrides(region, rank, far.data());
-      blockCombine(Combine::Copy, rank, region.extent.data(), first, near.data(), buffer,
-                   far.data());
-      buffer += region.cells;
-    }
-    direction.exchange->startSend(part.message);
-  }
-  // The first part may overwrite if it covers everything; otherwise sums start from zeros.
-  const bool firstOverwrites =
-      direction.sums && !direction.unpacks.empty() && direction.unpacks.front().coversTarget;
-  if (!direction.fillsAll && !firstOverwrites)
-    fillBlock(rank, y.extent().data(), T(0), target, y.strides().data());
-  bool first = firstOverwrites;
-  for (const Part& part : direction.unpacks) {
-    const Combine op = direction.sums && !first ? combine : Combine::Copy;
-    first = false;
-    const T* buffer = reinterpret_cast<const T*>(direction.receiveBuffer + part.offset);
-    if (part.message >= 0)
-      direction.exchange->waitReceive(part.message);
-    for (std::size_t i = 0; i < part.to.size(); ++i) {
-      const Region& region = part.to[i];
-      T* cell = firstCell(target, y.strides(), region, rank, near.data());
-      if (part.message < 0) {
-        const T* own = firstCell(source, x.strides(), part.from[i], rank, far.data());
-        blockCombine(op, rank, region.extent.data(), own, far.data(), cell, near.data());
-      } else {
-        packedStrides(region, rank, far.data());
-        blockCombine(op, rank, region.extent.data(), buffer, far.data(), cell, near.data());
-        buffer += region.cells;
-      }
-    }
-  }
-  direction.exchange->waitSends();
+void ScheduleExecutor::unbind() {
+  forward_.binding.reset();
+  transpose_.binding.reset();
 }
 
 } // namespace tenon

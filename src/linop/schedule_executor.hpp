@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executes a schedule, forward or transposed, between two local arrays of any strides.
+// Executes a schedule, forward or transposed, between two local arrays of any strides:
+//     y <- alpha C x + beta y.
 // Contributions are combined in the order of the ranks, so that copies of a sum are equal bit by
-// bit.
+// bit. begin() packs and sends, end() receives and combines; the rank's own part is read from x at
+// the end.
+//
+// Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
+// sent from it, or received into it, without a copy.
 #pragma once
 
 #include "comm/exchange.hpp"
-#include "dtensor/dtensor.hpp"
 #include "geometry/schedule.hpp"
 #include "kernels/block_copy.hpp"
+#include "linop/action.hpp"
 
+#include <memory>
 #include <optional>
 
 namespace tenon {
@@ -18,13 +24,13 @@ public:
   ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
                    const std::string& owner);
 
-  // y <- C x. With Combine::Max cells that several ranks contribute to get the largest value
-  // instead of the sum; every target cell must then be contributed to.
-  void forward(const DTensor& x, DTensor& y, Combine combine = Combine::Add) {
-    run(forward_, x, y, combine);
-  }
-  // y <- C^T x: sources and targets exchanged.
-  void transpose(const DTensor& x, DTensor& y) { run(transpose_, x, y, Combine::Add); }
+  void begin(const Action& action);
+  // With Combine::Max, for plain actions, cells that several ranks contribute to get the largest
+  // value instead of the sum; every target cell must then be contributed to.
+  void end(const Action& action, Combine combine = Combine::Add);
+
+  void bind(Sense sense, DTensor& x, DTensor& y);
+  void unbind();
 
   Index bufferBytes() const noexcept { return sourceSide_.bytes() + targetSide_.bytes(); }
 
@@ -41,24 +47,48 @@ private:
     std::vector<Region> from, to;
     bool coversTarget = false;
   };
+  // The messages of two fixed arrays. direct[i]: message i lies in the array, not in the buffer.
+  struct Binding {
+    Ref<DTensor> x, y;
+    const void* xArray = nullptr;
+    const void* yArray = nullptr;
+    Strides xStrides{}, yStrides{};
+    std::vector<bool> sendsDirect, receivesDirect;
+    std::unique_ptr<Exchange> exchange;
+  };
   struct Direction {
     std::vector<Part> packs, unpacks;
+    std::vector<Message> sends, receives;
     std::optional<Exchange> exchange;
+    std::optional<Binding> binding;
+    bool bound = false; // whether the action in flight uses the binding
     std::byte* sendBuffer = nullptr;
     std::byte* receiveBuffer = nullptr;
     bool sums = false;     // target cells may get several addends
     bool fillsAll = false; // every target cell gets one
   };
 
-  enum class Sense { Forward, Transposed };
+  // schedule_executor.cpp: set-up and binding
   Part makePart(const Transfer& transfer, Sense sense) const;
-  Direction makeDirection(const Schedule& schedule, Sense sense, int tag);
-  void run(Direction& direction, const DTensor& x, DTensor& y, Combine combine);
+  void makeDirection(Direction& direction, const Schedule& schedule, Sense sense, int tag);
+  Direction& directionOf(Sense sense) { return sense == Sense::Forward ? forward_ : transpose_; }
+
+  // schedule_run.cpp
   template <class T>
-  void runTyped(Direction& direction, const DTensor& x, DTensor& y, Combine combine);
+  void beginTyped(Direction& direction, const Action& action);
+  template <class T>
+  void endTyped(Direction& direction, const Action& action, Combine combine);
+  template <class T>
+  static void pack(const Direction& direction, const Part& part, const DTensor& x);
+  template <class T>
+  static bool prepareTarget(const Direction& direction, const Action& action, Combine combine);
+  template <class T>
+  static void unpack(const Direction& direction, const Part& part, const Action& action,
+                     Combine combine, double beta);
 
   CommPtr comm_;
   Index size_;
+  int tag_;
   Buffer sourceSide_, targetSide_;
   Direction forward_, transpose_;
 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 
 namespace tenon {
@@ -43,6 +44,8 @@ struct Log {
   std::atomic<int> stage{0};
   std::atomic<bool> on{false};
   std::atomic<double (*)()> clock;
+  std::atomic<LogSink> sink{nullptr};
+  std::atomic<int> threads{0};
   double start = 0;
 };
 
@@ -81,10 +84,6 @@ Frame* innermost() noexcept {
   return &frames[static_cast<std::size_t>(std::min(depth, kMaxDepth) - 1)];
 }
 
-double now() noexcept {
-  return log().clock.load(std::memory_order_relaxed)();
-}
-
 Totals& totalsOf(int stage, int event) {
   return log().stages[static_cast<std::size_t>(stage)].totals[static_cast<std::size_t>(event)];
 }
@@ -107,22 +106,33 @@ void addTotals(const Frame& frame, double time, bool nested) noexcept {
   totals.bytes += frame.bytes;
 }
 
+const char* eventName(int event) noexcept {
+  return log().events[static_cast<std::size_t>(event)].load(std::memory_order_relaxed);
+}
+
+void tellSink(const Frame& frame, double time) noexcept {
+  const LogSink sink = log().sink.load(std::memory_order_relaxed);
+  if (!sink)
+    return;
+  thread_local const int thread = log().threads++;
+  const Stage& stage = log().stages[static_cast<std::size_t>(frame.stage)];
+  sink({eventName(frame.event), stage.name.c_str(), thread, frame.start, time, frame.flops,
+        frame.messages, frame.bytes});
+}
+
 void closeInnermost() noexcept {
   if (depth-- > kMaxDepth)
     return;
   const Frame frame = frames[static_cast<std::size_t>(depth)];
-  const double time = now() - frame.start;
+  const double time = logNow() - frame.start;
   addTotals(frame, time, isOpen(frame.event));
+  tellSink(frame, time);
   if (Frame* parent = innermost()) {
     parent->childTime += time;
     parent->flops += frame.flops;
     parent->messages += frame.messages;
     parent->bytes += frame.bytes;
   }
-}
-
-const char* eventName(int event) noexcept {
-  return log().events[static_cast<std::size_t>(event)].load(std::memory_order_relaxed);
 }
 
 bool isEvent(int event) noexcept {
@@ -153,14 +163,15 @@ int logEvent(const char* name) {
   if (count == kMaxEvents)
     throw Error(TENON_ERR_ARG,
                 fmt::format("log event '{}' is one too many; at most {} events", name, kMaxEvents));
-  const auto* kept = new std::string(name);
-  log().events[static_cast<std::size_t>(count)] = kept->c_str();
+  const std::size_t length = std::strlen(name) + 1;
+  log().events[static_cast<std::size_t>(count)] =
+      static_cast<const char*>(std::memcpy(new char[length], name, length));
   return count++;
 }
 
 void logEnable(bool on) noexcept {
   if (on && !logEnabled())
-    log().start = now();
+    log().start = logNow();
   log().on = on;
 }
 
@@ -172,7 +183,7 @@ void logReset() noexcept {
   std::lock_guard lock(log().mutex);
   for (auto& stage : log().stages)
     std::fill(stage.totals.begin(), stage.totals.end(), Totals{});
-  log().start = now();
+  log().start = logNow();
 }
 
 bool logBegin(int event) noexcept {
@@ -187,7 +198,7 @@ bool logBegin(int event) noexcept {
   frame = Frame{};
   frame.event = event;
   frame.stage = log().stage.load(std::memory_order_relaxed);
-  frame.start = now();
+  frame.start = logNow();
   return true;
 }
 
@@ -260,7 +271,15 @@ std::vector<EventRecord> logSnapshot() {
 }
 
 double logElapsed() noexcept {
-  return now() - log().start;
+  return logNow() - log().start;
+}
+
+void setLogSink(LogSink sink) noexcept {
+  log().sink = sink;
+}
+
+double logNow() noexcept {
+  return log().clock.load(std::memory_order_relaxed)();
 }
 
 void setLogClock(double (*clock)()) noexcept {

@@ -66,6 +66,22 @@ std::vector<EventRecord> logSnapshot();
 // Seconds since then.
 double logElapsed() noexcept;
 
+// One scope that has closed, with the work of those within. The names live as long as the process.
+struct ClosedScope {
+  const char* event;
+  const char* stage;
+  int thread;         // 0, 1, ... in order of their first scope
+  double begin, time; // seconds
+  double flops;
+  Index messages, bytes;
+};
+
+// Is told of every scope that closes while the log is on; nullptr for none.
+using LogSink = void (*)(const ClosedScope&) noexcept;
+void setLogSink(LogSink sink) noexcept;
+
+// The clock's time in seconds.
+double logNow() noexcept;
 // The clock in seconds; nullptr restores the steady clock. For tests and simulated time.
 void setLogClock(double (*now)()) noexcept;
 

@@ -20,6 +20,8 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
     {"options_file", OptionSpec::String, "", "read options from this file, one a line"},
     {"log_view", OptionSpec::Flag, "false", "print the event log at finalize"},
+    {"log_trace", OptionSpec::String, "", "write a trace of all events to this file at finalize"},
+    {"log_trace_events", OptionSpec::Int, "200000", "events that a rank keeps for the trace"},
     {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
     {"verbose", OptionSpec::Int, "0", "1: one line for each set-up; more: more"},
     {"agree_timeout", OptionSpec::Real, "300",
@@ -38,8 +40,9 @@ OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool 
           spec.type,
           spec.defaultValue ? spec.defaultValue : "",
           spec.help ? spec.help : "",
-          split(spec.choices ? spec.choices : "", '|'),
-          isProgram};
+          spec.choices ? spec.choices : "",
+          isProgram,
+          fmt::format("{}{}", isProgram ? "-" : kKeyStart, spec.name)};
 }
 
 // Built at first use, since tables register themselves before main; never destroyed.
@@ -122,7 +125,7 @@ std::string OptionDeclaration::usage() const {
   static constexpr const char* kValues[] = {"[true|false]", "<integer>", "<real>",
                                             "<text>",       "",          "[word]"};
   const std::string value =
-      type == OptionSpec::Choice ? fmt::format("<{}>", joined(choices, "|")) : kValues[type];
+      type == OptionSpec::Choice ? fmt::format("<{}>", choices) : kValues[type];
   return fmt::format("{}{} {}", isProgram ? "-" : "-tenon_[prefix_]", name, value);
 }
 
@@ -133,7 +136,7 @@ std::string OptionDeclaration::expected() const {
                                            "text",
                                            "",
                                            "a word or nothing"};
-  return type == OptionSpec::Choice ? fmt::format("one of {}", joined(choices, "|")) : kTexts[type];
+  return type == OptionSpec::Choice ? fmt::format("one of {}", choices) : kTexts[type];
 }
 
 bool OptionDeclaration::accepts(std::string_view value) const {
@@ -144,8 +147,10 @@ bool OptionDeclaration::accepts(std::string_view value) const {
     return parseInt(value).has_value();
   case OptionSpec::Real:
     return parseReal(value).has_value();
-  case OptionSpec::Choice:
-    return std::find(choices.begin(), choices.end(), value) != choices.end();
+  case OptionSpec::Choice: {
+    const auto words = split(choices, '|');
+    return std::find(words.begin(), words.end(), value) != words.end();
+  }
   default:
     return true;
   }
@@ -190,14 +195,8 @@ std::vector<const OptionDeclaration*> declarationsNamed(std::string_view name, b
 std::string nearestKey(std::string_view key) {
   Candidate best;
   for (const auto* declared : optionDeclarations()) {
-    if (declared->isProgram) {
-      const std::string whole = fmt::format("-{}", declared->name);
-      best.improve(key, whole, whole);
-      continue;
-    }
-    const std::string whole = fmt::format("{}{}", kKeyStart, declared->name);
-    best.improve(key, whole, whole);
-    if (!key.starts_with(kKeyStart))
+    best.improve(key, declared->key, declared->key);
+    if (declared->isProgram || !key.starts_with(kKeyStart))
       continue;
     // Whatever stands before an underscore may be a prefix.
     for (auto at = key.find('_', kKeyStart.size()); at != key.npos; at = key.find('_', at + 1))

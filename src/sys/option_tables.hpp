@@ -34,8 +34,9 @@ struct OptionDeclaration {
   OptionSpec::Type type;
   std::string defaultValue;
   std::string help;
-  std::vector<std::string> choices;
+  std::string choices; // "a|b|c"
   bool isProgram;
+  std::string key; // as written without a prefix: "-tenon_name", "-name"
 
   // "-tenon_[prefix_]name <a|b>", as the help shows it.
   std::string usage() const;

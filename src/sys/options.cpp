@@ -5,6 +5,7 @@
 #include "sys/error.hpp"
 #include "sys/option_read.hpp"
 #include "sys/option_text.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 
@@ -96,7 +97,7 @@ void OptionDatabase::insertFileText(std::string_view text, const std::string& pa
   commit(readFileText(text, path));
 }
 
-void OptionDatabase::set(const std::string& key, std::optional<std::string> value) {
+void OptionDatabase::set(const std::string& key, const std::optional<std::string>& value) {
   if (!looksLikeKey(key))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("'{}' is not an option; expected a key such as -tenon_verbose", key));
@@ -106,6 +107,7 @@ void OptionDatabase::set(const std::string& key, std::optional<std::string> valu
 void OptionDatabase::clear() {
   std::lock_guard lock(mutex_);
   entries_.clear();
+  asked_.clear();
 }
 
 void OptionDatabase::commit(const std::vector<OptionValue>& values) {
@@ -121,8 +123,10 @@ void OptionDatabase::commit(const std::vector<OptionValue>& values) {
 std::optional<OptionValue> OptionDatabase::lookup(std::string_view prefix,
                                                   std::string_view name) const {
   declaredAs(prefix, name, {});
+  const std::string key = keyOf(prefix, name);
   std::lock_guard lock(mutex_);
-  auto found = entries_.find(keyOf(prefix, name));
+  asked_.emplace(key, name);
+  auto found = entries_.find(key);
   if (found == entries_.end() && prefix != kProgram)
     found = entries_.find(keyOf("", name));
   if (found == entries_.end())
@@ -211,6 +215,17 @@ std::vector<OptionValue> OptionDatabase::unused() const {
     if (!entry.used)
       left.push_back(entry.value);
   return left;
+}
+
+std::string OptionDatabase::nearestAsked(std::string_view key) const {
+  const auto meant = declarationsOf(key);
+  std::lock_guard lock(mutex_);
+  std::vector<std::string> candidates;
+  for (const auto& asked : asked_)
+    if (std::any_of(meant.begin(), meant.end(),
+                    [&](const auto* one) { return one->name == asked.second; }))
+      candidates.push_back(asked.first);
+  return nearest(key, candidates);
 }
 
 std::vector<OptionValue> OptionDatabase::values() const {

@@ -40,7 +40,7 @@ public:
   // The same with the file's content at hand.
   void insertFileText(std::string_view text, const std::string& path);
   // key with its dash; no value for a flag or word that stands alone.
-  void set(const std::string& key, std::optional<std::string> value);
+  void set(const std::string& key, const std::optional<std::string>& value);
   void clear();
 
   // The value given for an object's option; none if the default holds. Counts as use.
@@ -62,6 +62,9 @@ public:
 
   // Values that no look-up has asked for.
   std::vector<OptionValue> unused() const;
+  // What was probably meant by one of them: the nearest of the keys that were looked up whose name
+  // the key's may be; "" if there was none.
+  std::string nearestAsked(std::string_view key) const;
   // All values, by key.
   std::vector<OptionValue> values() const;
   // Each option whose name, owner or help contains the word: usage, help, default, values, sources.
@@ -77,6 +80,7 @@ private:
 
   mutable std::mutex mutex_;
   std::map<std::string, Entry, std::less<>> entries_;
+  mutable std::map<std::string, std::string> asked_; // keys looked up, and their names
 };
 
 // The database of the process.

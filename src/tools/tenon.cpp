@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The command `tenon`. It knows the library by its public interface alone, and needs no MPI run.
+#include "tools/indexes.hpp"
+
 #include <tenon.h>
 
 #include <algorithm>
@@ -36,8 +38,10 @@ void printInfo() {
 }
 
 constexpr Command kCommands[] = {
+    {"errors", "the index of error codes, as a Markdown table", printErrorIndex},
     {"help", "list the commands", printHelp},
     {"info", "what the library was built with and runs on, and what keeps it slow", printInfo},
+    {"options", "the index of options, as Markdown tables", printOptionIndex},
     {"version", "the version", printVersion},
 };
 

@@ -3,6 +3,8 @@
 #include "capi/expect_code.hpp"
 
 #include <cstring>
+#include <set>
+#include <string>
 
 namespace tenon::test {
 namespace {
@@ -48,6 +50,32 @@ TEST_F(CApi, UnknownAndMalformedOptionsAreNamedWithTheNearest) {
   EXPECT_EQ(value, -1);
 }
 
+TEST_F(CApi, DeclaredOptionsAreListed) {
+  int count = 0;
+  expectSuccess(TenonOptionsGetDeclaredCount(&count));
+  std::set<std::string> keys;
+  for (int i = 0; i < count; ++i) {
+    const char *owner, *key, *defaultValue, *help, *choices;
+    TenonOptionType type;
+    expectSuccess(TenonOptionsGetDeclared(i, &owner, &key, &type, &defaultValue, &help, &choices));
+    keys.insert(key);
+    EXPECT_STRNE(help, "") << key;
+    EXPECT_EQ(type == TENON_OPTION_CHOICE, std::strlen(choices) > 0) << key;
+    if (std::strcmp(key, "-tenon_agree_timeout") == 0) {
+      EXPECT_EQ(type, TENON_OPTION_REAL);
+      EXPECT_STREQ(defaultValue, "300");
+      EXPECT_STREQ(owner, "tenon");
+    }
+  }
+  for (const char* key : {"-tenon_agree_timeout", "-tenon_log_trace", "-tenon_help"})
+    EXPECT_EQ(keys.count(key), 1U) << key;
+  expectSuccess(TenonOptionsGetDeclared(0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
+  for (const int index : {-1, count})
+    expectCode(TENON_ERR_ARG,
+               TenonOptionsGetDeclared(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr),
+               {"is no option's index", "expected 0 to"});
+}
+
 TEST_F(CApi, TheLogTakesTheCallersEvents) {
   int event = -1, same = -2;
   expectSuccess(TenonLogEventRegister("capi test", &event));
@@ -64,6 +92,15 @@ TEST_F(CApi, TheLogTakesTheCallersEvents) {
   expectSuccess(TenonLogStagePop());
   expectCode(TENON_ERR_STATE, TenonLogStagePop(), {"no log stage"});
   expectSuccess(TenonLogEnable(TENON_FALSE));
+}
+
+TEST_F(CApi, ProgressIsShownWhereAskedFor) {
+  expectSuccess(TenonProgressShow("test", 7, 5, nullptr, 0)); // not asked for: nothing is looked at
+  expectCode(TENON_ERR_NULL, TenonProgressShow(nullptr, 1, 5, nullptr, 0), {"what is NULL"});
+  expectSuccess(TenonOptionsSet("-tenon_progress", "true"));
+  const TenonErrorCode code = TenonProgressShow("test", 7, 5, "loss", 0.5);
+  EXPECT_EQ(code, worldRank() == 0 ? TENON_ERR_ARG : TENON_SUCCESS);
+  expectSuccess(TenonOptionsSet("-tenon_progress", "false"));
 }
 
 TEST_F(CApi, TheVersionIsThatOfTheHeaders) {

@@ -117,6 +117,14 @@ TEST_F(Session, ReportsOptionsThatNobodyAskedFor) {
   EXPECT_EQ(errors_.find("-tenon_verbose") != std::string::npos, rank() == 0) << errors_;
 }
 
+TEST_F(Session, NamesWhatAnUnusedOptionMayHaveMeant) {
+  start({"program", "-tenon_slover_verbose", "1"});
+  options().findInt("solver_", "verbose");
+  finalize();
+  EXPECT_EQ(errors_.find("did you mean -tenon_solver_verbose?") != std::string::npos, rank() == 0)
+      << errors_;
+}
+
 TEST_F(Session, ReportsObjectsThatNobodyDestroyed) {
   start({"program"});
   Ref<Partition> left;

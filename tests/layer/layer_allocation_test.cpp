@@ -3,45 +3,8 @@
 // global operator new, which this program counts.
 #include "layer_run.hpp"
 
+#include "support/count_allocations.hpp"
 #include "sys/memory.hpp"
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<long> allocations{0};
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment))
-    return memory;
-  throw std::bad_alloc();
-}
-} // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes, alignof(std::max_align_t));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
 
 namespace tenon {
 namespace {
@@ -65,11 +28,11 @@ protected:
     };
     parameters_ = step.layer->parameters();
     run();
-    const long before = allocations;
+    const long before = test::allocations;
     const Index alive = bytesAlive();
     run();
     bytes = bytesAlive() - alive;
-    return allocations - before;
+    return test::allocations - before;
   }
   static inline std::vector<Ref<Parameter>> parameters_;
 };
@@ -106,10 +69,10 @@ TEST_P(Allocation, IsZeroOnHigherLevelsOfTheStack) {
     test::fillParameters(*layer);
     test::fillValid(*step.x, 1);
     step.apply();
-    const long before = allocations;
+    const long before = test::allocations;
     step.apply();
     step.apply();
-    const long after = allocations;
+    const long after = test::allocations;
     EXPECT_EQ(after - before, 0) << GetParam().name << "\n" << layer->describe();
     layer->clearStack();
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/fill.hpp"
 #include "linop/adjoint_test.hpp"
+#include "linop/algebra.hpp"
 #include "linop/conversion.hpp"
 #include "support/world.hpp"
 

@@ -78,6 +78,32 @@ TYPED_TEST(ConversionDraws, EqualTheDefinition) {
   }
 }
 
+TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Case c = drawCase(4000 + seed);
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>());
+    DTensor x(world(), c.from, op.dataType()), y(world(), c.to, op.dataType());
+    fillRaw(x, seed, true);
+    fillRaw(y, seed + 1, true);
+    const std::vector<TypeParam> old(y.data<TypeParam>(), y.data<TypeParam>() + y.localCells());
+    op.begin(Sense::Forward, -2, x, 3, y);
+    op.end(Sense::Forward);
+    auto check = [&](double alpha, double beta) {
+      Index number = 0;
+      test::forEach(y.extent(), [&](const std::vector<Index>& cell) {
+        const double added = beta == 0 ? 0 : beta * static_cast<double>(old[number]);
+        ASSERT_EQ(y.data<TypeParam>()[number++],
+                  alpha * expected(c, y.position(), cell, seed) + added)
+            << "seed " << seed << ": " << op.describe();
+      });
+    };
+    check(-2, 3);
+    op.bind(Sense::Forward, x, y);
+    op.apply(x, y);
+    check(1, 0);
+  }
+}
+
 TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityExactlyOnIntegers) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const Case c = drawCase(1000 + seed);

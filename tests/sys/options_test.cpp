@@ -149,6 +149,19 @@ TEST(Options, UnusedOnesAreListed) {
   EXPECT_EQ(left[0].place, "call");
 }
 
+TEST(Options, AnUnusedOneIsComparedWithWhatWasAskedFor) {
+  OptionDatabase database;
+  database.set("-tenon_covn1_bias", "no");
+  EXPECT_EQ(database.nearestAsked("-tenon_covn1_bias"), "");
+  database.findFlag("conv1_", "bias");
+  database.findFlag("pool_", "bias");
+  database.findInt("covn1_", "stride"); // another option
+  EXPECT_EQ(database.nearestAsked("-tenon_covn1_bias"), "-tenon_conv1_bias");
+  EXPECT_EQ(database.unused().size(), 1U);
+  database.clear();
+  EXPECT_EQ(database.nearestAsked("-tenon_covn1_bias"), "");
+}
+
 TEST(Options, HelpShowsUsageDefaultValueAndSource) {
   OptionDatabase database;
   database.set("-tenon_conv1_stride", "3");

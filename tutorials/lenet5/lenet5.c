@@ -277,6 +277,7 @@ static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, 
     TenonCall(Step(t, train, epoch, batch, &loss));
     sum += loss;
     TenonCall(TenonOptimizerGetSteps(t->optimizer, &steps));
+    TenonCall(TenonProgressShow("train", steps, s->epochs * batches, "loss", loss));
     if (steps > 1) {
       seconds += MPI_Wtime() - start;
       ++timed;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Conversions, operators without movement, and operators made of operators.
+#include "capi/linearop_create.hpp"
+
+#include "linop/algebra.hpp"
+#include "linop/conversion.hpp"
+#include "linop/local_op.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/linearop_create.h>
+
+using namespace tenon;
+
+namespace {
+
+void checkHalo(const Layout& from, const Layout& to) {
+  const auto addends = [](const Layout& layout) {
+    for (int d = 0; d < layout.rank(); ++d)
+      if (layout.margin(d) && layout.margin(d)->addends)
+        return true;
+    return false;
+  };
+  if (!to.hasMargins() || !(to.withoutMargins() == from.withoutMargins()) || addends(from) ||
+      addends(to))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a halo exchange goes from a layout to the same one with margins of "
+                            "values, but from is {}, and to is {}",
+                            from.describe(), to.describe()));
+}
+
+void checkRepartition(const Layout& from, const Layout& to) {
+  for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
+    if (layout->holdsAddends() || layout->hasMargins())
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("a repartition knows S, B and R without margins, but {} is {}; use "
+                              "TenonLinearOpCreateConversion",
+                              name, layout->describe()));
+}
+
+template <class Check>
+void createConversion(TenonLayout from, TenonLayout to, TenonDataType type, TenonLinearOp* op,
+                      Check check) {
+  createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
+    check(a, b);
+    return makeRef<Conversion>(comm, a, b, type);
+  });
+}
+
+std::vector<LinearOpRef> refsOf(const TenonLinearOp* ops, int count) {
+  std::vector<LinearOpRef> refs;
+  for (TenonLinearOp op : listOf(ops, count, "ops"))
+    refs.push_back(LinearOpRef::share(&deref(op, fmt::format("ops[{}]", refs.size()).c_str())));
+  return refs;
+}
+
+CommPtr commOfList(const TenonLinearOp* ops, int count) {
+  for (int i = 0; ops && i < count; ++i)
+    if (isLiveObject(ops[i]))
+      return deref(ops[i], "ops").comm();
+  refsOf(ops, count);
+  throw Error(TENON_ERR_ARG, "count is 0; expected at least one operator");
+}
+
+template <class Combine>
+void combine(int count, const TenonLinearOp* ops, TenonLinearOp* op, Combine how) {
+  checkInitialized();
+  const CommPtr comm = commOfList(ops, count);
+  createOp(*comm, op, "op", [&] { return how(refsOf(ops, count)); });
+}
+
+} // namespace
+
+TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, TenonLayout to, TenonDataType type,
+                                             TenonLinearOp* op) noexcept {
+  return guard(__func__,
+               [&] { createConversion(from, to, type, op, [](const Layout&, const Layout&) {}); });
+}
+
+TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to, TenonDataType type,
+                                       TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { createConversion(from, to, type, op, checkHalo); });
+}
+
+TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to, TenonDataType type,
+                                              TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { createConversion(from, to, type, op, checkRepartition); });
+}
+
+TenonErrorCode TenonLinearOpCreateIdentity(TenonLayout layout, TenonDataType type,
+                                           TenonLinearOp* op) noexcept {
+  return TenonLinearOpCreateCast(layout, type, type, op);
+}
+
+TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDataType from, TenonDataType to,
+                                       TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
+      return makeRef<Cast>(comm, on, from, to);
+    });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateZero(TenonLayout from, TenonLayout to, TenonDataType type,
+                                       TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
+      return makeRef<Zero>(comm, a, b, type);
+    });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops[],
+                                              TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { combine(count, ops, op, compose); });
+}
+
+TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
+                                      TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] { combine(count, ops, op, sum); });
+}
+
+TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op, TenonLinearOp* adjoint) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LinearOp& forward = deref(op, "op");
+    createOp(*forward.comm(), adjoint, "adjoint",
+             [&] { return adjointView(LinearOpRef::share(&forward)); });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
+                                        TenonLinearOp* scaled) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    LinearOp& one = deref(op, "op");
+    createOp(*one.comm(), scaled, "scaled",
+             [&] { return scale(factor, LinearOpRef::share(&one)); });
+  });
+}

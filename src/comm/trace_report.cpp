@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/trace_report.hpp"
+
+#include "comm/agreement.hpp"
+#include "sys/log_trace.hpp"
+#include "sys/new_file.hpp"
+#include "sys/options.hpp"
+#include "sys/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kBlock = 20000; // events, some three megabytes
+
+using Take = std::function<void(const std::string&)>;
+
+void forEachBlock(int rank, const Take& take) {
+  take(traceHead(rank));
+  const Index size = traceSize();
+  for (Index begin = 0; begin < size; begin += kBlock)
+    take(traceEvents(rank, begin, std::min(begin + kBlock, size)));
+}
+
+void send(Communicator& comm, int tag, const std::string& text) {
+  checkMpi(MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, tag, comm.mpi()),
+           "MPI_Send");
+}
+
+// An empty message is the last, also of a rank that fails.
+void sendTrace(Communicator& comm, int tag) {
+  try {
+    forEachBlock(comm.rank(), [&](const std::string& text) { send(comm, tag, text); });
+  } catch (...) {
+    send(comm, tag, "");
+    throw;
+  }
+  send(comm, tag, "");
+}
+
+std::string receive(Communicator& comm, int rank, int tag) {
+  MPI_Status status;
+  checkMpi(MPI_Probe(rank, tag, comm.mpi(), &status), "MPI_Probe");
+  int size = 0;
+  checkMpi(MPI_Get_count(&status, MPI_CHAR, &size), "MPI_Get_count");
+  std::string text(size, '\0');
+  checkMpi(MPI_Recv(text.data(), size, MPI_CHAR, rank, tag, comm.mpi(), MPI_STATUS_IGNORE),
+           "MPI_Recv");
+  return text;
+}
+
+void receiveTraces(Communicator& comm, int tag, const Take& take) {
+  for (int rank = 1; rank < comm.size(); ++rank)
+    for (std::string text; !(text = receive(comm, rank, tag)).empty();)
+      take(text);
+}
+
+// Rank 0: whatever fails, the other ranks' messages are received.
+void receiveAll(Communicator& comm, int tag, const std::string& path,
+                std::optional<NewFile>& file) {
+  std::exception_ptr failure;
+  const auto attempt = [&](const std::function<void()>& body) {
+    try {
+      if (!failure)
+        body();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  };
+  attempt([&] {
+    file.emplace(path);
+    file->write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n");
+    forEachBlock(0, [&](const std::string& text) { file->write(text); });
+  });
+  receiveTraces(comm, tag, [&](const std::string& text) { attempt([&] { file->write(text); }); });
+  attempt([&] { file->write("\n]}\n"); });
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
+void reportDropped(Communicator& comm) {
+  const long long mine = traceDropped();
+  long long most = 0;
+  checkMpi(MPI_Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
+  if (comm.rank() == 0 && most > 0)
+    printError(fmt::format("Tenon: the trace is full, and up to {} later events of a rank are left "
+                           "out; raise -tenon_log_trace_events\n",
+                           most));
+}
+
+} // namespace
+
+void startTrace(Communicator& comm, const std::string& path) {
+  collectively(comm, [&] {
+    if (comm.rank() == 0)
+      NewFile attempt(path);
+    traceStart(options().getInt("", "log_trace_events"));
+    return 0;
+  });
+  // The agreement left the ranks at different moments; a barrier brings their zeros together.
+  checkMpi(MPI_Barrier(comm.mpi()), "MPI_Barrier");
+  traceStart(options().getInt("", "log_trace_events"));
+}
+
+void writeTrace(Communicator& comm, const std::string& path) {
+  const int tag = comm.nextTag();
+  std::optional<NewFile> file;
+  reportDropped(comm);
+  collectively(comm, [&] {
+    if (comm.rank() == 0)
+      receiveAll(comm, tag, path, file);
+    else
+      sendTrace(comm, tag);
+    return 0;
+  });
+  collectively(comm, [&] {
+    if (file)
+      file->commit();
+    return 0;
+  });
+}
+
+} // namespace tenon

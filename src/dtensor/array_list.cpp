@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dtensor/array_list.hpp"
+
+#include "kernels/block_copy.hpp"
+
+namespace tenon {
+
+namespace {
+
+// copy(array, its slice of the block) for each array, with the extent of one slice.
+template <class T, class Copy>
+void forEachSlice(const ArrayList& arrays, Shape extent, T* block, const Strides& strides,
+                  Copy copy) {
+  extent[arrays.dim] = 1;
+  for (std::size_t i = 0; i < arrays.first.size(); ++i)
+    copy(reinterpret_cast<T*>(arrays.first[i]), block + static_cast<Index>(i) * strides[arrays.dim],
+         extent);
+}
+
+} // namespace
+
+void gather(const ArrayList& arrays, TenonDataType type, const Shape& extent, void* block,
+            const Strides& strides) {
+  visitDataType(type, [&]<class T>(T) {
+    forEachSlice(arrays, extent, static_cast<T*>(block), strides,
+                 [&](const T* array, T* slice, const Shape& one) {
+                   blockCombine(Combine::Copy, static_cast<int>(one.size()), one.data(), array,
+                                arrays.strides.data(), slice, strides.data());
+                 });
+  });
+}
+
+void scatter(const ArrayList& arrays, TenonDataType type, const Shape& extent, const void* block,
+             const Strides& strides) {
+  visitDataType(type, [&]<class T>(T) {
+    forEachSlice(arrays, extent, static_cast<T*>(const_cast<void*>(block)), strides,
+                 [&](T* array, const T* slice, const Shape& one) {
+                   blockCombine(Combine::Copy, static_cast<int>(one.size()), one.data(), slice,
+                                strides.data(), array, arrays.strides.data());
+                 });
+  });
+}
+
+} // namespace tenon

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/block_axpby.hpp"
+
+#include "kernels/block.hpp"
+#include "kernels/block_copy.hpp"
+#include "kernels/reduce.hpp"
+
+namespace tenon {
+
+namespace {
+
+// row(n, offset in x, step in x, offset in y, step in y) for each innermost row.
+template <class Row>
+void forEachRow(const Block& block, Row row) {
+  const int outer = block.rank - 2, inner = block.rank - 1;
+  forEachPlane(block, [&](Index a, Index b) {
+    for (Index i = 0; i < block.extent[outer]; ++i)
+      row(block.extent[inner], a + i * block.a[outer], block.a[inner], b + i * block.b[outer],
+          block.b[inner]);
+  });
+}
+
+} // namespace
+
+template <class S, class T>
+void blockAxpby(int rank, const Index* extent, std::common_type_t<S, T> alpha, const S* x,
+                const Index* xs, std::common_type_t<S, T> beta, T* y, const Index* ys) {
+  if constexpr (std::is_same_v<S, T>)
+    if (alpha == 1 && (beta == 0 || beta == 1))
+      return blockCombine(beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y, ys);
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  if (beta == 0)
+    forEachRow(block, [&](Index n, Index a, Index stepA, Index b, Index stepB) {
+      for (Index i = 0; i < n; ++i)
+        y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA]);
+    });
+  else
+    forEachRow(block, [&](Index n, Index a, Index stepA, Index b, Index stepB) {
+      for (Index i = 0; i < n; ++i)
+        y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA] + beta * y[b + i * stepB]);
+    });
+}
+
+template <class T>
+void blockScale(int rank, const Index* extent, T factor, T* y, const Index* ys) {
+  if (factor == 1)
+    return;
+  if (factor == 0)
+    return fillBlock(rank, extent, T(0), y, ys);
+  forEachRow(normaliseBlock(rank, extent, ys, ys),
+             [&](Index n, Index, Index, Index at, Index step) {
+               for (Index i = 0; i < n; ++i)
+                 y[at + i * step] *= factor;
+             });
+}
+
+#define TENON_INSTANTIATE(S, T)                                                                    \
+  template void blockAxpby<S, T>(int, const Index*, std::common_type_t<S, T>, const S*,            \
+                                 const Index*, std::common_type_t<S, T>, T*, const Index*);
+TENON_INSTANTIATE(float, float)
+TENON_INSTANTIATE(double, double)
+TENON_INSTANTIATE(float, double)
+TENON_INSTANTIATE(double, float)
+TENON_INSTANTIATE(std::int64_t, std::int64_t)
+#undef TENON_INSTANTIATE
+template void blockScale<float>(int, const Index*, float, float*, const Index*);
+template void blockScale<double>(int, const Index*, double, double*, const Index*);
+template void blockScale<std::int64_t>(int, const Index*, std::int64_t, std::int64_t*,
+                                       const Index*);
+
+} // namespace tenon

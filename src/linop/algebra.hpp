@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators made of operators. They hold references; an operator may stand in several of them.
+#pragma once
+
+#include "linop/linear_op.hpp"
+
+namespace tenon {
+
+// The adjoint as an operator of its own: apply and applyAdjoint exchanged.
+LinearOpRef adjointView(LinearOpRef op);
+
+// y <- ops[n-1] ... ops[1] ops[0] x. Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE naming the first
+// pair that does not fit.
+LinearOpRef compose(std::vector<LinearOpRef> ops);
+
+// y <- ops[0] x + ... + ops[n-1] x. Throws likewise unless all have one domain and one range.
+LinearOpRef sum(std::vector<LinearOpRef> ops);
+
+// y <- factor F x. Throws TENON_ERR_DATATYPE for a broken factor of integers.
+LinearOpRef scale(double factor, LinearOpRef op);
+
+// The operators' agreed texts with a word between them.
+std::string listed(const std::vector<LinearOpRef>& ops, const char* word);
+
+} // namespace tenon

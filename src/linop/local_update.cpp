@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/local_update.hpp"
+
+#include "kernels/block_axpby.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+template <class S, class T>
+void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
+  using Wide = std::common_type_t<S, T>;
+  blockAxpby<S, T>(y.rank(), y.extent().data(), static_cast<Wide>(alpha), x.data<S>(),
+                   x.strides().data(), static_cast<Wide>(beta), y.mutableData<T>(),
+                   y.strides().data());
+}
+
+} // namespace
+
+const void* arrayOf(const DTensor& x) {
+  return visitDataType(x.dataType(),
+                       [&]<class T>(T) { return static_cast<const void*>(x.data<T>()); });
+}
+
+void axpby(double alpha, const DTensor& x, double beta, DTensor& y) {
+  if (x.dataType() == TENON_INT64 && y.dataType() == TENON_INT64)
+    return axpbyTyped<std::int64_t, std::int64_t>(alpha, x, beta, y);
+  visitFloating(x.dataType(), [&]<class S>(S) {
+    visitFloating(y.dataType(), [&]<class T>(T) { axpbyTyped<S, T>(alpha, x, beta, y); });
+  });
+}
+
+void scaleArray(double factor, DTensor& y) {
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    blockScale(y.rank(), y.extent().data(), static_cast<T>(factor), y.mutableData<T>(),
+               y.strides().data());
+  });
+}
+
+void checkFactor(double factor, TenonDataType type, const std::string& who) {
+  if (type == TENON_INT64 && factor != std::trunc(factor))
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} works on integers and cannot multiply them by {}; pass an integer",
+                            who, factor));
+}
+
+} // namespace tenon

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/memory_op.hpp"
+
+#include "kernels/block_axpby.hpp"
+#include "linop/local_update.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+Box localBox(const Communicator& comm, const Layout& layout) {
+  Box box;
+  for (Index extent : extents(layout.box(layout.mesh().position(comm.rank()))))
+    box.push_back({0, extent});
+  return box;
+}
+
+std::string describe(const Box& box) {
+  std::string text;
+  for (const Interval& side : box)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", side.begin, side.end);
+  return "[" + text + "]";
+}
+
+void checkInside(const Box& box, const Box& memory, const char* name) {
+  if (box.size() != memory.size())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} dimensions, but the tensor has {}", name,
+                                           box.size(), memory.size()));
+  for (std::size_t d = 0; d < box.size() && cells(box) > 0; ++d)
+    if (box[d].begin < 0 || box[d].end > memory[d].end)
+      throw Error(TENON_ERR_ARG, fmt::format("{} is {}, outside this rank's array {}", name,
+                                             describe(box), describe(memory)));
+}
+
+bool overlap(const Box& a, const Box& b) {
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (intersect(a[d], b[d]).empty())
+      return false;
+  return true;
+}
+
+Box boxAt(const std::vector<Index>& begin, const Box& like) {
+  Box box;
+  for (std::size_t d = 0; d < begin.size(); ++d)
+    box.push_back({begin[d], begin[d] + (d < like.size() ? like[d].size() : 0)});
+  return box;
+}
+
+// The boxes without a hole: in each dimension what lies before and behind it is cut off.
+std::vector<Box> without(const std::vector<Box>& boxes, const Box& hole) {
+  std::vector<Box> result;
+  for (Box box : boxes) {
+    if (!overlap(box, hole)) {
+      result.push_back(box);
+      continue;
+    }
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      Box before = box, behind = box;
+      before[d].end = hole[d].begin;
+      behind[d].begin = hole[d].end;
+      for (const Box& part : {before, behind})
+        if (!part[d].empty())
+          result.push_back(part);
+      box[d] = intersect(box[d], hole[d]);
+    }
+  }
+  return result;
+}
+
+std::vector<Index> beginOf(const Box& box) {
+  std::vector<Index> begin;
+  for (const Interval& side : box)
+    begin.push_back(side.begin);
+  return begin;
+}
+
+// The two boxes of an operator from a to b, checked.
+struct Pair {
+  Box memory, a, b;
+  Pair(const Communicator& comm, const Layout& layout, const Box& source,
+       const std::vector<Index>& to)
+      : memory(localBox(comm, layout)), a(source), b(boxAt(to, source)) {
+    checkInside(a, memory, "the source");
+    checkInside(b, memory, "the target");
+    if (overlap(a, b))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("source {} and target {} overlap; a memory operator needs two "
+                              "disjoint boxes",
+                              describe(a), describe(b)));
+  }
+};
+
+} // namespace
+
+MemoryOp::MemoryOp(const char* name, CommPtr comm, const Layout& from, const Layout& to,
+                   TenonDataType type, std::vector<Term> terms)
+    : LinearOp(std::move(comm), from, to, type), name_(name), terms_(std::move(terms)) {}
+
+std::vector<MemoryOp::Term> MemoryOp::keep(const std::vector<Box>& boxes) {
+  std::vector<Term> terms;
+  for (const Box& box : boxes)
+    terms.push_back({extents(box), beginOf(box), beginOf(box)});
+  return terms;
+}
+
+Ref<MemoryOp> MemoryOp::allocate(CommPtr comm, const Layout& from, const Layout& to,
+                                 const std::vector<Index>& at, TenonDataType type) {
+  const Box old = localBox(*comm, from);
+  const Box place = boxAt(at, old);
+  if (from.rank() != to.rank())
+    throw Error(TENON_ERR_SHAPE, fmt::format("memory of {} dimensions cannot hold one of {}",
+                                             to.rank(), from.rank()));
+  checkInside(place, localBox(*comm, to), "the place of the old memory");
+  return makeRef<MemoryOp>("allocate", std::move(comm), from, to, type,
+                           std::vector<Term>{{extents(old), beginOf(old), at}});
+}
+
+Ref<MemoryOp> MemoryOp::clear(CommPtr comm, const Layout& layout, const Box& b,
+                              TenonDataType type) {
+  const Box memory = localBox(*comm, layout);
+  checkInside(b, memory, "the box");
+  return makeRef<MemoryOp>("clear", std::move(comm), layout, layout, type,
+                           keep(without({memory}, b)));
+}
+
+Ref<MemoryOp> MemoryOp::add(CommPtr comm, const Layout& layout, const Box& a,
+                            const std::vector<Index>& to, TenonDataType type) {
+  const Pair pair(*comm, layout, a, to);
+  std::vector<Term> terms = keep({pair.memory});
+  terms.push_back({extents(a), beginOf(a), to});
+  return makeRef<MemoryOp>("add", std::move(comm), layout, layout, type, std::move(terms));
+}
+
+Ref<MemoryOp> MemoryOp::copy(CommPtr comm, const Layout& layout, const Box& a,
+                             const std::vector<Index>& to, TenonDataType type) {
+  const Pair pair(*comm, layout, a, to);
+  std::vector<Term> terms = keep(without({pair.memory}, pair.b));
+  terms.push_back({extents(a), beginOf(a), to});
+  return makeRef<MemoryOp>("copy", std::move(comm), layout, layout, type, std::move(terms));
+}
+
+Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
+                             const std::vector<Index>& to, TenonDataType type) {
+  const Pair pair(*comm, layout, a, to);
+  std::vector<Term> terms = keep(without(without({pair.memory}, pair.b), pair.a));
+  terms.push_back({extents(a), beginOf(a), to});
+  return makeRef<MemoryOp>("move", std::move(comm), layout, layout, type, std::move(terms));
+}
+
+void MemoryOp::doEnd(const Action& action) {
+  const DTensor& x = *action.x;
+  DTensor& y = *action.y;
+  const bool forward = action.sense == Sense::Forward;
+  scaleArray(action.beta, y);
+  visitDataType(y.dataType(), [&]<class T>(T) {
+    for (const Term& term : terms_) {
+      const T* source = x.data<T>();
+      T* target = y.mutableData<T>();
+      for (int d = 0; d < x.rank(); ++d) {
+        source += (forward ? term.from : term.to)[d] * x.strides()[d];
+        target += (forward ? term.to : term.from)[d] * y.strides()[d];
+      }
+      blockAxpby(x.rank(), term.extent.data(), static_cast<T>(action.alpha), source,
+                 x.strides().data(), T(1), target, y.strides().data());
+    }
+  });
+}
+
+} // namespace tenon

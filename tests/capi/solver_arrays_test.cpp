@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A solver's fields as it holds them: boxes in any order of the ranks, ghosts, padding, Fortran
+// order, an array that runs backwards, one array for each channel. The halo exchange between two
+// such fields is compared with the formula of the field.
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+constexpr TenonInt kChannels = 2, kRows = 3, kColumns = 4; // of one rank
+
+// Processes in a grid of as many columns as make it rectangular, numbered backwards.
+struct Place {
+  int gridColumns = worldSize() % 2 == 0 && worldSize() > 2 ? 2 : 1;
+  int gridRows = worldSize() / gridColumns;
+  int number = worldSize() - 1 - worldRank();
+  TenonInt row = number % gridRows * kRows, column = number / gridRows * kColumns;
+  TenonInt rows = gridRows * kRows, columns = gridColumns * kColumns;
+};
+
+// The value at a global position; rows are periodic, and beyond the columns there is nothing.
+double formula(const Place& place, TenonInt c, TenonInt i, TenonInt j) {
+  if (j < 0 || j >= place.columns)
+    return 0;
+  i = (i + place.rows) % place.rows;
+  return static_cast<double>((c * place.rows + i) * place.columns + j + 1);
+}
+
+// One rank's memory: strides of any sign and ghosts of one row and one column around the part.
+struct Field {
+  Field(TenonInt channelStride, TenonInt rowStride, TenonInt columnStride, TenonInt first,
+        TenonInt size)
+      : strides{channelStride, rowStride, columnStride}, first(first), memory(size, -7) {}
+  double& at(TenonInt c, TenonInt i, TenonInt j) {
+    return memory[first + c * strides[0] + i * strides[1] + j * strides[2]];
+  }
+  TenonInt strides[3], first;
+  std::vector<double> memory;
+};
+
+// Row-major without padding; Fortran order with a padded leading dimension; rows backwards, the
+// channels innermost.
+std::vector<Field> fields() {
+  const TenonInt rows = kRows + 2, columns = kColumns + 2, padded = rows + 3;
+  return {Field(rows * columns, columns, 1, columns + 1, kChannels * rows * columns),
+          Field(padded * columns, 1, padded, padded + 1, kChannels * padded * columns),
+          Field(1, -kChannels * columns, kChannels, kChannels * (kRows * columns + 1),
+                kChannels * rows * columns)};
+}
+
+class SolverArrays : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    const TenonInt low[3] = {0, place_.row, place_.column};
+    const TenonInt high[3] = {kChannels, place_.row + kRows, place_.column + kColumns};
+    expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 3, low, high, &own_));
+    expectSuccess(TenonLayoutCreateLike(own_, &ghosted_));
+    expectSuccess(
+        TenonLayoutSetMargin(ghosted_, 1, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+    expectSuccess(
+        TenonLayoutSetMargin(ghosted_, 2, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+    expectSuccess(TenonLayoutSetUp(ghosted_));
+    expectSuccess(TenonLinearOpCreateHalo(own_, ghosted_, TENON_FLOAT64, &halo_));
+    x_ = tensor(own_, TENON_FLOAT64);
+    y_ = tensor(ghosted_, TENON_FLOAT64);
+  }
+  void TearDown() override {
+    for (TenonDTensor* one : {&x_, &y_})
+      expectSuccess(TenonDTensorDestroy(one));
+    expectSuccess(TenonLinearOpDestroy(&halo_));
+    for (TenonLayout* one : {&own_, &ghosted_})
+      expectSuccess(TenonLayoutDestroy(one));
+    CApi::TearDown();
+  }
+
+  void setOwned(Field& field) const {
+    for (TenonInt c = 0; c < kChannels; ++c)
+      for (TenonInt i = 0; i < kRows; ++i)
+        for (TenonInt j = 0; j < kColumns; ++j)
+          field.at(c, i, j) = formula(place_, c, place_.row + i, place_.column + j);
+  }
+  // Every cell of the box and of the ghosts is right, and no padding was touched.
+  void expectGhosted(Field& field) const {
+    for (TenonInt c = 0; c < kChannels; ++c)
+      for (TenonInt i = -1; i <= kRows; ++i)
+        for (TenonInt j = -1; j <= kColumns; ++j) {
+          EXPECT_EQ(field.at(c, i, j), formula(place_, c, place_.row + i, place_.column + j))
+              << c << " " << i << " " << j;
+          field.at(c, i, j) = -7;
+        }
+    for (const double value : field.memory)
+      EXPECT_EQ(value, -7);
+  }
+
+  const TenonInt ghosts_[3] = {0, 1, 1};
+  const Place place_;
+  TenonLayout own_ = nullptr, ghosted_ = nullptr;
+  TenonLinearOp halo_ = nullptr;
+  TenonDTensor x_ = nullptr, y_ = nullptr;
+};
+
+TEST_F(SolverArrays, AreExchangedInPlaceWhateverTheirStrides) {
+  for (Field& from : fields())
+    for (Field& to : fields()) {
+      setOwned(from);
+      expectSuccess(
+          TenonDTensorPlaceArrayRead(x_, &from.at(0, 0, 0), from.strides, ghosts_, ghosts_));
+      expectSuccess(TenonDTensorPlaceArray(y_, &to.at(0, 0, 0), to.strides, ghosts_, ghosts_));
+      expectSuccess(TenonLinearOpApply(halo_, x_, y_));
+      expectGhosted(to);
+    }
+}
+
+// Each channel in memory of its own, Fortran order with padding.
+TEST_F(SolverArrays, OfOneChannelEachAreGatheredAndScattered) {
+  Field whole = fields()[1], separate[kChannels] = {fields()[1], fields()[1]};
+  setOwned(whole);
+  const void* from[kChannels];
+  void* to[kChannels];
+  for (TenonInt c = 0; c < kChannels; ++c) {
+    separate[c].memory = whole.memory;
+    from[c] = &separate[c].at(c, 0, 0);
+  }
+  expectSuccess(
+      TenonDTensorPlaceArraysRead(x_, 0, kChannels, from, whole.strides, ghosts_, ghosts_));
+  Field result[kChannels] = {fields()[1], fields()[1]};
+  for (TenonInt c = 0; c < kChannels; ++c)
+    to[c] = &result[c].at(0, 0, 0);
+  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, to, whole.strides, ghosts_, ghosts_));
+  expectSuccess(TenonDTensorGatherArrays(x_));
+  expectSuccess(TenonLinearOpApply(halo_, x_, y_));
+  for (const Field& field : result)
+    for (const double value : field.memory)
+      EXPECT_EQ(value, -7); // nothing passes before the scatter
+  expectSuccess(TenonDTensorScatterArrays(y_));
+  const TenonInt half = static_cast<TenonInt>(whole.memory.size()) / kChannels;
+  Field joined = fields()[1];
+  for (TenonInt c = 0; c < kChannels; ++c)
+    std::copy_n(result[c].memory.begin(), half, joined.memory.begin() + c * half);
+  expectGhosted(joined);
+  expectCode(TENON_ERR_STATE, TenonDTensorScatterArrays(x_), {"constant"});
+}
+
+TEST_F(SolverArrays, OfOneChannelEachNeedNoStrides) {
+  std::vector<double> memory[kChannels];
+  void* first[kChannels];
+  for (TenonInt c = 0; c < kChannels; ++c) {
+    memory[c].resize((kRows + 2) * (kColumns + 2));
+    first[c] = &memory[c][(kColumns + 2) + 1];
+  }
+  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, first, nullptr, ghosts_, ghosts_));
+  expectSuccess(TenonDTensorFillConstant(x_, 1));
+  expectSuccess(TenonLinearOpApply(halo_, x_, y_));
+  expectSuccess(TenonDTensorScatterArrays(y_));
+  const bool isFirst = place_.column == 0, isLast = place_.column + kColumns == place_.columns;
+  for (const auto& array : memory)
+    for (TenonInt k = 0; k < static_cast<TenonInt>(array.size()); ++k) {
+      const TenonInt j = k % (kColumns + 2);
+      EXPECT_EQ(array[k], (j == 0 && isFirst) || (j == kColumns + 1 && isLast) ? 0 : 1);
+    }
+}
+
+TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
+  std::string text;
+  expectSuccess(
+      TenonSetOutputHandler([](const char* part, int length,
+                               void* all) { static_cast<std::string*>(all)->append(part, length); },
+                            &text));
+  std::vector<double> memory(100);
+  void* first[kChannels] = {memory.data(), memory.data() + 50};
+  expectSuccess(TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr));
+  expectSuccess(TenonDTensorView(x_));
+  expectSuccess(TenonDTensorPlaceArray(x_, memory.data(), fields()[0].strides, ghosts_, ghosts_));
+  expectSuccess(TenonDTensorView(x_));
+  expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
+  if (worldRank() == 0) {
+    for (const char* part : {"2 arrays of the caller's along dimension 0", "gather", "192 bytes",
+                             "the caller's, strided"})
+      EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  }
+  expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArrays(x_, 0, 1, first, nullptr, nullptr, nullptr),
+             {"1 arrays", "holds 2"});
+  expectCode(TENON_ERR_SHAPE,
+             TenonDTensorPlaceArrays(y_, 1, kChannels, first, nullptr, ghosts_, ghosts_),
+             {"margin in dimension 1"});
+  expectCode(TENON_ERR_ARG,
+             TenonDTensorPlaceArrays(x_, -1, kChannels, first, nullptr, nullptr, nullptr),
+             {"dimension -1"});
+  expectCode(TENON_ERR_NULL, TenonDTensorPlaceArrays(x_, 0, 2, nullptr, nullptr, nullptr, nullptr),
+             {"firstOwned is NULL"});
+  expectCode(TENON_ERR_STATE, TenonDTensorGatherArrays(y_), {"no list of arrays"});
+}
+
+} // namespace
+} // namespace tenon::test

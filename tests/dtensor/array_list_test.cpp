@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A tensor whose channels the caller keeps in arrays of their own.
+#include "dtensor/dtensor.hpp"
+#include "dtensor/fill.hpp"
+#include "support/conversion_definition.hpp"
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+constexpr int kChannels = 3;
+
+// (channel, row, column), rows over all ranks, with a margin of one and two rows.
+Layout field(int marginDim = 1) {
+  LayoutDraft draft(Mesh::make({world()->size()}));
+  draft.setShape({kChannels, 2 * world()->size() + 1, 4});
+  draft.setProperties(parseProperties("S1"));
+  if (marginDim >= 0)
+    draft.setMarginWidths(marginDim, 1, 2, Boundary::Zero, Boundary::Zero);
+  return draft.build();
+}
+
+// Column-major arrays with ghosts of 2 and 3 rows and one column, all cells -1.
+template <class T>
+struct Arrays {
+  explicit Arrays(const DTensor& x)
+      : owned(x.layout().ownedBox(x.position())[1].size()), leading(owned + 5) {
+    for (auto& array : memory)
+      array.assign(leading * 6, T(-1));
+  }
+  std::vector<void*> first() {
+    std::vector<void*> cells;
+    for (auto& array : memory)
+      cells.push_back(&array[2 + leading]);
+    return cells;
+  }
+  void placeIn(DTensor& x, bool readOnly) {
+    x.placeArrays(0, first(), {0, 1, leading}, {0, 2, 1}, {0, 3, 1}, readOnly);
+  }
+  // The cell of the box: its first row is one above the first owned one.
+  T& at(const std::vector<Index>& cell) {
+    return memory[cell[0]][1 + cell[1] + leading * (1 + cell[2])];
+  }
+
+  Index owned, leading;
+  std::vector<T> memory[kChannels];
+};
+
+template <class T>
+class ArrayListOf : public testing::Test {};
+using Types = testing::Types<float, double, std::int64_t>;
+TYPED_TEST_SUITE(ArrayListOf, Types);
+
+TYPED_TEST(ArrayListOf, GatheringCopiesTheBox) {
+  DTensor x(world(), field(), dataTypeOf<TypeParam>());
+  Arrays<TypeParam> arrays(x);
+  TypeParam count = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) { arrays.at(cell) = ++count; });
+  arrays.placeIn(x, false);
+  EXPECT_TRUE(x.isPlaced());
+  EXPECT_TRUE(x.isContiguous());
+  EXPECT_EQ(*x.template data<TypeParam>(), 0); // not yet
+  const auto before = x.state();
+  x.gatherArrays();
+  EXPECT_GT(x.state(), before);
+  for (Index i = 0; i < x.localCells(); ++i) // cells are visited in row-major order
+    EXPECT_EQ(x.template data<TypeParam>()[i], static_cast<TypeParam>(i + 1));
+}
+
+TYPED_TEST(ArrayListOf, ScatteringWritesTheBoxAndNoOtherCell) {
+  DTensor x(world(), field(), dataTypeOf<TypeParam>());
+  Arrays<TypeParam> arrays(x);
+  arrays.placeIn(x, false);
+  std::iota(x.template mutableData<TypeParam>(),
+            x.template mutableData<TypeParam>() + x.localCells(), TypeParam(1));
+  x.scatterArrays();
+  TypeParam count = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    EXPECT_EQ(arrays.at(cell), ++count);
+    arrays.at(cell) = -1;
+  });
+  for (const auto& array : arrays.memory)
+    EXPECT_EQ(std::count(array.begin(), array.end(), TypeParam(-1)),
+              static_cast<Index>(array.size()));
+}
+
+TEST(ArrayList, OfConstantsIsGatheredAndNeverWritten) {
+  DTensor x(world(), field(), TENON_FLOAT64);
+  Arrays<double> arrays(x);
+  arrays.placeIn(x, true);
+  x.gatherArrays();
+  EXPECT_EQ(*x.data<double>(), -1);
+  expectError(TENON_ERR_STATE, {"constant"}, [&] { x.scatterArrays(); });
+  expectError(TENON_ERR_STATE, {"constant"}, [&] { fillConstant(x, 1); });
+}
+
+TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
+  DTensor x(world(), field(), TENON_FLOAT64);
+  fillConstant(x, 3);
+  Arrays<double> arrays(x);
+  auto first = arrays.first();
+  const auto place = [&](int dim, Index ghostRows) {
+    x.placeArrays(dim, first, {0, 1, arrays.leading}, {0, ghostRows, 0}, {0, 2, 0}, false);
+  };
+  expectError(TENON_ERR_STATE, {"no list of arrays", "PlaceArrays"}, [&] { x.gatherArrays(); });
+  expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.scatterArrays(); });
+  expectError(TENON_ERR_ARG, {"dimension 3", "0 to 2"}, [&] { place(3, 1); });
+  expectError(TENON_ERR_SHAPE, {"margin in dimension 1"}, [&] { place(1, 1); });
+  expectError(TENON_ERR_SHAPE, {"margin of 1 and 2", "ghosts are 0 and 2"}, [&] { place(0, 0); });
+  first[1] = nullptr;
+  expectError(TENON_ERR_NULL, {"array 1 is NULL"}, [&] { place(0, 1); });
+  first.pop_back();
+  expectError(TENON_ERR_SHAPE, {"2 arrays", "dimension 0", "3 indices"}, [&] { place(0, 1); });
+  EXPECT_FALSE(x.isPlaced());
+  EXPECT_EQ(*x.data<double>(), x.box()[1].begin < 0 ? 0 : 3);
+}
+
+TEST(ArrayList, IsLeftByAnotherPlaceAndByReset) {
+  DTensor x(world(), field(-1), TENON_FLOAT64);
+  Arrays<double> arrays(x);
+  arrays.placeIn(x, false);
+  x.gatherArrays();
+  x.resetArray();
+  EXPECT_FALSE(x.isPlaced());
+  EXPECT_EQ(*x.data<double>(), -1); // the value stays
+  std::vector<double> memory(x.localCells(), 5);
+  arrays.placeIn(x, false);
+  x.placeArray(memory.data(), {4 * arrays.owned, 4, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.gatherArrays(); });
+  arrays.placeIn(x, false);
+  EXPECT_EQ(*x.data<double>(), -1);
+  x.lendForReading();
+  expectError(TENON_ERR_STATE, {"lent for reading"}, [&] { x.gatherArrays(); });
+  expectError(TENON_ERR_STATE, {"lent for reading"}, [&] { arrays.placeIn(x, false); });
+  x.endReading(x.data<double>());
+}
+
+TEST(ArrayList, MayBeEmptyWhereARankHoldsNothing) {
+  const Layout root(
+      {.shape = {2, 5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("R")});
+  DTensor x(world(), root, TENON_FLOAT64);
+  std::vector<double> memory[2] = {std::vector<double>(5, 1), std::vector<double>(5, 2)};
+  std::vector<void*> first;
+  if (world()->rank() == 0)
+    first = {memory[0].data(), memory[1].data()};
+  x.placeArrays(0, first, {0, 1}, {0, 0}, {0, 0}, false);
+  x.gatherArrays();
+  x.scatterArrays();
+  EXPECT_TRUE(x.isPlaced());
+  if (world()->rank() == 0) {
+    EXPECT_EQ(x.data<double>()[5], 2);
+  }
+}
+
+} // namespace
+} // namespace tenon

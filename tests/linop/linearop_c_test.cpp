@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The C face of operators beyond conversions: each create, each use, and each refusal.
+#include "capi/expect_code.hpp"
+
+#include <tenon/ext/linearop.h>
+
+#include <functional>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+class LinearOpC : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    split_ = layout({8, 3}, "S0");
+    copies_ = layout({8, 3}, "B");
+    expectSuccess(TenonLinearOpCreateAllGather(split_, 0, TENON_FLOAT64, &gather_));
+    x_ = tensor(split_, TENON_FLOAT64);
+    y_ = tensor(copies_, TENON_FLOAT64);
+    expectSuccess(TenonDTensorFillUniform(x_, 1, 2, -1, 1));
+    TenonSetFatalErrorHandler(TenonReturnErrorHandler, nullptr);
+  }
+  void TearDown() override {
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    for (TenonDTensor* one : {&x_, &y_})
+      expectSuccess(TenonDTensorDestroy(one));
+    expectSuccess(TenonLinearOpDestroy(&gather_));
+    for (TenonLayout* one : {&split_, &copies_})
+      expectSuccess(TenonLayoutDestroy(one));
+    CApi::TearDown();
+  }
+
+  static std::string typeOf(TenonLinearOp op) {
+    char text[64] = "";
+    expectSuccess(TenonLinearOpGetType(op, text, sizeof text));
+    return text;
+  }
+  static void expectExactAdjoint(TenonLinearOp op) {
+    double forward = 0, adjoint = 1;
+    expectSuccess(TenonLinearOpTestAdjoint(op, 5, TENON_TRUE, &forward, &adjoint, nullptr));
+    EXPECT_EQ(forward, adjoint);
+  }
+  // Created, of this type, with an exact adjoint; and gone again.
+  static void expectOperator(const char* type, TenonErrorCode code, TenonLinearOp* op) {
+    expectSuccess(code);
+    EXPECT_EQ(typeOf(*op), type);
+    expectExactAdjoint(*op);
+    expectSuccess(TenonLinearOpDestroy(op));
+  }
+  static std::vector<double> valuesOf(TenonDTensor tensor) {
+    const void* array = nullptr;
+    TenonInt cells = 0;
+    expectSuccess(TenonDTensorGetLocalSize(tensor, &cells));
+    expectSuccess(TenonDTensorGetArrayRead(tensor, TENON_FLOAT64, &array));
+    const auto* first = static_cast<const double*>(array);
+    std::vector<double> values(first, first + cells);
+    expectSuccess(TenonDTensorRestoreArrayRead(tensor, &array));
+    return values;
+  }
+
+  TenonLayout split_ = nullptr, copies_ = nullptr;
+  TenonLinearOp gather_ = nullptr;
+  TenonDTensor x_ = nullptr, y_ = nullptr;
+};
+
+TEST_F(LinearOpC, EachPrimitiveHasItsCreate) {
+  TenonLayout columns = layout({8, 3}, "S1"), partial = layout({8, 3}, "P"),
+              root = layout({8, 3}, "R");
+  TenonLinearOp op = nullptr;
+  const TenonDataType f = TENON_FLOAT32;
+  expectOperator("conversion", TenonLinearOpCreateBroadcast(root, 0, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateSumReduce(partial, 0, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateAllReduce(partial, 0, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateScatter(root, 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateGather(columns, 0, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateAllGather(split_, 0, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateReduceScatter(partial, 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateAllToAll(split_, 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateSlice(copies_, 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreateZeroPad(columns, 0, f, &op), &op);
+  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateBroadcast(split_, 0, f, &op),
+                   {"broadcast takes R", "S0"});
+  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreateScatter(root, 1, 0, f, &op), {"axis 1"});
+  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreateSlice(copies_, 0, isLast() ? 2 : 1, f, &op),
+                   {"S2"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonLinearOpCreateSlice(copies_, 0, isLast() ? 0 : 1, f, &op), {"layouts"});
+  for (TenonLayout* one : {&columns, &partial, &root})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+TEST_F(LinearOpC, ThePrimitivesRangeFollows) {
+  TenonLayout range = nullptr;
+  TenonBool equal = TENON_FALSE;
+  expectSuccess(TenonLinearOpGetRange(gather_, &range));
+  expectSuccess(TenonLayoutIsEqual(range, copies_, &equal));
+  EXPECT_EQ(equal, TENON_TRUE);
+  expectSuccess(TenonLayoutDestroy(&range));
+}
+
+TEST_F(LinearOpC, SendReceiveMovesATensor) {
+  const int one = 1;
+  const TenonInt shape[1] = {5};
+  TenonPartition first = nullptr;
+  TenonLayout here = nullptr;
+  TenonLinearOp op = nullptr;
+  const int ranks[1] = {0};
+  expectSuccess(TenonPartitionCreateFromRanks(MPI_COMM_WORLD, 1, &one, ranks, &first));
+  expectSuccess(TenonLayoutCreateSharded(first, 1, shape, "B", &here));
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonLinearOpCreateSendReceive(here, worldSize(), TENON_FLOAT64, &op),
+                   {"send-receive to rank"});
+  expectOperator("conversion",
+                 TenonLinearOpCreateSendReceive(here, worldSize() - 1, TENON_FLOAT64, &op), &op);
+  expectSuccess(TenonLayoutDestroy(&here));
+  expectSuccess(TenonPartitionDestroy(&first));
+}
+
+TEST_F(LinearOpC, EachMemoryOperatorHasItsCreate) {
+  TenonLayout memory = layout({4 * worldSize(), 3}, "S0"),
+              larger = layout({6 * worldSize(), 3}, "S0");
+  TenonLinearOp op = nullptr;
+  const TenonInt low[2] = {0, 1}, high[2] = {2, 3}, to[2] = {2, 0}, at[2] = {1, 0},
+                 beyond[2] = {3, 0};
+  const TenonDataType f = TENON_FLOAT64;
+  expectOperator("allocate", TenonLinearOpCreateAllocate(memory, larger, at, f, &op), &op);
+  expectOperator("clear", TenonLinearOpCreateClear(memory, low, high, f, &op), &op);
+  expectOperator("add", TenonLinearOpCreateAdd(memory, low, high, to, f, &op), &op);
+  expectOperator("copy", TenonLinearOpCreateCopy(memory, low, high, to, f, &op), &op);
+  expectOperator("move", TenonLinearOpCreateMove(memory, low, high, to, f, &op), &op);
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonLinearOpCreateCopy(memory, low, high, isLast() ? beyond : to, f, &op),
+                   {"the target", "outside"});
+  expectCode(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, high, low, f, &op), {"below low[0]"});
+  expectCommonCode(TENON_ERR_NULL, TenonLinearOpCreateClear(memory, nullptr, high, f, &op),
+                   {"low is NULL"});
+  for (TenonLayout* one : {&memory, &larger})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+TEST_F(LinearOpC, SumsMultiplesAndCasts) {
+  TenonLinearOp op = nullptr, tripled = nullptr;
+  expectSuccess(TenonLinearOpCreateScale(3, gather_, &tripled));
+  const TenonLinearOp both[2] = {gather_, tripled};
+  expectOperator("sum", TenonLinearOpCreateSum(2, both, &op), &op);
+  expectOperator("scale", TenonLinearOpCreateScale(-1, tripled, &op), &op);
+  expectOperator("identity", TenonLinearOpCreateIdentity(split_, TENON_FLOAT32, &op), &op);
+  expectOperator("zero", TenonLinearOpCreateZero(split_, copies_, TENON_FLOAT32, &op), &op);
+  expectSuccess(TenonLinearOpCreateCast(split_, TENON_FLOAT64, TENON_FLOAT32, &op));
+  TenonDataType from = TENON_INT64, to = TENON_INT64;
+  expectSuccess(TenonLinearOpGetDataType(op, &from));
+  expectSuccess(TenonLinearOpGetRangeDataType(op, &to));
+  EXPECT_EQ(from, TENON_FLOAT64);
+  EXPECT_EQ(to, TENON_FLOAT32);
+  const TenonLinearOp unequal[2] = {gather_, op};
+  expectOperator("cast", TENON_SUCCESS, &op);
+  expectCode(TENON_ERR_HANDLE, TenonLinearOpCreateSum(2, unequal, &op), {"ops[1]"});
+  expectCode(TENON_ERR_ARG, TenonLinearOpCreateSum(0, both, &op), {"at least one"});
+  expectCommonCode(TENON_ERR_DATATYPE,
+                   TenonLinearOpCreateCast(split_, TENON_INT64, TENON_FLOAT32, &op), {"int64"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateScale(worldRank(), gather_, &op),
+                     {"; 0 times"});
+  expectSuccess(TenonLinearOpDestroy(&tripled));
+}
+
+// Both routes lead from the same domain to the same range, but not by the same messages.
+TEST_F(LinearOpC, RanksMustComposeTheSameOperators) {
+  TenonLayout partial = layout({8, 3}, "P"), root = layout({8, 3}, "R");
+  TenonLinearOp all = nullptr, op = nullptr, routes[2][2] = {};
+  const TenonDataType f = TENON_FLOAT64;
+  expectSuccess(TenonLinearOpCreateReduceScatter(partial, 0, 0, f, &routes[0][0]));
+  expectSuccess(TenonLinearOpCreateAllGather(split_, 0, f, &routes[0][1]));
+  expectSuccess(TenonLinearOpCreateSumReduce(partial, 0, f, &routes[1][0]));
+  expectSuccess(TenonLinearOpCreateBroadcast(root, 0, f, &routes[1][1]));
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateComposition(2, routes[isLast()], &op),
+                     {"composition", "as S0", "then", "as R"});
+  expectSuccess(TenonLinearOpCreateComposition(2, routes[0], &op));
+  expectSuccess(TenonLinearOpCreateAllReduce(partial, 0, f, &all));
+  const TenonLinearOp sums[2][2] = {{all, op}, {op, all}};
+  TenonLinearOp sum = nullptr;
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateSum(2, sums[isLast()], &sum),
+                     {"plus"});
+  for (TenonLinearOp* one : {&all, &op, &routes[0][0], &routes[0][1], &routes[1][0], &routes[1][1]})
+    expectSuccess(TenonLinearOpDestroy(one));
+  for (TenonLayout* one : {&partial, &root})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+TEST_F(LinearOpC, ApplyAddMultipliesAndAdds) {
+  expectSuccess(TenonLinearOpApply(gather_, x_, y_));
+  const auto once = valuesOf(y_);
+  expectSuccess(TenonLinearOpApplyAdd(gather_, 2, x_, 0.5, y_));
+  const auto after = valuesOf(y_);
+  for (std::size_t i = 0; i < once.size(); ++i)
+    EXPECT_EQ(after[i], 2 * once[i] + 0.5 * once[i]);
+  TenonLayout partial = layout({8, 3}, "P");
+  TenonDTensor dy = tensor(partial, TENON_FLOAT64);
+  expectSuccess(TenonLinearOpApplyAdjointAdd(gather_, 2, dy, 0, x_)); // dy is zero
+  double largest = 1;
+  expectSuccess(TenonDTensorMaxAbs(x_, &largest));
+  EXPECT_EQ(largest, 0);
+  expectSuccess(TenonDTensorDestroy(&dy));
+  expectSuccess(TenonLayoutDestroy(&partial));
+}
+
+TEST_F(LinearOpC, BeginAndEndBelongTogether) {
+  expectSuccess(TenonLinearOpApply(gather_, x_, y_));
+  const auto expected = valuesOf(y_);
+  expectCode(TENON_ERR_STATE, TenonLinearOpApplyEnd(gather_), {"ApplyBegin first"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpApplyAdjointEnd(gather_), {"ApplyAdjointBegin first"});
+  expectSuccess(TenonLinearOpApplyBegin(gather_, 1, x_, 0, y_));
+  expectCode(TENON_ERR_STATE, TenonLinearOpApplyBegin(gather_, 1, x_, 0, y_), {"ApplyEnd first"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpApply(gather_, x_, y_), {"in flight"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpApplyAdjointEnd(gather_), {"ApplyAdjointBegin first"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpBind(gather_, x_, y_), {"in flight"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpUnbind(gather_), {"in flight"});
+  expectCode(TENON_ERR_STATE, TenonLinearOpDestroy(&gather_), {"End before Destroy"});
+  void* array = nullptr;
+  expectCode(TENON_ERR_STATE, TenonDTensorGetArray(x_, TENON_FLOAT64, &array), {"lent"});
+  expectSuccess(TenonLinearOpApplyEnd(gather_));
+  EXPECT_EQ(valuesOf(y_), expected);
+}
+
+TEST_F(LinearOpC, TheAdjointHasItsHalvesToo) {
+  TenonLayout partial = layout({8, 3}, "P");
+  TenonDTensor dy = tensor(partial, TENON_FLOAT64);
+  expectSuccess(TenonDTensorFillUniform(dy, 3, 4, -1, 1));
+  expectSuccess(TenonLinearOpApplyAdjoint(gather_, dy, x_));
+  const auto expected = valuesOf(x_);
+  expectSuccess(TenonLinearOpBindAdjoint(gather_, dy, x_));
+  expectSuccess(TenonLinearOpApplyAdjointBegin(gather_, 1, dy, 0, x_));
+  expectCode(TENON_ERR_STATE, TenonLinearOpApplyEnd(gather_), {"ApplyBegin first"});
+  expectSuccess(TenonLinearOpApplyAdjointEnd(gather_));
+  EXPECT_EQ(valuesOf(x_), expected);
+  expectSuccess(TenonLinearOpUnbind(gather_));
+  expectSuccess(TenonDTensorDestroy(&dy));
+  expectSuccess(TenonLayoutDestroy(&partial));
+}
+
+TEST_F(LinearOpC, BindKeepsTheTensors) {
+  TenonDTensor from = tensor(split_, TENON_FLOAT64);
+  expectCode(TENON_ERR_LAYOUT, TenonLinearOpBind(gather_, y_, x_), {"input"});
+  expectSuccess(TenonLinearOpBind(gather_, from, y_));
+  expectSuccess(TenonDTensorDestroy(&from)); // the operator holds it
+  expectSuccess(TenonLinearOpApply(gather_, x_, y_));
+  expectSuccess(TenonLinearOpUnbind(gather_));
+  expectSuccess(TenonLinearOpUnbind(gather_));
+}
+
+// A diagonal operator of the user's: y = factor x.
+struct Diagonal {
+  double factor = 1;
+  int uses = 0, destroyed = 0;
+  TenonErrorCode fails = TENON_SUCCESS;
+};
+
+TenonErrorCode multiply(TenonDTensor x, TenonDTensor y, void* context) {
+  auto& diagonal = *static_cast<Diagonal*>(context);
+  ++diagonal.uses;
+  if (diagonal.fails != TENON_SUCCESS)
+    return diagonal.fails;
+  const void* from = nullptr;
+  void* to = nullptr;
+  TenonInt cells = 0;
+  TenonCall(TenonDTensorGetLocalSize(x, &cells));
+  TenonCall(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &from));
+  TenonCall(TenonDTensorGetArray(y, TENON_FLOAT64, &to));
+  for (TenonInt i = 0; i < cells; ++i)
+    static_cast<double*>(to)[i] = diagonal.factor * static_cast<const double*>(from)[i];
+  TenonCall(TenonDTensorRestoreArray(y, &to));
+  TenonCall(TenonDTensorRestoreArrayRead(x, &from));
+  return TENON_SUCCESS;
+}
+
+void noteDestroyed(void* context) {
+  ++static_cast<Diagonal*>(context)->destroyed;
+}
+
+TEST_F(LinearOpC, AShellIsAnOperatorLikeAnyOther) {
+  Diagonal user{.factor = 3};
+  TenonLinearOp shell = nullptr, chain = nullptr;
+  expectSuccess(TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64, multiply,
+                                         multiply, noteDestroyed, &user, &shell));
+  EXPECT_EQ(typeOf(shell), "shell");
+  const TenonLinearOp ops[2] = {shell, gather_};
+  expectSuccess(TenonLinearOpCreateComposition(2, ops, &chain));
+  expectSuccess(TenonLinearOpDestroy(&shell));
+  expectExactAdjoint(chain);
+  expectSuccess(TenonLinearOpApply(gather_, x_, y_));
+  const auto once = valuesOf(y_);
+  expectSuccess(TenonLinearOpApplyAdd(chain, 2, x_, 0, y_));
+  const auto six = valuesOf(y_);
+  for (std::size_t i = 0; i < once.size(); ++i)
+    EXPECT_NEAR(six[i], 6 * once[i], 1e-15);
+  EXPECT_EQ(user.destroyed, 0);
+  expectSuccess(TenonLinearOpDestroy(&chain));
+  EXPECT_EQ(user.destroyed, 1);
+}
+
+TEST_F(LinearOpC, AShellsErrorsPassThrough) {
+  Diagonal user;
+  TenonLinearOp shell = nullptr;
+  TenonDTensor z = tensor(split_, TENON_FLOAT64);
+  expectSuccess(TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64, multiply,
+                                         nullptr, nullptr, &user, &shell));
+  user.fails = TENON_ERR_FILE;
+  expectCode(TENON_ERR_FILE, TenonLinearOpApply(shell, x_, z), {"apply"});
+  user.fails = TENON_SUCCESS;
+  expectSuccess(TenonLinearOpApply(shell, x_, z));
+  expectCode(TENON_ERR_SUPPORT, TenonLinearOpApplyAdjoint(shell, x_, z), {"without applyAdjoint"});
+  expectSuccess(TenonLinearOpDestroy(&shell));
+  expectSuccess(TenonDTensorDestroy(&z));
+}
+
+TEST_F(LinearOpC, AShellThatIsNotMadeLeavesTheContextAlone) {
+  Diagonal user;
+  TenonLinearOp shell = nullptr;
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64,
+                                            isLast() ? nullptr : multiply, multiply, noteDestroyed,
+                                            &user, &shell),
+                   {"apply is NULL"});
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64,
+                                              multiply, isLast() ? nullptr : multiply,
+                                              noteDestroyed, &user, &shell),
+                     {"without an adjoint"});
+  EXPECT_EQ(shell, nullptr);
+  EXPECT_EQ(user.destroyed, 0);
+}
+
+// A registered type whose operators count in its parameters.
+TenonErrorCode createCounted(TenonLayout domain, TenonLayout range, TenonDataType, TenonDataType,
+                             void* parameters, void** context) {
+  TenonBool equal = TENON_FALSE;
+  TenonCall(TenonLayoutIsEqual(domain, range, &equal));
+  if (!equal)
+    return TENON_ERR_LAYOUT;
+  *context = parameters;
+  return TENON_SUCCESS;
+}
+
+TEST_F(LinearOpC, RegisteredTypesAreMadeByName) {
+  const TenonLinearOpFunctions functions = {createCounted, multiply, multiply, noteDestroyed};
+  const TenonLinearOpFunctions empty = {};
+  expectSuccess(TenonLinearOpRegister("counted", &functions));
+  expectCode(TENON_ERR_ARG, TenonLinearOpRegister("counted", &functions), {"registered already"});
+  expectCode(TENON_ERR_ARG, TenonLinearOpRegister("", &functions), {"empty"});
+  expectCode(TENON_ERR_ARG, TenonLinearOpRegister("conversion", &functions),
+             {"registered already"});
+  expectCode(TENON_ERR_NULL, TenonLinearOpRegister("none", &empty), {"'none'", "without apply"});
+  expectCode(TENON_ERR_NULL, TenonLinearOpRegister("none", nullptr), {"functions is NULL"});
+
+  Diagonal user{.factor = 2};
+  TenonLinearOp op = nullptr;
+  const TenonDataType f = TENON_FLOAT64;
+  expectOperator("counted", TenonLinearOpCreateType("counted", split_, split_, f, f, &user, &op),
+                 &op);
+  EXPECT_EQ(user.uses, 2);
+  EXPECT_EQ(user.destroyed, 1);
+  expectCommonCode(TENON_ERR_LAYOUT,
+                   TenonLinearOpCreateType("counted", split_, copies_, f, f, &user, &op),
+                   {"create"});
+  expectCommonCode(TENON_ERR_TYPE,
+                   TenonLinearOpCreateType("countde", split_, split_, f, f, &user, &op),
+                   {"did you mean 'counted'"});
+  EXPECT_EQ(user.destroyed, 1);
+  if (worldSize() > 1) { // made on all ranks but one: freed there
+    expectCommonCode(
+        TENON_ERR_TYPE,
+        TenonLinearOpCreateType(isLast() ? "countde" : "counted", split_, split_, f, f, &user, &op),
+        {"countde"});
+    EXPECT_EQ(user.destroyed, isLast() ? 1 : 2);
+  }
+  expectOperator("conversion",
+                 TenonLinearOpCreateType("conversion", split_, copies_, f, f, nullptr, &op), &op);
+}
+
+} // namespace
+} // namespace tenon::test

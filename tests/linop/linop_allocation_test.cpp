@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// From the second call on no operator allocates, whatever the factors, in halves or bound. (An MPI
+// library may allocate inside, but not by our operator new.)
+#include "operators.hpp"
+#include "support/count_allocations.hpp"
+#include "sys/memory.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+class Allocation : public testing::TestWithParam<test::NamedOp> {};
+
+void useEveryForm(LinearOp& op, const test::Ends& forward, const test::Ends& adjoint) {
+  for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    const test::Ends& ends = sense == Sense::Forward ? forward : adjoint;
+    test::act(op, sense, 1, *ends.x, 0, *ends.y);
+    test::act(op, sense, 2, *ends.x, -1, *ends.y);
+    test::act(op, sense, 0, *ends.x, 1, *ends.y);
+    op.begin(sense, 2, *ends.x, 1, *ends.y);
+    op.end(sense);
+  }
+}
+
+TEST_P(Allocation, IsZeroFromTheSecondCallOn) {
+  for (bool bound : {false, true}) {
+    const LinearOpRef op = GetParam().make(TENON_FLOAT64);
+    op->setName("an operator with a name too long for a short string");
+    const test::Ends forward(*op, Sense::Forward, 1), adjoint(*op, Sense::Adjoint, 2);
+    if (bound) {
+      op->bind(Sense::Forward, *forward.x, *forward.y);
+      op->bind(Sense::Adjoint, *adjoint.x, *adjoint.y);
+    }
+    useEveryForm(*op, forward, adjoint);
+    const long before = test::allocations;
+    const Index alive = bytesAlive();
+    useEveryForm(*op, forward, adjoint);
+    EXPECT_EQ(test::allocations - before, 0);
+    EXPECT_EQ(bytesAlive(), alive);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Linop, Allocation, testing::ValuesIn(test::allOperators()),
+                         test::nameOfParameter);
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One operator of every kind, for the promises that all of them keep; and raw local memory as plain
+// numbers.
+#pragma once
+
+#include "dtensor/fill.hpp"
+#include "linop/algebra.hpp"
+#include "linop/conversion.hpp"
+#include "linop/local_op.hpp"
+#include "linop/local_update.hpp"
+#include "linop/memory_op.hpp"
+#include "linop/primitive.hpp"
+#include "linop/shell.hpp"
+#include "support/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace tenon::test {
+
+inline Layout layoutOn(const MeshPtr& mesh, const Shape& shape, const char* properties) {
+  return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
+}
+
+// On one axis over all ranks.
+inline Layout onLine(const Shape& shape, const char* properties) {
+  return layoutOn(Mesh::make({world()->size()}), shape, properties);
+}
+
+// The same with a margin of `width` cells on both sides of dimension 0.
+inline Layout withMargin(const Layout& plain, Index width, Boundary boundary) {
+  LayoutSpec spec = plain.spec();
+  Margin margin{.boxes = {}, .low = boundary, .high = boundary};
+  for (int part = 0; part < plain.parts(0); ++part) {
+    const Interval owned = plain.owned(0, part);
+    margin.boxes.push_back({owned.begin - width, owned.end + width});
+  }
+  spec.margins = {margin};
+  spec.margins.resize(spec.shape.size());
+  return Layout(spec);
+}
+
+// The cells of a library-owned array, row-major.
+inline std::vector<double> cellsOf(const DTensor& x) {
+  std::vector<double> cells(x.localCells());
+  visitDataType(x.dataType(),
+                [&]<class T>(T) { std::copy_n(x.data<T>(), cells.size(), cells.begin()); });
+  return cells;
+}
+
+inline void setCells(DTensor& x, const std::vector<double>& cells) {
+  visitDataType(x.dataType(), [&]<class T>(T) {
+    std::transform(cells.begin(), cells.end(), x.mutableData<T>(),
+                   [](double value) { return static_cast<T>(value); });
+  });
+}
+
+// Domain and range of one direction of an operator, with tensors of small integers in them.
+struct Ends {
+  Ref<DTensor> x, y;
+  Ends(const LinearOp& op, Sense sense, std::uint64_t seed) {
+    const bool forward = sense == Sense::Forward;
+    x = makeRef<DTensor>(op.comm(), forward ? op.domain() : op.range().dual(),
+                         forward ? op.domainType() : op.rangeType());
+    y = makeRef<DTensor>(op.comm(), forward ? op.range() : op.domain().dual(),
+                         forward ? op.rangeType() : op.domainType());
+    fillRaw(*x, seed, true);
+    fillRaw(*y, seed + 1, true);
+  }
+};
+
+inline void act(LinearOp& op, Sense sense, double alpha, const DTensor& x, double beta,
+                DTensor& y) {
+  if (sense == Sense::Forward)
+    op.apply(alpha, x, beta, y);
+  else
+    op.applyAdjoint(alpha, x, beta, y);
+}
+
+struct NamedOp {
+  std::string name;
+  std::function<LinearOpRef(TenonDataType)> make;
+};
+
+inline void PrintTo(const NamedOp& op, std::ostream* out) {
+  *out << op.name;
+}
+
+// For INSTANTIATE_TEST_SUITE_P.
+inline std::string nameOfParameter(const testing::TestParamInfo<NamedOp>& info) {
+  std::string name = info.param.name;
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+inline LinearOpRef conversion(const Layout& from, const Layout& to, TenonDataType type) {
+  return makeRef<Conversion>(world(), from, to, type);
+}
+
+// y <- 2 x on one layout, in the user's way.
+inline Ref<Shell> twice(const Layout& layout, TenonDataType type) {
+  const auto map = [](const DTensor& x, DTensor& y) { axpby(2, x, 0, y); };
+  return makeRef<Shell>(world(), layout, layout, type, type,
+                        Shell::Functions{.apply = map, .applyAdjoint = map});
+}
+
+inline std::vector<NamedOp> conversions() {
+  std::vector<NamedOp> ops;
+  for (const char* from : {"S0", "S1", "B", "P", "R"})
+    for (const char* to : {"S0", "S1", "B", "P", "R"})
+      ops.push_back({std::string(from) + " to " + to, [=](TenonDataType type) {
+                       return conversion(onLine({7, 5}, from), onLine({7, 5}, to), type);
+                     }});
+  for (Boundary boundary :
+       {Boundary::None, Boundary::Zero, Boundary::Periodic, Boundary::Reflect, Boundary::Replicate})
+    ops.push_back({"halo " + std::to_string(static_cast<int>(boundary)), [=](TenonDataType type) {
+                     const Layout plain = onLine({11, 2}, "S0");
+                     return conversion(plain, withMargin(plain, 2, boundary), type);
+                   }});
+  return ops;
+}
+
+// From the first rank to the last: neither keeps a part.
+inline LinearOpRef sendReceive(TenonDataType type) {
+  const int ranks = world()->size();
+  const Layout here = layoutOn(Mesh::make({1}, {0}), {7, 5}, "B");
+  return conversion(here, sendReceiveRange(here, ranks - 1, ranks), type);
+}
+
+inline std::vector<NamedOp> memoryOps() {
+  const Layout layout = onLine({5 * world()->size(), 3}, "S0"); // 5 x 3 cells on each rank
+  const Box low = {{0, 2}, {1, 3}};
+  return {
+      {"allocate",
+       [=](TenonDataType t) {
+         return MemoryOp::allocate(world(), layout, onLine({7 * world()->size(), 4}, "S0"), {1, 1},
+                                   t);
+       }},
+      {"clear", [=](TenonDataType t) { return MemoryOp::clear(world(), layout, low, t); }},
+      {"add",
+       [=](TenonDataType t) {
+         return MemoryOp::add(world(), layout, low, {3, 0}, t);
+       }},
+      {"copy",
+       [=](TenonDataType t) {
+         return MemoryOp::copy(world(), layout, low, {2, 0}, t);
+       }},
+      {"move",
+       [=](TenonDataType t) {
+         return MemoryOp::move(world(), layout, low, {3, 1}, t);
+       }},
+  };
+}
+
+inline std::vector<NamedOp> otherOps() {
+  const Layout s = onLine({7, 5}, "S0"), b = onLine({7, 5}, "B"), p = onLine({7, 5}, "P");
+  return {
+      {"send receive", sendReceive},
+      {"identity", [=](TenonDataType t) { return makeRef<Cast>(world(), s, t, t); }},
+      {"cast to single",
+       [=](TenonDataType t) { return makeRef<Cast>(world(), p, t, TENON_FLOAT32); }},
+      {"cast to double",
+       [=](TenonDataType t) { return makeRef<Cast>(world(), b, t, TENON_FLOAT64); }},
+      {"zero", [=](TenonDataType t) { return makeRef<Zero>(world(), s, onLine({3}, "B"), t); }},
+      {"shell", [=](TenonDataType t) { return twice(s, t); }},
+      {"adjoint view", [=](TenonDataType t) { return adjointView(conversion(s, b, t)); }},
+      {"scale", [=](TenonDataType t) { return scale(-3, conversion(p, s, t)); }},
+      {"scale by zero", [=](TenonDataType t) { return scale(0, conversion(p, s, t)); }},
+      {"sum",
+       [=](TenonDataType t) {
+         const LinearOpRef one = conversion(p, b, t);
+         return sum({one, scale(2, one), one});
+       }},
+      {"composition",
+       [=](TenonDataType t) {
+         return compose({conversion(p, s, t), twice(s, t), conversion(s, b, t)});
+       }},
+      {"composition with casts",
+       [=](TenonDataType t) {
+         const LinearOpRef gather = conversion(s, b, TENON_FLOAT64);
+         return compose({makeRef<Cast>(world(), s, t, TENON_FLOAT64), gather,
+                         conversion(b, s, TENON_FLOAT64),
+                         makeRef<Cast>(world(), s, TENON_FLOAT64, t)});
+       }},
+      {"composition of one", [=](TenonDataType t) { return compose({conversion(s, b, t)}); }},
+  };
+}
+
+inline std::vector<NamedOp> allOperators() {
+  std::vector<NamedOp> ops = conversions();
+  for (const auto& more : {memoryOps(), otherOps()})
+    ops.insert(ops.end(), more.begin(), more.end());
+  return ops;
+}
+
+} // namespace tenon::test

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The trace of one process, read back by a JSON parser, and the file it goes to.
+#include "sys/log.hpp"
+#include "sys/log_trace.hpp"
+#include "sys/new_file.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace {
+
+using namespace tenon;
+using nlohmann::json;
+
+double seconds = 0;
+
+class TraceTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    seconds = 100;
+    setLogClock([] { return seconds; });
+    logEnable(true);
+    traceStart(3);
+  }
+  void TearDown() override {
+    traceStop();
+    logEnable(false);
+    setLogClock(nullptr);
+  }
+
+  static json events() { return json::parse("[{}" + traceEvents(7, 0, traceSize()) + "]"); }
+};
+
+TEST_F(TraceTest, AnEventHasBeginDurationAndWork) {
+  seconds += 0.5;
+  logStagePush("training");
+  {
+    LogScope outer(logEvent("Outer"));
+    seconds += 0.25;
+    LogScope inner(logEvent("Inner"));
+    seconds += 0.125;
+    logMessage(64);
+    logFlops(1e12);
+  }
+  logStagePop();
+  const json all = events();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1], json::parse(R"({"name":"Inner","cat":"training","ph":"X","pid":7,"tid":0,
+      "ts":750000.0,"dur":125000.0,"args":{"bytes":64,"messages":1,"flops":1000000000000}})"));
+  EXPECT_EQ(all[2]["name"], "Outer");
+  EXPECT_EQ(all[2]["ts"], 500000.0);
+  EXPECT_EQ(all[2]["dur"], 375000.0);
+  EXPECT_EQ(all[2]["args"]["bytes"], 64); // inclusive
+}
+
+TEST_F(TraceTest, NamesAreMadeSafe) {
+  { LogScope scope(logEvent("a \"quoted\\\" name\n\xff")); }
+  EXPECT_EQ(events()[1]["name"], "a \"quoted\\\" name??");
+}
+
+TEST_F(TraceTest, EachThreadHasItsNumber) {
+  const auto run = [] { LogScope scope(logEvent("Threads")); };
+  run();
+  std::thread(run).join();
+  const json all = events();
+  EXPECT_NE(all[1]["tid"], all[2]["tid"]);
+}
+
+TEST_F(TraceTest, KeepsTheFirstEventsAndCountsTheRest) {
+  for (int i = 0; i < 5; ++i) {
+    LogScope scope(logEvent("Many"));
+    seconds += 1;
+  }
+  EXPECT_EQ(traceSize(), 3);
+  EXPECT_EQ(traceDropped(), 2);
+  EXPECT_EQ(events()[3]["ts"], 2e6);
+  const json head = json::parse("[" + traceHead(0) + "]");
+  EXPECT_EQ(head[0]["args"]["name"], "rank 0");
+  EXPECT_EQ(head[2]["args"]["labels"], "2 later events left out");
+  traceStart(3);
+  EXPECT_EQ(traceDropped(), 0);
+  EXPECT_EQ(json::parse("[" + traceHead(0) + traceHead(1) + "]").size(), 4U);
+  expectError(TENON_ERR_ARG, {"0 events", "1 or more"}, [] { traceStart(0); });
+}
+
+TEST_F(TraceTest, OnceStoppedNothingIsKept) {
+  traceStop();
+  { LogScope scope(logEvent("After")); }
+  EXPECT_EQ(traceSize(), 0);
+  EXPECT_EQ(traceDropped(), 0);
+}
+
+class NewFileTest : public ::testing::Test {
+protected:
+  void TearDown() override { std::filesystem::remove(path_); }
+  std::string content() const {
+    std::stringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+  const std::string path_ = testing::TempDir() + "tenon_new_file.txt";
+};
+
+TEST_F(NewFileTest, TakesItsPlaceOnlyWhenItIsWhole) {
+  std::ofstream(path_) << "old";
+  {
+    NewFile file(path_);
+    file.write("half");
+  }
+  EXPECT_EQ(content(), "old");
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".part"));
+  NewFile file(path_);
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(content(), "new");
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".part"));
+}
+
+TEST_F(NewFileTest, BadPathsAreNamed) {
+  expectError(TENON_ERR_FILE, {"/nowhere/trace.json", "No such file"},
+              [] { NewFile("/nowhere/trace.json"); });
+  expectError(TENON_ERR_FILE, {"Is a directory"}, [] { NewFile(testing::TempDir()); });
+  expectError(TENON_ERR_FILE, {"''"}, [] { NewFile(""); });
+}
+
+} // namespace
