@@ -21,8 +21,9 @@
  *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange); with
  *  groups of channels g (x S1, W S0, b S0, y S1) in place of o and i;
  *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
- *  element S0, S1, ..., B, R, and P where they are linear; cross-entropy n, c, B, R; mean squared
- *  error S0, S1, ..., B, R. Any letters may be mixed on several axes.
+ *  element S0, S1, ..., B, R, and P where they are linear; sums and concatenations S0, S1, ..., B, R,
+ *  P; cross-entropy n, c, B, R; mean squared error S0, S1, ..., B, R. Any letters may be mixed on
+ *  several axes.
  *  Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the
  *  first row of its table that fits the input as it lies, and the first row of all where none
  *  does. The output's layout follows (TenonLayerCreateOutput()); whatever must be moved is moved
@@ -147,6 +148,30 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateMeanSquaredError(MPI_Comm comm,
 TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
                                                        TenonLayer* layer) TENON_NOEXCEPT;
 
+/** @brief Dropout: while training y = m x / (1 - rate), where the mask m is 0 with probability rate
+ *         and else 1; in inference y = x. Collective on comm.
+ *
+ *  The mask depends on seed (TenonLayerInitialize()), layer, number of the Apply and global
+ *  position, not on the partition.
+ *
+ *  @param[in]  comm   communicator of the input's layout
+ *  @param[in]  rate   at least 0, below 1
+ *  @param[out] layer  to be given back with TenonLayerDestroy()
+ *  @return on all ranks TENON_ERR_ARG for another rate
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateDropout(MPI_Comm comm, double rate,
+                                                    TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief A layer by the name of its type: those of the library that need no numbers ("add",
+ *         "crossentropy", "dropout", "flatten", "graph", "meansquarederror", "sequential", and the
+ *         functions of each element), and types registered with TenonLayerRegister()
+ *         (tenon/ext/layer.h). Collective on comm.
+ *
+ *  @return on all ranks TENON_ERR_TYPE for an unknown name, naming the nearest
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name,
+                                                 TenonLayer* layer) TENON_NOEXCEPT;
+
 /** @brief Adds a layer at the end. Not collective.
  *
  *  The container sets the layer up for the output of the one before, with the container's data type
@@ -207,6 +232,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ce
 /** @brief Whether a convolution or affine layer has a bias; it has by default. Not collective.
  *  @return TENON_ERR_TYPE for other layers */
 TENON_EXTERN TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) TENON_NOEXCEPT;
+
+/** @brief The rate of a dropout layer: at least 0, below 1; 0.5 by default. Not collective.
+ *  @return TENON_ERR_TYPE for other layers, TENON_ERR_ARG for another rate */
+TENON_EXTERN TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) TENON_NOEXCEPT;
 
 /** @brief The slope of "leakyrelu" where its argument is not positive; 0.01 by default.
  *         Not collective.
@@ -281,7 +310,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
                                                       TenonDTensor* dy) TENON_NOEXCEPT;
 
-/** @brief A tensor for the cotangent of the input. As TenonLayerCreateOutput(). */
+/** @brief A tensor for the cotangent of the input, the first if there are several. As
+ *         TenonLayerCreateOutput(). */
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
@@ -389,8 +419,11 @@ TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEP
 /** @brief Sets all parameter gradients to zero. Not collective, to be called on all ranks. */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Prints the layer's set-ups, signatures, conversions and parameters, on rank 0 of its
- *         communicator. Not collective. */
+/** @brief Prints the layer, on rank 0 of its communicator. Not collective.
+ *
+ *  For each set-up: layouts, signature, and conversions with messages and bytes of one Apply; the
+ *  parameters; and the memory on rank 0 that is allocated now: of the parameters with their
+ *  gradients, of buffers, and of the stack. */
 TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 
 /** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */

@@ -66,6 +66,9 @@ inline TenonLayout handleOf(const LayoutObject& object) {
 inline TenonDTensor handleOf(const DTensor& object) {
   return reinterpret_cast<TenonDTensor>(const_cast<Object*>(static_cast<const Object*>(&object)));
 }
+inline TenonLayer handleOf(const Layer& object) {
+  return reinterpret_cast<TenonLayer>(const_cast<Object*>(static_cast<const Object*>(&object)));
+}
 
 // Hands a reference over to the caller. The address must have passed required().
 template <class Handle, class T>

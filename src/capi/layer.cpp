@@ -6,7 +6,7 @@
 #include "sys/guard.hpp"
 #include "sys/random.hpp"
 
-#include <tenon/layer.h>
+#include <tenon/layer_network.h>
 
 using namespace tenon;
 
@@ -75,6 +75,17 @@ TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer, TenonDTensor* dy) noe
 TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer, TenonDTensor* dx) noexcept {
   return createTensor(__func__, layer, dx, "dx",
                       [](const Layer& l) { return l.inputLayout().dual(); });
+}
+
+TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
+                                                TenonDTensor* dx) noexcept {
+  return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
+    const Layouts& inputs = l.inputLayouts();
+    if (input < 0 || input >= static_cast<int>(inputs.size()))
+      throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, counted from 0; there is no {}",
+                                             l.title(), inputs.size(), input));
+    return inputs[input].dual();
+  });
 }
 
 TenonErrorCode TenonLayerInitialize(TenonLayer layer, TenonInt seed) noexcept {

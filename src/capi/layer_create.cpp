@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The types of layers.
-#include "capi/collective.hpp"
+#include "capi/layer_create.hpp"
 #include "layer/affine_layer.hpp"
 #include "layer/convolution_layer.hpp"
 #include "layer/cross_entropy_layer.hpp"
+#include "layer/dropout_layer.hpp"
 #include "layer/flatten_layer.hpp"
 #include "layer/mean_squared_error_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
-#include "layer/sequential_layer.hpp"
-#include "sys/guard.hpp"
 
 #include <tenon/layer.h>
 
@@ -44,24 +43,12 @@ std::vector<Window> windowsOf(int spatial, const TenonInt* kernel, bool strideIs
   return windows;
 }
 
-// make(comm) gives the layer.
-template <class Make>
-TenonErrorCode create(const char* function, MPI_Comm comm, TenonLayer* layer, Make make) {
-  return guard(function, [&] {
-    checkInitialized();
-    const CommPtr own = Communicator::of(comm);
-    createTogether(
-        *own, layer, "layer", "the layer", [&] { return make(own); },
-        [](const auto& made) { return made->settings(); });
-  });
-}
-
 } // namespace
 
 TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChannels,
                                     TenonInt outChannels, const TenonInt kernel[],
                                     TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer, [&](const CommPtr& own) {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
     return makeRef<ConvolutionLayer>(own, inChannels, outChannels,
                                      windowsOf(spatial, kernel, false));
   });
@@ -69,40 +56,41 @@ TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, TenonInt inChann
 
 TenonErrorCode TenonLayerCreatePooling(MPI_Comm comm, TenonPoolingMode mode, int spatial,
                                        const TenonInt kernel[], TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer, [&](const CommPtr& own) {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
     return makeRef<PoolingLayer>(own, poolingModeOf(mode), windowsOf(spatial, kernel, true));
   });
 }
 
 TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt inputs, TenonInt outputs,
                                       TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer,
-                [&](const CommPtr& own) { return makeRef<AffineLayer>(own, inputs, outputs); });
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
+    return makeRef<AffineLayer>(own, inputs, outputs);
+  });
 }
 
 TenonErrorCode TenonLayerCreatePointwise(MPI_Comm comm, const char* function,
                                          TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer, [&](const CommPtr& own) {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
     return makeRef<PointwiseLayer>(own, parsePointwise(textOf(function, "function")));
   });
 }
 
 TenonErrorCode TenonLayerCreateFlatten(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer,
-                [](const CommPtr& own) { return makeRef<FlattenLayer>(own); });
+  return createLayer(__func__, comm, layer,
+                     [](const CommPtr& own) { return makeRef<FlattenLayer>(own); });
 }
 
 TenonErrorCode TenonLayerCreateCrossEntropy(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer,
-                [](const CommPtr& own) { return makeRef<CrossEntropyLayer>(own); });
+  return createLayer(__func__, comm, layer,
+                     [](const CommPtr& own) { return makeRef<CrossEntropyLayer>(own); });
+}
+
+TenonErrorCode TenonLayerCreateDropout(MPI_Comm comm, double rate, TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer,
+                     [&](const CommPtr& own) { return makeRef<DropoutLayer>(own, rate); });
 }
 
 TenonErrorCode TenonLayerCreateMeanSquaredError(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer,
-                [](const CommPtr& own) { return makeRef<MeanSquaredErrorLayer>(own); });
-}
-
-TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return create(__func__, comm, layer,
-                [](const CommPtr& own) { return makeRef<SequentialLayer>(own); });
+  return createLayer(__func__, comm, layer,
+                     [](const CommPtr& own) { return makeRef<MeanSquaredErrorLayer>(own); });
 }

@@ -49,6 +49,8 @@ public:
   void resetArray();
   // Allocates the library's own array now instead of at its first use.
   void allocate() const;
+  // Of the library's own array, once it is allocated.
+  Index arrayBytes() const noexcept { return own_.bytes(); }
   // Whether the caller's memory is the tensor's, in one array or several.
   bool isPlaced() const noexcept { return placed_ != nullptr || placedEmpty_ || arrays_; }
   bool isReadOnly() const noexcept { return readOnly_; }

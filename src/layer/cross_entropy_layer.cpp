@@ -2,6 +2,7 @@
 #include "layer/cross_entropy_layer.hpp"
 
 #include "kernels/softmax.hpp"
+#include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 #include "layer/signature.hpp"
 
@@ -52,6 +53,8 @@ public:
     return *to_;
   }
 
+  Index bytes() const { return heldBytes(from_, op_) + (op_ ? heldBytes(to_) : 0); }
+
 private:
   Ref<DTensor> from_, to_;
   Ref<Conversion> op_;
@@ -63,14 +66,17 @@ struct CrossEntropyFrame final : Frame {
   Buffer maxima, sums; // per local sample, over all classes
 
   void drop() noexcept override { logits.drop(); }
+  Index bytes() const override {
+    return heldBytes(use, labels) + logits.bytes() + maxima.bytes() + sums.bytes();
+  }
 };
 
-class CrossEntropySetup final : public Setup {
+class CrossEntropySetup final : public OneInputSetup {
 public:
   CrossEntropySetup(const CrossEntropyLayer& layer, const Layout& input, const Signature& signature,
                     const Layout& use, LossValue loss)
-      : Setup(input, loss.layout()), layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
-        letters_(signature.describe()), use_(use),
+      : OneInputSetup(input, loss.layout()), layer_(layer), comm_(layer.comm()),
+        type_(layer.dataType()), letters_(signature.describe()), use_(use),
         labels_(perSample({use.shape()[0]},
                           replaced(use.properties(), Property::shard(0), Property::broadcast()),
                           0)),
@@ -168,6 +174,11 @@ public:
   std::string describe() const override {
     return fmt::format("  input {}\n  signature {}\n  output {}\n", input().describe(), letters_,
                        output().describe());
+  }
+
+  Index bytes() const override {
+    return maxima_.bytes() + sums_.bytes() + loss_.bytes() +
+           heldBytes(toUse_, fromTarget_, tangentUse_, adjointUse_);
   }
 
 private:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/kernel_layer.hpp"
 
+#include "layer/held_bytes.hpp"
+#include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 
 #include <fmt/format.h>
@@ -19,14 +21,17 @@ struct KernelFrame final : Frame {
     x.drop();
     y.drop();
   }
+  Index bytes() const override {
+    return heldBytes(use) + x.bytes() + y.bytes() + workspace.bytes();
+  }
 };
 
-class KernelSetup final : public Setup {
+class KernelSetup final : public OneInputSetup {
 public:
   KernelSetup(const Layer& layer, const Layout& input, KernelPlan plan)
-      : Setup(input, plan.output), layer_(layer), plan_(std::move(plan)), staged_(tensor(output())),
-        stagedDual_(tensor(outputDual())), tangentUse_(tensor(plan_.use)),
-        adjointUse_(tensor(plan_.use.dual())) {
+      : OneInputSetup(input, plan.output), layer_(layer), plan_(std::move(plan)),
+        staged_(tensor(output())), stagedDual_(tensor(outputDual())),
+        tangentUse_(tensor(plan_.use)), adjointUse_(tensor(plan_.use.dual())) {
     if (!sameHolding(input, plan_.use))
       toUse_ = makeRef<Conversion>(layer.comm(), input, plan_.use, layer.dataType());
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
@@ -90,12 +95,19 @@ public:
     std::string text = fmt::format("  input {}\n  signature {}, kernel {}\n", input().describe(),
                                    plan_.signature.describe(), plan_.kernel->describe());
     if (toUse_)
-      text += fmt::format("  converted to {}\n", plan_.use.describe());
+      text += fmt::format("  converted to {}\n", describeTraffic(*toUse_));
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (const Conversion* conversion = uses_[i]->conversion())
         text += fmt::format("  parameter {} converted to {}\n", plan_.parameters[i]->name(),
-                            conversion->range().describe());
+                            describeTraffic(*conversion));
     return text + fmt::format("  output {}\n", output().describe());
+  }
+
+  Index bytes() const override {
+    Index sum = heldBytes(staged_, stagedDual_, tangentUse_, adjointUse_, toUse_);
+    for (const auto& use : uses_)
+      sum += use->bytes();
+    return sum;
   }
 
 private:

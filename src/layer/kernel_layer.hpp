@@ -51,9 +51,9 @@ struct KernelPlan {
   std::unique_ptr<LocalKernel> kernel;
 };
 
-class KernelLayer : public Layer {
+class KernelLayer : public OneInputLayer {
 protected:
-  using Layer::Layer;
+  using OneInputLayer::OneInputLayer;
   virtual KernelPlan plan(const Layout& input) = 0;
 
 private:

@@ -4,6 +4,7 @@
 #include "comm/agreement.hpp"
 #include "kernels/backend.hpp"
 #include "layer/initializer.hpp"
+#include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 
@@ -33,6 +34,19 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
     throw Error(
         TENON_ERR_ARG,
         fmt::format("{} needs two tensors, but input and output are the same", layer.title()));
+}
+
+void checkCount(const Layer& layer, std::size_t given, std::size_t wanted) {
+  if (given != wanted)
+    throw Error(TENON_ERR_ARG, fmt::format("{} was set up for {} inputs, but got {} tensors",
+                                           layer.title(), wanted, given));
+}
+
+std::string described(const Layouts& inputs) {
+  std::string text;
+  for (const Layout& input : inputs)
+    text += (text.empty() ? "" : " and ") + input.describe();
+  return text;
 }
 
 } // namespace
@@ -90,9 +104,9 @@ void Layer::setFromOptions() {
     initializer_ = *initializer;
 }
 
-void Layer::inheritSettings(const Layer& container) {
+void Layer::inheritSettings(const Layer& container, int uses) {
   setDataType(container.type_);
-  setStackDepth(container.depth_);
+  setStackDepth(container.depth_ * uses);
   if (storage_ == kStorage)
     storage_ = container.storage_;
   if (backend_ == kBackend)
@@ -105,24 +119,24 @@ void Layer::setTraining(bool training) {
   training_ = training;
 }
 
-void Layer::setUp(const Layout& input) {
+void Layer::setUp(const Layouts& inputs) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   collectively(
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
         failedSets_.check();
-        return fmt::format("{}; input {}", settings(), input.describe());
+        return fmt::format("{}; input {}", settings(), described(inputs));
       },
       [](const std::string& text) { return text; });
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
-    return entry.setup->input() == input;
+    return entry.setup->inputs() == inputs;
   });
   if (known != setups_.end())
     return setups_.splice(setups_.end(), setups_, known);
   const std::size_t before = parameters_.size();
   try {
-    setups_.push_back(collectively(*comm_, [&] { return makeEntry(input); }));
+    setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs); }));
   } catch (...) {
     parameters_.resize(before); // the next attempt may have other settings
     throw;
@@ -130,27 +144,49 @@ void Layer::setUp(const Layout& input) {
   stack_.reserve(depth_);
 }
 
-Layer::Entry Layer::makeEntry(const Layout& input) {
+Layer::Entry Layer::makeEntry(const Layouts& inputs) {
   Entry entry;
-  entry.setup = makeSetup(input);
+  entry.setup = makeSetupOf(inputs);
   for (int level = 0; level < depth_; ++level)
     entry.frames.push_back(entry.setup->makeFrame());
   entry.scratch = entry.setup->makeFrame();
   return entry;
 }
 
-const Layer::Entry& Layer::find(const Layout& input) const {
-  for (const Entry& entry : setups_)
-    if (entry.setup->input() == input)
+template <class LayoutOf>
+const Layer::Entry& Layer::find(std::size_t count, LayoutOf layoutOf) const {
+  for (const Entry& entry : setups_) {
+    const Layouts& known = entry.setup->inputs();
+    bool same = known.size() == count;
+    for (std::size_t i = 0; same && i < count; ++i)
+      same = known[i] == layoutOf(i);
+    if (same)
       return entry;
+  }
+  Layouts inputs;
+  for (std::size_t i = 0; i < count; ++i)
+    inputs.push_back(layoutOf(i));
+  throwNoSetup(inputs);
+}
+
+void Layer::throwNoSetup(const Layouts& inputs) const {
   if (setups_.empty())
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} is not set up; call SetUp with the layout of its input first", title()));
-  const bool shapes = setups_.back().setup->input().shape() != input.shape();
+  const Layouts& known = setups_.back().setup->inputs();
+  checkCount(*this, inputs.size(), known.size());
+  bool shapes = false;
+  for (std::size_t i = 0; i < known.size(); ++i)
+    shapes |= known[i].shape() != inputs[i].shape();
   throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
               fmt::format("{} was set up for {}, but the input has {}; call SetUp for it first",
-                          title(), setups_.back().setup->input().describe(), input.describe()));
+                          title(), described(known), described(inputs)));
+}
+
+const Layout& Layer::outputLayout(const Layouts& inputs) const {
+  return find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; })
+      .setup->output();
 }
 
 const Setup& Layer::latest() const {
@@ -159,62 +195,98 @@ const Setup& Layer::latest() const {
   return *setups_.back().setup;
 }
 
-void Layer::apply(const DTensor& x, DTensor& y) {
+void Layer::apply(Inputs x, DTensor& y) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
-  Entry& entry = const_cast<Entry&>(find(x.layout()));
-  checkTensor(x, entry.setup->input(), type_, title(), "input");
+  Entry& entry = const_cast<Entry&>(
+      find(x.size(), [&](std::size_t i) -> const Layout& { return x[i]->layout(); }));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    checkTensor(*x[i], entry.setup->inputs()[i], type_, title(), "input");
   checkTensor(y, entry.setup->output(), type_, title(), "output");
-  checkDistinct(*this, &x, &y);
+  for (const DTensor* input : x)
+    checkDistinct(*this, input, &y);
   if (!training_)
-    return entry.setup->apply(x, y, *entry.scratch, false);
+    return entry.setup->applyMany(x, y, *entry.scratch, false);
   if (stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} was applied {} times without an adjoint, and its stack has {} "
                             "levels; call ApplyAdjoint or ClearStack, "
                             "SetStackDepth before SetUp, or SetTraining(false) for inference",
                             title(), stack_.size(), depth_));
-  entry.setup->apply(x, y, *entry.frames[entry.used], true);
-  ++entry.used;
-  stack_.push_back(&entry);
+  entry.setup->applyMany(x, y, *entry.frames[entry.used], true);
+  stack_.push_back({&entry, entry.used++});
 }
 
-Layer::Entry& Layer::top() {
+const Layer::Level& Layer::top() const {
   if (stack_.empty())
     throw Error(
         TENON_ERR_STATE,
         fmt::format(
             "{} has nothing to differentiate: every Apply in training mode allows one adjoint",
             title()));
-  return *stack_.back();
+  return stack_.back();
 }
 
-void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
+void Layer::applyTangent(Inputs dx, DTensor& dy) {
+  top();
+  applyTangentAt(stackSize() - 1, dx, dy);
+}
+
+void Layer::applyTangentAt(int level, Inputs dx, DTensor& dy) {
   static const int event = logEvent("LayerTangent");
   const LogScope scope(event);
-  Entry& entry = top();
-  if (dx)
-    checkTensor(*dx, entry.setup->input(), type_, title(), "tangent input");
-  checkTensor(dy, entry.setup->output(), type_, title(), "tangent output");
-  checkDistinct(*this, dx, &dy);
-  entry.setup->tangent(*entry.frames[entry.used - 1], dx, dy);
+  const auto [entry, frame] = stack_[level];
+  checkCount(*this, dx.size(), entry->setup->inputs().size());
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (dx[i])
+      checkTensor(*dx[i], entry->setup->inputs()[i], type_, title(), "tangent input");
+  checkTensor(dy, entry->setup->output(), type_, title(), "tangent output");
+  for (const DTensor* input : dx)
+    checkDistinct(*this, input, &dy);
+  entry->setup->tangentMany(*entry->frames[frame], dx, dy);
 }
 
-void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
+void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   static const int event = logEvent("LayerAdjoint");
   const LogScope scope(event);
-  Entry& entry = top();
-  checkTensor(dy, entry.setup->outputDual(), type_, title(), "cotangent of the output");
-  if (dx)
-    checkTensor(*dx, entry.setup->inputDual(), type_, title(), "cotangent of the input");
-  checkDistinct(*this, &dy, dx);
-  entry.setup->adjoint(*entry.frames[entry.used - 1], dy, dx);
+  const auto [entry, frame] = top();
+  checkTensor(dy, entry->setup->outputDual(), type_, title(), "cotangent of the output");
+  checkCount(*this, dx.size(), entry->setup->inputs().size());
+  for (std::size_t i = 0; i < dx.size(); ++i) {
+    if (dx[i])
+      checkTensor(*dx[i], entry->setup->inputDuals()[i], type_, title(), "cotangent of the input");
+    checkDistinct(*this, &dy, dx[i]);
+    for (std::size_t j = 0; dx[i] && j < i; ++j)
+      if (dx[i] == dx[j])
+        throw Error(
+            TENON_ERR_ARG,
+            fmt::format("the cotangents of inputs {} and {} of {} are one tensor; pass two, "
+                        "and add them after",
+                        j, i, title()));
+  }
+  entry->setup->adjointMany(*entry->frames[frame], dy, dx);
   Layer::forgetLast();
 }
 
+void Layer::apply(const DTensor& x, DTensor& y) {
+  const DTensor* one[] = {&x};
+  apply(Inputs(one), y);
+}
+
+void Layer::applyTangent(const DTensor* dx, DTensor& dy) {
+  const DTensor* one[] = {dx};
+  applyTangent(Inputs(one), dy);
+}
+
+void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
+  DTensor* one[] = {dx};
+  applyAdjoint(dy, InputCotangents(one));
+}
+
 void Layer::forgetLast() {
-  Entry& entry = top();
-  entry.frames[--entry.used]->drop();
+  const auto [entry, frame] = top();
+  entry->frames[frame]->drop();
+  --entry->used;
   stack_.pop_back();
 }
 
@@ -278,11 +350,28 @@ std::string Layer::settings() const {
 
 std::string Layer::describe() const {
   std::string text = fmt::format("{} ({})\n", title(), settings());
-  for (const Entry& entry : setups_)
+  Index buffers = 0, stack = 0, parameters = 0;
+  for (const Entry& entry : setups_) {
     text += entry.setup->describe();
-  for (const Ref<Parameter>& p : parameters_)
+    buffers += entry.setup->bytes() + entry.scratch->bytes();
+    for (const auto& frame : entry.frames)
+      stack += frame->bytes();
+  }
+  for (const Ref<Parameter>& p : parameters_) {
     text += fmt::format("  parameter {}: {}\n", p->name(), p->storage().describe());
-  return text;
+    if (p->toDirection())
+      text += fmt::format("    gradient to direction in {}\n", describeTraffic(*p->toDirection()));
+    parameters += p->bytes();
+  }
+  return text + fmt::format("  memory of this rank: parameters {} bytes, buffers {}, stack {}\n",
+                            parameters, buffers, stack);
+}
+
+std::unique_ptr<Setup> OneInputLayer::makeSetupOf(const Layouts& inputs) {
+  if (inputs.size() != 1)
+    throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has one input, but SetUp got {} layouts",
+                                           title(), type(), inputs.size()));
+  return makeSetup(inputs.front());
 }
 
 } // namespace tenon

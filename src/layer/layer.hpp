@@ -1,51 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A differentiable map between distributed tensors with named parameters.
 //
-// A layer is set up once for each layout of its input; the set-ups share the parameters. In
-// training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
+// A layer is set up once for each layout of its input, or inputs; the set-ups share the parameters.
+// In training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
 // pops it, so a layer applied in every time step is differentiated by stepping back in time.
 #pragma once
 
 #include "layer/parameter.hpp"
+#include "layer/setup.hpp"
 #include "sys/failed_sets.hpp"
 
 #include <list>
 
 namespace tenon {
-
-// What one Apply leaves for its adjoint.
-class Frame {
-public:
-  virtual ~Frame() = default;
-  // Lets go of the tensors that it refers to.
-  virtual void drop() noexcept {}
-};
-
-// A layer set up for one layout of its input.
-class Setup {
-public:
-  Setup(Layout input, Layout output)
-      : input_(std::move(input)), output_(std::move(output)), inputDual_(input_.dual()),
-        outputDual_(output_.dual()) {}
-  virtual ~Setup() = default;
-
-  const Layout& input() const noexcept { return input_; }
-  const Layout& output() const noexcept { return output_; }
-  const Layout& inputDual() const noexcept { return inputDual_; }
-  const Layout& outputDual() const noexcept { return outputDual_; }
-
-  virtual std::unique_ptr<Frame> makeFrame() = 0;
-  // Keeps in the frame what the adjoint needs if `training`, else uses it as scratch alone.
-  virtual void apply(const DTensor& x, DTensor& y, Frame& frame, bool training) = 0;
-  // dy <- J dx + (derivative in the parameters' tangents) at the frame's point. dx may be null.
-  virtual void tangent(Frame& frame, const DTensor* dx, DTensor& dy) = 0;
-  // dx <- J* dy; the parameters' gradients accumulate. dx may be null.
-  virtual void adjoint(Frame& frame, const DTensor& dy, DTensor* dx) = 0;
-  virtual std::string describe() const = 0;
-
-private:
-  Layout input_, output_, inputDual_, outputDual_;
-};
 
 class Layer : public Object {
 public:
@@ -70,9 +37,9 @@ public:
   void setBackend(std::string backend);
   // Reads -tenon_[prefix_]signature, storage, backend, stack_depth, initializer.
   virtual void setFromOptions();
-  // Takes the data type and the stack depth of the container, and of storage, backend and
-  // initializer those that have no value of their own.
-  void inheritSettings(const Layer& container);
+  // Takes the data type of the container and the stack depth for `uses` Apply calls in each of the
+  // container's, and of storage, backend and initializer those that have no value of their own.
+  void inheritSettings(const Layer& container, int uses = 1);
   TenonDataType dataType() const noexcept { return type_; }
   int stackDepth() const noexcept { return depth_; }
 
@@ -80,16 +47,27 @@ public:
   virtual void setTraining(bool training);
   bool isTraining() const noexcept { return training_; }
 
-  // Collective. Does nothing if the layer is set up for this layout already.
-  void setUp(const Layout& input);
+  // Collective. Does nothing if the layer is set up for these layouts already.
+  void setUp(const Layouts& inputs);
+  void setUp(const Layout& input) { setUp(Layouts{input}); }
   bool isSetUp() const noexcept { return !setups_.empty(); }
-  // Of the set-up for this input.
-  const Layout& outputLayout(const Layout& input) const { return find(input).setup->output(); }
+  // Of the set-up for these inputs.
+  const Layout& outputLayout(const Layouts& inputs) const;
+  const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
   // Of the last SetUp. Throw TENON_ERR_STATE before the first.
-  const Layout& inputLayout() const { return latest().input(); }
+  const Layouts& inputLayouts() const { return latest().inputs(); }
+  const Layout& inputLayout() const { return inputLayouts().front(); }
   const Layout& outputLayout() const { return latest().output(); }
 
-  // Collective, all three. The input's layout chooses the set-up. Input and output are two tensors.
+  // Collective, all. The inputs' layouts choose the set-up. Output and inputs are different tensors,
+  // but an input may be given twice.
+  void apply(Inputs x, DTensor& y);
+  void applyTangent(Inputs dx, DTensor& dy);
+  void applyAdjoint(const DTensor& dy, InputCotangents dx);
+  // The tangent at an earlier Apply: the one that found `level` others on the stack.
+  void applyTangentAt(int level, Inputs dx, DTensor& dy);
+  int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
+  // Of a layer with one input. dx may be null.
   void apply(const DTensor& x, DTensor& y);
   void applyTangent(const DTensor* dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, DTensor* dx);
@@ -112,7 +90,7 @@ protected:
   explicit Layer(CommPtr comm);
   // The settings of the layer's type.
   virtual std::string ownSettings() const { return {}; }
-  virtual std::unique_ptr<Setup> makeSetup(const Layout& input) = 0;
+  virtual std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) = 0;
   void checkBeforeSetUp(const char* call) const;
   const std::string& signature() const noexcept { return signature_; }
   const std::string& backend() const noexcept { return backend_; }
@@ -129,10 +107,17 @@ private:
     int used = 0;
     std::unique_ptr<Frame> scratch; // of inference
   };
-  Entry makeEntry(const Layout& input);
-  const Entry& find(const Layout& input) const;
+  struct Level {
+    Entry* entry;
+    int frame; // of the entry's
+  };
+  Entry makeEntry(const Layouts& inputs);
+  // layoutOf(i) is the layout of input i.
+  template <class LayoutOf>
+  const Entry& find(std::size_t count, LayoutOf layoutOf) const;
+  [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
-  Entry& top();
+  const Level& top() const;
   Layout storageLayout(const Layout& use) const;
 
   CommPtr comm_;
@@ -142,8 +127,18 @@ private:
   std::string signature_, storage_ = kStorage, backend_ = kBackend, initializer_ = kInitializer;
   FailedSets failedSets_;
   std::list<Entry> setups_; // the last one set up is at the end
-  std::vector<Entry*> stack_;
+  std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_;
+};
+
+// A layer with one input.
+class OneInputLayer : public Layer {
+protected:
+  using Layer::Layer;
+  virtual std::unique_ptr<Setup> makeSetup(const Layout& input) = 0;
+
+private:
+  std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) final;
 };
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss_layer.hpp"
 
+#include "layer/held_bytes.hpp"
 #include "layer/signature.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,10 @@ double LossValue::seed(const DTensor& cotangent) {
     const DTensor& seed = *seed_;
     return isHeld() ? static_cast<double>(seed.data<T>()[0]) : 0.0;
   });
+}
+
+Index LossValue::bytes() const {
+  return heldBytes(addend_, seed_, toAll_);
 }
 
 } // namespace tenon

@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-class LossLayer : public Layer {
+class LossLayer : public OneInputLayer {
 public:
   // What the next Apply compares with, in any layout on the input's communicator. Kept by reference.
   void setTarget(Ref<DTensor> target) { target_ = std::move(target); }
@@ -21,7 +21,7 @@ public:
   void takeTarget(DTensor& here, Ref<Conversion>& conversion) const;
 
 protected:
-  using Layer::Layer;
+  using OneInputLayer::OneInputLayer;
 
 private:
   Ref<DTensor> target_;
@@ -39,6 +39,7 @@ public:
   void sum(double addend, DTensor& loss);
   // The cotangent of this rank's addend. Collective.
   double seed(const DTensor& cotangent);
+  Index bytes() const;
 
 private:
   Ref<DTensor> addend_, seed_;

@@ -3,6 +3,7 @@
 
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
+#include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 #include "layer/signature.hpp"
 
@@ -15,14 +16,16 @@ namespace {
 
 struct DifferenceFrame final : Frame {
   Ref<DTensor> difference; // x - t: all that the derivative needs
+
+  Index bytes() const override { return heldBytes(difference); }
 };
 
-class MeanSquaredErrorSetup final : public Setup {
+class MeanSquaredErrorSetup final : public OneInputSetup {
 public:
   MeanSquaredErrorSetup(const MeanSquaredErrorLayer& layer, const Layout& input,
                         const Signature& signature, const Layout& use, LossValue loss)
-      : Setup(input, loss.layout()), layer_(layer), letters_(signature.describe()), use_(use),
-        loss_(std::move(loss)), staged_(tensor(use)), adjointUse_(tensor(use.dual())) {
+      : OneInputSetup(input, loss.layout()), layer_(layer), letters_(signature.describe()),
+        use_(use), loss_(std::move(loss)), staged_(tensor(use)), adjointUse_(tensor(use.dual())) {
     if (!sameHolding(input, use))
       toUse_ = makeRef<Conversion>(layer.comm(), input, use, layer.dataType());
     for (Index extent : use.shape())
@@ -79,6 +82,10 @@ public:
   std::string describe() const override {
     return fmt::format("  input {}\n  signature {}\n  output {}\n", input().describe(), letters_,
                        output().describe());
+  }
+
+  Index bytes() const override {
+    return loss_.bytes() + heldBytes(toUse_, fromTarget_, target_, staged_, adjointUse_);
   }
 
 private:

@@ -2,6 +2,7 @@
 #include "layer/parameter.hpp"
 
 #include "kernels/pointwise.hpp"
+#include "layer/held_bytes.hpp"
 
 #include <fmt/format.h>
 
@@ -76,6 +77,10 @@ DTensor& Parameter::tangent() {
   return *tangent_;
 }
 
+Index Parameter::bytes() const {
+  return heldBytes(value_, gradient_, arriving_, direction_, tangent_, toDirection_);
+}
+
 ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
     : parameter_(std::move(parameter)) {
   Parameter& p = *parameter_;
@@ -90,6 +95,10 @@ ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
 
 ParameterUse::~ParameterUse() {
   std::erase(parameter_->uses_, this);
+}
+
+Index ParameterUse::bytes() const {
+  return heldBytes(addends_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
 const DTensor& ParameterUse::value() {

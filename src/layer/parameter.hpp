@@ -43,6 +43,11 @@ public:
   const DTensor& direction();
   void zeroGradient();
 
+  // From the gradient's layout to the storage; null where both hold the same memory.
+  const Conversion* toDirection() const noexcept { return toDirection_.get(); }
+  // Memory of value, gradient, direction and tangent, allocated now.
+  Index bytes() const;
+
   // The direction of a tangent, in the storage layout; zero until somebody writes it.
   DTensor& tangent();
   bool hasTangent() const noexcept { return tangent_.get() != nullptr; }
@@ -74,6 +79,7 @@ public:
   // Where the local kernel adds its addends, in the use layout's dual.
   DTensor& gradientAddends();
   const Conversion* conversion() const noexcept { return toUse_.get(); }
+  Index bytes() const;
 
 private:
   friend class Parameter;

@@ -89,13 +89,18 @@ private:
 
 } // namespace
 
+std::vector<std::string> pointwiseNames() {
+  std::vector<std::string> names;
+  for (const Known& entry : kKnown)
+    names.emplace_back(entry.name);
+  return names;
+}
+
 Pointwise parsePointwise(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Known& entry : kKnown) {
+  for (const Known& entry : kKnown)
     if (name == entry.name)
       return entry.function;
-    known.emplace_back(entry.name);
-  }
+  const std::vector<std::string> known = pointwiseNames();
   throw Error(TENON_ERR_TYPE,
               fmt::format("'{}' is no pointwise function; the nearest is '{}', and there are {}",
                           name, nearest(name, known), fmt::join(known, ", ")));

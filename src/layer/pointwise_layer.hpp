@@ -27,5 +27,6 @@ private:
 
 // "relu", "tanh", ...; a name that there is not is TENON_ERR_TYPE naming the nearest.
 Pointwise parsePointwise(const std::string& name);
+std::vector<std::string> pointwiseNames();
 
 } // namespace tenon

@@ -15,6 +15,7 @@ public:
   // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
   const DTensor& get(const std::string& who) const;
   void drop() noexcept { kept_ = {}; }
+  Index bytes() const noexcept { return copy_ ? copy_->arrayBytes() : 0; }
 
 private:
   Ref<DTensor> kept_, copy_;
@@ -23,5 +24,8 @@ private:
 
 // y <- x in memory, tensors of the same extents and any strides.
 void copyLocal(const DTensor& x, DTensor& y);
+// y <- y + x, likewise.
+void addLocal(const DTensor& x, DTensor& y);
+void zeroLocal(DTensor& y);
 
 } // namespace tenon

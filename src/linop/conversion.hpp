@@ -25,6 +25,8 @@ public:
 
   // What this rank sends in one Apply.
   Traffic traffic() const noexcept { return traffic_; }
+  // Of the messages, on this rank.
+  Index bufferBytes() const noexcept { return executor_.bufferBytes(); }
 
 private:
   Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type, const Schedule& schedule);

@@ -32,6 +32,8 @@ public:
   void bind(Sense sense, DTensor& x, DTensor& y);
   void unbind();
 
+  Index bufferBytes() const noexcept { return sourceSide_.bytes() + targetSide_.bytes(); }
+
 private:
   // One box of cells on one side: of the local array that is packed, or of the one that is filled.
   struct Region {

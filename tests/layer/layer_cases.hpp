@@ -8,10 +8,14 @@
 #include "layer/convolution_layer.hpp"
 #include "layer/cross_entropy_layer.hpp"
 #include "layer/flatten_layer.hpp"
+#include "layer/graph_layer.hpp"
+#include "layer/join_layer.hpp"
 #include "layer/mean_squared_error_layer.hpp"
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
+#include "layer/repartition_layer.hpp"
 #include "layer/sequential_layer.hpp"
+#include "layer/shell_layer.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
 
@@ -49,6 +53,102 @@ Ref<Layer> smallNet(CommPtr comm) {
   net->add(makeRef<FlattenLayer>(comm));
   net->add(makeRef<AffineLayer>(comm, 24, 5));
   return net;
+}
+
+// To a mesh of all ranks in reverse order, split along dimension 1; the pattern is for twice the
+// batch.
+inline Ref<Layer> repartition(CommPtr comm, Shape shape) {
+  std::vector<int> reversed;
+  for (int rank = comm->size(); rank-- > 0;)
+    reversed.push_back(rank);
+  shape[0] *= 2;
+  return makeRef<RepartitionLayer>(comm, Layout({.shape = shape,
+                                                 .mesh = Mesh::make({comm->size()}, reversed),
+                                                 .properties = {Property::shard(1)}}));
+}
+
+// tanh(x + conv(tanh(conv x))), both times the same convolution.
+inline Ref<Layer> residualNet(CommPtr comm) {
+  const Window same{.kernel = 3, .padLow = 1, .padHigh = 1};
+  auto graph = makeRef<GraphLayer>(comm);
+  const auto conv = makeRef<ConvolutionLayer>(comm, 3, 3, std::vector<Window>{same, same});
+  int node = graph->addNode(conv, {-1});
+  node = graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {node});
+  node = graph->addNode(conv, {node});
+  node = graph->addNode(makeRef<AddLayer>(comm), {-1, node});
+  graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {node});
+  return graph;
+}
+
+// One level of a U-Net: what the left arm gives is read by the pooling and by the concatenation of
+// channels; the valley works at half the width, repartitioned to another mesh.
+inline Ref<Layer> skipNet(CommPtr comm) {
+  using W = std::vector<Window>;
+  const Window same{.kernel = 3, .padLow = 1, .padHigh = 1}, half{.kernel = 2, .stride = 2},
+      to{.kernel = 4, .stride = 2, .padLow = 1, .padHigh = 1};
+  auto graph = makeRef<GraphLayer>(comm);
+  const int left = graph->addNode(makeRef<ConvolutionLayer>(comm, 2, 3, W{same, same}), {-1});
+  const int pooled = graph->addNode(
+      makeRef<PoolingLayer>(comm, PoolingMode::AverageIncludePad, W{half, half}), {left});
+  const int valley = graph->addNode(repartition(comm, {3, 3, 4, 4}), {pooled});
+  const int narrow = graph->addNode(makeRef<ConvolutionLayer>(comm, 3, 2, W{same, same}), {valley});
+  const int skipped = graph->addNode(makeRef<ConvolutionLayer>(comm, 3, 4, W{to, to}), {left});
+  const int joined = graph->addNode(makeRef<ConcatenateLayer>(comm, 1), {skipped, narrow, valley});
+  graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Sigmoid), {joined});
+  return graph;
+}
+
+// y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies only.
+inline Ref<Layer> shell(CommPtr comm) {
+  auto layer = makeRef<ShellLayer>(comm);
+  layer->setLetters("S1,B");
+  layer->addParameter("a", {2}, 1, 1);
+  ShellFunctions& f = layer->functions();
+  const auto each = [](const DTensor& x, auto&& visit) { // visit(c, index in x, index in y)
+    const Index columns = x.extent()[1];
+    for (Index i = 0; i < x.localCells(); ++i)
+      for (Index c = 0; c < 2; ++c)
+        visit(c, i, (2 * (i / columns) + c) * columns + i % columns);
+  };
+  f.setUp = [](const Layout& x) {
+    LayoutSpec spec = x.spec();
+    spec.shape[0] *= 2;
+    spec.cuts[0] = {0, spec.shape[0]};
+    return Layout(spec);
+  };
+  f.apply = [=, self = layer.get()](const DTensor& x, DTensor& y) {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      const T *in = x.data<T>(), *a = self->call().values[0]->template data<T>();
+      T* out = y.mutableData<T>();
+      each(x, [&](Index c, Index i, Index o) { out[o] = a[c] * in[i] * in[i]; });
+    });
+  };
+  f.tangent = [=, self = layer.get()](const KernelPoint& point, const DTensor* dx, DTensor& dy) {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T *in = point.x->data<T>(), *a = self->call().values[0]->template data<T>();
+      const T* v = dx ? dx->data<T>() : nullptr;
+      const DTensor* tangent = self->call().tangents[0];
+      const T* da = tangent ? tangent->data<T>() : nullptr;
+      T* out = dy.mutableData<T>();
+      each(*point.x, [&](Index c, Index i, Index o) {
+        out[o] = (v ? 2 * a[c] * in[i] * v[i] : T(0)) + (da ? da[c] * in[i] * in[i] : T(0));
+      });
+    });
+  };
+  f.adjoint = [=, self = layer.get()](const KernelPoint& point, const DTensor& dy, DTensor* dx) {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      const T *in = point.x->data<T>(), *a = self->call().values[0]->template data<T>();
+      const T* g = dy.data<T>();
+      T* da = self->call().gradients[0]->template mutableData<T>();
+      T* out = dx ? dx->mutableData<T>() : nullptr;
+      each(*point.x, [&](Index c, Index i, Index o) {
+        da[c] += g[o] * in[i] * in[i];
+        if (out)
+          out[i] = (c == 0 ? T(0) : out[i]) + 2 * a[c] * in[i] * g[o];
+      });
+    });
+  };
+  return layer;
 }
 
 inline Ref<Layer> groupedConvolution(CommPtr comm, Index in, Index out, Index groups) {
@@ -159,6 +259,15 @@ inline std::vector<LayerCase> layerCases() {
       {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>(), Smoothness::Linear},
       {"net", {5, 2, 8, 7}, smallNet<PoolingMode::Max>, Smoothness::PiecewiseSmooth},
       {"net_average", {5, 2, 8, 7}, smallNet<PoolingMode::AverageIncludePad>},
+      {"repartition",
+       {5, 4, 3},
+       [](CommPtr comm) {
+         return repartition(comm, {5, 4, 3});
+       },
+       Smoothness::Linear},
+      {"residual", {2, 3, 6, 5}, residualNet},
+      {"skip", {3, 2, 8, 8}, skipNet},
+      {"shell", {4, 6}, shell},
       {"meansquarederror",
        {5, 3, 6},
        [](CommPtr comm) {

@@ -194,9 +194,9 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
 }
 
 // Fails on the last rank before it has made what the others make.
-class FailsOnLast final : public Layer {
+class FailsOnLast final : public OneInputLayer {
 public:
-  explicit FailsOnLast(CommPtr comm) : Layer(std::move(comm)) {}
+  explicit FailsOnLast(CommPtr comm) : OneInputLayer(std::move(comm)) {}
   const char* type() const noexcept override { return "fails"; }
 
 private:
@@ -218,10 +218,10 @@ TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
 }
 
 // A rank that fails alone, in a container, while the others set up the next layer.
-class FailsAfterFirst final : public Layer {
+class FailsAfterFirst final : public OneInputLayer {
 public:
   explicit FailsAfterFirst(CommPtr comm, Ref<Layer> inner)
-      : Layer(std::move(comm)), inner_(std::move(inner)) {}
+      : OneInputLayer(std::move(comm)), inner_(std::move(inner)) {}
   const char* type() const noexcept override { return "container"; }
 
 private:

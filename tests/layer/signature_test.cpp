@@ -3,6 +3,7 @@
 // one, and what a spatially split convolution sends.
 #include "layer_run.hpp"
 
+#include "layer/dropout_layer.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/log.hpp"
 
@@ -65,6 +66,8 @@ const std::vector<Choice>& choices() {
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S1", "c", "S1"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S2", "n", "S0"},
       {[] { return makeRef<FlattenLayer>(world()); }, kImage, "P", "P", "P"},
+      {[] { return makeRef<DropoutLayer>(world()); }, kImage, "S3", "S3", "S3"},
+      {[] { return makeRef<DropoutLayer>(world()); }, kImage, "P", "P", "P"},
   };
   return all;
 }
@@ -81,19 +84,38 @@ TEST(Signatures, FollowTheInputByThemselves) {
   }
 }
 
-TEST(Signatures, MayBeForced) {
-  for (const auto& [letter, weight, bias, output] :
-       std::vector<std::array<const char*, 4>>{{"n", "B", "B", "S0"},
-                                               {"o", "S0", "S0", "S1"},
-                                               {"i", "S1", "R", "P"},
-                                               {"B", "B", "B", "B"},
-                                               {"R", "R", "R", "R"},
-                                               {"P", "B", "R", "P"}}) {
-    const auto layer = affine();
+// Letter, weight, bias, output.
+void expectForced(const std::function<Ref<Layer>()>& make, const Shape& shape,
+                  const std::vector<std::array<const char*, 4>>& rows) {
+  for (const auto& [letter, weight, bias, output] : rows) {
+    const auto layer = make();
     layer->setSignature(letter);
-    EXPECT_EQ(outputOf(layer, onWorld(kMatrix, "S0")), parseProperties(output)) << letter;
+    EXPECT_EQ(outputOf(layer, onWorld(shape, "S0")), parseProperties(output)) << letter;
     EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties(weight)) << letter;
     EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties(bias)) << letter;
+  }
+}
+
+TEST(Signatures, MayBeForced) {
+  std::vector<std::array<const char*, 4>> rows = {{"n", "B", "B", "S0"}, {"o", "S0", "S0", "S1"},
+                                                  {"i", "S1", "R", "P"}, {"B", "B", "B", "B"},
+                                                  {"R", "R", "R", "R"},  {"P", "B", "R", "P"}};
+  expectForced(affine, kMatrix, rows);
+  rows.push_back({"h", "B", "B", "S2"});
+  rows.push_back({"w", "B", "B", "S3"});
+  expectForced(convolution, kImage, rows);
+}
+
+// Every property of an input is one under which tensors may be joined.
+TEST(Signatures, OfJointsAreAll) {
+  for (const char* letter : {"S0", "S1", "B", "R", "P"}) {
+    const auto add = makeRef<AddLayer>(world());
+    const auto join = makeRef<ConcatenateLayer>(world(), 1);
+    for (Layer* layer : {static_cast<Layer*>(add.get()), static_cast<Layer*>(join.get())}) {
+      layer->setSignature(letter);
+      layer->setUp({onWorld(kMatrix, "S1"), onWorld(kMatrix, "R")});
+      EXPECT_EQ(layer->outputLayout().properties(), parseProperties(letter)) << layer->describe();
+    }
   }
 }
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers of the user's functions, and types by name.
+#include "layer/shell_layer.hpp"
+
+#include "capi/layer_create.hpp"
+#include "layer/layer_types.hpp"
+
+#include <tenon/ext/layer.h>
+
+using namespace tenon;
+
+namespace {
+
+// NULL for no tensor.
+TenonDTensor lent(const DTensor* tensor) {
+  return tensor ? handleOf(*tensor) : nullptr;
+}
+
+ShellLayer& shellOf(Layer& layer) {
+  return layerOf<ShellLayer>(layer, "shells (TenonLayerCreateShell, TenonLayerRegister)");
+}
+
+Layout callSetUp(ShellLayer& shell, TenonLayerShellSetUp function, const Layout& input) {
+  const auto in = makeRef<LayoutObject>(shell.comm(), input);
+  TenonLayout out = nullptr;
+  callUser("the setUp function of a shell layer",
+           [&] { return function(handleOf(shell), handleOf(*in), &out, shell.context()); });
+  const auto given =
+      Ref<LayoutObject>::adopt(&deref(out, "the output of the setUp function of a shell layer"));
+  if (given->comm() != shell.comm())
+    throw Error(TENON_ERR_ARG, fmt::format("the setUp function of {} gave a layout on another "
+                                           "communicator than its input's",
+                                           shell.title()));
+  return given->layout();
+}
+
+ShellFunctions wrapped(ShellLayer& shell, const TenonLayerShellFunctions& f) {
+  const TenonLayer self = handleOf(shell);
+  ShellFunctions functions;
+  if (f.setUp)
+    functions.setUp = [&shell, setUp = f.setUp](const Layout& input) {
+      return callSetUp(shell, setUp, input);
+    };
+  if (f.apply)
+    functions.apply = [&shell, self, apply = f.apply](const DTensor& x, DTensor& y) {
+      callUser("the apply function of a shell layer",
+               [&] { return apply(self, handleOf(x), handleOf(y), shell.context()); });
+    };
+  if (f.applyTangent)
+    functions.tangent = [&shell, self, tangent = f.applyTangent](const KernelPoint& point,
+                                                                 const DTensor* dx, DTensor& dy) {
+      callUser("the applyTangent function of a shell layer", [&] {
+        return tangent(self, lent(point.x), lent(point.y), lent(dx), handleOf(dy), shell.context());
+      });
+    };
+  if (f.applyAdjoint)
+    functions.adjoint = [&shell, self, adjoint = f.applyAdjoint](const KernelPoint& point,
+                                                                 const DTensor& dy, DTensor* dx) {
+      callUser("the applyAdjoint function of a shell layer", [&] {
+        return adjoint(self, lent(point.x), lent(point.y), handleOf(dy), lent(dx), shell.context());
+      });
+    };
+  return functions;
+}
+
+// select(call) gives the list of tensors, of which `number` is asked for.
+template <class Select>
+TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
+                    const char* name, Select select) {
+  return guard(function, [&] {
+    ShellLayer& shell = shellOf(deref(layer, "layer"));
+    const auto& tensors = select(shell.call());
+    if (number < 0 || number >= static_cast<int>(tensors.size()))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} has {} parameters, counted from 0; there is no number {}",
+                              shell.title(), tensors.size(), number));
+    required(tensor, name) = lent(tensors[number]);
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer,
+                     [](const CommPtr& own) { return makeRef<ShellLayer>(own); });
+}
+
+TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
+    return layerTypes().find(textOf(name, "name"))(own);
+  });
+}
+
+TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) noexcept {
+  return guard(__func__, [&] {
+    const std::string type = textOf(name, "name");
+    if (!create)
+      throw Error(TENON_ERR_NULL, "create is NULL; expected a function");
+    layerTypes().add(type, [type, create](CommPtr comm) -> Ref<Layer> {
+      const auto shell = makeRef<ShellLayer>(std::move(comm), type);
+      callUser("the create function of a layer type", [&] { return create(handleOf(*shell)); });
+      return shell;
+    });
+  });
+}
+
+TenonErrorCode TenonLayerShellSetFunctions(TenonLayer layer,
+                                           const TenonLayerShellFunctions* functions) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    ShellLayer& shell = shellOf(l);
+    const TenonLayerShellFunctions& given = required(functions, "functions");
+    if (!given.apply)
+      throw Error(TENON_ERR_NULL, "functions->apply is NULL; a layer needs it");
+    shell.functions() = wrapped(shell, given);
+  });
+}
+
+TenonErrorCode TenonLayerShellSetContext(TenonLayer layer, void* context,
+                                         TenonLayerShellDestroyer destroy) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setContext(context, destroy); });
+}
+
+TenonErrorCode TenonLayerShellGetContext(TenonLayer layer, void** context) noexcept {
+  return guard(__func__,
+               [&] { required(context, "context") = shellOf(deref(layer, "layer")).context(); });
+}
+
+TenonErrorCode TenonLayerShellSetLetters(TenonLayer layer, const char* letters) noexcept {
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { shellOf(l).setLetters(textOf(letters, "letters")); });
+}
+
+TenonErrorCode TenonLayerShellSetKept(TenonLayer layer, TenonBool input,
+                                      TenonBool output) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    shellOf(l).setKept(input != TENON_FALSE, output != TENON_FALSE);
+  });
+}
+
+TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const char* name, int rank,
+                                           const TenonInt shape[], TenonInt fanIn,
+                                           TenonInt fanOut) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    shellOf(l).addParameter(textOf(name, "name"), listOf(shape, rank, "shape"), fanIn, fanOut);
+  });
+}
+
+TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer, TenonInt bytes) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setWorkspace(bytes); });
+}
+
+TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int parameter,
+                                       TenonDTensor* value) noexcept {
+  return lend(
+      __func__, layer, parameter, value, "value",
+      [](ShellCall & call) -> auto& { return call.values; });
+}
+
+TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int parameter,
+                                         TenonDTensor* tangent) noexcept {
+  return lend(
+      __func__, layer, parameter, tangent, "tangent",
+      [](ShellCall & call) -> auto& { return call.tangents; });
+}
+
+TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int parameter,
+                                          TenonDTensor* gradient) noexcept {
+  return lend(
+      __func__, layer, parameter, gradient, "gradient",
+      [](ShellCall & call) -> auto& { return call.gradients; });
+}
+
+TenonErrorCode TenonLayerShellGetWorkspace(TenonLayer layer, void** workspace) noexcept {
+  return guard(__func__, [&] {
+    required(workspace, "workspace") = shellOf(deref(layer, "layer")).call().workspace;
+  });
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory that is allocated now on this rank, for views. Arrays of the caller's and of others do not
+// count.
+#pragma once
+
+#include "linop/conversion.hpp"
+
+namespace tenon {
+
+inline Index heldBytes(const Ref<DTensor>& tensor) {
+  return tensor ? tensor->arrayBytes() : 0;
+}
+
+inline Index heldBytes(const Ref<Conversion>& conversion) {
+  return conversion ? conversion->bufferBytes() : 0;
+}
+
+template <class T>
+Index heldBytes(const std::vector<Ref<T>>& list) {
+  Index bytes = 0;
+  for (const Ref<T>& held : list)
+    bytes += heldBytes(held);
+  return bytes;
+}
+
+template <class First, class... Others>
+requires(sizeof...(Others) > 0) Index heldBytes(const First& first, const Others&... others) {
+  return heldBytes(first) + (heldBytes(others) + ...);
+}
+
+} // namespace tenon

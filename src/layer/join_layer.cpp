@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/join_layer.hpp"
+
+#include "layer/join_setup.hpp"
+#include "layer/result_layout.hpp"
+#include "layer/signature.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+ConcatenateLayer::ConcatenateLayer(CommPtr comm, int dim) : JoinLayer(std::move(comm)), dim_(dim) {
+  if (dim < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("a concatenation goes along a dimension counted from 0, not {}", dim));
+}
+
+void JoinLayer::setOutput(const Layout& pattern) {
+  checkBeforeSetUp("SetOutputLayout");
+  if (pattern.hasMargins())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} gives an output without margins, but got {}; a repartition after "
+                            "it may add them",
+                            title(), pattern.describe()));
+  output_ = pattern;
+}
+
+std::string JoinLayer::ownSettings() const {
+  std::string text = dimension() < 0 ? "" : fmt::format("along dimension {}, ", dimension());
+  if (output_)
+    text += fmt::format("output like {}, ", output_->describe());
+  return text;
+}
+
+void JoinLayer::checkShapes(const Layouts& inputs) const {
+  if (inputs.empty())
+    throw Error(TENON_ERR_ARG, fmt::format("{} needs at least one input", title()));
+  Shape first = inputs.front().shape();
+  const int d = dimension();
+  if (d >= static_cast<int>(first.size()))
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} joins along dimension {}, but its input is [{}]",
+                                             title(), d, fmt::join(first, ",")));
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const Shape& shape = inputs[i].shape();
+    if (d >= 0 && shape.size() == first.size())
+      first[d] = shape[d];
+    if (shape != first)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} ({}) joins inputs of one shape{}, but input {} is [{}], and the "
+                              "first [{}]",
+                              title(), type(), d < 0 ? "" : fmt::format(" but for dimension {}", d),
+                              i, fmt::join(shape, ","), fmt::join(inputs.front().shape(), ",")));
+  }
+}
+
+Layout JoinLayer::outputOf(const Layouts& inputs) const {
+  Shape shape = inputs.front().shape();
+  for (std::size_t i = 1; dimension() >= 0 && i < inputs.size(); ++i)
+    shape[dimension()] += inputs[i].shape()[dimension()];
+  if (output_) {
+    if (!signature().empty())
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("{} has an output layout and a signature '{}'; choose one", title(),
+                              signature()));
+    return layoutLike(*output_, shape, title());
+  }
+  const Layout first = inputs.front().withoutMargins();
+  const Signature chosen(elementwiseTable(first.rank(), true), first.properties(), signature(),
+                         title());
+  std::vector<CutSource> same;
+  for (int d = 0; d < first.rank(); ++d)
+    same.push_back({&first, d});
+  return makeLayout(shape, first.meshPtr(), chosen.output(), same);
+}
+
+std::unique_ptr<Setup> JoinLayer::makeSetupOf(const Layouts& inputs) {
+  checkShapes(inputs);
+  return std::make_unique<JoinSetup>(*this, inputs, outputOf(inputs), dimension());
+}
+
+} // namespace tenon

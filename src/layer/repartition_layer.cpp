@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/repartition_layer.hpp"
+
+#include "layer/held_bytes.hpp"
+#include "layer/result_layout.hpp"
+#include "layer/saved.hpp"
+#include "layer/traffic_text.hpp"
+#include "linop/conversion.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+class RepartitionSetup final : public OneInputSetup {
+public:
+  RepartitionSetup(const Layer& layer, const Layout& input, const Layout& output)
+      : OneInputSetup(input, output),
+        op_(makeRef<Conversion>(layer.comm(), input, output, layer.dataType())) {}
+
+  std::unique_ptr<Frame> makeFrame() override { return std::make_unique<Frame>(); }
+  void apply(const DTensor& x, DTensor& y, Frame&, bool) override { op_->apply(x, y); }
+
+  void tangent(Frame&, const DTensor* dx, DTensor& dy) override {
+    if (dx)
+      op_->apply(*dx, dy);
+    else
+      zeroLocal(dy);
+  }
+
+  void adjoint(Frame&, const DTensor& dy, DTensor* dx) override {
+    if (dx)
+      op_->applyAdjoint(dy, *dx);
+  }
+
+  std::string describe() const override {
+    return fmt::format("  input {}\n  converted to {}\n", input().describe(),
+                       describeTraffic(*op_));
+  }
+  Index bytes() const override { return heldBytes(op_); }
+
+private:
+  Ref<Conversion> op_;
+};
+
+} // namespace
+
+RepartitionLayer::RepartitionLayer(CommPtr comm, Layout output)
+    : OneInputLayer(std::move(comm)), output_(std::move(output)) {}
+
+std::string RepartitionLayer::ownSettings() const {
+  return fmt::format("to {}, ", output_.describe());
+}
+
+std::unique_ptr<Setup> RepartitionLayer::makeSetup(const Layout& input) {
+  if (!signature().empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} has no signatures, so '{}' cannot be one; it gives the layout that "
+                            "it was created with",
+                            title(), signature()));
+  return std::make_unique<RepartitionSetup>(*this, input,
+                                            layoutLike(output_, input.shape(), title()));
+}
+
+} // namespace tenon

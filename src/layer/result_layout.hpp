@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layouts of results that a user gives once and that are used for any batch.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+namespace tenon {
+
+// The layout that lies as `pattern` does, for a tensor of this shape: mesh, properties and order of
+// the axes are the pattern's, and so are cuts and margins of each dimension of equal extent; other
+// dimensions are cut in balance. Throws TENON_ERR_SHAPE, naming `who`, if the ranks differ, and
+// TENON_ERR_LAYOUT if a dimension of another extent has a margin.
+Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who);
+
+} // namespace tenon

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Repartitions, joints and graphs through the C face.
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+
+namespace tenon::test {
+namespace {
+
+class LayerNetwork : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    split_ = layout({8, 3}, "S0");
+    columns_ = layout({8, 3}, "S1");
+    TenonSetFatalErrorHandler(TenonReturnErrorHandler, nullptr);
+  }
+  void TearDown() override {
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    expectSuccess(TenonLayoutDestroy(&split_));
+    expectSuccess(TenonLayoutDestroy(&columns_));
+    CApi::TearDown();
+  }
+
+  static TenonLayer doubled(TenonLayer layer) {
+    expectSuccess(TenonLayerSetDataType(layer, TENON_FLOAT64));
+    return layer;
+  }
+  TenonDTensor constant(TenonLayout layout, double value) {
+    TenonDTensor x = tensor(layout, TENON_FLOAT64);
+    expectSuccess(TenonDTensorFillConstant(x, value));
+    return x;
+  }
+  static double norm(TenonDTensor x) {
+    double value = 0;
+    expectSuccess(TenonDTensorNorm(x, &value));
+    return value;
+  }
+  static void destroy(std::initializer_list<TenonDTensor> tensors) {
+    for (TenonDTensor t : tensors)
+      expectSuccess(TenonDTensorDestroy(&t));
+  }
+
+  TenonLayout split_ = nullptr, columns_ = nullptr;
+};
+
+TEST_F(LayerNetwork, ARepartitionGivesTheLayoutForAnyBatch) {
+  TenonLayer move = nullptr;
+  expectSuccess(TenonLayerCreateRepartition(MPI_COMM_WORLD, columns_, &move));
+  doubled(move);
+  TenonLayout small = layout({5, 3}, "S0"), got = nullptr, want = layout({5, 3}, "S1");
+  for (auto [in, out] : {std::pair(split_, columns_), std::pair(small, want)}) {
+    expectSuccess(TenonLayerSetUp(move, in));
+    expectSuccess(TenonLayerGetOutputLayout(move, &got));
+    TenonBool equal = TENON_FALSE;
+    expectSuccess(TenonLayoutIsEqual(got, out, &equal));
+    EXPECT_EQ(equal, TENON_TRUE);
+    expectSuccess(TenonLayoutDestroy(&got));
+  }
+  TenonDTensor x = tensor(small, TENON_FLOAT64), y = nullptr, dx = nullptr;
+  expectSuccess(TenonDTensorFillNormal(x, 1, 2, 0, 1));
+  expectSuccess(TenonLayerCreateOutput(move, &y));
+  expectSuccess(TenonLayerCreateInputCotangent(move, &dx));
+  expectSuccess(TenonLayerApply(move, x, y));
+  EXPECT_NEAR(norm(x), norm(y), 1e-14 * norm(x));
+  destroy({x, y, dx});
+  expectSuccess(TenonLayoutDestroy(&small));
+  expectSuccess(TenonLayoutDestroy(&want));
+  expectSuccess(TenonLayerDestroy(&move));
+}
+
+// a + concatenation of parts of b: y = x_1 + [x_2, x_3], from three inputs.
+TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
+  TenonLayer graph = nullptr, add = nullptr, join = nullptr;
+  expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
+  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &add));
+  expectSuccess(TenonLayerCreateConcatenate(MPI_COMM_WORLD, 1, &join));
+  doubled(graph);
+  const int parts[] = {-2, -3};
+  int node = -9;
+  expectSuccess(TenonLayerGraphSetInputs(graph, 3));
+  expectSuccess(TenonLayerGraphAddNode(graph, join, 2, parts, &node));
+  EXPECT_EQ(node, 0);
+  const int both[] = {-1, node};
+  expectSuccess(TenonLayerGraphAddNode(graph, add, 2, both, nullptr));
+  TenonLayout one = layout({8, 1}, "B"), two = layout({8, 2}, "S0");
+  const TenonLayout in[] = {columns_, one, two};
+  expectSuccess(TenonLayerSetUpMany(graph, 3, in));
+
+  TenonDTensor x1 = constant(columns_, 1), x2 = constant(one, 2), x3 = constant(two, 3),
+               y = nullptr, dy = nullptr, dx3 = nullptr;
+  const TenonDTensor x[] = {x1, x2, x3};
+  expectSuccess(TenonLayerCreateOutput(graph, &y));
+  expectSuccess(TenonLayerApplyMany(graph, 3, x, y));
+  EXPECT_NEAR(norm(y), std::sqrt(8 * (9.0 + 16 + 16)), 1e-13); // rows 3, 4, 4
+  const TenonDTensor direction[] = {nullptr, x2, nullptr};
+  expectSuccess(TenonLayerApplyTangentMany(graph, 3, direction, y));
+  EXPECT_NEAR(norm(y), std::sqrt(8 * 4.0), 1e-13);
+  expectSuccess(TenonLayerCreateCotangent(graph, &dy));
+  expectSuccess(TenonDTensorFillConstant(dy, 5));
+  expectSuccess(TenonLayerCreateInputCotangentAt(graph, 2, &dx3));
+  const TenonDTensor wanted[] = {nullptr, nullptr, dx3};
+  expectSuccess(TenonLayerApplyAdjointMany(graph, dy, 3, wanted));
+  EXPECT_NEAR(norm(dx3), std::sqrt(16 * 25.0), 1e-13);
+
+  destroy({x1, x2, x3, y, dy, dx3});
+  expectSuccess(TenonLayoutDestroy(&one));
+  expectSuccess(TenonLayoutDestroy(&two));
+  for (TenonLayer layer : {graph, add, join})
+    expectSuccess(TenonLayerDestroy(&layer));
+}
+
+TEST_F(LayerNetwork, ADropoutByNameHasItsRateSet) {
+  TenonLayer drop = nullptr, same = nullptr, none = nullptr;
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "dropout", &drop));
+  expectSuccess(TenonLayerCreateDropout(MPI_COMM_WORLD, 0.75, &same));
+  expectSuccess(TenonLayerSetRate(drop, 0.75));
+  TenonDTensor x = constant(split_, 1), y[] = {nullptr, nullptr};
+  int i = 0;
+  for (TenonLayer layer : {drop, same}) {
+    doubled(layer);
+    expectSuccess(TenonLayerSetUp(layer, split_));
+    expectSuccess(TenonLayerInitialize(layer, 5));
+    expectSuccess(TenonLayerCreateOutput(layer, &y[i]));
+    expectSuccess(TenonLayerApply(layer, x, y[i++]));
+  }
+  double largest = 0;
+  expectSuccess(TenonDTensorMaxAbs(y[0], &largest));
+  EXPECT_EQ(largest, 4); // 1 / (1 - rate)
+  EXPECT_EQ(norm(y[0]), norm(y[1]));
+  expectCode(TENON_ERR_STATE, TenonLayerSetRate(drop, 0.5), {"SetRate"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateDropout(MPI_COMM_WORLD, 1, &none), {"below 1"});
+  expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "dropuot", &none),
+                   {"dropout"});
+  destroy({x, y[0], y[1]});
+  for (TenonLayer layer : {drop, same})
+    expectSuccess(TenonLayerDestroy(&layer));
+}
+
+TEST_F(LayerNetwork, ErrorsNameWhatIsWrong) {
+  TenonLayer graph = nullptr, add = nullptr, other = nullptr, none = nullptr;
+  expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
+  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &add));
+  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &other));
+  expectCode(TENON_ERR_TYPE, TenonLayerSetRate(other, 0.5), {"dropout"});
+  const int missing = 4;
+  expectCode(TENON_ERR_ARG, TenonLayerGraphAddNode(graph, add, 1, &missing, nullptr), {"4", "-1"});
+  expectCode(TENON_ERR_NULL, TenonLayerGraphAddNode(graph, add, 1, nullptr, nullptr), {"inputs"});
+  expectCode(TENON_ERR_TYPE, TenonLayerGraphAddNode(other, add, 1, &missing, nullptr), {"graph"});
+  expectCode(TENON_ERR_TYPE, TenonLayerGraphSetInputs(other, 2), {"graph"});
+  expectCode(TENON_ERR_ARG, TenonLayerGraphSetInputs(graph, 0), {"at least one"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetOutputLayout(graph, split_), {"add and concatenate"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateConcatenate(MPI_COMM_WORLD, -1, &none), {"-1"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateRepartition(MPI_COMM_SELF, split_, &none),
+                   {"another communicator"});
+  expectCommonCode(TENON_ERR_NULL, TenonLayerSetUpMany(add, 2, nullptr), {"inputs"});
+  const TenonLayout two[] = {split_, columns_};
+  expectSuccess(TenonLayerSetOutputLayout(add, columns_));
+  expectSuccess(TenonLayerSetUpMany(add, 2, two));
+  TenonDTensor dx = nullptr, x = constant(split_, 1), y = constant(columns_, 1);
+  expectCommonCode(TENON_ERR_ARG, TenonLayerCreateInputCotangentAt(add, 2, &dx), {"2 inputs"});
+  const TenonDTensor xs[] = {x, nullptr};
+  EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, xs, y));
+  EXPECT_EQ(TENON_ERR_ARG, TenonLayerApplyMany(add, 65, xs, y));
+  EXPECT_EQ(TENON_ERR_NULL, TenonLayerApplyMany(add, 2, nullptr, y));
+  destroy({x, y});
+  for (TenonLayer layer : {graph, add, other})
+    expectSuccess(TenonLayerDestroy(&layer));
+}
+
+} // namespace
+} // namespace tenon::test

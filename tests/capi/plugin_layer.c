@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A plugin: the type "reaction" of layers y = rate x (1 - x), the logistic term of a
+ * reaction-diffusion solver, with its rate as a parameter, in float64. */
+#include <tenon/dtensor.h>
+#include <tenon/ext/layer.h>
+
+#include <stdlib.h>
+
+/* What the functions read and write: NULL where there is nothing. */
+typedef struct {
+  const double *x, *in, *rate, *rateTangent;
+  double *out, *rateGradient;
+  TenonInt cells;
+} Arrays;
+
+static TenonErrorCode readable(TenonDTensor tensor, const double** array) {
+  const void* memory = NULL;
+  *array = NULL;
+  if (tensor == NULL)
+    return TENON_SUCCESS;
+  TenonCall(TenonDTensorGetArrayRead(tensor, TENON_FLOAT64, &memory));
+  *array = (const double*)memory;
+  return TenonDTensorRestoreArrayRead(tensor, &memory);
+}
+
+static TenonErrorCode writable(TenonDTensor tensor, double** array) {
+  void* memory = NULL;
+  *array = NULL;
+  if (tensor == NULL)
+    return TENON_SUCCESS;
+  TenonCall(TenonDTensorGetArray(tensor, TENON_FLOAT64, &memory));
+  *array = (double*)memory;
+  return TenonDTensorRestoreArray(tensor, &memory);
+}
+
+static TenonErrorCode arraysOf(TenonLayer layer, TenonDTensor x, TenonDTensor in, TenonDTensor out,
+                               Arrays* a) {
+  TenonDTensor rate = NULL, tangent = NULL, gradient = NULL;
+  TenonCall(TenonLayerShellGetValue(layer, 0, &rate));
+  TenonCall(TenonLayerShellGetTangent(layer, 0, &tangent));
+  TenonCall(TenonLayerShellGetGradient(layer, 0, &gradient));
+  TenonCall(readable(x, &a->x));
+  TenonCall(readable(in, &a->in));
+  TenonCall(readable(rate, &a->rate));
+  TenonCall(readable(tangent, &a->rateTangent));
+  TenonCall(writable(out, &a->out));
+  TenonCall(writable(gradient, &a->rateGradient));
+  return TenonDTensorGetLocalSize(x, &a->cells);
+}
+
+static TenonErrorCode apply(TenonLayer layer, TenonDTensor x, TenonDTensor y, void* context) {
+  Arrays a;
+  TenonInt i;
+  ++*(int*)context;
+  TenonCall(arraysOf(layer, x, NULL, y, &a));
+  for (i = 0; i < a.cells; ++i)
+    a.out[i] = a.rate[0] * a.x[i] * (1 - a.x[i]);
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode applyTangent(TenonLayer layer, TenonDTensor x, TenonDTensor y,
+                                   TenonDTensor dx, TenonDTensor dy, void* context) {
+  Arrays a;
+  TenonInt i;
+  (void)y;
+  (void)context;
+  TenonCall(arraysOf(layer, x, dx, dy, &a));
+  for (i = 0; i < a.cells; ++i)
+    a.out[i] = (a.in ? a.rate[0] * (1 - 2 * a.x[i]) * a.in[i] : 0) +
+               (a.rateTangent ? a.rateTangent[0] * a.x[i] * (1 - a.x[i]) : 0);
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode applyAdjoint(TenonLayer layer, TenonDTensor x, TenonDTensor y,
+                                   TenonDTensor dy, TenonDTensor dx, void* context) {
+  Arrays a;
+  TenonInt i;
+  (void)y;
+  (void)context;
+  TenonCall(arraysOf(layer, x, dy, dx, &a));
+  for (i = 0; i < a.cells; ++i) {
+    a.rateGradient[0] += a.in[i] * a.x[i] * (1 - a.x[i]);
+    if (a.out)
+      a.out[i] = a.rate[0] * (1 - 2 * a.x[i]) * a.in[i];
+  }
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode create(TenonLayer shell) {
+  const TenonLayerShellFunctions functions = {NULL, apply, applyTangent, applyAdjoint};
+  const TenonInt one = 1;
+  int* applied = (int*)calloc(1, sizeof *applied);
+  if (applied == NULL)
+    return TENON_ERR_MEMORY;
+  TenonCall(TenonLayerShellSetContext(shell, applied, free));
+  TenonCall(TenonLayerShellSetFunctions(shell, &functions));
+  return TenonLayerShellAddParameter(shell, "rate", 1, &one, 1, 1);
+}
+
+static TenonErrorCode refuse(TenonLayer shell) {
+  (void)shell;
+  return TENON_ERR_SUPPORT;
+}
+
+/* What the host looks for in the shared object. */
+TENON_EXTERN TenonErrorCode registerLayers(void) TENON_NOEXCEPT;
+
+TenonErrorCode registerLayers(void) {
+  TenonCall(TenonLayerRegister("refusing", refuse));
+  return TenonLayerRegister("reaction", create);
+}

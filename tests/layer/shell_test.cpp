@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers of the user's functions: their workspace, what they may ask when, and what is refused. That
+// forward and derivatives are right is in the sweeps over all layers, of which one is a shell.
+#include "layer_run.hpp"
+
+#include "layer/layer_types.hpp"
+
+namespace tenon {
+namespace {
+
+using test::expectErrorOnAll;
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+TenonErrorCode codeOf(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.code();
+  }
+  return TENON_SUCCESS;
+}
+
+// y = x, which leaves the number of the Apply in its workspace and reads it in the adjoint.
+struct Counting {
+  Ref<ShellLayer> layer = makeRef<ShellLayer>(world());
+  int applied = 0;
+  std::vector<int> read;
+
+  Counting() {
+    layer->setStackDepth(3);
+    layer->functions().setUp = [this](const Layout& x) {
+      layer->setWorkspace(sizeof(int));
+      return x;
+    };
+    layer->functions().apply = [this](const DTensor& x, DTensor& y) {
+      copyLocal(x, y);
+      ++applied;
+      if (void* memory = layer->call().workspace)
+        *static_cast<int*>(memory) = applied;
+    };
+    layer->functions().adjoint = [this](const KernelPoint&, const DTensor& dy, DTensor* dx) {
+      read.push_back(*static_cast<int*>(layer->call().workspace));
+      copyLocal(dy, *dx);
+    };
+  }
+};
+
+TEST(Shell, HasAWorkspaceForEachLevelOfTheStack) {
+  Counting counting;
+  test::Step step(counting.layer, onWorld({6, 2}, "S0"));
+  for (int i = 0; i < 3; ++i)
+    step.apply();
+  for (int i = 0; i < 3; ++i)
+    step.adjoint();
+  EXPECT_EQ(counting.read, (std::vector<int>{3, 2, 1}));
+  step.layer->setTraining(false);
+  step.apply(); // without a workspace
+  EXPECT_EQ(counting.applied, 4);
+}
+
+TEST(Shell, ConvertsToTheLettersItsFunctionsKnow) {
+  Counting counting;
+  counting.layer->setLetters("S1,R");
+  counting.layer->setUp(onWorld({6, 2}, "S0"));
+  EXPECT_EQ(counting.layer->outputLayout(), onWorld({6, 2}, "S1"));
+  counting.layer->setUp(onWorld({6, 2}, "R"));
+  EXPECT_EQ(counting.layer->outputLayout(), onWorld({6, 2}, "R"));
+}
+
+TEST(Shell, RefusesWhatItLacks) {
+  const Layout x = onWorld({6, 2}, "S0");
+  expectErrorOnAll(TENON_ERR_STATE, {"no function for Apply"},
+                   [&] { makeRef<ShellLayer>(world())->setUp(x); });
+  Counting counting;
+  EXPECT_EQ(codeOf([&] { counting.layer->call(); }), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf([&] { counting.layer->addParameter("a", {}, 0, 0); }), TENON_ERR_SHAPE);
+  EXPECT_EQ(codeOf([&] { counting.layer->addParameter("a", {0}, 0, 0); }), TENON_ERR_SHAPE);
+  counting.layer->addParameter("a", {1}, 0, 0);
+  EXPECT_EQ(codeOf([&] { counting.layer->addParameter("a", {1}, 0, 0); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { counting.layer->setWorkspace(-1); }), TENON_ERR_ARG);
+  test::Step step(counting.layer, x);
+  step.apply();
+  EXPECT_EQ(codeOf([&] { step.layer->applyTangent(step.x.get(), *step.y); }), TENON_ERR_SUPPORT);
+  EXPECT_EQ(codeOf([&] { counting.layer->call(); }), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf([&] { counting.layer->functions(); }), TENON_ERR_STATE);
+}
+
+TEST(Shell, DestroysEachContextOnce) {
+  std::vector<int> destroyed;
+  int first = 1, second = 2;
+  const auto destroy = [&](void* context) { destroyed.push_back(*static_cast<int*>(context)); };
+  auto layer = makeRef<ShellLayer>(world());
+  layer->setContext(&first, destroy);
+  layer->setContext(&second, destroy);
+  EXPECT_EQ(destroyed, (std::vector<int>{1}));
+  EXPECT_EQ(layer->context(), &second);
+  layer = {};
+  EXPECT_EQ(destroyed, (std::vector<int>{1, 2}));
+}
+
+TEST(LayerTypes, AreMadeByName) {
+  for (const std::string& name : layerTypes().names())
+    EXPECT_EQ(layerTypes().find(name)(world())->type(), name);
+  EXPECT_EQ(codeOf([] { layerTypes().find("tahn"); }), TENON_ERR_TYPE);
+}
+
+} // namespace
+} // namespace tenon

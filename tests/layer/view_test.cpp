@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a view says of conversions and memory, against numbers counted by hand.
+#include "layer_run.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::world;
+
+void expectLine(const Layer& layer, const std::string& line) {
+  EXPECT_NE(layer.describe().find(line), std::string::npos) << "'" << line << "' is missing in\n"
+                                                            << layer.describe();
+}
+
+std::string memory(Index parameters, Index buffers, Index stack) {
+  return fmt::format("memory of this rank: parameters {} bytes, buffers {}, stack {}\n", parameters,
+                     buffers, stack);
+}
+
+// Each of n ranks sends its two rows of three to the n - 1 others.
+TEST(View, CountsMessagesAndBytesOfAnAllGather) {
+  const Index n = world()->size();
+  const auto move = makeRef<RepartitionLayer>(world(), onWorld({2 * n, 3}, "B"));
+  move->setDataType(TENON_FLOAT64);
+  move->setUp(onWorld({2 * n, 3}, "S0"));
+  expectLine(*move, fmt::format("at most {} messages and {} bytes from a rank, {} bytes in all",
+                                n - 1, (n - 1) * 48, n * (n - 1) * 48));
+}
+
+// The replicated weight [2, 3] and bias [2] of data parallel training are summed over the ranks.
+TEST(View, CountsTheReductionOfGradients) {
+  const Index n = world()->size();
+  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  layer->setUp(onWorld({4, 3}, "S0"));
+  if (n > 1)
+    expectLine(*layer, fmt::format("gradient to direction in {}: at most {} messages",
+                                   onWorld({2, 3}, "B").describe(), n - 1));
+  else
+    EXPECT_EQ(layer->describe().find("gradient to direction"), std::string::npos);
+}
+
+// Memory is there once it is used: each rank has two of the outputs.
+TEST(View, CountsMemoryAllocatedNow) {
+  const auto layer = makeRef<AffineLayer>(world(), 3, 2 * world()->size());
+  layer->setDataType(TENON_FLOAT64);
+  layer->setUp(onWorld({4, 3}, "B"));
+  expectLine(*layer, memory(0, 0, 0));
+  layer->initialize(1, 1);
+  expectLine(*layer, memory(8 * (6 + 2), 0, 0));
+}
+
+TEST(View, CountsTheStackOfConvertedInputs) {
+  const auto tanh = makeRef<PointwiseLayer>(world(), Pointwise::Tanh);
+  tanh->setDataType(TENON_FLOAT64);
+  tanh->setStackDepth(3);
+  tanh->setSignature("B");
+  tanh->setUp(onWorld({5, 2}, "S0"));
+  const std::string text = tanh->describe();
+  const std::string stack = fmt::format("stack {}\n", world()->size() > 1 ? 3 * 10 * 8 : 0);
+  EXPECT_NE(text.find(stack), std::string::npos) << text;
+}
+
+TEST(View, ShowsEachSharedLayerOnce) {
+  const auto graph = test::residualNet(world());
+  graph->setUp(onWorld({2, 3, 6, 5}, "S2"));
+  const std::string text = graph->describe();
+  const std::string line = "parameter weight:";
+  EXPECT_NE(text.find(line), std::string::npos) << text;
+  EXPECT_EQ(text.find(line), text.rfind(line)) << text;
+}
+
+} // namespace
+} // namespace tenon
