@@ -5,6 +5,7 @@
 // One pass over a row of outputs takes all taps of one input row; the loops are free of branches.
 #include "kernels/maximum.hpp"
 #include "kernels/pooling_backends.hpp"
+#include "kernels/vector_clones.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -38,8 +39,8 @@ inline void take(T value, Tap tap, T& best, Tap& winner) {
 
 // The taps firstTap, firstTap + 1, ... of one input row, one for each of kTaps, combined into a row
 // of outputs, which holds nothing yet if it begins.
-template <bool kBegins, class T, int... kTaps>
-void combineRow(std::integer_sequence<int, kTaps...>, Index outputs, const T* __restrict x,
+template <bool kBegins, class Count, class T, int... kTaps>
+void combineRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict x,
                 Tap firstTap, T* __restrict y, Tap* __restrict taps) {
   constexpr Index kWidth = sizeof...(kTaps);
   for (Index o = 0; o < outputs; ++o) {
@@ -52,8 +53,8 @@ void combineRow(std::integer_sequence<int, kTaps...>, Index outputs, const T* __
 }
 
 // The transpose: the row's cells get the cotangent where their tap has won.
-template <class T, int... kTaps>
-void spreadRow(std::integer_sequence<int, kTaps...>, Index outputs, const T* __restrict dy,
+template <class Count, class T, int... kTaps>
+void spreadRow(std::integer_sequence<int, kTaps...>, Count outputs, const T* __restrict dy,
                const Tap* __restrict taps, Tap firstTap, T* __restrict dx) {
   constexpr Index kWidth = sizeof...(kTaps);
   for (Index o = 0; o < outputs; ++o) {
@@ -77,51 +78,150 @@ void withTaps(Index width, Visit visit) {
 }
 constexpr Index kMostTaps = 4;
 
+struct Tiles {
+  Index planes;
+  WindowShape window;
+  Index inVolume, outVolume;
+  bool overrun; // the input is covered, row after row: whole vectors may be worked on
+};
+
+// A row in whole vectors: what the last one has beyond the row's end belongs to the next row, which
+// comes later and overwrites it. So rows that are no multiple of a vector cost no remainder loop.
+constexpr Index kLanes = 8;
+using Vector = std::integral_constant<Index, kLanes>;
+
+Index wholeVectors(Index outputs) {
+  return (outputs + kLanes - 1) / kLanes * kLanes;
+}
+
+// visit(first cell of the windows, first output) for each row of outputs.
+template <class Visit>
+void forEachRow(const Tiles& tiles, Visit visit) {
+  const WindowShape& w = tiles.window;
+  if (tiles.overrun) { // then rows follow each other without gaps
+    const Index rows = tiles.planes * w.out[0] * w.out[1], outputs = w.out[2];
+    const Index step = w.kernel[1] * w.in[2];
+    for (Index r = 0; r < rows; ++r)
+      visit(r * step, r * outputs);
+    return;
+  }
+  Index output = 0;
+  for (Index p = 0; p < tiles.planes; ++p)
+    for (Index o0 = 0; o0 < w.out[0]; ++o0)
+      for (Index o1 = 0; o1 < w.out[1]; ++o1, output += w.out[2])
+        visit(p * tiles.inVolume + (o0 * w.kernel[0] * w.in[1] + o1 * w.kernel[1]) * w.in[2],
+              output);
+}
+
+// visit(count, first output) for the pieces of the row that begins at `output`.
+template <class Visit>
+void forEachVector(const Tiles& tiles, Index output, Visit visit) {
+  const Index outputs = tiles.window.out[2];
+  if (!tiles.overrun || output + wholeVectors(outputs) > tiles.planes * tiles.outVolume)
+    return visit(outputs, Index(0));
+  for (Index o = 0; o < outputs; o += kLanes)
+    visit(Vector(), o);
+}
+
+// visit(offset of the input row, its first tap) for the rows of a window in order.
+template <class Visit>
+void forEachInputRow(const WindowShape& w, Visit visit) {
+  Tap first = 0;
+  for (Index t0 = 0; t0 < w.kernel[0]; ++t0)
+    for (Index t1 = 0; t1 < w.kernel[1]; ++t1, first += Tap(w.kernel[2]))
+      visit((t0 * w.in[1] + t1) * w.in[2], first);
+}
+
+// Some outputs of a row: all that is left of it, or a Vector.
+template <class Sequence, class Count, class T>
+void poolSome(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
+  forEachInputRow(w, [&](Index row, Tap first) {
+    if (first == 0)
+      combineRow<true>(sequence, outputs, x + row, first, y, taps);
+    else
+      combineRow<false>(sequence, outputs, x + row, first, y, taps);
+  });
+}
+
+template <class T>
+void poolAll(const Tiles& tiles, const T* x, T* y, Tap* kept, Tap* rowTaps) {
+  const WindowShape& w = tiles.window;
+  withTaps(w.kernel[2], [&](auto sequence) {
+    forEachRow(tiles, [&](Index input, Index output) {
+      forEachVector(tiles, output, [&](auto count, Index o) {
+        poolSome(sequence, count, w, x + input + o * w.kernel[2], y + output + o,
+                 kept ? kept + output + o : rowTaps);
+      });
+    });
+  });
+}
+
+template <class T>
+void spreadAll(const Tiles& tiles, const T* dy, const Tap* taps, T* dx) {
+  const WindowShape& w = tiles.window;
+  withTaps(w.kernel[2], [&](auto sequence) {
+    forEachRow(tiles, [&](Index input, Index output) {
+      forEachInputRow(w, [&](Index row, Tap first) {
+        forEachVector(tiles, output, [&](auto count, Index o) {
+          spreadRow(sequence, count, dy + output + o, taps + output + o, first,
+                    dx + input + row + o * w.kernel[2]);
+        });
+      });
+    });
+  });
+}
+
+TENON_VECTOR_CLONES void pool(const Tiles& tiles, const float* x, float* y, Tap* kept, Tap* row) {
+  poolAll(tiles, x, y, kept, row);
+}
+TENON_VECTOR_CLONES void pool(const Tiles& tiles, const double* x, double* y, Tap* kept, Tap* row) {
+  poolAll(tiles, x, y, kept, row);
+}
+TENON_VECTOR_CLONES void spread(const Tiles& tiles, const float* dy, const Tap* taps, float* dx) {
+  spreadAll(tiles, dy, taps, dx);
+}
+TENON_VECTOR_CLONES void spread(const Tiles& tiles, const double* dy, const Tap* taps, double* dx) {
+  spreadAll(tiles, dy, taps, dx);
+}
+
 template <class T>
 class TilePooling final : public Pooling<T> {
 public:
   TilePooling(const PoolingShape& shape, KernelContextPtr context)
-      : context_(std::move(context)), planes_(shape.planes), window_(embedWindow(shape.window)),
-        inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)) {
+      : context_(std::move(context)), tiles_{shape.planes, embedWindow(shape.window), 0, 0, false} {
+    const WindowShape& w = tiles_.window;
+    tiles_.inVolume = inputVolume(w);
+    tiles_.outVolume = outputVolume(w);
+    tiles_.overrun = w.kernel[0] == 1 && coversInput();
     ScratchPlan plan;
-    tapsAt_ = plan.add<Tap>(window_.out[2]);
-    maximaAt_ = plan.add<T>(window_.out[2]);
+    tapsAt_ = plan.add<Tap>(wholeVectors(w.out[2]));
+    maximaAt_ = plan.add<T>(tiles_.window.out[2]);
     context_->reserve(plan);
   }
 
-  Index workspaceBytes() const override { return planes_ * outVolume_ * Index(sizeof(Tap)); }
+  Index workspaceBytes() const override {
+    return tiles_.planes * tiles_.outVolume * Index(sizeof(Tap));
+  }
 
   void forward(const T* x, T* y, void* workspace) override {
-    auto* kept = static_cast<Tap*>(workspace);
-    Tap* rowTaps = context_->scratch<Tap>(tapsAt_);
-    withTaps(window_.kernel[2], [&](auto sequence) {
-      forEachRow([&](Index input, Index output) {
-        poolRow(sequence, x + input, y + output, kept ? kept + output : rowTaps);
-      });
-    });
+    pool(tiles_, x, y, static_cast<Tap*>(workspace), context_->scratch<Tap>(tapsAt_));
   }
 
   void adjoint(const T* dy, const void* workspace, T* dx) override {
-    const auto* taps = static_cast<const Tap*>(workspace);
     if (!coversInput())
-      std::fill_n(dx, planes_ * inVolume_, T(0));
-    withTaps(window_.kernel[2], [&](auto sequence) {
-      forEachRow([&](Index input, Index output) {
-        forEachInputRow([&](Index row, Tap first) {
-          spreadRow(sequence, window_.out[2], dy + output, taps + output, first, dx + input + row);
-        });
-      });
-    });
+      std::fill_n(dx, tiles_.planes * tiles_.inVolume, T(0));
+    spread(tiles_, dy, static_cast<const Tap*>(workspace), dx);
   }
 
   void tangent(const T* x, const T* dx, T* dy) override {
+    const WindowShape& w = tiles_.window;
     Tap* taps = context_->scratch<Tap>(tapsAt_);
     T* maxima = context_->scratch<T>(maximaAt_);
-    withTaps(window_.kernel[2], [&](auto sequence) {
-      forEachRow([&](Index input, Index output) {
-        poolRow(sequence, x + input, maxima, taps);
-        for (Index o = 0; o < window_.out[2]; ++o)
-          dy[output + o] = dx[input + o * window_.kernel[2] + offsetOf(taps[o])];
+    withTaps(w.kernel[2], [&](auto sequence) {
+      forEachRow(tiles_, [&](Index input, Index output) {
+        poolSome(sequence, w.out[2], w, x + input, maxima, taps);
+        for (Index o = 0; o < w.out[2]; ++o)
+          dy[output + o] = dx[input + o * w.kernel[2] + offsetOf(taps[o])];
       });
     });
   }
@@ -129,54 +229,23 @@ public:
   Backend backend() const override { return Backend::Blas; }
 
 private:
-  // visit(first cell of the windows, first output) for each row of outputs.
-  template <class Visit>
-  void forEachRow(Visit visit) const {
-    const WindowShape& w = window_;
-    Index output = 0;
-    for (Index p = 0; p < planes_; ++p)
-      for (Index o0 = 0; o0 < w.out[0]; ++o0)
-        for (Index o1 = 0; o1 < w.out[1]; ++o1, output += w.out[2])
-          visit(p * inVolume_ + (o0 * w.kernel[0] * w.in[1] + o1 * w.kernel[1]) * w.in[2], output);
-  }
-
-  // visit(offset of the input row, its first tap) for the rows of a window in order.
-  template <class Visit>
-  void forEachInputRow(Visit visit) const {
-    Tap first = 0;
-    for (Index t0 = 0; t0 < window_.kernel[0]; ++t0)
-      for (Index t1 = 0; t1 < window_.kernel[1]; ++t1, first += Tap(window_.kernel[2]))
-        visit((t0 * window_.in[1] + t1) * window_.in[2], first);
-  }
-
-  template <class Sequence>
-  void poolRow(Sequence sequence, const T* x, T* y, Tap* taps) const {
-    forEachInputRow([&](Index row, Tap first) {
-      if (first == 0)
-        combineRow<true>(sequence, window_.out[2], x + row, first, y, taps);
-      else
-        combineRow<false>(sequence, window_.out[2], x + row, first, y, taps);
-    });
-  }
-
   // Where a tap lies from the window's first cell.
   Index offsetOf(Tap tap) const {
-    const Index row = tap / window_.kernel[2];
-    return (row / window_.kernel[1] * window_.in[1] + row % window_.kernel[1]) * window_.in[2] +
-           tap % window_.kernel[2];
+    const WindowShape& w = tiles_.window;
+    const Index row = tap / w.kernel[2];
+    return (row / w.kernel[1] * w.in[1] + row % w.kernel[1]) * w.in[2] + tap % w.kernel[2];
   }
 
   bool coversInput() const {
+    const WindowShape& w = tiles_.window;
     for (int d = 0; d < kMaxSpatial; ++d)
-      if (window_.in[d] != window_.out[d] * window_.kernel[d])
+      if (w.in[d] != w.out[d] * w.kernel[d])
         return false;
     return true;
   }
 
   KernelContextPtr context_;
-  Index planes_;
-  WindowShape window_;
-  Index inVolume_, outVolume_;
+  Tiles tiles_;
   Index tapsAt_, maximaAt_; // of a row, in the scratch
 };
 

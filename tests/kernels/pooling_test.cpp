@@ -154,6 +154,31 @@ TYPED_TEST(PoolingKernel, BackendsEqualTheReference) {
     }
 }
 
+// Rows shorter than a vector, of its length, and longer; with planes on both sides of their ends.
+TYPED_TEST(PoolingKernel, TilesOfEveryRowLengthEqualTheReference) {
+  using T = TypeParam;
+  Draw draw(10);
+  for (Index width : {1, 2, 3, 4})
+    for (Index outputs = 1; outputs <= 18; ++outputs)
+      for (Index planes : {1, 2, 7}) {
+        const PoolingShape shape{planes,
+                                 {.rank = 2,
+                                  .in = {4, outputs * width},
+                                  .out = {2, outputs},
+                                  .kernel = {2, width},
+                                  .stride = {2, width}},
+                                 PoolingMode::Max};
+        const auto x = draw.integers<T>(planes * inputVolume(shape.window), 2);
+        const auto u = draw.integers<T>(Index(x.size()));
+        const auto v = draw.integers<T>(planes * outputVolume(shape.window));
+        const auto expected = allResults<T>(shape, Backend::Reference, x, u, v);
+        const auto r = allResults<T>(shape, Backend::Blas, x, u, v);
+        ASSERT_EQ(r.y, expected.y) << describe(shape.window);
+        ASSERT_EQ(r.dx, expected.dx) << describe(shape.window);
+        ASSERT_EQ(r.dy, expected.dy) << describe(shape.window);
+      }
+}
+
 TYPED_TEST(PoolingKernel, TangentAndAdjointAreAPair) {
   using T = TypeParam;
   Draw draw(9);
