@@ -10,6 +10,7 @@
 #include <tenon/error.h>
 #include <tenon/init.h>
 #include <tenon/layer.h>
+#include <tenon/layer_create.h>
 #include <tenon/layer_network.h>
 #include <tenon/layout.h>
 #include <tenon/linearop.h>

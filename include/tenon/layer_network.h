@@ -20,6 +20,26 @@
 
 #include <tenon/layer.h>
 
+/** @name One after the other */
+/**@{*/
+
+/** @brief Layers one after the other, to be added with TenonLayerSequentialAdd(). Collective on
+ *         comm. */
+TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
+                                                       TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Adds a layer at the end. Not collective.
+ *
+ *  The container sets the layer up for the output of the one before, with the container's data type
+ *  and stack depth, and keeps a reference on it.
+ *
+ *  @return TENON_ERR_TYPE if the container is no sequential layer, TENON_ERR_ARG if the layer lives
+ *          on another communicator
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
+                                                    TenonLayer layer) TENON_NOEXCEPT;
+/**@}*/
+
 /** @name Moving and joining */
 /**@{*/
 

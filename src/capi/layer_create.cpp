@@ -10,7 +10,7 @@
 #include "layer/pointwise_layer.hpp"
 #include "layer/pooling_layer.hpp"
 
-#include <tenon/layer.h>
+#include <tenon/layer_create.h>
 
 using namespace tenon;
 

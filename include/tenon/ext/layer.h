@@ -23,6 +23,7 @@
 #define TENON_EXT_LAYER_H
 
 #include <tenon/layer.h>
+#include <tenon/layer_create.h>
 
 /** @brief The layout of the output for one of the input.
  *
