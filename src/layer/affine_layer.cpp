@@ -3,6 +3,7 @@
 
 #include "kernels/gemm.hpp"
 #include "kernels/pointwise.hpp"
+#include "sys/log.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +26,7 @@ public:
       if (p.size() > 1)
         addBiasOf<T>(p[1]->value(), out);
     });
+    logFlops(flops());
   }
 
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
@@ -34,10 +36,12 @@ public:
       std::fill_n(out, dy.localCells(), T(0));
       if (dx)
         multiply<T>(*dx, p[0]->value(), T(1), out);
-      if (const DTensor* dw = p[0]->tangent())
+      const DTensor* dw = p[0]->tangent();
+      if (dw)
         multiply<T>(*point.x, *dw, T(1), out);
       if (const DTensor* db = p.size() > 1 ? p[1]->tangent() : nullptr)
         addBiasOf<T>(*db, out);
+      logFlops(flops() * ((dx ? 1 : 0) + (dw ? 1 : 0)));
     });
   }
 
@@ -50,6 +54,7 @@ public:
                 dx->mutableData<T>(), i_);
       gemm<T>(backend_, true, false, o_, i_, n_, T(1), g, o_, point.x->data<T>(), i_, T(1),
               p[0]->gradientAddends().mutableData<T>(), i_);
+      logFlops(flops() * (dx ? 2 : 1));
       if (p.size() < 2)
         return;
       DTensor& db = p[1]->gradientAddends();
@@ -63,6 +68,9 @@ public:
   }
 
 private:
+  // Of one product, a multiplication and an addition for each pair.
+  double flops() const { return 2.0 * double(n_ * i_) * double(o_); }
+
   // out = x W^T + beta out
   template <class T>
   void multiply(const DTensor& x, const DTensor& w, T beta, T* out) {

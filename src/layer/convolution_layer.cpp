@@ -5,6 +5,7 @@
 #include "layer/layer_context.hpp"
 #include "layer/typed_kernel.hpp"
 #include "layer/window_layout.hpp"
+#include "sys/log.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,8 @@ class LocalConvolution final : public LocalKernel {
 public:
   LocalConvolution(const ConvolutionShape& shape, TenonDataType type, Backend backend,
                    const KernelContextPtr& context)
-      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }) {}
+      : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
+        flops_(flopsOf(shape)) {}
 
   bool keepsInput() const override { return true; }
 
@@ -26,6 +28,7 @@ public:
       const T* b = p.size() > 1 ? p[1]->value().data<T>() : nullptr;
       kernel_.get<T>().forward(x.data<T>(), w, b, y.mutableData<T>(), false);
     });
+    logFlops(flops_);
   }
 
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
@@ -42,6 +45,7 @@ public:
         kernel_.get<T>().forward(point.x->data<T>(), dw->data<T>(), nullptr, out, true);
       if (b)
         addPlaneBias(dy, b, out);
+      logFlops(flops_ * ((dx ? 1 : 0) + (dw ? 1 : 0)));
     });
   }
 
@@ -54,6 +58,7 @@ public:
       kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>(),
                                       p[0]->gradientAddends().mutableData<T>(), db);
     });
+    logFlops(flops_ * (dx ? 2 : 1));
   }
 
   std::string describe() const override {
@@ -63,6 +68,12 @@ public:
   }
 
 private:
+  // Of one product with the weights, a multiplication and an addition for each tap.
+  static double flopsOf(const ConvolutionShape& shape) {
+    return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
+           double(shape.inChannels / shape.groups * kernelVolume(shape.window));
+  }
+
   // y[n,o,...] += b[o]
   template <class T>
   static void addPlaneBias(const DTensor& y, const T* b, T* out) {
@@ -74,6 +85,7 @@ private:
   }
 
   TypedKernel<Convolution> kernel_;
+  double flops_;
 };
 
 } // namespace

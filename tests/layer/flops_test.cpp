@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The operations that the log counts: a split of the work over the ranks adds up to the whole.
+#include "layer_run.hpp"
+
+#include "sys/log.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::world;
+
+// What all ranks have counted in local kernels since the log was enabled.
+double countedFlops() {
+  double mine = 0, all = 0;
+  for (const EventRecord& record : logSnapshot())
+    if (record.event == "LocalKernel")
+      mine += record.flops;
+  MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+
+// One Apply and one ApplyAdjoint.
+double flopsOf(const Ref<Layer>& layer, const Layout& input) {
+  layer->setUp(input);
+  const auto x = test::tensor(input), dx = test::tensor(input.dual());
+  const auto y = test::tensor(layer->outputLayout(input)),
+             dy = test::tensor(layer->outputLayout(input).dual());
+  logReset();
+  logEnable(true);
+  layer->apply(*x, *y);
+  layer->applyAdjoint(*dy, dx.get());
+  const double counted = countedFlops();
+  logEnable(false);
+  return counted;
+}
+
+TEST(Flops, OfAnAffineLayerAreThreeProducts) {
+  for (const char* letter : {"n", "o", "i"}) {
+    const auto layer = makeRef<AffineLayer>(world(), 6, 10);
+    layer->setDataType(TENON_FLOAT64);
+    layer->setSignature(letter);
+    EXPECT_EQ(flopsOf(layer, onWorld({9, 6}, "S0")), 3 * 2 * 9 * 6 * 10) << letter;
+  }
+}
+
+TEST(Flops, OfAConvolutionAreThreeProductsWithItsGroupsWeights) {
+  for (const char* letter : {"n", "h", "g"}) {
+    const auto layer =
+        makeRef<ConvolutionLayer>(world(), 4, 6, std::vector<Window>{{.kernel = 3}, {.kernel = 2}});
+    layer->setDataType(TENON_FLOAT64);
+    layer->setGroups(2);
+    layer->setSignature(letter);
+    EXPECT_EQ(flopsOf(layer, onWorld({3, 4, 9, 5}, "S0")), 3 * 2 * (3 * 6 * 7 * 4) * (2 * 3 * 2))
+        << letter;
+  }
+}
+
+} // namespace
+} // namespace tenon
