@@ -4,12 +4,13 @@
  *
  *  A rank's array covers its box in the layout, margin included. It is the library's, allocated and
  *  zeroed at its first use, or the caller's, used in place without a copy. Strides count elements,
- *  not bytes, one for each tensor dimension, so that a Fortran array is described in the order in
- *  which it was declared: for REAL u(0:nx+1, 0:ny+1, nc) and a tensor of (channel, y, x), firstOwned
- *  is &u(1,1,1), strides are {(nx+2)(ny+2), nx+2, 1} and ghosts {0, 1, 1} on both sides. Any padding
- *  is a matter of strides; they may be negative, for an array that runs backwards. Layers need
- *  contiguous memory and copy an array that is not into their own on the way in and out; operators
- *  read and write any strides in place.
+ *  not bytes, one for each tensor dimension in the tensor's order. So a Fortran array, whose first
+ *  index is the fastest, has the strides of its declaration from the last to the first: for REAL
+ *  u(0:nx+1, 0:ny+1, nc) and a tensor of (channel, y, x), firstOwned is &u(1,1,1), strides are
+ *  {(nx+2)(ny+2), nx+2, 1} and ghosts {0, 1, 1} on both sides. Any padding is a matter of strides;
+ *  they may be negative, for an array that runs backwards. Layers need contiguous memory and copy an
+ *  array that is not into their own on the way in and out; operators read and write any strides in
+ *  place.
  *
  *  All calls return TENON_ERR_NULL for a NULL handle or address, TENON_ERR_HANDLE for a handle
  *  whose object is gone or of another class, and, while an array is lent

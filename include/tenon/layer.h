@@ -22,14 +22,14 @@
  *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange); with
  *  groups of channels g (x S1, W S0, b S0, y S1) in place of o and i;
  *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
- *  element S0, S1, ..., B, R, and P where they are linear; sums and concatenations S0, S1, ..., B, R,
- *  P; cross-entropy n, c, B, R; mean squared error S0, S1, ..., B, R. Any letters may be mixed on
- *  several axes.
- *  Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a layer takes the
- *  first row of its table that fits the input as it lies, and the first row of all where none
- *  does. The output's layout follows (TenonLayerCreateOutput()); whatever must be moved is moved
- *  inside Apply, and its adjoint inside ApplyAdjoint (Hewett and Grady 2020, Section 4; Gholami et
- *  al. 2018).
+ *  element S0, S1, ..., B, R, and P where they are linear; sums and concatenations S0, S1, ..., B,
+ *  R, P; cross-entropy n, c, B, R; mean squared error S0, S1, ..., B, R. Any letters may be mixed
+ *  on several axes. Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a
+ *  layer takes the first row of its table that fits the input as it lies, and the first row of all
+ *  where none does; along a mesh axis of one process, where nothing can move, the row whose output
+ *  keeps the input's property. The output's layout follows (TenonLayerCreateOutput()); whatever
+ *  must be moved is moved inside Apply, and its adjoint inside ApplyAdjoint (Hewett and Grady
+ *  2020, Section 4; Gholami et al. 2018).
  *
  *  Cotangents. The cotangent of a tensor lies in the dual layout (TenonLayoutGetDual()), in which B
  *  and P are exchanged: TenonLayerCreateCotangent() makes it. Parameter gradients accumulate until
@@ -56,7 +56,7 @@
 
 /** @brief Steps of the window of a convolution or pooling. Not collective.
  *  @param[in] stride  [spatial] at least 1
- *  @return TENON_ERR_TYPE if the layer has no window */
+ *  @return TENON_ERR_ARG for a stride below 1; TENON_ERR_TYPE if the layer has no window */
 TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
                                                 const TenonInt stride[]) TENON_NOEXCEPT;
 
@@ -69,7 +69,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDilation(TenonLayer layer,
  *  @param[in] layer  convolution or pooling
  *  @param[in] low    [spatial] at least 0
  *  @param[in] high   [spatial] at least 0; NULL: as low
- *  @return TENON_ERR_TYPE if the layer has no window
+ *  @return TENON_ERR_ARG for a negative number; TENON_ERR_TYPE if the layer has no window
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                                  const TenonInt high[]) TENON_NOEXCEPT;
@@ -182,7 +182,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
-/** @brief First values of the parameters. Not collective, to be called on all ranks.
+/** @brief First values of the parameters, which are zero before. Not collective, to be called on all
+ *         ranks.
  *
  *  Weights are drawn by the rule -tenon_[prefix_]initializer (glorot_uniform by default; Glorot and
  *  Bengio 2010, He et al. 2015) from seed and global position, so they do not depend on the

@@ -37,19 +37,29 @@ void setPointwise(Layer& layer, const char* name, double value) {
   layerOf<PointwiseLayer>(layer, "functions of each element").setParameter(name, value);
 }
 
+TenonInt atLeast(TenonInt least, TenonInt value, const char* name, int d) {
+  if (value < least)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{}[{}] is {}; expected at least {}", name, d, value, least));
+  return value;
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     const TenonInt& first = required(stride, "stride");
-    changeWindows(l, [&](Window& window, int d) { window.stride = (&first)[d]; });
+    changeWindows(
+        l, [&](Window& window, int d) { window.stride = atLeast(1, (&first)[d], "stride", d); });
   });
 }
 
 TenonErrorCode TenonLayerSetDilation(TenonLayer layer, const TenonInt dilation[]) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     const TenonInt& first = required(dilation, "dilation");
-    changeWindows(l, [&](Window& window, int d) { window.dilation = (&first)[d]; });
+    changeWindows(l, [&](Window& window, int d) {
+      window.dilation = atLeast(1, (&first)[d], "dilation", d);
+    });
   });
 }
 
@@ -59,8 +69,8 @@ TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
     const TenonInt* lows = &required(low, "low");
     const TenonInt* highs = high ? high : lows;
     changeWindows(l, [&](Window& window, int d) {
-      window.padLow = lows[d];
-      window.padHigh = highs[d];
+      window.padLow = atLeast(0, lows[d], "low", d);
+      window.padHigh = atLeast(0, highs[d], "high", d);
     });
   });
 }

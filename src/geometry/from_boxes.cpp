@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <set>
+#include <map>
 
 namespace tenon {
 
@@ -15,31 +15,51 @@ namespace {
 std::vector<std::vector<Index>> cutsOf(const std::vector<Box>& boxes, int rank) {
   std::vector<std::vector<Index>> cuts;
   for (int d = 0; d < rank; ++d) {
-    std::set<Index> points;
-    for (const Box& box : boxes)
-      if (cells(box) > 0)
-        points.insert({box[d].begin, box[d].end});
-    if (*points.begin() != 0)
+    std::map<Index, int> points; // and a rank whose box has it
+    for (int r = 0; r < static_cast<int>(boxes.size()); ++r)
+      if (cells(boxes[r]) > 0)
+        for (Index point : {boxes[r][d].begin, boxes[r][d].end})
+          points.try_emplace(point, r);
+    if (points.begin()->first != 0)
       throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("the boxes of dimension {} begin at {}; global indices begin at 0", d,
-                              *points.begin()));
-    cuts.emplace_back(points.begin(), points.end());
+                  fmt::format("the boxes of dimension {} begin at {}, on rank {}; global indices "
+                              "begin at 0",
+                              d, points.begin()->first, points.begin()->second));
+    cuts.emplace_back();
+    for (const auto& [point, holder] : points)
+      cuts.back().push_back(point);
   }
   return cuts;
 }
 
-// The grid cell that a box is, or an error: a box that spans several cells leaves no grid.
-int cellOf(const Box& box, const std::vector<std::vector<Index>>& cuts, int r) {
-  int cell = 0;
+// The number of the cut at which a box begins in dimension d.
+int cutBelow(const std::vector<Index>& cuts, const Interval& side) {
+  return static_cast<int>(std::lower_bound(cuts.begin(), cuts.end(), side.begin) - cuts.begin());
+}
+
+// A box that spans several cells leaves no grid.
+void checkOneCell(const Box& box, const std::vector<std::vector<Index>>& cuts, int r) {
   for (std::size_t d = 0; d < cuts.size(); ++d) {
-    const auto low = std::lower_bound(cuts[d].begin(), cuts[d].end(), box[d].begin);
-    if (low[1] != box[d].end)
+    const Index next = cuts[d][cutBelow(cuts[d], box[d]) + 1];
+    if (next != box[d].end)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("the boxes are no Cartesian grid: rank {} holds {}:{} in dimension "
                               "{}, but another rank's box is cut at {}",
-                              r, box[d].begin, box[d].end, d, low[1]));
-    cell = cell * static_cast<int>(cuts[d].size() - 1) + static_cast<int>(low - cuts[d].begin());
+                              r, box[d].begin, box[d].end, d, next));
   }
+}
+
+std::vector<std::string> cutTexts(const std::vector<std::vector<Index>>& cuts) {
+  std::vector<std::string> texts;
+  for (const auto& list : cuts)
+    texts.push_back(fmt::format("{}", fmt::join(list, ",")));
+  return texts;
+}
+
+int cellOf(const Box& box, const std::vector<std::vector<Index>>& cuts) {
+  int cell = 0;
+  for (std::size_t d = 0; d < cuts.size(); ++d)
+    cell = cell * static_cast<int>(cuts[d].size() - 1) + cutBelow(cuts[d], box[d]);
   return cell;
 }
 
@@ -53,6 +73,9 @@ Layout layoutFromBoxes(const std::vector<Box>& boxes) {
   const int rank = static_cast<int>(first->size());
   LayoutSpec spec;
   spec.cuts = cutsOf(boxes, rank);
+  for (int r = 0; r < static_cast<int>(boxes.size()); ++r)
+    if (cells(boxes[r]) > 0)
+      checkOneCell(boxes[r], spec.cuts, r);
   std::vector<int> grid;
   std::size_t size = 1;
   for (int d = 0; d < rank; ++d) {
@@ -61,16 +84,17 @@ Layout layoutFromBoxes(const std::vector<Box>& boxes) {
     size *= grid.back();
     spec.properties.push_back(Property::shard(d));
     if (size > boxes.size())
-      throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("the boxes are no Cartesian grid: their cuts make {} cells up to "
-                              "dimension {}, but there are {} ranks",
-                              size, d, boxes.size()));
+      throw Error(
+          TENON_ERR_LAYOUT,
+          fmt::format("the boxes leave gaps: their cuts [{}] make more cells than there are "
+                      "ranks, {}",
+                      fmt::join(cutTexts(spec.cuts), "] x ["), boxes.size()));
   }
   std::vector<int> ranks(size, -1);
   for (int r = 0; r < static_cast<int>(boxes.size()); ++r) {
     if (cells(boxes[r]) == 0)
       continue;
-    int& holder = ranks[cellOf(boxes[r], spec.cuts, r)];
+    int& holder = ranks[cellOf(boxes[r], spec.cuts)];
     if (holder >= 0)
       throw Error(TENON_ERR_LAYOUT, fmt::format("ranks {} and {} hold the same box", holder, r));
     holder = r;

@@ -118,7 +118,7 @@ KernelPlan AffineLayer::plan(const Layout& input) {
   const SignatureTable table = {{"n", S(0), {B, B}, S(0)}, {"o", B, {S(0), S(0)}, S(1)},
                                 {"i", S(1), {S(1), R}, P}, {"B", B, {B, B}, B},
                                 {"R", R, {R, R}, R},       {"P", P, {B, R}, P}};
-  Signature chosen(table, input.properties(), signature(), title());
+  Signature chosen(table, input, signature(), title());
   const Layout plainInput = input.withoutMargins();
   const Layout use = makeLayout(input.shape(), input.meshPtr(), chosen.input(),
                                 {{&plainInput, 0}, {&plainInput, 1}});

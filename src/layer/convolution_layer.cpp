@@ -191,7 +191,7 @@ KernelPlan ConvolutionLayer::plan(const Layout& input) {
   const Shape outShape = windowOutputShape(windows_, input, outChannels_, title());
   checkInput(input);
   checkSignature();
-  const Signature chosen(table(), input.properties(), signature(), title());
+  const Signature chosen(table(), input, signature(), title());
   const Layout plain = plainLayout(input, chosen.input());
   std::vector<Index> channelCuts;
   if (groups_ > 1)

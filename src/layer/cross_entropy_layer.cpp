@@ -258,7 +258,7 @@ std::unique_ptr<Setup> CrossEntropyLayer::makeSetup(const Layout& input) {
   SignatureTable table = elementwiseTable(2, false);
   table[kSamples].letter = "n";
   table[kClasses].letter = "c";
-  const Signature chosen(table, input.properties(), signature(), title());
+  const Signature chosen(table, input, signature(), title());
   const Layout use =
       makeLayout(input.shape(), input.meshPtr(), chosen.input(), {{&plain, 0}, {&plain, 1}});
   return std::make_unique<CrossEntropySetup>(*this, input, chosen, use,

@@ -95,8 +95,7 @@ std::string DropoutLayer::ownSettings() const {
 
 KernelPlan DropoutLayer::plan(const Layout& input) {
   const Layout plain = input.withoutMargins();
-  const Signature chosen(elementwiseTable(input.rank(), true), input.properties(), signature(),
-                         title());
+  const Signature chosen(elementwiseTable(input.rank(), true), input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&plain, d});

@@ -43,7 +43,7 @@ KernelPlan FlattenLayer::plan(const Layout& input) {
   SignatureTable table = elementwiseTable(2, true);
   table[0].letter = "n";
   table[1].letter = "c";
-  Signature chosen(table, input.properties(), signature(), title());
+  Signature chosen(table, input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&plain, d});

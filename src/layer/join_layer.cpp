@@ -66,8 +66,7 @@ Layout JoinLayer::outputOf(const Layouts& inputs) const {
     return layoutLike(*output_, shape, title());
   }
   const Layout first = inputs.front().withoutMargins();
-  const Signature chosen(elementwiseTable(first.rank(), true), first.properties(), signature(),
-                         title());
+  const Signature chosen(elementwiseTable(first.rank(), true), first, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < first.rank(); ++d)
     same.push_back({&first, d});

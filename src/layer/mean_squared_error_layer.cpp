@@ -135,8 +135,7 @@ std::unique_ptr<Setup> MeanSquaredErrorLayer::makeSetup(const Layout& input) {
       throw Error(TENON_ERR_SHAPE, fmt::format("{} wants at least one element, but got [{}]",
                                                title(), fmt::join(input.shape(), ",")));
   const Layout plain = input.withoutMargins();
-  const Signature chosen(elementwiseTable(input.rank(), false), input.properties(), signature(),
-                         title());
+  const Signature chosen(elementwiseTable(input.rank(), false), input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&plain, d});

@@ -145,8 +145,7 @@ std::string PointwiseLayer::ownSettings() const {
 KernelPlan PointwiseLayer::plan(const Layout& input) {
   const Layout plain = input.withoutMargins();
   const bool linear = function_.kind == Pointwise::Scale || function_.kind == Pointwise::Identity;
-  Signature chosen(elementwiseTable(input.rank(), linear), input.properties(), signature(),
-                   title());
+  Signature chosen(elementwiseTable(input.rank(), linear), input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&plain, d});

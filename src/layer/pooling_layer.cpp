@@ -98,7 +98,7 @@ KernelPlan PoolingLayer::plan(const Layout& input) {
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("{} makes its own margins; pass the input without: {}", title(),
                             input.describe()));
-  Signature chosen(table(), input.properties(), signature(), title());
+  Signature chosen(table(), input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});

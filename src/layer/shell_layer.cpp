@@ -143,8 +143,8 @@ KernelPlan ShellLayer::plan(const Layout& input) {
   SignatureTable table;
   for (const Property& p : letters_)
     table.push_back({p.describe(), p, {}, p});
-  const Signature chosen(letters_.empty() ? elementwiseTable(input.rank(), false) : table,
-                         input.properties(), signature(), title());
+  const Signature chosen(letters_.empty() ? elementwiseTable(input.rank(), false) : table, input,
+                         signature(), title());
   const Layout plain = input.withoutMargins();
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)

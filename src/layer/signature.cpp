@@ -30,7 +30,13 @@ const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter
           letter, letters(table)));
 }
 
-const SignatureRow& rowFor(const SignatureTable& table, Property input) {
+// The row that moves nothing. Along an axis of one process none does, so there the output keeps the
+// input's property: a solver's boxes name an axis for every dimension, cut or not.
+const SignatureRow& rowFor(const SignatureTable& table, Property input, int processes) {
+  if (processes == 1)
+    for (const SignatureRow& row : table)
+      if (row.output == input)
+        return row;
   for (const SignatureRow& row : table)
     if (row.input == input)
       return row;
@@ -50,15 +56,18 @@ std::vector<std::string> words(const std::string& text) {
 
 } // namespace
 
-Signature::Signature(const SignatureTable& table, const Properties& input,
-                     const std::string& forced, const std::string& who) {
+Signature::Signature(const SignatureTable& table, const Layout& layout, const std::string& forced,
+                     const std::string& who) {
+  const Properties& input = layout.properties();
   const std::vector<std::string> chosen = words(forced);
   if (!chosen.empty() && chosen.size() != input.size())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature '{}' of {} has {} letters, but the mesh has {} axes",
                             forced, who, chosen.size(), input.size()));
   for (std::size_t axis = 0; axis < input.size(); ++axis)
-    rows_.push_back(chosen.empty() ? rowFor(table, input[axis]) : rowOf(table, chosen[axis], who));
+    rows_.push_back(chosen.empty()
+                        ? rowFor(table, input[axis], layout.mesh().extent(static_cast<int>(axis)))
+                        : rowOf(table, chosen[axis], who));
 }
 
 Properties Signature::input() const {

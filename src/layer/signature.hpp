@@ -22,8 +22,9 @@ class Signature {
 public:
   // One row per mesh axis. With `forced` ("o,i") the rows of these letters; else on each axis the
   // first row whose input property is the tensor's own, so that nothing moves, or else the first
-  // row of the table. Throws TENON_ERR_OPTION naming the letters that `who` has.
-  Signature(const SignatureTable& table, const Properties& input, const std::string& forced,
+  // row of the table; on an axis of one process the first row whose output has the input's property
+  // comes before these. Throws TENON_ERR_OPTION naming the letters that `who` has.
+  Signature(const SignatureTable& table, const Layout& input, const std::string& forced,
             const std::string& who);
 
   Properties input() const;

@@ -18,10 +18,10 @@ enum { BATCH = 1, CHANNELS = 3, FILTERS = 16, ROWS = 18, COLUMNS = 9, GHOST = 2,
     }                                                                                              \
   } while (0)
 
-/* How many windows of K cells in an extent contain a cell. */
+/* How many of the windows, one around each cell of an extent, contain a cell. */
 static double windows(TenonInt cell, TenonInt extent) {
-  const TenonInt first = cell - K + 1 > 0 ? cell - K + 1 : 0;
-  const TenonInt last = cell < extent - K ? cell : extent - K;
+  const TenonInt first = cell - K / 2 > 0 ? cell - K / 2 : 0;
+  const TenonInt last = cell + K / 2 < extent - 1 ? cell + K / 2 : extent - 1;
   return (double)(last - first + 1);
 }
 
@@ -80,8 +80,10 @@ static TenonErrorCode example(MPI_Comm comm) {
     TenonCall(TenonDTensorCreate(lx, TENON_FLOAT64, &x));
     TenonCall(TenonDTensorPlaceArray(x, &field[ghost], strides, ghosts, ghosts));
     TenonCall(TenonLayerCreateConv(comm, 2, CHANNELS, FILTERS, (TenonInt[]){K, K}, &conv));
+    TenonCall(TenonLayerSetPadding(conv, (TenonInt[]){1, 1}, NULL));
     TenonCall(TenonLayerSetDataType(conv, TENON_FLOAT64));
     TenonCall(TenonLayerSetUp(conv, lx));
+    TenonCall(TenonLayerInitialize(conv, 1));
     TenonCall(TenonLayerCreateOutput(conv, &y));
     TenonCall(fillWeights(conv));
     TenonCall(TenonLayerApply(conv, x, y));

@@ -200,6 +200,20 @@ TEST_F(Absence, OfAnyRankIsNamedInTime) {
   expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { agree(*comm_, std::nullopt); });
 }
 
+// Those who came late in the count, but in time, are not accused with it.
+TEST_F(Absence, OfOneRankAccusesNoOther) {
+  if (world()->rank() == 1)
+    return;
+  try {
+    agree(*comm_, std::nullopt);
+    FAIL() << "nobody missed rank 1";
+  } catch (const Error& error) {
+    const int missed = comm_->rank() == 0 ? 1 : 0;
+    EXPECT_NE(error.text().find(fmt::format("ranks {} had not arrived", missed)), std::string::npos)
+        << error.text();
+  }
+}
+
 TEST_F(Absence, OfRankZeroIsNamedInTime) {
   if (world()->rank() == 0)
     return;

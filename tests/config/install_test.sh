@@ -15,6 +15,12 @@ rm -rf "$build"
 mkdir -p "$build"
 "$cmake" --install "$1" --prefix "$prefix" >"$build/install.log"
 
+echo "== tenon"
+if [[ $("$prefix/bin/tenon" --version) != "tenon $version" ]]; then
+  echo "fault: the installed command does not start, or is of another version"
+  exit 1
+fi
+
 echo "== find_package"
 "$cmake" -S "$here/consumer" -B "$build/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DTENON_VERSION="$version"

@@ -3,6 +3,7 @@
 #include "geometry/from_boxes.hpp"
 #include "geometry/layout.hpp"
 #include "sys/error.hpp"
+#include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>
 
@@ -126,13 +127,16 @@ TEST(FromBoxes, FindsMeshCutsAndRankOrder) {
 }
 
 TEST(FromBoxes, RefusesGapsOverlapsAndNonGrids) {
-  auto refused = [](const std::vector<Box>& boxes) { EXPECT_THROW(layoutFromBoxes(boxes), Error); };
-  refused({{{0, 2}}, {{3, 4}}});                                   // gap
-  refused({{{0, 2}}, {{1, 4}}});                                   // overlap
-  refused({{{0, 2}}, {{0, 2}}});                                   // twice
-  refused({{{1, 2}}, {{2, 4}}});                                   // does not begin at 0
-  refused({{{0, 0}}, {{0, 0}}});                                   // nothing
-  refused({{{0, 2}, {0, 4}}, {{2, 4}, {0, 1}}, {{2, 4}, {1, 4}}}); // a brick wall
+  auto refused = [](const std::vector<Box>& boxes, std::initializer_list<const char*> words) {
+    expectError(TENON_ERR_LAYOUT, words, [&] { layoutFromBoxes(boxes); });
+  };
+  refused({{{0, 2}}, {{3, 4}}}, {"gap", "[0,2,3,4]", "ranks, 2"});
+  refused({{{0, 2}}, {{1, 4}}}, {"rank 0 holds 0:2 in dimension 0", "cut at 1"});
+  refused({{{0, 2}}, {{0, 2}}}, {"ranks 0 and 1 hold the same box"});
+  refused({{{1, 2}}, {{2, 4}}}, {"dimension 0 begin at 1, on rank 0"});
+  refused({{{0, 0}}, {{0, 0}}}, {"every rank's box is empty"});
+  refused({{{0, 2}, {0, 4}}, {{2, 4}, {0, 1}}, {{2, 4}, {1, 4}}}, // a brick wall
+          {"rank 0 holds 0:4 in dimension 1", "cut at 1"});
 }
 
 } // namespace
