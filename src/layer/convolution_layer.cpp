@@ -176,7 +176,7 @@ Layout ConvolutionLayer::plainLayout(const Layout& input, const Properties& prop
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});
-  const Layout plain = makeLayout(input.shape(), input.meshPtr(), properties, same);
+  Layout plain = makeLayout(input.shape(), input.meshPtr(), properties, same);
   LayoutSpec spec = plain.spec();
   spec.cuts[1] = plain.cuts(1);
   if (groups_ == 1 || spec.cuts[1].size() <= 2)
