@@ -145,7 +145,8 @@ void LinearOp::launch(LinearOp& op, const Action& action) {
 }
 
 void LinearOp::complete(LinearOp& op) {
-  const Action action = *std::exchange(op.flight_, std::nullopt); // NOLINT: launch() set it
+  const Action action = *op.flight_; // NOLINT(bugprone-unchecked-optional-access): launch() set it
+  op.flight_.reset();
   if (action.alpha != 0)
     op.doEnd(action);
   else
