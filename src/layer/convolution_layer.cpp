@@ -70,8 +70,9 @@ public:
 private:
   // Of one product with the weights, a multiplication and an addition for each tap.
   static double flopsOf(const ConvolutionShape& shape) {
+    const Index taps = shape.inChannels / shape.groups * kernelVolume(shape.window);
     return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
-           double(shape.inChannels / shape.groups * kernelVolume(shape.window));
+           double(taps);
   }
 
   // y[n,o,...] += b[o]
