@@ -14,7 +14,7 @@ namespace {
 std::vector<Index> ghostsOf(const TenonInt* ghosts, int rank, const char* name) {
   if (!ghosts)
     return std::vector<Index>(rank, 0);
-  const auto widths = listOf(ghosts, rank, name);
+  auto widths = listOf(ghosts, rank, name);
   for (int d = 0; d < rank; ++d)
     if (widths[d] < 0)
       throw Error(TENON_ERR_ARG,

@@ -42,12 +42,12 @@ void checkAlike(const DTensor& x, const DTensor& y) {
 
 std::string memoryText(const DTensor& x) {
   const Index bytes = x.localCells() * dataTypeSize(x.dataType());
-  if (x.arrays())
+  if (const auto& arrays = x.arrays())
     return fmt::format("{} arrays of the caller's{} along dimension {}, on this rank; the tensor "
                        "works on an array of the library's, to which gather and from which scatter "
                        "copy {} bytes",
-                       x.arrays()->first.size(), x.isReadOnly() ? ", constant," : "",
-                       x.arrays()->dim, bytes);
+                       arrays->first.size(), x.isReadOnly() ? ", constant," : "", arrays->dim,
+                       bytes);
   const char* whose = !x.isPlaced()    ? "the library's"
                       : x.isReadOnly() ? "the caller's, constant"
                                        : "the caller's";

@@ -36,10 +36,22 @@ std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int
   return result;
 }
 
+// A Set: set(draft); a failure is remembered, and SetUp fails for it on all ranks.
+template <class Set>
+TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
+                       std::source_location where = std::source_location::current()) {
+  const auto body = [&] { deref(layout, "layout").specify(function, set); };
+  return guard(function, body, where);
+}
+
 // A Set of one dimension; failures are remembered by dimension.
 template <class Set>
-void specifyDim(TenonLayout layout, const char* function, int dim, Set set) {
-  deref(layout, "layout").specify(fmt::format("{}({})", function, dim), set);
+TenonErrorCode specifyDim(const char* function, TenonLayout layout, int dim, Set set,
+                          std::source_location where = std::source_location::current()) {
+  const auto body = [&] {
+    deref(layout, "layout").specify(fmt::format("{}({})", function, dim), set);
+  };
+  return guard(function, body, where);
 }
 
 } // namespace
@@ -100,63 +112,50 @@ TenonErrorCode TenonLayoutCreateLike(TenonLayout model, TenonLayout* layout) noe
 }
 
 TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim, const TenonInt shape[]) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    deref(layout, "layout").specify(function, [&](LayoutDraft& draft) {
-      draft.setShape(listOf(shape, ndim, "shape"));
-    });
-  });
+  return specify(__func__, layout,
+                 [&](LayoutDraft& draft) { draft.setShape(listOf(shape, ndim, "shape")); });
 }
 
 TenonErrorCode TenonLayoutSetProperties(TenonLayout layout, const char* properties) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    deref(layout, "layout").specify(function, [&](LayoutDraft& draft) {
-      draft.setProperties(parseProperties(textOf(properties, "properties")));
-    });
+  return specify(__func__, layout, [&](LayoutDraft& draft) {
+    draft.setProperties(parseProperties(textOf(properties, "properties")));
   });
 }
 
 TenonErrorCode TenonLayoutSetSplitOrder(TenonLayout layout, int dim, int count,
                                         const int axes[]) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    specifyDim(layout, function, dim,
-               [&](LayoutDraft& draft) { draft.setSplitOrder(dim, listOf(axes, count, "axes")); });
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setSplitOrder(dim, listOf(axes, count, "axes"));
   });
 }
 
 TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int count,
                                   const TenonInt cuts[]) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    specifyDim(layout, function, dim,
-               [&](LayoutDraft& draft) { draft.setCuts(dim, listOf(cuts, count, "cuts")); });
-  });
+  return specifyDim(__func__, layout, dim,
+                    [&](LayoutDraft& draft) { draft.setCuts(dim, listOf(cuts, count, "cuts")); });
 }
 
 TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, TenonInt low, TenonInt high,
                                     TenonBoundary lowMode, TenonBoundary highMode) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    specifyDim(layout, function, dim, [&](LayoutDraft& draft) {
-      draft.setMarginWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
-                            boundaryOf(highMode, "highMode"));
-    });
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setMarginWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
+                          boundaryOf(highMode, "highMode"));
   });
 }
 
 TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
                                          const TenonInt low[], const TenonInt high[],
                                          TenonBoundary lowMode, TenonBoundary highMode) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    specifyDim(layout, function, dim, [&](LayoutDraft& draft) {
-      draft.setMarginBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
-                           boundaryOf(highMode, "highMode"));
-    });
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setMarginBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
+                         boundaryOf(highMode, "highMode"));
   });
 }
 
 TenonErrorCode TenonLayoutSetMarginAddends(TenonLayout layout, int dim,
                                            TenonBool addends) noexcept {
-  return guard(__func__, [&, function = __func__] {
-    specifyDim(layout, function, dim,
-               [&](LayoutDraft& draft) { draft.setMarginAddends(dim, addends != TENON_FALSE); });
+  return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
+    draft.setMarginAddends(dim, addends != TENON_FALSE);
   });
 }
 

@@ -23,8 +23,10 @@ Shell::Map mapOf(TenonLinearOpMap map, const char* what, void* context) {
 Shell::Functions mapsOf(TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, void* context) {
   if (!apply)
     throw Error(TENON_ERR_NULL, "apply is NULL; pass the function that gives F x");
-  return {.apply = mapOf(apply, "an operator's apply", context),
-          .applyAdjoint = mapOf(applyAdjoint, "an operator's applyAdjoint", context)};
+  Shell::Functions maps;
+  maps.apply = mapOf(apply, "an operator's apply", context);
+  maps.applyAdjoint = mapOf(applyAdjoint, "an operator's applyAdjoint", context);
+  return maps;
 }
 
 void callOnDestroy(Shell& shell, TenonLinearOpDestroyer destroy, void* context) {

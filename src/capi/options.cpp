@@ -24,7 +24,7 @@ struct Asked {
 };
 
 Asked asked(const char* prefix, const char* name, const Types& types) {
-  const Asked option{textOrEmpty(prefix), textOf(name, "name")};
+  Asked option{textOrEmpty(prefix), textOf(name, "name")};
   const bool isProgram = option.prefix == kProgram;
   const auto declared = declarationsNamed(option.name, isProgram);
   const std::string key =

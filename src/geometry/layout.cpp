@@ -67,9 +67,10 @@ void completeSplit(LayoutSpec& spec, int dim) {
 }
 
 void completeMargin(LayoutSpec& spec, int dim) {
-  if (!spec.margins[dim])
+  std::optional<Margin>& given = spec.margins[dim];
+  if (!given)
     return;
-  Margin& margin = *spec.margins[dim];
+  Margin& margin = *given;
   if (margin.boxes.size() + 1 != spec.cuts[dim].size())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("dimension {} has {} parts, but its margin has {} boxes", dim,
@@ -156,7 +157,8 @@ Interval Layout::owned(int dim, int part) const {
 }
 
 Interval Layout::box(int dim, int part) const {
-  return data_->margins[dim] ? data_->margins[dim]->boxes[part] : owned(dim, part);
+  const std::optional<Margin>& given = margin(dim);
+  return given ? given->boxes[part] : owned(dim, part);
 }
 
 bool Layout::isHolder(int position) const {

@@ -93,11 +93,12 @@ void LayoutDraft::setMarginBoxes(int dim, std::vector<Interval> boxes, Boundary 
 
 void LayoutDraft::setMarginAddends(int dim, bool addends) {
   checkDim(dim);
-  if (!spec_.margins[dim])
+  std::optional<Margin>& margin = spec_.margins[dim];
+  if (!margin)
     throw Error(
         TENON_ERR_ARG,
         fmt::format("dimension {} has no margin that could hold addends; set one first", dim));
-  spec_.margins[dim]->addends = addends;
+  margin->addends = addends;
 }
 
 Layout LayoutDraft::build() const {
@@ -109,13 +110,15 @@ Layout LayoutDraft::build() const {
   const Layout plain(spec);
   spec.margins = spec_.margins;
   for (int d = 0; d < plain.rank(); ++d) {
-    if (!widths_[d])
+    const std::optional<Widths>& widths = widths_[d];
+    std::optional<Margin>& margin = spec.margins[d];
+    if (!widths || !margin)
       continue;
     for (int part = 0; part < plain.parts(d); ++part) {
       const Interval owned = plain.owned(d, part);
-      spec.margins[d]->boxes.push_back(
-          owned.empty() ? Interval{}
-                        : Interval{owned.begin - widths_[d]->low, owned.end + widths_[d]->high});
+      margin->boxes.push_back(owned.empty()
+                                  ? Interval{}
+                                  : Interval{owned.begin - widths->low, owned.end + widths->high});
     }
   }
   return Layout(std::move(spec));

@@ -93,8 +93,8 @@ std::string Layout::describe() const {
       text += fmt::format(", dimension {} split by axes [{}]", d, fmt::join(splitAxes(d), ","));
     if (cuts(d) != nestedCuts(shape()[d], extents))
       text += fmt::format(", dimension {} cut at [{}]", d, fmt::join(cuts(d), ","));
-    if (margin(d))
-      text += fmt::format(", dimension {} {}", d, describeMargin(*margin(d)));
+    if (const auto& given = margin(d))
+      text += fmt::format(", dimension {} {}", d, describeMargin(*given));
   }
   return text;
 }

@@ -120,6 +120,31 @@ Desc rawBytes(size_t bytes) {
   return {{memory::dim(std::max<size_t>(bytes, 1))}, memory::data_type::u8, memory::format_tag::a};
 }
 
+// What oneDNN chose for each product; `sum` is forward into what the output holds.
+struct Chosen {
+  explicit Chosen(const Problem& p)
+      : forward(p.forward(anyLayout(p.x), anyLayout(p.w), anyLayout(p.y)), attributes(false),
+                onednn::engine()),
+        sum(p.forward(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
+            attributes(true), onednn::engine()),
+        adjointData(p.adjointData(), attributes(false), onednn::engine(), forward),
+        adjointWeights(p.adjointWeights(), attributes(false), onednn::engine(), forward) {}
+
+  std::string implementation() const {
+    return fmt::format("{}, adjoints {} and {}", forward.impl_info_str(),
+                       adjointData.impl_info_str(), adjointWeights.impl_info_str());
+  }
+  size_t scratchpadBytes() const {
+    return std::max({forward.scratchpad_desc().get_size(), sum.scratchpad_desc().get_size(),
+                     adjointData.scratchpad_desc().get_size(),
+                     adjointWeights.scratchpad_desc().get_size()});
+  }
+
+  dnnl::convolution_forward::primitive_desc forward, sum;
+  dnnl::convolution_backward_data::primitive_desc adjointData;
+  dnnl::convolution_backward_weights::primitive_desc adjointWeights;
+};
+
 // One of the three products: its primitive, its operands and its argument table.
 struct Product {
   Port x, w, y;
@@ -129,19 +154,45 @@ struct Product {
   void run(const dnnl::stream& stream) { primitive.execute(stream, arguments); }
 };
 
+Product forwardProduct(const Problem& p, const dnnl::convolution_forward::primitive_desc& chosen) {
+  return {Port(p.x, chosen.src_desc()),
+          Port(p.w, chosen.weights_desc()),
+          Port(p.y, chosen.dst_desc()),
+          dnnl::convolution_forward(chosen),
+          {}};
+}
+
+Product adjointDataProduct(const Problem& p,
+                           const dnnl::convolution_backward_data::primitive_desc& chosen) {
+  return {Port(p.x, chosen.diff_src_desc()),
+          Port(p.w, chosen.weights_desc()),
+          Port(p.y, chosen.diff_dst_desc()),
+          dnnl::convolution_backward_data(chosen),
+          {}};
+}
+
+Product adjointWeightsProduct(const Problem& p,
+                              const dnnl::convolution_backward_weights::primitive_desc& chosen) {
+  return {Port(p.x, chosen.src_desc()),
+          Port(p.w, chosen.diff_weights_desc()),
+          Port(p.y, chosen.diff_dst_desc()),
+          dnnl::convolution_backward_weights(chosen),
+          {}};
+}
+
 constexpr std::array kRoles{&Product::x, &Product::w, &Product::y};
 
 class OneDnnConvolution final : public Convolution<float> {
 public:
   // `window` spans what `stage` holds, if there is one.
   OneDnnConvolution(const ConvolutionShape& shape, const WindowShape& window,
-                    std::optional<InputStage<float>> stage, KernelContextPtr context)
-      : OneDnnConvolution(Problem(shape, window), std::move(stage), std::move(context)) {}
+                    const std::optional<InputStage<float>>& stage, KernelContextPtr context)
+      : OneDnnConvolution(Problem(shape, window), stage, std::move(context)) {}
 
   void forward(const float* x, const float* w, const float* b, float* y, bool accumulate) override {
     onednn::guarded("a convolution", [&] {
       takeScratch();
-      Product& p = *forward_;
+      Product& p = forward_;
       p.x.load(stream_, staged(x));
       p.w.load(stream_, w);
       bias_.set_data_handle(b ? const_cast<float*>(b) : zeroBias_.data(), stream_);
@@ -160,7 +211,7 @@ public:
   void adjointData(const float* w, const float* dy, float* dx) override {
     onednn::guarded("a convolution's adjoint", [&] {
       takeScratch();
-      Product& p = *adjointData_;
+      Product& p = adjointData_;
       p.w.load(stream_, w);
       p.y.load(stream_, dy);
       p.x.attach(stream_, stage_ ? staged() : dx);
@@ -176,7 +227,7 @@ public:
   void adjointWeights(const float* x, const float* dy, float* dw, float* db) override {
     onednn::guarded("a convolution's weight adjoint", [&] {
       takeScratch();
-      Product& p = *adjointWeights_;
+      Product& p = adjointWeights_;
       p.x.load(stream_, staged(x));
       p.y.load(stream_, dy);
       p.w.attach(stream_, weightGradient());
@@ -194,44 +245,19 @@ public:
   const char* implementation() const override { return implementation_.c_str(); }
 
 private:
-  OneDnnConvolution(const Problem& p, std::optional<InputStage<float>> stage,
+  OneDnnConvolution(const Problem& p, const std::optional<InputStage<float>>& stage,
                     KernelContextPtr context)
-      : stream_(onednn::engine()), bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
+      : OneDnnConvolution(p, Chosen(p), stage, std::move(context)) {}
+  OneDnnConvolution(const Problem& p, const Chosen& chosen,
+                    const std::optional<InputStage<float>>& stage, KernelContextPtr context)
+      : stream_(onednn::engine()), forward_(forwardProduct(p, chosen.forward)),
+        adjointData_(adjointDataProduct(p, chosen.adjointData)),
+        adjointWeights_(adjointWeightsProduct(p, chosen.adjointWeights)),
+        forwardSum_(dnnl::convolution_forward(chosen.sum)),
+        implementation_(chosen.implementation()), bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
+        scratchpad_(rawBytes(chosen.scratchpadBytes()), onednn::engine(), DNNL_MEMORY_NONE),
         zeroBias_(p.b.get_size() / sizeof(float)), weights_(Index(p.w.get_size() / sizeof(float))),
-        stage_(std::move(stage)), context_(std::move(context)) {
-    const dnnl::engine& engine = onednn::engine();
-    const dnnl::convolution_forward::primitive_desc forward(
-        p.forward(anyLayout(p.x), anyLayout(p.w), anyLayout(p.y)), attributes(false), engine);
-    const dnnl::convolution_forward::primitive_desc sum(
-        p.forward(forward.src_desc(), forward.weights_desc(), forward.dst_desc()), attributes(true),
-        engine);
-    const dnnl::convolution_backward_data::primitive_desc data(p.adjointData(), attributes(false),
-                                                               engine, forward);
-    const dnnl::convolution_backward_weights::primitive_desc weights(
-        p.adjointWeights(), attributes(false), engine, forward);
-    implementation_ = fmt::format("{}, adjoints {} and {}", forward.impl_info_str(),
-                                  data.impl_info_str(), weights.impl_info_str());
-    forwardSum_ = dnnl::convolution_forward(sum);
-    forward_ = Product{Port(p.x, forward.src_desc()),
-                       Port(p.w, forward.weights_desc()),
-                       Port(p.y, forward.dst_desc()),
-                       dnnl::convolution_forward(forward),
-                       {}};
-    adjointData_ = Product{Port(p.x, data.diff_src_desc()),
-                           Port(p.w, data.weights_desc()),
-                           Port(p.y, data.diff_dst_desc()),
-                           dnnl::convolution_backward_data(data),
-                           {}};
-    adjointWeights_ = Product{Port(p.x, weights.src_desc()),
-                              Port(p.w, weights.diff_weights_desc()),
-                              Port(p.y, weights.diff_dst_desc()),
-                              dnnl::convolution_backward_weights(weights),
-                              {}};
-    scratchpad_ =
-        memory(rawBytes(std::max(
-                   {forward.scratchpad_desc().get_size(), sum.scratchpad_desc().get_size(),
-                    data.scratchpad_desc().get_size(), weights.scratchpad_desc().get_size()})),
-               engine, DNNL_MEMORY_NONE);
+        stage_(stage), context_(std::move(context)) {
     tabulate();
     planScratch();
   }
@@ -265,23 +291,23 @@ private:
   }
 
   void tabulate() {
-    forward_->arguments = {{DNNL_ARG_SRC, forward_->x.memory()},
-                           {DNNL_ARG_WEIGHTS, forward_->w.memory()},
-                           {DNNL_ARG_BIAS, bias_},
-                           {DNNL_ARG_DST, forward_->y.memory()},
-                           {DNNL_ARG_SCRATCHPAD, scratchpad_}};
-    adjointData_->arguments = {{DNNL_ARG_DIFF_DST, adjointData_->y.memory()},
-                               {DNNL_ARG_WEIGHTS, adjointData_->w.memory()},
-                               {DNNL_ARG_DIFF_SRC, adjointData_->x.memory()},
-                               {DNNL_ARG_SCRATCHPAD, scratchpad_}};
-    adjointWeights_->arguments = {{DNNL_ARG_SRC, adjointWeights_->x.memory()},
-                                  {DNNL_ARG_DIFF_DST, adjointWeights_->y.memory()},
-                                  {DNNL_ARG_DIFF_WEIGHTS, adjointWeights_->w.memory()},
-                                  {DNNL_ARG_DIFF_BIAS, bias_},
-                                  {DNNL_ARG_SCRATCHPAD, scratchpad_}};
+    forward_.arguments = {{DNNL_ARG_SRC, forward_.x.memory()},
+                          {DNNL_ARG_WEIGHTS, forward_.w.memory()},
+                          {DNNL_ARG_BIAS, bias_},
+                          {DNNL_ARG_DST, forward_.y.memory()},
+                          {DNNL_ARG_SCRATCHPAD, scratchpad_}};
+    adjointData_.arguments = {{DNNL_ARG_DIFF_DST, adjointData_.y.memory()},
+                              {DNNL_ARG_WEIGHTS, adjointData_.w.memory()},
+                              {DNNL_ARG_DIFF_SRC, adjointData_.x.memory()},
+                              {DNNL_ARG_SCRATCHPAD, scratchpad_}};
+    adjointWeights_.arguments = {{DNNL_ARG_SRC, adjointWeights_.x.memory()},
+                                 {DNNL_ARG_DIFF_DST, adjointWeights_.y.memory()},
+                                 {DNNL_ARG_DIFF_WEIGHTS, adjointWeights_.w.memory()},
+                                 {DNNL_ARG_DIFF_BIAS, bias_},
+                                 {DNNL_ARG_SCRATCHPAD, scratchpad_}};
   }
 
-  std::array<Product*, 3> products() { return {&*forward_, &*adjointData_, &*adjointWeights_}; }
+  std::array<Product*, 3> products() { return {&forward_, &adjointData_, &adjointWeights_}; }
   float* weightGradient() { return context_->scratch<float>(weightsAt_); }
   float* biasGradient() { return context_->scratch<float>(biasAt_); }
   float* staged() { return context_->scratch<float>(stagedAt_); }
@@ -293,7 +319,7 @@ private:
   }
 
   dnnl::stream stream_;
-  std::optional<Product> forward_, adjointData_, adjointWeights_;
+  Product forward_, adjointData_, adjointWeights_;
   dnnl::primitive forwardSum_; // forward into what y holds
   std::string implementation_;
   memory bias_, scratchpad_;
@@ -314,10 +340,8 @@ std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape
     if (!needsStage(shape.window))
       return std::make_unique<OneDnnConvolution>(shape, shape.window, std::nullopt,
                                                  std::move(context));
-    InputStage<float> stage(shape.batch * shape.inChannels, shape.window);
-    const WindowShape spanned = stage.window();
-    return std::make_unique<OneDnnConvolution>(shape, spanned, std::move(stage),
-                                               std::move(context));
+    const InputStage<float> stage(shape.batch * shape.inChannels, shape.window);
+    return std::make_unique<OneDnnConvolution>(shape, stage.window(), stage, std::move(context));
   });
 }
 

@@ -3,6 +3,7 @@
 // number and is beaten by nothing.
 #pragma once
 
+#include <cmath>
 #include <type_traits>
 
 namespace tenon {
@@ -12,7 +13,7 @@ template <class T>
 constexpr bool beats(T value, T best) {
   // Not greater-than: "not (value <= best)" is true for a NaN value as well.
   if constexpr (std::is_floating_point_v<T>)
-    return !(value <= best) & (best == best);
+    return !(value <= best) & !std::isnan(best);
   else
     return value > best;
 }

@@ -5,7 +5,6 @@
 #include "kernels/onednn.hpp"
 
 #include <map>
-#include <optional>
 #include <tuple>
 
 namespace tenon {
@@ -24,7 +23,8 @@ struct Elementwise {
   dnnl::primitive primitive;
 };
 
-std::optional<algorithm> algorithmOf(Pointwise function) {
+// Undefined for a function that oneDNN has not.
+algorithm algorithmOf(Pointwise function) {
   switch (function) {
   case Pointwise::Tanh:
     return algorithm::eltwise_tanh;
@@ -39,14 +39,14 @@ std::optional<algorithm> algorithmOf(Pointwise function) {
   case Pointwise::Softplus:
     return algorithm::eltwise_soft_relu;
   default:
-    return std::nullopt;
+    return algorithm::undef;
   }
 }
 
 Elementwise makeElementwise(Pointwise function, bool derivative, Index n) {
   const auto vector = onednn::plainDescription(n, -1, {}, 0);
   const auto array = [&] { return memory(vector, onednn::engine(), DNNL_MEMORY_NONE); };
-  const algorithm which = algorithmOf(function).value();
+  const algorithm which = algorithmOf(function);
   const auto kind =
       derivative ? dnnl::prop_kind::forward_training : dnnl::prop_kind::forward_inference;
   const dnnl::eltwise_forward::primitive_desc forward({kind, which, vector, kAlpha, 0.0f},
@@ -74,7 +74,7 @@ Elementwise& keptElementwise(Pointwise function, bool derivative, Index n) {
 } // namespace
 
 bool oneDnnEvaluates(Pointwise function) {
-  return algorithmOf(function).has_value();
+  return algorithmOf(function) != algorithm::undef;
 }
 
 bool oneDnnDifferentiates(Pointwise function) {

@@ -70,8 +70,9 @@ public:
 private:
   // Of one product with the weights, a multiplication and an addition for each tap.
   static double flopsOf(const ConvolutionShape& shape) {
+    const Index taps = shape.inChannels / shape.groups * kernelVolume(shape.window);
     return 2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
-           double(shape.inChannels / shape.groups * kernelVolume(shape.window));
+           double(taps);
   }
 
   // y[n,o,...] += b[o]
@@ -176,7 +177,7 @@ Layout ConvolutionLayer::plainLayout(const Layout& input, const Properties& prop
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});
-  const Layout plain = makeLayout(input.shape(), input.meshPtr(), properties, same);
+  Layout plain = makeLayout(input.shape(), input.meshPtr(), properties, same);
   LayoutSpec spec = plain.spec();
   spec.cuts[1] = plain.cuts(1);
   if (groups_ == 1 || spec.cuts[1].size() <= 2)

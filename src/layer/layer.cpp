@@ -308,7 +308,7 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream) {
 }
 
 Layout Layer::storageLayout(const Layout& use) const {
-  const Layout plain = use.withoutMargins();
+  Layout plain = use.withoutMargins();
   if (storage_ == "use")
     return plain;
   LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};

@@ -25,7 +25,7 @@ void addTo(DTensor& y, const DTensor& x) {
 
 } // namespace
 
-Parameter::Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type,
+Parameter::Parameter(CommPtr comm, std::string name, const Layout& storage, TenonDataType type,
                      Index fanIn, Index fanOut)
     : Object(kClass), comm_(std::move(comm)), fanIn_(fanIn), fanOut_(fanOut),
       value_(makeRef<DTensor>(comm_, storage, type)),

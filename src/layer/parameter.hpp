@@ -14,7 +14,7 @@ class ParameterUse;
 class Parameter : public Object {
 public:
   static constexpr const char* kClass = "Parameter";
-  Parameter(CommPtr comm, std::string name, Layout storage, TenonDataType type, Index fanIn,
+  Parameter(CommPtr comm, std::string name, const Layout& storage, TenonDataType type, Index fanIn,
             Index fanOut);
 
   const Layout& storage() const noexcept { return value_->layout(); }

@@ -29,13 +29,14 @@ Layout bare(const Layout& layout) {
 
 } // namespace
 
-Conversion::Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type)
+Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                       TenonDataType type)
     : Conversion(comm, from, to, type, makeSchedule(from, to, comm->rank())) {}
 
-Conversion::Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type,
-                       const Schedule& schedule)
-    : LinearOp(comm, std::move(from), std::move(to), type),
-      executor_(comm, schedule, type, title()), traffic_(sentTraffic(schedule, comm->rank())) {}
+Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                       TenonDataType type, const Schedule& schedule)
+    : LinearOp(comm, from, to, type), executor_(comm, schedule, type, title()),
+      traffic_(sentTraffic(schedule, comm->rank())) {}
 
 std::string Conversion::describe() const {
   return LinearOp::describe() + fmt::format("; this rank sends {} messages, {} bytes",

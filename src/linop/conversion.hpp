@@ -14,7 +14,7 @@ class Conversion final : public LinearOp {
 public:
   // Collective, but without communication: every rank knows both layouts. Throws TENON_ERR_SHAPE if
   // the global shapes differ.
-  Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type);
+  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type);
 
   const char* type() const noexcept override { return "conversion"; }
   TenonDataType dataType() const noexcept { return domainType(); }
@@ -29,7 +29,8 @@ public:
   Index bufferBytes() const noexcept { return executor_.bufferBytes(); }
 
 private:
-  Conversion(CommPtr comm, Layout from, Layout to, TenonDataType type, const Schedule& schedule);
+  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
+             const Schedule& schedule);
   void doBegin(const Action& action) override { executor_.begin(action); }
   void doEnd(const Action& action) override { executor_.end(action); }
   void doBind(Sense sense, DTensor& x, DTensor& y) override { executor_.bind(sense, x, y); }

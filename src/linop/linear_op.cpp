@@ -88,10 +88,12 @@ void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor
 void LinearOp::end(Sense sense) {
   static const int event = logEvent("LinearOpEnd");
   const LogScope scope(event);
-  if (!loan_ || flight_->sense != sense)
+  if (!loan_ || !flight_ || flight_->sense != sense)
     throw Error(TENON_ERR_STATE, fmt::format("{} has no {} in flight; call {}Begin first", title(),
                                              nameOf(sense), nameOf(sense)));
-  const std::optional<Error> broken = giveBack(*std::exchange(loan_, std::nullopt));
+  const Loan loan = std::move(*loan_);
+  loan_.reset();
+  const std::optional<Error> broken = giveBack(loan);
   complete(*this); // other ranks wait for it
   if (broken)
     throw Error(*broken);
@@ -143,7 +145,8 @@ void LinearOp::launch(LinearOp& op, const Action& action) {
 }
 
 void LinearOp::complete(LinearOp& op) {
-  const Action action = *std::exchange(op.flight_, std::nullopt);
+  const Action action = *op.flight_; // NOLINT(bugprone-unchecked-optional-access): launch() set it
+  op.flight_.reset();
   if (action.alpha != 0)
     op.doEnd(action);
   else

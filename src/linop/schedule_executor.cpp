@@ -105,7 +105,7 @@ void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& sched
   const Index filled = addParts(forward ? schedule.receives : schedule.sends,
                                 direction.receiveBuffer, direction.receives, direction.unpacks);
   direction.fillsAll = !direction.sums && filled == targetCells;
-  direction.exchange.emplace(comm_, tag, direction.sends, direction.receives);
+  direction.exchange = std::make_unique<Exchange>(comm_, tag, direction.sends, direction.receives);
 }
 
 void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {

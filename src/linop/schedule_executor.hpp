@@ -59,9 +59,9 @@ private:
   struct Direction {
     std::vector<Part> packs, unpacks;
     std::vector<Message> sends, receives;
-    std::optional<Exchange> exchange;
+    std::unique_ptr<Exchange> exchange;
     std::optional<Binding> binding;
-    bool bound = false; // whether the action in flight uses the binding
+    const Binding* bound = nullptr; // that of the action in flight, if it uses one
     std::byte* sendBuffer = nullptr;
     std::byte* receiveBuffer = nullptr;
     bool sums = false;     // target cells may get several addends

@@ -42,10 +42,11 @@ constexpr T lowestOf() {
 void ScheduleExecutor::begin(const Action& action) {
   Direction& direction = directionOf(action.sense);
   const auto& binding = direction.binding;
-  direction.bound =
+  const bool fits =
       binding && action.isPlain() && action.x == binding->x.get() && action.y == binding->y.get() &&
       arrayOf(*action.x) == binding->xArray && arrayOf(*action.y) == binding->yArray &&
       action.x->strides() == binding->xStrides && action.y->strides() == binding->yStrides;
+  direction.bound = fits ? &*binding : nullptr;
   visitDataType(action.x->dataType(), [&]<class T>(T) { beginTyped<T>(direction, action); });
 }
 
@@ -56,12 +57,12 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 
 template <class T>
 void ScheduleExecutor::beginTyped(Direction& direction, const Action& action) {
-  Exchange& exchange = direction.bound ? *direction.binding->exchange : *direction.exchange;
+  Exchange& exchange = direction.bound ? *direction.bound->exchange : *direction.exchange;
   exchange.startReceives();
   for (const Part& part : direction.packs) {
     if (part.message < 0)
       continue;
-    if (!direction.bound || !direction.binding->sendsDirect[part.message])
+    if (!direction.bound || !direction.bound->sendsDirect[part.message])
       pack<T>(direction, part, *action.x);
     exchange.startSend(part.message);
   }
@@ -100,14 +101,14 @@ bool ScheduleExecutor::prepareTarget(const Direction& direction, const Action& a
 
 template <class T>
 void ScheduleExecutor::endTyped(Direction& direction, const Action& action, Combine combine) {
-  Exchange& exchange = direction.bound ? *direction.binding->exchange : *direction.exchange;
+  Exchange& exchange = direction.bound ? *direction.bound->exchange : *direction.exchange;
   action.y->changed(); // where all arrives in the array, nothing else tells
   bool first = prepareTarget<T>(direction, action, combine);
   for (const Part& part : direction.unpacks) {
     if (part.message >= 0)
       exchange.waitReceive(part.message);
     const bool received =
-        part.message >= 0 && direction.bound && direction.binding->receivesDirect[part.message];
+        part.message >= 0 && direction.bound && direction.bound->receivesDirect[part.message];
     // Where each cell gets one value it brings beta along; zeroed cells may be overwritten.
     const bool sole = direction.fillsAll || first || (!direction.sums && action.beta == 0);
     const Combine op = sole ? Combine::Copy : combine;

@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-Shell::Shell(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
-             TenonDataType rangeType, Functions functions)
+Shell::Shell(const CommPtr& comm, const Layout& domain, const Layout& range,
+             TenonDataType domainType, TenonDataType rangeType, Functions functions)
     : LinearOp(comm, domain, range, domainType, rangeType), functions_(std::move(functions)),
       result_(makeRef<DTensor>(comm, range, rangeType)),
       adjointResult_(makeRef<DTensor>(comm, domain.dual(), domainType)) {}

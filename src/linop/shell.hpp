@@ -17,7 +17,7 @@ public:
     Map apply, applyAdjoint; // without the second ApplyAdjoint is TENON_ERR_SUPPORT
     std::string typeName = "shell";
   };
-  Shell(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
+  Shell(const CommPtr& comm, const Layout& domain, const Layout& range, TenonDataType domainType,
         TenonDataType rangeType, Functions functions);
   ~Shell() override;
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <mutex>
 
 namespace tenon {
@@ -18,7 +19,7 @@ namespace {
 constexpr double kPause = 1; // seconds between two lines
 
 std::string durationText(double seconds) {
-  const auto whole = static_cast<Index>(seconds + 0.5);
+  const Index whole = std::llround(seconds);
   if (whole < 60)
     return fmt::format("{} s", whole);
   if (whole < 3600)
