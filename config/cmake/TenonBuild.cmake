@@ -31,7 +31,7 @@ function(tenon_add_room name)
 endfunction()
 
 set(TENON_TEST_LAUNCHER "" CACHE STRING
-  "Program with arguments that every test program runs under, such as valgrind")
+  "Program with arguments that every test program and tutorial runs under, such as valgrind")
 
 # tenon_add_test(NAME SOURCES ... [RANKS 1 2 ...] [LINK ...] [ARGS ...])
 # A GoogleTest program against the rooms' objects. With RANKS it runs under mpiexec, once for each
@@ -57,13 +57,18 @@ function(tenon_add_test name)
   endif()
 endfunction()
 
-# More ranks than cores must yield, as root too, with one compute thread each.
+# More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
+# told; MPICH needs tests/support/yield_in_ucx.c.
 function(tenon_test_environment name)
   set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
     OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_btl_base_warn_component_unused=0
     OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
+  if(TARGET tenon_test_yield)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
+      LD_PRELOAD=$<TARGET_FILE:tenon_test_yield>)
+  endif()
 endfunction()
 
 # tenon_add_tutorial(NAME RANKS 1 2 ... [SOURCES ...] [ARGS ...])
@@ -84,8 +89,8 @@ function(tenon_add_tutorial name)
     if(NOT EXISTS ${expected})
       set(expected ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.${ranks}.txt)
     endif()
-    set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${name}>
-      ${TUTORIAL_ARGS})
+    set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${TENON_TEST_LAUNCHER}
+      $<TARGET_FILE:${name}> ${TUTORIAL_ARGS})
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.${ranks})
     file(MAKE_DIRECTORY ${folder})
     add_test(NAME tutorial_${name}.${ranks} WORKING_DIRECTORY ${folder} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
