@@ -81,8 +81,9 @@ TYPED_TEST(ConversionDraws, EqualTheDefinition) {
 TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const Case c = drawCase(4000 + seed);
-    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>());
-    DTensor x(world(), c.from, op.dataType()), y(world(), c.to, op.dataType());
+    const TenonDataType type = dataTypeOf<TypeParam>();
+    DTensor x(world(), c.from, type), y(world(), c.to, type);
+    Conversion op(world(), c.from, c.to, type); // bound below, so it must be gone before x and y
     fillRaw(x, seed, true);
     fillRaw(y, seed + 1, true);
     const std::vector<TypeParam> old(y.data<TypeParam>(), y.data<TypeParam>() + y.localCells());

@@ -19,6 +19,11 @@ inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
   throw std::bad_alloc();
 }
 
+// Inlined, it would look to GCC as if memory of another operator new were given to free.
+[[gnu::noinline]] inline void release(void* memory) {
+  std::free(memory);
+}
+
 } // namespace tenon::test
 
 void* operator new(std::size_t bytes) {
@@ -31,14 +36,14 @@ void* operator new(std::size_t bytes, std::align_val_t alignment, const std::not
   return tenon::test::allocateCounted(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
-  std::free(memory);
+  tenon::test::release(memory);
 }
 void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
+  tenon::test::release(memory);
 }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
+  tenon::test::release(memory);
 }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
+  tenon::test::release(memory);
 }

@@ -29,7 +29,7 @@ public:
   }
 
 private:
-  static constexpr std::chrono::seconds kPatience{240};
+  static constexpr std::chrono::seconds kPatience{240 * TENON_TEST_PATIENCE};
 
   void OnTestStart(const testing::TestInfo& info) override {
     const std::lock_guard lock(mutex_);

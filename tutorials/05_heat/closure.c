@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "closure.h"
 
+#include <stddef.h>
+
 enum { kHidden = 16 };
 
 /* The network answers in units of this, so that its weights are of size 1. */

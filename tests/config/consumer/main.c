@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Starts and ends Tenon, from C. */
+#include <stddef.h>
 #include <tenon.h>
 
 int main(int argc, char** argv) {
