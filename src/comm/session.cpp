@@ -136,6 +136,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   } catch (...) {
     traceStop();
     options().clear();
+    setThreadLimit(0);
     s.comm.reset();
     Communicator::freeAll();
     throw;

@@ -62,11 +62,9 @@ TEST_F(Session, LimitsTheThreadsAsLongAsItLasts) {
   EXPECT_EQ(threadLimit(), 3);
   finalize();
   EXPECT_EQ(threadLimit(), before);
-  expectError(
-      [&] {
-        start({"program", "-tenon_threads", "-1"});
-      },
-      TENON_ERR_OPTION, {"-tenon_threads", "-1"});
+  expectError(TENON_ERR_OPTION, {"-tenon_threads is -1"}, [&] {
+    start({"program", "-tenon_threads", "-1"});
+  });
 }
 
 TEST_F(Session, EndsOnlyWhatItBegan) {

@@ -24,15 +24,22 @@ std::vector<T> everyResult(const PoolingShape& shape, const std::vector<T>& x,
 
 struct Case {
   const char* what;
+  Index planes;
   WindowShape window;
 };
 
 const Case kCases[] = {
-    {"windows that tile all of the input", {2, {94, 14}, {47, 7}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
-    {"windows that tile with rest", {2, {95, 67}, {47, 33}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
-    {"tiles in space", {3, {12, 27, 31}, {6, 9, 15}, {2, 3, 2}, {2, 3, 2}, {1, 1, 1}, {0, 0, 0}}},
-    {"windows that overlap", {2, {61, 40}, {61, 40}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+    {"tiles of all the input", 30, {2, {94, 14}, {47, 7}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"rows shorter than a vector", 40, {2, {186, 6}, {93, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles of one plane", 1, {2, {602, 74}, {301, 37}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles with a rest", 7, {2, {95, 67}, {47, 33}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles in space",
+     5,
+     {3, {12, 27, 31}, {6, 9, 15}, {2, 3, 2}, {2, 3, 2}, {1, 1, 1}, {0, 0, 0}}},
+    {"windows that overlap", 3, {2, {61, 40}, {61, 40}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+    {"the same on one plane", 1, {2, {90, 70}, {90, 70}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
     {"dilated windows in space",
+     5,
      {3, {12, 21, 17}, {5, 10, 9}, {3, 3, 2}, {2, 2, 2}, {2, 1, 1}, {1, 1, 0}}}};
 
 } // namespace
@@ -41,34 +48,28 @@ template <class T>
 class PoolingThreads : public ::testing::Test {};
 TYPED_TEST_SUITE(PoolingThreads, RealTypes);
 
-// The last is one plane alone, whose rows are divided.
 TYPED_TEST(PoolingThreads, GiveTheSameBits) {
   using T = TypeParam;
   Draw draw(21);
   for (const Case& c : kCases)
     for (PoolingMode mode :
-         {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad})
-      for (Index planes : {53, 4, 1}) {
-        const Index perPlane = outputVolume(c.window) * kernelVolume(c.window);
-        const Index whole = planes == 1 ? 1 : std::max(planes, 2 * kLeastWork / perPlane);
-        WindowShape window = c.window;
-        if (planes == 1) // as large as several planes
-          window.in[0] += (2 * kLeastWork / perPlane + 1) * window.out[0] * window.stride[0],
-              window.out[0] *= 2 * kLeastWork / perPlane + 2;
-        const PoolingShape shape{whole, window, mode};
-        ASSERT_GE(whole * outputVolume(window) * kernelVolume(window), kLeastWork);
-        const auto x = draw.reals<T>(whole * inputVolume(window), -1, 1);
-        const auto u = draw.reals<T>(whole * inputVolume(window), -1, 1);
-        const auto v = draw.reals<T>(whole * outputVolume(window), -1, 1);
-        expectSameForAllThreads(c.what, [&] { return everyResult<T>(shape, x, u, v); });
-      }
+         {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
+      const Index outputs = c.planes * outputVolume(c.window);
+      ASSERT_GE(outputs * kernelVolume(c.window), kLeastWork) << c.what;
+      const auto x = draw.reals<T>(c.planes * inputVolume(c.window), -1, 1);
+      const auto u = draw.reals<T>(c.planes * inputVolume(c.window), -1, 1);
+      const auto v = draw.reals<T>(outputs, -1, 1);
+      expectSameForAllThreads(c.what, [&] {
+        return everyResult<T>({c.planes, c.window, mode}, x, u, v);
+      });
+    }
 }
 
 // The scratch of a kernel that was made for few threads suffices when there are more.
 TYPED_TEST(PoolingThreads, MayComeAfterTheKernel) {
   using T = TypeParam;
   Draw draw(22);
-  const PoolingShape shape{40, kCases[3].window, PoolingMode::Max};
+  const PoolingShape shape{3, kCases[5].window, PoolingMode::Max};
   const auto x = draw.reals<T>(shape.planes * inputVolume(shape.window), -1, 1);
   std::unique_ptr<Pooling<T>> op;
   {
