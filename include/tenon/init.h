@@ -75,7 +75,7 @@ TENON_EXTERN TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) 
 TENON_EXTERN TenonErrorCode TenonGetVersionString(char* text, int capacity) TENON_NOEXCEPT;
 
 /** @brief What the library was built with and runs on: lines "name: value" of version, compiler,
- *         build type, MPI, oneDNN, BLAS and its kernel, threads.
+ *         build type, MPI, oneDNN, BLAS and its kernel, threads of these and of the library's own loops.
  *         Not collective; may be called at any time.
  *
  *  @param[out] text      ends with 0; 2048 characters are enough

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/arguments.hpp"
 #include "kernels/library_info.hpp"
+#include "kernels/parallel.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/init.h>
@@ -58,6 +59,8 @@ std::string buildInfo() {
   line("BLAS", orUnknown(blas.config));
   line("BLAS kernel", orUnknown(blas.kernel));
   line("threads", fmt::format("{}", computeThreads()));
+  line("threads of own loops",
+       hasThreads() ? fmt::format("{}", kernelThreads()) : "1, compiled without OpenMP");
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "sys/log_trace.hpp"
 #include "sys/options.hpp"
 #include "sys/output.hpp"
+#include "sys/threads.hpp"
 
 #include <fmt/format.h>
 
@@ -44,7 +45,11 @@ void startMpi(int* argc, char*** argv) {
 }
 
 void readOptions(int argc, const char* const* argv, const std::string& help) {
-  collectively(*session().comm, [&] { return options().load(argc, argv); });
+  collectively(*session().comm, [&] {
+    auto read = options().load(argc, argv);
+    setThreadLimit(options().getInt("", "threads"));
+    return read;
+  });
   if (const auto word = options().findString("", "help"); word && session().comm->rank() == 0)
     print(help + (help.empty() ? "" : "\n") + options().help(*word));
 }
@@ -104,6 +109,7 @@ void close() {
   s.comm.reset();
   Communicator::freeAll();
   options().clear();
+  setThreadLimit(0);
   setAbortHook({});
   if (s.ownsMpi)
     MPI_Finalize();
@@ -130,6 +136,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   } catch (...) {
     traceStop();
     options().clear();
+    setThreadLimit(0);
     s.comm.reset();
     Communicator::freeAll();
     throw;

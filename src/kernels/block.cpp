@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -84,6 +85,40 @@ Block normaliseBlock(int rank, const Index* extent, const Index* a, const Index*
     ++block.rank;
   }
   return block;
+}
+
+namespace {
+
+// Whether no two indices write the same element: each stride reaches beyond all that is inside it.
+bool writesOnce(const Block& block) {
+  Index reach = 0;
+  for (int d = block.rank - 1; d >= 0; --d) {
+    if (block.extent[d] == 1)
+      continue;
+    const Index stride = std::abs(block.b[d]);
+    if (stride <= reach)
+      return false;
+    reach += stride * (block.extent[d] - 1);
+  }
+  return true;
+}
+
+} // namespace
+
+int dividedDimension(const Block& block, int threads) {
+  if (threads < 2 || block.empty)
+    return -1;
+  Index work = 1;
+  for (int d = 0; d < block.rank; ++d)
+    work *= block.extent[d];
+  if (!isWorthThreads(threads, work) || !writesOnce(block))
+    return -1;
+  // The outermost that gives all threads much the same; else the longest.
+  const Index enough = Index(4) * threads;
+  const auto* end = block.extent + block.rank;
+  const auto* outer = std::find_if(block.extent, end, [=](Index n) { return n >= enough; });
+  return static_cast<int>((outer != end ? outer : std::max_element(block.extent, end)) -
+                          block.extent);
 }
 
 } // namespace tenon

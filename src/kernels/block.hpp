@@ -4,7 +4,7 @@
 // the tightest dimension innermost.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "kernels/parallel.hpp"
 
 namespace tenon {
 
@@ -44,6 +44,37 @@ void forEachPlane(const Block& block, Visit visit) {
     if (d < 0)
       return;
   }
+}
+
+// row(n, offset in a, step in a, offset in b, step in b) for each innermost row in order.
+template <class Row>
+void forEachRow(const Block& block, Row row) {
+  const int outer = block.rank - 2, inner = block.rank - 1;
+  forEachPlane(block, [&](Index a, Index b) {
+    for (Index i = 0; i < block.extent[outer]; ++i)
+      row(block.extent[inner], a + i * block.a[outer], block.a[inner], b + i * block.b[outer],
+          block.b[inner]);
+  });
+}
+
+// The dimension along which threads divide the block, -1 for none: below the work that is worth it,
+// and where one element may be written twice, since then the order counts.
+int dividedDimension(const Block& block, int threads);
+
+// The same rows on several threads; row must not throw.
+template <class Row>
+void forEachRowInParts(const Block& block, Row row) {
+  const int threads = kernelThreads(), d = dividedDimension(block, threads);
+  if (d < 0)
+    return forEachRow(block, row);
+  parallelRanges(threads, block.extent[d], kLeastWork, [=, &block](Index begin, Index end) {
+    Block part = block;
+    part.extent[d] = end - begin;
+    const Index atA = begin * block.a[d], atB = begin * block.b[d];
+    forEachRow(part, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
+      row(n, atA + a, stepA, atB + b, stepB);
+    });
+  });
 }
 
 } // namespace tenon

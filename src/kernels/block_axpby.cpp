@@ -7,21 +7,6 @@
 
 namespace tenon {
 
-namespace {
-
-// row(n, offset in x, step in x, offset in y, step in y) for each innermost row.
-template <class Row>
-void forEachRow(const Block& block, Row row) {
-  const int outer = block.rank - 2, inner = block.rank - 1;
-  forEachPlane(block, [&](Index a, Index b) {
-    for (Index i = 0; i < block.extent[outer]; ++i)
-      row(block.extent[inner], a + i * block.a[outer], block.a[inner], b + i * block.b[outer],
-          block.b[inner]);
-  });
-}
-
-} // namespace
-
 template <class S, class T>
 void blockAxpby(int rank, const Index* extent, std::common_type_t<S, T> alpha, const S* x,
                 const Index* xs, std::common_type_t<S, T> beta, T* y, const Index* ys) {
@@ -30,12 +15,12 @@ void blockAxpby(int rank, const Index* extent, std::common_type_t<S, T> alpha, c
       return blockCombine(beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y, ys);
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (beta == 0)
-    forEachRow(block, [&](Index n, Index a, Index stepA, Index b, Index stepB) {
+    forEachRowInParts(block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
       for (Index i = 0; i < n; ++i)
         y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA]);
     });
   else
-    forEachRow(block, [&](Index n, Index a, Index stepA, Index b, Index stepB) {
+    forEachRowInParts(block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
       for (Index i = 0; i < n; ++i)
         y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA] + beta * y[b + i * stepB]);
     });
@@ -47,11 +32,11 @@ void blockScale(int rank, const Index* extent, T factor, T* y, const Index* ys) 
     return;
   if (factor == 0)
     return fillBlock(rank, extent, T(0), y, ys);
-  forEachRow(normaliseBlock(rank, extent, ys, ys),
-             [&](Index n, Index, Index, Index at, Index step) {
-               for (Index i = 0; i < n; ++i)
-                 y[at + i * step] *= factor;
-             });
+  forEachRowInParts(normaliseBlock(rank, extent, ys, ys),
+                    [=](Index n, Index, Index, Index at, Index step) {
+                      for (Index i = 0; i < n; ++i)
+                        y[at + i * step] *= factor;
+                    });
 }
 
 #define TENON_INSTANTIATE(S, T)                                                                    \

@@ -45,11 +45,8 @@ void combineRow(Op op, Index n, const T* __restrict x, Index xs, T* __restrict y
 
 template <class T, class Op>
 void combineBlock(Op op, const Block& block, const T* x, T* y) {
-  const int row = block.rank - 2, inner = block.rank - 1;
-  forEachPlane(block, [&](Index offsetX, Index offsetY) {
-    for (Index r = 0; r < block.extent[row]; ++r)
-      combineRow(op, block.extent[inner], x + offsetX + r * block.a[row], block.a[inner],
-                 y + offsetY + r * block.b[row], block.b[inner]);
+  forEachRowInParts(block, [=](Index n, Index atX, Index stepX, Index atY, Index stepY) {
+    combineRow(op, n, x + atX, stepX, y + atY, stepY);
   });
 }
 

@@ -2,14 +2,22 @@
 // What the kernels of a rank share: one piece of scratch memory, as large as the greediest of them
 // needs, since only one of them runs at a time. What a kernel leaves there is lost with the next
 // call of another. A kernel plans its scratch when it is made, and looks the memory up at each call,
-// because it moves when a later kernel needs more. (A device's queue will have its place here.)
+// because it moves when a later kernel needs more. The context also says how many threads the kernels
+// may use. (A device's queue will have its place here.)
 #pragma once
 
+#include "kernels/parallel.hpp"
 #include "sys/memory.hpp"
 
 #include <memory>
 
 namespace tenon {
+
+// Pieces of one kind, one for each thread, no two in one cache line.
+struct ThreadScratch {
+  Index offset = 0, distance = 0; // bytes
+  int threads = 1;
+};
 
 // Offsets of the pieces of one kernel's scratch.
 class ScratchPlan {
@@ -22,13 +30,20 @@ public:
     bytes_ += (count * static_cast<Index>(sizeof(T)) + alignment - 1) / alignment * alignment;
     return offset;
   }
+  // Room for count elements of T for each thread.
+  template <class T>
+  ThreadScratch addForThreads(int threads, Index count) {
+    const Index offset = add<T>(count), distance = bytes_ - offset;
+    bytes_ += (threads - 1) * distance;
+    return {offset, distance, threads};
+  }
   Index bytes() const noexcept { return bytes_; }
 
 private:
   Index bytes_ = 0;
 };
 
-// To be used by one thread at a time.
+// To be used by one caller at a time.
 class KernelContext {
 public:
   // Makes the scratch large enough for the plan.
@@ -36,6 +51,16 @@ public:
   template <class T>
   T* scratch(Index offset) noexcept {
     return reinterpret_cast<T*>(scratch_.data<std::byte>() + offset);
+  }
+  template <class T>
+  T* scratch(const ThreadScratch& pieces, int thread) noexcept {
+    return scratch<T>(pieces.offset + thread * pieces.distance);
+  }
+  // How many threads a kernel may use that is called now,
+  int threads() const noexcept { return kernelThreads(); }
+  // and one that works in these pieces, which were planned when it was made.
+  int threads(const ThreadScratch& pieces) const noexcept {
+    return std::min(pieces.threads, threads());
   }
   Index scratchBytes() const noexcept { return scratch_.bytes(); }
 

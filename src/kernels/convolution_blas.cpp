@@ -6,6 +6,7 @@
 // The outputs are cut into tiles whose columns stay in the cache: several whole images where an
 // image is small (one product is then worth its call), a piece of an image where it is large. A
 // kernel of one tap that only copies needs no columns: X is x.
+// The products run on BLAS's threads; gathering and the like are split by channels.
 #include "kernels/convolution_backends.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/im2col.hpp"
@@ -73,7 +74,7 @@ public:
   }
 
   void adjointData(const T* w, const T* dy, T* dx) override {
-    std::fill_n(dx, batch_ * in_ * inVolume_, T(0));
+    parallelFill(batch_ * in_ * inVolume_, T(0), dx);
     forEachTile([&](const Tile& tile) {
       const Index width = outputsOf(tile);
       const Index dyDistance = tile.images > 1 ? width : outVolume_;
@@ -102,14 +103,8 @@ public:
                  dyDistance, gathered + g.firstRow * distance, distance, T(1), dw + g.weights,
                  g.depth);
       });
-      if (!db)
-        return;
-      for (Index k = 0; k < out_; ++k) {
-        T sum = 0;
-        for (Index o = 0; o < width; ++o)
-          sum += outputs[k * dyDistance + o];
-        db[k] += sum;
-      }
+      if (db)
+        sumOutputs(width, outputs, dyDistance, db);
     });
   }
 
@@ -172,46 +167,78 @@ private:
   const T* gather(const Tile& tile, const T* x) {
     if (copies_)
       return x + tile.image * in_ * inVolume_;
-    const Index width = outputsOf(tile);
-    for (Index n = 0; n < tile.images; ++n)
-      gatherColumns(window_, in_, tile.outputs, x + (tile.image + n) * in_ * inVolume_,
-                    columns() + n * pixelsOf(tile.outputs), width);
+    forEachChannel(tile, [=, this](Index channel, T* columns, Index distance) {
+      gatherColumns(window_, tile.outputs, x + channel * inVolume_, columns, distance);
+    });
     return columns();
   }
 
   void scatter(const Tile& tile, T* dx) {
-    const Index width = outputsOf(tile);
-    for (Index n = 0; n < tile.images; ++n)
-      scatterColumns(window_, in_, tile.outputs, columns() + n * pixelsOf(tile.outputs), width,
-                     dx + (tile.image + n) * in_ * inVolume_);
+    forEachChannel(tile, [=, this](Index channel, const T* columns, Index distance) {
+      scatterColumns(window_, tile.outputs, columns, distance, dx + channel * inVolume_);
+    });
+  }
+
+  // visit(channel, its columns, their distance) for the input channels of the tile's images,
+  // counted over the batch, on several threads.
+  template <class Visit>
+  void forEachChannel(const Tile& tile, Visit visit) {
+    const Index taps = depth_ / std::max<Index>(1, in_), pixels = pixelsOf(tile.outputs);
+    const Index distance = tile.images * pixels;
+    T* first = columns();
+    parallelRanges(context_->threads(), tile.images * in_, taps * pixels,
+                   [=, this](Index begin, Index end) {
+                     for (Index i = begin; i < end; ++i)
+                       visit(tile.image * in_ + i,
+                             first + i % in_ * taps * distance + i / in_ * pixels, distance);
+                   });
+  }
+
+  // db[k] += sum over the tile's outputs of dy[k].
+  void sumOutputs(Index width, const T* dy, Index distance, T* db) {
+    parallelRanges(context_->threads(), out_, width, [=](Index begin, Index end) {
+      for (Index k = begin; k < end; ++k) {
+        T sum = 0;
+        for (Index o = 0; o < width; ++o)
+          sum += dy[k * distance + o];
+        db[k] += sum;
+      }
+    });
+  }
+
+  template <class Visit>
+  void forEachOutputChannel(const Tile& tile, Visit visit) {
+    parallelRanges(context_->threads(), out_, outputsOf(tile), [=](Index begin, Index end) {
+      for (Index k = begin; k < end; ++k)
+        visit(k);
+    });
   }
 
   // y of the tile becomes what the product is added to.
   void beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) {
-    const OutputTile& o = tile.outputs;
-    const Index cols = window_.out[2];
-    for (Index k = 0; k < out_; ++k) {
+    forEachOutputChannel(tile, [=, this, o = tile.outputs, cols = window_.out[2]](Index k) {
       T* channel = y + (tile.image * out_ + k) * outVolume_;
       const T value = b ? b[k] : T(0);
       for (Index r = o.rows.begin; r < o.rows.end; ++r)
         for (Index i = r * cols + o.cols.begin; i < r * cols + o.cols.end; ++i)
           channel[i] = accumulate ? channel[i] + value : value;
-    }
+    });
   }
 
   // dy of the tile as a matrix [outChannels, outputs].
   const T* pack(const Tile& tile, const T* dy) {
     if (tile.images == 1)
       return dy + firstOutput(tile);
-    for (Index k = 0; k < out_; ++k)
+    forEachOutputChannel(tile, [=, this](Index k) {
       for (Index n = 0; n < tile.images; ++n)
         std::copy_n(dy + ((tile.image + n) * out_ + k) * outVolume_, outVolume_,
                     packed() + (k * tile.images + n) * outVolume_);
+    });
     return packed();
   }
 
   void unpack(const Tile& tile, const T* b, T* y, bool accumulate) {
-    for (Index k = 0; k < out_; ++k)
+    forEachOutputChannel(tile, [=, this](Index k) {
       for (Index n = 0; n < tile.images; ++n) {
         const T* from = packed() + (k * tile.images + n) * outVolume_;
         T* to = y + ((tile.image + n) * out_ + k) * outVolume_;
@@ -219,6 +246,7 @@ private:
         for (Index o = 0; o < outVolume_; ++o)
           to[o] = accumulate ? to[o] + (from[o] + value) : from[o] + value;
       }
+    });
   }
 
   T* columns() { return context_->scratch<T>(columnsAt_); }

@@ -2,6 +2,7 @@
 #include "kernels/input_stage.hpp"
 
 #include "kernels/block_copy.hpp"
+#include "kernels/parallel.hpp"
 
 namespace tenon {
 
@@ -42,14 +43,14 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
 
 template <class T>
 void InputStage<T>::stage(const T* x, T* staged) const {
-  std::fill_n(staged, volume(), T(0));
+  parallelFill(volume(), T(0), staged);
   blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_, strideX_.data(),
                staged + offsetStaged_, strideStaged_.data());
 }
 
 template <class T>
 void InputStage<T>::unstage(const T* staged, T* x) const {
-  std::fill_n(x, planes_ * inVolume_, T(0));
+  parallelFill(planes_ * inVolume_, T(0), x);
   blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), staged + offsetStaged_,
                strideStaged_.data(), x + offsetX_, strideX_.data());
 }

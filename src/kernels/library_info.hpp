@@ -18,7 +18,8 @@ struct BlasInfo {
 };
 BlasInfo blasInfo();
 
-// Threads that a parallel region would get, 1 without OpenMP.
+// Threads that a parallel region of oneDNN or BLAS would get, 1 without OpenMP. The library's own are
+// in parallel.hpp.
 int computeThreads();
 
 // The flags of the first processor in a text of /proc/cpuinfo's form, with a blank at both ends.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/pointwise.hpp"
 
+#include "kernels/parallel.hpp"
 #include "kernels/pointwise_functions.hpp"
 #include "kernels/pointwise_onednn.hpp"
 
@@ -10,6 +11,28 @@ namespace tenon {
 
 using pointwise::Reads;
 using pointwise::withFunction;
+
+namespace {
+
+// Work of an element of a function that is not a comparison or a product, in elements moved.
+constexpr Index kTranscendentalCost = 8;
+
+constexpr Index costOf(Pointwise function) {
+  switch (function) {
+  case Pointwise::Relu:
+  case Pointwise::LeakyRelu:
+  case Pointwise::Scale:
+  case Pointwise::Identity:
+    return 1;
+  default:
+    return kTranscendentalCost;
+  }
+}
+
+// Columns that a sum over rows gives to one thread together: a cache line of doubles, and more.
+constexpr Index kColumns = 16;
+
+} // namespace
 
 PointwiseReads pointwiseReads(const PointwiseFunction& function) {
   return withFunction(function, [](auto f) {
@@ -24,9 +47,11 @@ void pointwiseForward(Backend backend, const PointwiseFunction& function, Index 
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnEvaluates(function.kind))
       return pointwiseForwardOneDnn(function.kind, n, x, y);
-  withFunction(function, [=](auto f) {
-    for (Index i = 0; i < n; ++i)
-      y[i] = f.value(x[i]);
+  withFunction(function, [=, cost = costOf(function.kind)](auto f) {
+    parallelRanges(kernelThreads(), n, cost, [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        y[i] = f.value(x[i]);
+    });
   });
 }
 
@@ -37,36 +62,46 @@ void pointwiseDerivative(Backend backend, const PointwiseFunction& function, Ind
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnDifferentiates(function.kind))
       return pointwiseDerivativeOneDnn(function.kind, n, x, v, r);
-  withFunction(function, [=](auto f) {
+  withFunction(function, [=, cost = costOf(function.kind)](auto f) {
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
-    for (Index i = 0; i < n; ++i)
-      r[i] = f.derivative(point[i], v[i]);
+    parallelRanges(kernelThreads(), n, cost, [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        r[i] = f.derivative(point[i], v[i]);
+    });
   });
 }
 
 template <class T>
 void axpby(Index n, T alpha, const T* x, T beta, T* y) {
-  if (beta == T(0))
-    for (Index i = 0; i < n; ++i)
-      y[i] = alpha * x[i];
-  else
-    for (Index i = 0; i < n; ++i)
-      y[i] = alpha * x[i] + beta * y[i];
+  parallelRanges(kernelThreads(), n, 1, [=](Index begin, Index end) {
+    if (beta == T(0))
+      for (Index i = begin; i < end; ++i)
+        y[i] = alpha * x[i];
+    else
+      for (Index i = begin; i < end; ++i)
+        y[i] = alpha * x[i] + beta * y[i];
+  });
 }
 
 template <class T>
 void addBias(Index rows, Index cols, const T* b, T* y) {
-  for (Index r = 0; r < rows; ++r)
-    for (Index c = 0; c < cols; ++c)
-      y[r * cols + c] += b[c];
+  parallelRanges(kernelThreads(), rows, cols, [=](Index begin, Index end) {
+    for (Index r = begin; r < end; ++r)
+      for (Index c = 0; c < cols; ++c)
+        y[r * cols + c] += b[c];
+  });
 }
 
 template <class T>
 void sumRows(Index rows, Index cols, const T* x, T* b) {
-  for (Index r = 0; r < rows; ++r)
-    for (Index c = 0; c < cols; ++c)
-      b[c] += x[r * cols + c];
+  const Index groups = (cols + kColumns - 1) / kColumns;
+  parallelRanges(kernelThreads(), groups, rows * kColumns, [=](Index begin, Index end) {
+    const Index last = std::min(cols, end * kColumns);
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = begin * kColumns; c < last; ++c)
+        b[c] += x[r * cols + c];
+  });
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -39,6 +39,20 @@ std::vector<Row> rowsOf(const WindowShape& w) {
   return rows;
 }
 
+// visit(plane, row) for the rows [begin, end) of all planes, each of which has `rows`.
+template <class Visit>
+void forEachRow(const std::vector<Row>& rows, Index begin, Index end, Visit visit) {
+  const auto inPlane = static_cast<Index>(rows.size());
+  Index plane = begin / inPlane, row = begin % inPlane;
+  for (; begin < end; ++begin) {
+    visit(plane, rows[row]);
+    if (++row < inPlane)
+      continue;
+    row = 0;
+    ++plane;
+  }
+}
+
 // visit(index of the input row's first element) for the input rows of the row's taps in order.
 template <class Visit>
 void forEachInputRow(const WindowShape& w, const Row& row, Visit visit) {
@@ -80,8 +94,8 @@ public:
         rows_(rowsOf(window_)), interior_(interiorOf(window_)), inVolume_(inputVolume(window_)),
         outVolume_(outputVolume(window_)) {
     ScratchPlan plan;
-    winnersAt_ = plan.add<Winner>(window_.out[2]);
-    maximaAt_ = plan.add<T>(window_.out[2]);
+    winnersAt_ = plan.addForThreads<Winner>(context_->threads(), window_.out[2]);
+    maximaAt_ = plan.addForThreads<T>(context_->threads(), window_.out[2]);
     context_->reserve(plan);
   }
 
@@ -89,37 +103,47 @@ public:
 
   void forward(const T* x, T* y, void* workspace) override {
     auto* winners = static_cast<Winner*>(workspace);
-    Winner* rowWinners = context_->scratch<Winner>(winnersAt_);
-    for (Index p = 0; p < planes_; ++p)
-      for (const Row& row : rows_) {
+    splitRows([=, this](int thread, Index begin, Index end) {
+      Winner* rowWinners = context_->scratch<Winner>(winnersAt_, thread);
+      forEachRow(rows_, begin, end, [&](Index p, const Row& row) {
         const Index at = p * outVolume_ + row.output;
         poolRow(x + p * inVolume_, row, y + at, winners ? winners + at : rowWinners);
-      }
+      });
+    });
   }
 
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     const auto* winners = static_cast<const Winner*>(workspace);
-    std::fill_n(dx, planes_ * inVolume_, T(0));
-    for (Index p = 0; p < planes_; ++p)
-      for (Index o = p * outVolume_; o < (p + 1) * outVolume_; ++o)
-        dx[p * inVolume_ + winners[o]] += dy[o];
+    parallelRanges(context_->threads(), planes_, inVolume_, [=, this](Index begin, Index end) {
+      std::fill(dx + begin * inVolume_, dx + end * inVolume_, T(0));
+      for (Index p = begin; p < end; ++p)
+        for (Index o = p * outVolume_; o < (p + 1) * outVolume_; ++o)
+          dx[p * inVolume_ + winners[o]] += dy[o];
+    });
   }
 
   void tangent(const T* x, const T* dx, T* dy) override {
-    Winner* rowWinners = context_->scratch<Winner>(winnersAt_);
-    T* rowMaxima = context_->scratch<T>(maximaAt_);
-    for (Index p = 0; p < planes_; ++p)
-      for (const Row& row : rows_) {
+    splitRows([=, this](int thread, Index begin, Index end) {
+      Winner* rowWinners = context_->scratch<Winner>(winnersAt_, thread);
+      T* rowMaxima = context_->scratch<T>(maximaAt_, thread);
+      forEachRow(rows_, begin, end, [&](Index p, const Row& row) {
         poolRow(x + p * inVolume_, row, rowMaxima, rowWinners);
         T* to = dy + p * outVolume_ + row.output;
         for (Index o = 0; o < window_.out[2]; ++o)
           to[o] = dx[p * inVolume_ + rowWinners[o]];
-      }
+      });
+    });
   }
 
   Backend backend() const override { return Backend::Blas; }
 
 private:
+  template <class Body>
+  void splitRows(const Body& body) const {
+    parallelPieces(context_->threads(winnersAt_), planes_ * Index(rows_.size()),
+                   window_.out[2] * kernelVolume(window_), body);
+  }
+
   void poolRow(const T* x, const Row& row, T* y, Winner* winners) const {
     poolEnds(x, row, {0, interior_.begin}, y, winners);
     poolEnds(x, row, {interior_.end, window_.out[2]}, y, winners);
@@ -162,7 +186,7 @@ private:
   std::vector<Row> rows_;
   Range interior_; // outputs along the row whose taps are all inside
   Index inVolume_, outVolume_;
-  Index winnersAt_, maximaAt_; // of a row, in the scratch
+  ThreadScratch winnersAt_, maximaAt_; // of a row
 };
 
 // y[o] += x[tap + o stride] over a run of outputs, and its transpose.
@@ -195,7 +219,7 @@ public:
         inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)),
         tapsOfColumn_(size_t(window_.out[2])) {
     ScratchPlan plan;
-    scaledAt_ = plan.add<T>(window_.out[2]);
+    scaledAt_ = plan.addForThreads<T>(context_->threads(), window_.out[2]);
     context_->reserve(plan);
     for (Index o = 0; o < window_.out[2]; ++o) {
       const Range taps = tapsInside(window_, 2, o);
@@ -208,33 +232,41 @@ public:
   Index workspaceBytes() const override { return 0; }
 
   void forward(const T* x, T* y, void*) override {
-    for (Index p = 0; p < planes_; ++p)
-      for (const Row& row : rows_) {
+    const Index rows = planes_ * Index(rows_.size());
+    parallelRanges(context_->threads(), rows, rowCost(), [=, this](Index begin, Index end) {
+      forEachRow(rows_, begin, end, [&](Index p, const Row& row) {
         T* to = y + p * outVolume_ + row.output;
         std::fill_n(to, window_.out[2], T(0));
         forEachTap(row, [&](Index offset, Range outputs) {
           addTap(outputs, x + p * inVolume_, offset, window_.stride[2], to);
         });
         divide(row, to, to);
-      }
+      });
+    });
   }
 
   void adjoint(const T* dy, const void*, T* dx) override {
-    std::fill_n(dx, planes_ * inVolume_, T(0));
-    T* scaled = context_->scratch<T>(scaledAt_);
-    for (Index p = 0; p < planes_; ++p)
-      for (const Row& row : rows_) {
-        divide(row, dy + p * outVolume_ + row.output, scaled);
-        forEachTap(row, [&](Index offset, Range outputs) {
-          spreadTap(outputs, scaled, offset, window_.stride[2], dx + p * inVolume_);
-        });
-      }
+    const Index cost = Index(rows_.size()) * rowCost();
+    const auto spreadPlanes = [=, this](int thread, Index begin, Index end) {
+      T* scaled = context_->scratch<T>(scaledAt_, thread);
+      std::fill(dx + begin * inVolume_, dx + end * inVolume_, T(0));
+      for (Index p = begin; p < end; ++p)
+        for (const Row& row : rows_) {
+          divide(row, dy + p * outVolume_ + row.output, scaled);
+          forEachTap(row, [&](Index offset, Range outputs) {
+            spreadTap(outputs, scaled, offset, window_.stride[2], dx + p * inVolume_);
+          });
+        }
+    };
+    parallelPieces(context_->threads(scaledAt_), planes_, cost, spreadPlanes);
   }
 
   void tangent(const T*, const T* dx, T* dy) override { forward(dx, dy, nullptr); }
   Backend backend() const override { return Backend::Blas; }
 
 private:
+  Index rowCost() const { return window_.out[2] * kernelVolume(window_); }
+
   template <class Visit>
   void forEachTap(const Row& row, Visit visit) const {
     forEachInputRow(window_, row, [&](Index input) {
@@ -257,7 +289,7 @@ private:
   bool includePad_;
   Index inVolume_, outVolume_;
   std::vector<T> tapsOfColumn_;
-  Index scaledAt_; // a row, in the scratch
+  ThreadScratch scaledAt_; // a row
   std::vector<Range> outputsOfTap_;
 };
 

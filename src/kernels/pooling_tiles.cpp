@@ -94,30 +94,37 @@ Index wholeVectors(Index outputs) {
   return (outputs + kLanes - 1) / kLanes * kLanes;
 }
 
-// visit(first cell of the windows, first output) for each row of outputs.
+// visit(first cell of the windows, first output) for these rows of outputs, counted over all planes.
 template <class Visit>
-void forEachRow(const Tiles& tiles, Visit visit) {
+void forEachRow(const Tiles& tiles, Range rows, Visit visit) {
   const WindowShape& w = tiles.window;
   if (tiles.overrun) { // then rows follow each other without gaps
-    const Index rows = tiles.planes * w.out[0] * w.out[1], outputs = w.out[2];
-    const Index step = w.kernel[1] * w.in[2];
-    for (Index r = 0; r < rows; ++r)
+    const Index step = w.kernel[1] * w.in[2], outputs = w.out[2];
+    for (Index r = rows.begin; r < rows.end; ++r)
       visit(r * step, r * outputs);
     return;
   }
-  Index output = 0;
-  for (Index p = 0; p < tiles.planes; ++p)
-    for (Index o0 = 0; o0 < w.out[0]; ++o0)
-      for (Index o1 = 0; o1 < w.out[1]; ++o1, output += w.out[2])
-        visit(p * tiles.inVolume + (o0 * w.kernel[0] * w.in[1] + o1 * w.kernel[1]) * w.in[2],
-              output);
+  Index o1 = rows.begin % w.out[1], o0 = rows.begin / w.out[1] % w.out[0];
+  Index plane = rows.begin / w.out[1] / w.out[0];
+  for (Index r = rows.begin; r < rows.end; ++r) {
+    visit(plane * tiles.inVolume + (o0 * w.kernel[0] * w.in[1] + o1 * w.kernel[1]) * w.in[2],
+          r * w.out[2]);
+    if (++o1 < w.out[1])
+      continue;
+    o1 = 0;
+    if (++o0 < w.out[0])
+      continue;
+    o0 = 0;
+    ++plane;
+  }
 }
 
-// visit(count, first output) for the pieces of the row that begins at `output`.
+// visit(count, first output) for the pieces of the row that begins at `output`. What follows the
+// last of the rows is another thread's.
 template <class Visit>
-void forEachVector(const Tiles& tiles, Index output, Visit visit) {
+void forEachVector(const Tiles& tiles, Range rows, Index output, Visit visit) {
   const Index outputs = tiles.window.out[2];
-  if (!tiles.overrun || output + wholeVectors(outputs) > tiles.planes * tiles.outVolume)
+  if (!tiles.overrun || output + wholeVectors(outputs) > rows.end * outputs)
     return visit(outputs, Index(0));
   for (Index o = 0; o < outputs; o += kLanes)
     visit(Vector(), o);
@@ -144,11 +151,11 @@ void poolSome(Sequence sequence, Count outputs, const WindowShape& w, const T* x
 }
 
 template <class T>
-void poolAll(const Tiles& tiles, const T* x, T* y, Tap* kept, Tap* rowTaps) {
+void poolRows(const Tiles& tiles, Range rows, const T* x, T* y, Tap* kept, Tap* rowTaps) {
   const WindowShape& w = tiles.window;
   withTaps(w.kernel[2], [&](auto sequence) {
-    forEachRow(tiles, [&](Index input, Index output) {
-      forEachVector(tiles, output, [&](auto count, Index o) {
+    forEachRow(tiles, rows, [&](Index input, Index output) {
+      forEachVector(tiles, rows, output, [&](auto count, Index o) {
         poolSome(sequence, count, w, x + input + o * w.kernel[2], y + output + o,
                  kept ? kept + output + o : rowTaps);
       });
@@ -157,12 +164,12 @@ void poolAll(const Tiles& tiles, const T* x, T* y, Tap* kept, Tap* rowTaps) {
 }
 
 template <class T>
-void spreadAll(const Tiles& tiles, const T* dy, const Tap* taps, T* dx) {
+void spreadRows(const Tiles& tiles, Range rows, const T* dy, const Tap* taps, T* dx) {
   const WindowShape& w = tiles.window;
   withTaps(w.kernel[2], [&](auto sequence) {
-    forEachRow(tiles, [&](Index input, Index output) {
+    forEachRow(tiles, rows, [&](Index input, Index output) {
       forEachInputRow(w, [&](Index row, Tap first) {
-        forEachVector(tiles, output, [&](auto count, Index o) {
+        forEachVector(tiles, rows, output, [&](auto count, Index o) {
           spreadRow(sequence, count, dy + output + o, taps + output + o, first,
                     dx + input + row + o * w.kernel[2]);
         });
@@ -171,17 +178,21 @@ void spreadAll(const Tiles& tiles, const T* dy, const Tap* taps, T* dx) {
   });
 }
 
-TENON_VECTOR_CLONES void pool(const Tiles& tiles, const float* x, float* y, Tap* kept, Tap* row) {
-  poolAll(tiles, x, y, kept, row);
+TENON_VECTOR_CLONES void pool(const Tiles& tiles, Range rows, const float* x, float* y, Tap* kept,
+                              Tap* row) {
+  poolRows(tiles, rows, x, y, kept, row);
 }
-TENON_VECTOR_CLONES void pool(const Tiles& tiles, const double* x, double* y, Tap* kept, Tap* row) {
-  poolAll(tiles, x, y, kept, row);
+TENON_VECTOR_CLONES void pool(const Tiles& tiles, Range rows, const double* x, double* y, Tap* kept,
+                              Tap* row) {
+  poolRows(tiles, rows, x, y, kept, row);
 }
-TENON_VECTOR_CLONES void spread(const Tiles& tiles, const float* dy, const Tap* taps, float* dx) {
-  spreadAll(tiles, dy, taps, dx);
+TENON_VECTOR_CLONES void spread(const Tiles& tiles, Range rows, const float* dy, const Tap* taps,
+                                float* dx) {
+  spreadRows(tiles, rows, dy, taps, dx);
 }
-TENON_VECTOR_CLONES void spread(const Tiles& tiles, const double* dy, const Tap* taps, double* dx) {
-  spreadAll(tiles, dy, taps, dx);
+TENON_VECTOR_CLONES void spread(const Tiles& tiles, Range rows, const double* dy, const Tap* taps,
+                                double* dx) {
+  spreadRows(tiles, rows, dy, taps, dx);
 }
 
 template <class T>
@@ -194,8 +205,8 @@ public:
     tiles_.outVolume = outputVolume(w);
     tiles_.overrun = w.kernel[0] == 1 && coversInput();
     ScratchPlan plan;
-    tapsAt_ = plan.add<Tap>(wholeVectors(w.out[2]));
-    maximaAt_ = plan.add<T>(tiles_.window.out[2]);
+    tapsAt_ = plan.addForThreads<Tap>(context_->threads(), wholeVectors(w.out[2]));
+    maximaAt_ = plan.addForThreads<T>(context_->threads(), w.out[2]);
     context_->reserve(plan);
   }
 
@@ -204,24 +215,32 @@ public:
   }
 
   void forward(const T* x, T* y, void* workspace) override {
-    pool(tiles_, x, y, static_cast<Tap*>(workspace), context_->scratch<Tap>(tapsAt_));
+    auto* kept = static_cast<Tap*>(workspace);
+    splitRows([=, this](int thread, Index begin, Index end) {
+      pool(tiles_, {begin, end}, x, y, kept, context_->scratch<Tap>(tapsAt_, thread));
+    });
   }
 
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     if (!coversInput())
-      std::fill_n(dx, tiles_.planes * tiles_.inVolume, T(0));
-    spread(tiles_, dy, static_cast<const Tap*>(workspace), dx);
+      parallelFill(tiles_.planes * tiles_.inVolume, T(0), dx);
+    const auto* taps = static_cast<const Tap*>(workspace);
+    splitRows([=, this](int, Index begin, Index end) {
+      spread(tiles_, {begin, end}, dy, taps, dx);
+    });
   }
 
   void tangent(const T* x, const T* dx, T* dy) override {
-    const WindowShape& w = tiles_.window;
-    Tap* taps = context_->scratch<Tap>(tapsAt_);
-    T* maxima = context_->scratch<T>(maximaAt_);
-    withTaps(w.kernel[2], [&](auto sequence) {
-      forEachRow(tiles_, [&](Index input, Index output) {
-        poolSome(sequence, w.out[2], w, x + input, maxima, taps);
-        for (Index o = 0; o < w.out[2]; ++o)
-          dy[output + o] = dx[input + o * w.kernel[2] + offsetOf(taps[o])];
+    splitRows([=, this](int thread, Index begin, Index end) {
+      const WindowShape& w = tiles_.window;
+      Tap* taps = context_->scratch<Tap>(tapsAt_, thread);
+      T* maxima = context_->scratch<T>(maximaAt_, thread);
+      withTaps(w.kernel[2], [&](auto sequence) {
+        forEachRow(tiles_, {begin, end}, [&](Index input, Index output) {
+          poolSome(sequence, w.out[2], w, x + input, maxima, taps);
+          for (Index o = 0; o < w.out[2]; ++o)
+            dy[output + o] = dx[input + o * w.kernel[2] + offsetOf(taps[o])];
+        });
       });
     });
   }
@@ -229,6 +248,13 @@ public:
   Backend backend() const override { return Backend::Blas; }
 
 private:
+  template <class Body>
+  void splitRows(const Body& body) const {
+    const WindowShape& w = tiles_.window;
+    parallelPieces(context_->threads(tapsAt_), tiles_.planes * w.out[0] * w.out[1],
+                   w.out[2] * kernelVolume(w), body);
+  }
+
   // Where a tap lies from the window's first cell.
   Index offsetOf(Tap tap) const {
     const WindowShape& w = tiles_.window;
@@ -246,7 +272,7 @@ private:
 
   KernelContextPtr context_;
   Tiles tiles_;
-  Index tapsAt_, maximaAt_; // of a row, in the scratch
+  ThreadScratch tapsAt_, maximaAt_; // of a row
 };
 
 } // namespace

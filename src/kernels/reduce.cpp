@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums go through a binary counter of partial sums: runs of up to kRun products are summed in eight
-// lanes, and the sums of two equally many runs are added as soon as both are there.
+// lanes, and the sums of two equally many runs are added as soon as both are there. The sum of a
+// power of two of runs is one partial sum of that tree: such pieces of one long row are summed by
+// several threads, and the counter goes on with their sums.
 #include "kernels/reduce.hpp"
 
 #include "kernels/block.hpp"
 #include "kernels/maximum.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace tenon {
@@ -18,6 +21,8 @@ constexpr int kLanes = 8;
 
 class PairwiseSum {
 public:
+  // What total() begins with: the sum of what comes after all that is added.
+  explicit PairwiseSum(double rest = 0) : rest_(rest) {}
   void add(double value) {
     int level = 0;
     for (; count_ >> level & 1; ++level)
@@ -26,7 +31,7 @@ public:
     ++count_;
   }
   double total() const {
-    double sum = 0;
+    double sum = rest_;
     for (int level = 0; count_ >> level; ++level)
       if (count_ >> level & 1)
         sum += partial_[level];
@@ -34,6 +39,7 @@ public:
   }
 
 private:
+  double rest_;
   std::uint64_t count_ = 0;
   double partial_[64];
 };
@@ -58,16 +64,43 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
     sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
 }
 
-// visit(n, offset in a, stride in a, offset in b, stride in b) for each inner row of the box.
-template <class Visit>
-void forEachInnerRow(int rank, const Index* extent, const Index* a, const Index* b, Visit visit) {
-  const Block block = normaliseBlock(rank, extent, a, b);
-  const int row = block.rank - 2, inner = block.rank - 1;
-  forEachPlane(block, [&](Index offsetA, Index offsetB) {
-    for (Index r = 0; r < block.extent[row]; ++r)
-      visit(block.extent[inner], offsetA + r * block.a[row], block.a[inner],
-            offsetB + r * block.b[row], block.b[inner]);
+template <class T>
+double sumOfRow(Index n, const T* x, Index xs, const T* y, Index ys) {
+  PairwiseSum sum;
+  addDot(sum, n, x, xs, y, ys);
+  return sum.total();
+}
+
+// The pieces into which threads cut n items: as many runs each as the power of two that leaves at
+// most kMostPieces.
+struct Pieces {
+  explicit Pieces(Index n) {
+    while (n > kMostPieces * length)
+      length *= 2;
+    count = (n + length - 1) / length;
+  }
+  static constexpr Index kMostPieces = 64;
+  Index length = kRun, count;
+};
+
+template <class T>
+double dotOfRow(Index n, const T* x, Index xs, const T* y, Index ys) {
+  const int threads = kernelThreads();
+  if (!isWorthThreads(threads, n))
+    return sumOfRow(n, x, xs, y, ys);
+  const Pieces pieces(n);
+  std::array<double, Pieces::kMostPieces> sums;
+  parallelRanges(threads, pieces.count, pieces.length, [=, &sums](Index begin, Index end) {
+    for (Index p = begin; p < end; ++p) {
+      const Index at = p * pieces.length, length = std::min(pieces.length, n - at);
+      sums[p] = sumOfRow(length, x + at * xs, xs, y + at * ys, ys);
+    }
   });
+  const Index whole = n / pieces.length;
+  PairwiseSum sum(whole < pieces.count ? sums[whole] : 0);
+  for (Index p = 0; p < whole; ++p)
+    sum.add(sums[p]);
+  return sum.total();
 }
 
 template <class T>
@@ -83,9 +116,7 @@ double largest(double best, Index n, const T* x, Index xs) {
 
 template <class T>
 double dot(Index n, const T* x, const T* y) {
-  PairwiseSum sum;
-  addDot(sum, n, x, 1, y, 1);
-  return sum.total();
+  return dotOfRow(n, x, 1, y, 1);
 }
 
 template <class T>
@@ -101,32 +132,35 @@ double maxAbs(Index n, const T* x) {
 template <class T>
 double dotBlock(int rank, const Index* extent, const T* x, const Index* xs, const T* y,
                 const Index* ys) {
+  const Block block = normaliseBlock(rank, extent, xs, ys);
+  if (!block.empty && block.rank == 2 && block.extent[0] == 1)
+    return dotOfRow(block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;
-  forEachInnerRow(rank, extent, xs, ys,
-                  [&](Index n, Index atX, Index stepX, Index atY, Index stepY) {
-                    addDot(sum, n, x + atX, stepX, y + atY, stepY);
-                  });
+  forEachRow(block, [&](Index n, Index atX, Index stepX, Index atY, Index stepY) {
+    addDot(sum, n, x + atX, stepX, y + atY, stepY);
+  });
   return sum.total();
 }
 
 template <class T>
 double maxAbsBlock(int rank, const Index* extent, const T* x, const Index* xs) {
   double best = 0;
-  forEachInnerRow(rank, extent, xs, xs, [&](Index n, Index at, Index step, Index, Index) {
-    best = largest(best, n, x + at, step);
-  });
+  forEachRow(
+      normaliseBlock(rank, extent, xs, xs),
+      [&](Index n, Index at, Index step, Index, Index) { best = largest(best, n, x + at, step); });
   return best;
 }
 
 template <class T>
 void fillBlock(int rank, const Index* extent, T value, T* y, const Index* ys) {
-  forEachInnerRow(rank, extent, ys, ys, [&](Index n, Index at, Index step, Index, Index) {
-    if (step == 1)
-      std::fill_n(y + at, n, value);
-    else
-      for (Index i = 0; i < n; ++i)
-        y[at + i * step] = value;
-  });
+  forEachRowInParts(normaliseBlock(rank, extent, ys, ys),
+                    [=](Index n, Index at, Index step, Index, Index) {
+                      if (step == 1)
+                        std::fill_n(y + at, n, value);
+                      else
+                        for (Index i = 0; i < n; ++i)
+                          y[at + i * step] = value;
+                    });
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

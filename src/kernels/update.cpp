@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/update.hpp"
 
+#include "kernels/parallel.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -9,20 +10,30 @@
 
 namespace tenon {
 
+namespace {
+
+// Work of an element, in elements moved.
+constexpr Index kSgdCost = 2;
+constexpr Index kAdamCost = 4;
+
+} // namespace
+
 template <class T>
 void sgdStep(Index n, double lr, double momentum, double weightDecay, bool nesterov, const T* g,
              T* velocity, T* w) {
   const T rate = T(lr), mu = T(momentum), decay = T(weightDecay);
-  if (momentum == 0) {
-    for (Index i = 0; i < n; ++i)
-      w[i] -= rate * (g[i] + decay * w[i]);
-    return;
-  }
-  for (Index i = 0; i < n; ++i) {
-    const T gradient = g[i] + decay * w[i];
-    velocity[i] = mu * velocity[i] + gradient;
-    w[i] -= rate * (nesterov ? gradient + mu * velocity[i] : velocity[i]);
-  }
+  if (momentum == 0)
+    return parallelRanges(kernelThreads(), n, 1, [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i)
+        w[i] -= rate * (g[i] + decay * w[i]);
+    });
+  parallelRanges(kernelThreads(), n, kSgdCost, [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const T gradient = g[i] + decay * w[i];
+      velocity[i] = mu * velocity[i] + gradient;
+      w[i] -= rate * (nesterov ? gradient + mu * velocity[i] : velocity[i]);
+    }
+  });
 }
 
 template <class T>
@@ -35,12 +46,14 @@ void adamStep(Index n, double lr, double beta1, double beta2, double eps, double
   const T rate = T(lr / (1 - std::pow(beta1, double(stepNumber))));
   const T rootCorrection = T(std::sqrt(1 - std::pow(beta2, double(stepNumber))));
   const T epsilon = T(eps), decay = T(weightDecay);
-  for (Index i = 0; i < n; ++i) {
-    const T gradient = g[i] + decay * w[i];
-    m[i] = b1 * m[i] + c1 * gradient;
-    v[i] = b2 * v[i] + c2 * gradient * gradient;
-    w[i] -= rate * m[i] / (std::sqrt(v[i]) / rootCorrection + epsilon);
-  }
+  parallelRanges(kernelThreads(), n, kAdamCost, [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const T gradient = g[i] + decay * w[i];
+      m[i] = b1 * m[i] + c1 * gradient;
+      v[i] = b2 * v[i] + c2 * gradient * gradient;
+      w[i] -= rate * m[i] / (std::sqrt(v[i]) / rootCorrection + epsilon);
+    }
+  });
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

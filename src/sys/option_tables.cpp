@@ -26,6 +26,8 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"verbose", OptionSpec::Int, "0", "1: one line for each set-up; more: more"},
     {"agree_timeout", OptionSpec::Real, "300",
      "seconds after which ranks absent from a collective call are an error"},
+    {"threads", OptionSpec::Int, "0",
+     "most threads of the library's own loops; 0: as many as OpenMP gives"},
 };
 
 struct Tables {

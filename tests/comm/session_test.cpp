@@ -8,6 +8,7 @@
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 #include "sys/output.hpp"
+#include "sys/threads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -53,6 +54,17 @@ TEST_F(Session, IsCounted) {
   EXPECT_TRUE(isInitialized());
   finalize();
   EXPECT_FALSE(isInitialized());
+}
+
+TEST_F(Session, LimitsTheThreadsAsLongAsItLasts) {
+  const int before = threadLimit();
+  start({"program", "-tenon_threads", "3"});
+  EXPECT_EQ(threadLimit(), 3);
+  finalize();
+  EXPECT_EQ(threadLimit(), before);
+  expectError(TENON_ERR_OPTION, {"-tenon_threads is -1"}, [&] {
+    start({"program", "-tenon_threads", "-1"});
+  });
 }
 
 TEST_F(Session, EndsOnlyWhatItBegan) {

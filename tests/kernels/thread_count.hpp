@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A kernel's results on 1, 2, 3 and 5 threads, which must be the same bit by bit. Without OpenMP
+// all of them are those of one thread.
+#pragma once
+
+#include "kernels/draw.hpp"
+#include "kernels/parallel.hpp"
+
+#include <cstring>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace tenon::test {
+
+// As many threads as a user's program has asked OpenMP for.
+class ThreadCount {
+public:
+  explicit ThreadCount(int count) {
+#ifdef _OPENMP
+    before_ = omp_get_max_threads();
+    omp_set_num_threads(count);
+#else
+    static_cast<void>(count);
+#endif
+  }
+  ~ThreadCount() {
+#ifdef _OPENMP
+    omp_set_num_threads(before_);
+#endif
+  }
+  ThreadCount(const ThreadCount&) = delete;
+  ThreadCount& operator=(const ThreadCount&) = delete;
+
+private:
+  int before_ = 1;
+};
+
+// A length that five threads do not divide evenly.
+constexpr Index kManyElements = 2 * kLeastWork + 13;
+
+template <class T>
+void expectSameBits(const std::vector<T>& got, const std::vector<T>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  if (std::memcmp(got.data(), want.data(), want.size() * sizeof(T)) == 0)
+    return;
+  for (size_t i = 0; i < want.size(); ++i)
+    ASSERT_EQ(std::memcmp(&got[i], &want[i], sizeof(T)), 0)
+        << "element " << i << " is " << got[i] << " instead of " << want[i];
+}
+
+// results() gives everything that a kernel has written, in one vector.
+template <class Results>
+void expectSameForAllThreads(const std::string& what, Results results) {
+  SCOPED_TRACE(what);
+  ThreadCount one(1);
+  const auto want = results();
+  for (int threads : {2, 3, 5}) {
+    SCOPED_TRACE(threads);
+    ThreadCount several(threads);
+    expectSameBits(results(), want);
+  }
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+} // namespace tenon::test

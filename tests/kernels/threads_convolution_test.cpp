@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution as matrix products on several threads. On small integers every sum is exact, so that
+// the order in which BLAS takes it does not show, and the reference gives the same bits.
+#include "kernels/convolution.hpp"
+#include "kernels/thread_count.hpp"
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+struct Operands {
+  Operands(Draw& draw, const ConvolutionShape& s)
+      : x(draw.integers<T>(s.batch * s.inChannels * inputVolume(s.window))),
+        w(draw.integers<T>(s.outChannels * s.inChannels / s.groups * kernelVolume(s.window))),
+        b(draw.integers<T>(s.outChannels)),
+        dy(draw.integers<T>(s.batch * s.outChannels * outputVolume(s.window))) {}
+  std::vector<T> x, w, b, dy;
+};
+
+template <class T>
+std::vector<T> everyResult(const ConvolutionShape& shape, Backend backend, const Operands<T>& in) {
+  const auto op = makeConvolution<T>(shape, backend);
+  std::vector<T> y(in.dy.size(), T(1)), dx(in.x.size(), T(7)), dw(in.w.size(), T(1)),
+      db(in.b.size(), T(1));
+  op->forward(in.x.data(), in.w.data(), in.b.data(), y.data(), false);
+  op->forward(in.x.data(), in.w.data(), nullptr, y.data(), true);
+  op->adjointData(in.w.data(), in.dy.data(), dx.data());
+  op->adjointWeights(in.x.data(), in.dy.data(), dw.data(), db.data());
+  for (const auto* more : {&dx, &dw, &db})
+    append(y, *more);
+  return y;
+}
+
+struct Case {
+  const char* what;
+  ConvolutionShape shape;
+};
+
+const Case kCases[] = {
+    {"tiles of large images", {2, 5, 6, {2, {90, 91}, {90, 91}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}}},
+    {"several small images", {70, 7, 6, {2, {8, 8}, {8, 8}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}}},
+    {"one tap", {3, 6, 7, {2, {60, 60}, {60, 60}, {1, 1}, {1, 1}, {1, 1}, {0, 0}}}},
+    {"groups in space",
+     {2, 6, 9, {3, {9, 20, 21}, {9, 10, 11}, {3, 3, 3}, {1, 2, 2}, {1, 1, 1}, {1, 1, 1}}, 3}}};
+
+} // namespace
+
+template <class T>
+class ConvolutionThreads : public ::testing::Test {};
+TYPED_TEST_SUITE(ConvolutionThreads, RealTypes);
+
+TYPED_TEST(ConvolutionThreads, GiveTheSameBits) {
+  using T = TypeParam;
+  Draw draw(23);
+  for (const Case& c : kCases) {
+    const Operands<T> operands(draw, c.shape);
+    for (Backend backend : fastBackends<T>())
+      expectSameForAllThreads(c.what, [&] { return everyResult<T>(c.shape, backend, operands); });
+    ThreadCount three(3);
+    expectSameBits(everyResult<T>(c.shape, Backend::Blas, operands),
+                   everyResult<T>(c.shape, Backend::Reference, operands));
+  }
+}
+
+} // namespace tenon::test

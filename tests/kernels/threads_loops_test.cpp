@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels that are plain functions, on several threads.
+#include "kernels/block_axpby.hpp"
+#include "kernels/block_copy.hpp"
+#include "kernels/pointwise.hpp"
+#include "kernels/reduce.hpp"
+#include "kernels/softmax.hpp"
+#include "kernels/thread_count.hpp"
+#include "kernels/update.hpp"
+
+namespace tenon::test {
+
+template <class T>
+class LoopThreads : public ::testing::Test {};
+TYPED_TEST_SUITE(LoopThreads, RealTypes);
+
+TYPED_TEST(LoopThreads, PointwiseGivesTheSameBits) {
+  using T = TypeParam;
+  Draw draw(31);
+  const auto x = draw.reals<T>(kManyElements, -3, 3), v = draw.reals<T>(kManyElements, -1, 1);
+  for (int kind = 0; kind <= int(Pointwise::Identity); ++kind) {
+    const PointwiseFunction function(static_cast<Pointwise>(kind), 0.3);
+    expectSameForAllThreads("function " + std::to_string(kind), [&] {
+      std::vector<T> y(x.size()), r(x.size());
+      pointwiseForward<T>(Backend::Blas, function, kManyElements, x.data(), y.data());
+      pointwiseDerivative<T>(Backend::Blas, function, kManyElements, x.data(), y.data(), v.data(),
+                             r.data());
+      append(y, r);
+      return y;
+    });
+  }
+}
+
+TYPED_TEST(LoopThreads, VectorOperationsGiveTheSameBits) {
+  using T = TypeParam;
+  Draw draw(32);
+  const auto x = draw.reals<T>(kManyElements, -1, 1), y = draw.reals<T>(kManyElements, -1, 1);
+  for (double beta : {0.0, 0.7})
+    expectSameForAllThreads("axpby", [&] {
+      std::vector<T> sum = y;
+      axpby<T>(kManyElements, T(0.3), x.data(), T(beta), sum.data());
+      return sum;
+    });
+  for (Index cols : {1, 10, 37, 300}) {
+    const Index rows = kManyElements / cols;
+    expectSameForAllThreads("matrix of " + std::to_string(cols) + " columns", [&] {
+      std::vector<T> sum = y, b(x.begin(), x.begin() + cols);
+      addBias<T>(rows, cols, x.data(), sum.data());
+      sumRows<T>(rows, cols, y.data(), b.data());
+      append(sum, b);
+      return sum;
+    });
+  }
+}
+
+TYPED_TEST(LoopThreads, SoftmaxGivesTheSameBits) {
+  using T = TypeParam;
+  Draw draw(33);
+  for (Index cols : {10, 1001}) {
+    const Index rows = kManyElements / cols;
+    const auto z = draw.reals<T>(rows * cols, -4, 4), dloss = draw.reals<T>(rows, -1, 1);
+    std::vector<std::int64_t> label;
+    for (Index r = 0; r < rows; ++r)
+      label.push_back(draw.integer(0, cols));
+    expectSameForAllThreads("softmax", [&] {
+      std::vector<T> m(rows), s(rows), p(z.size()), dz(z.size());
+      rowMax<T>(rows, cols, z.data(), m.data());
+      sumExpShifted<T>(rows, cols, z.data(), m.data(), s.data());
+      softmaxFromParts<T>(rows, cols, z.data(), m.data(), s.data(), p.data());
+      crossEntropyAdjoint<T>(rows, cols, z.data(), m.data(), s.data(), label.data(), 1,
+                             dloss.data(), dz.data());
+      for (const auto* more : {&s, &p, &dz})
+        append(m, *more);
+      return m;
+    });
+  }
+}
+
+TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
+  using T = TypeParam;
+  Draw draw(34);
+  const Index n = kManyElements;
+  const auto g = draw.reals<T>(n, -1, 1), w = draw.reals<T>(n, -1, 1);
+  for (double momentum : {0.0, 0.9})
+    expectSameForAllThreads("sgd", [&] {
+      std::vector<T> value = w, velocity(w.size());
+      for (int step = 0; step < 2; ++step)
+        sgdStep<T>(n, 0.1, momentum, 0.01, true, g.data(), velocity.data(), value.data());
+      append(value, velocity);
+      return value;
+    });
+  expectSameForAllThreads("adam", [&] {
+    std::vector<T> value = w, mean(w.size()), square(w.size());
+    for (Index step = 1; step <= 2; ++step)
+      adamStep<T>(n, 0.1, 0.9, 0.99, 1e-8, 0.01, step, g.data(), mean.data(), square.data(),
+                  value.data());
+    append(value, mean);
+    append(value, square);
+    return value;
+  });
+}
+
+// Every length at which the cut into pieces changes, and both sides of a run's end.
+TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
+  using T = TypeParam;
+  Draw draw(35);
+  const auto x = draw.reals<T>(9 * kLeastWork, -1, 1), y = draw.reals<T>(9 * kLeastWork, -1, 1);
+  std::vector<Index> lengths;
+  for (Index n = kLeastWork; n <= 8 * kLeastWork; n *= 2)
+    for (Index shift : {-256, -1, 0, 1, 255, 256, 5003})
+      lengths.push_back(n + shift);
+  expectSameForAllThreads("dot", [&] {
+    std::vector<double> sums;
+    for (Index n : lengths) {
+      const Index one = 1, two = 2, half = n / 2, back = -1;
+      sums.push_back(dot<T>(n, x.data(), y.data()));
+      sums.push_back(sumSquares<T>(n, x.data()));
+      sums.push_back(dotBlock<T>(1, &n, x.data(), &one, y.data() + n - 1, &back));
+      sums.push_back(dotBlock<T>(1, &half, x.data(), &two, y.data(), &one));
+    }
+    return sums;
+  });
+}
+
+namespace {
+
+// Boxes of which one or both arrays are a part, or are walked in another order.
+struct Box {
+  const char* what;
+  int rank;
+  Index extent[4], x[4], y[4];
+};
+
+const Box kBoxes[] = {
+    {"a line", 1, {kManyElements}, {1}, {1}},
+    {"every second", 1, {kManyElements}, {2}, {1}},
+    {"three planes without their halo", 3, {3, 150, 160}, {25000, 164, 1}, {24000, 160, 1}},
+    {"a transposed matrix", 2, {300, 250}, {250, 1}, {1, 300}},
+    {"backwards", 2, {300, 250}, {250, 1}, {-250, -1}},
+    {"a row for all", 2, {300, 250}, {0, 1}, {250, 1}},
+    {"sums over rows", 2, {300, 250}, {250, 1}, {0, 1}},
+    {"sums over columns", 2, {300, 250}, {250, 1}, {1, 0}},
+    {"windows that overlap", 2, {300, 250}, {250, 1}, {100, 1}},
+};
+
+// The first cell of the box in an array in which it fits.
+Index originOf(const Box& box, const Index* strides) {
+  Index at = 0;
+  for (int d = 0; d < box.rank; ++d)
+    at += strides[d] < 0 ? -strides[d] * (box.extent[d] - 1) : 0;
+  return at;
+}
+
+} // namespace
+
+template <class T>
+class BlockThreads : public ::testing::Test {};
+TYPED_TEST_SUITE(BlockThreads, ElementTypes);
+
+TYPED_TEST(BlockThreads, GiveTheSameBits) {
+  using T = TypeParam;
+  Draw draw(36);
+  const Index size = 2 * kManyElements;
+  const auto x = std::is_integral_v<T> ? draw.integers<T>(size) : draw.reals<T>(size, -1, 1);
+  for (const Box& box : kBoxes)
+    expectSameForAllThreads(box.what, [&] {
+      std::vector<T> all;
+      const auto add = [&](auto call) {
+        std::vector<T> y = x;
+        call(y.data() + originOf(box, box.y));
+        append(all, y);
+      };
+      for (Combine op : {Combine::Copy, Combine::Add, Combine::Max})
+        add([&](T* y) { blockCombine(op, box.rank, box.extent, x.data(), box.x, y, box.y); });
+      for (int beta : {0, 2})
+        add([&](T* y) {
+          blockAxpby(box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
+        });
+      add([&](T* y) { blockScale(box.rank, box.extent, T(2), y, box.y); });
+      add([&](T* y) { fillBlock(box.rank, box.extent, T(5), y, box.y); });
+      return all;
+    });
+}
+
+} // namespace tenon::test

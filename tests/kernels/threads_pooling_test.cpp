@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Pooling in own loops on several threads.
+#include "kernels/pooling.hpp"
+#include "kernels/thread_count.hpp"
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+std::vector<T> everyResult(const PoolingShape& shape, const std::vector<T>& x,
+                           const std::vector<T>& u, const std::vector<T>& v) {
+  const auto op = makePooling<T>(shape, Backend::Blas);
+  std::vector<std::int64_t> workspace(size_t(op->workspaceBytes() + 7) / 8);
+  std::vector<T> y(v.size()), inference(v.size()), dx(x.size(), T(7)), dy(v.size());
+  op->forward(x.data(), y.data(), workspace.empty() ? nullptr : workspace.data());
+  op->forward(x.data(), inference.data(), nullptr);
+  op->adjoint(v.data(), workspace.data(), dx.data());
+  op->tangent(x.data(), u.data(), dy.data());
+  for (const auto* more : {&inference, &dx, &dy})
+    append(y, *more);
+  return y;
+}
+
+struct Case {
+  const char* what;
+  Index planes;
+  WindowShape window;
+};
+
+const Case kCases[] = {
+    {"tiles of all the input", 30, {2, {94, 14}, {47, 7}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"rows shorter than a vector", 40, {2, {186, 6}, {93, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles of one plane", 1, {2, {602, 74}, {301, 37}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles with a rest", 7, {2, {95, 67}, {47, 33}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
+    {"tiles in space",
+     5,
+     {3, {12, 27, 31}, {6, 9, 15}, {2, 3, 2}, {2, 3, 2}, {1, 1, 1}, {0, 0, 0}}},
+    {"windows that overlap", 3, {2, {61, 40}, {61, 40}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+    {"the same on one plane", 1, {2, {90, 70}, {90, 70}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}},
+    {"dilated windows in space",
+     5,
+     {3, {12, 21, 17}, {5, 10, 9}, {3, 3, 2}, {2, 2, 2}, {2, 1, 1}, {1, 1, 0}}}};
+
+} // namespace
+
+template <class T>
+class PoolingThreads : public ::testing::Test {};
+TYPED_TEST_SUITE(PoolingThreads, RealTypes);
+
+TYPED_TEST(PoolingThreads, GiveTheSameBits) {
+  using T = TypeParam;
+  Draw draw(21);
+  for (const Case& c : kCases)
+    for (PoolingMode mode :
+         {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
+      const Index outputs = c.planes * outputVolume(c.window);
+      ASSERT_GE(outputs * kernelVolume(c.window), kLeastWork) << c.what;
+      const auto x = draw.reals<T>(c.planes * inputVolume(c.window), -1, 1);
+      const auto u = draw.reals<T>(c.planes * inputVolume(c.window), -1, 1);
+      const auto v = draw.reals<T>(outputs, -1, 1);
+      expectSameForAllThreads(c.what, [&] {
+        return everyResult<T>({c.planes, c.window, mode}, x, u, v);
+      });
+    }
+}
+
+// The scratch of a kernel that was made for few threads suffices when there are more.
+TYPED_TEST(PoolingThreads, MayComeAfterTheKernel) {
+  using T = TypeParam;
+  Draw draw(22);
+  const PoolingShape shape{3, kCases[5].window, PoolingMode::Max};
+  const auto x = draw.reals<T>(shape.planes * inputVolume(shape.window), -1, 1);
+  std::unique_ptr<Pooling<T>> op;
+  {
+    ThreadCount two(2);
+    op = makePooling<T>(shape, Backend::Blas);
+  }
+  expectSameForAllThreads("forward", [&] {
+    std::vector<T> y(size_t(shape.planes * outputVolume(shape.window)));
+    op->forward(x.data(), y.data(), nullptr);
+    return y;
+  });
+}
+
+} // namespace tenon::test
