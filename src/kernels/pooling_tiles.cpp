@@ -82,7 +82,7 @@ struct Tiles {
   Index planes;
   WindowShape window;
   Index inVolume, outVolume;
-  bool overrun; // the input is covered, row after row: whole vectors may be worked on
+  bool overrun; // short rows that cover the input one after the other: in whole vectors
 };
 
 // A row in whole vectors: what the last one has beyond the row's end belongs to the next row, which
@@ -203,7 +203,7 @@ public:
     const WindowShape& w = tiles_.window;
     tiles_.inVolume = inputVolume(w);
     tiles_.outVolume = outputVolume(w);
-    tiles_.overrun = w.kernel[0] == 1 && coversInput();
+    tiles_.overrun = w.kernel[0] == 1 && w.out[2] < 2 * kLanes && coversInput();
     ScratchPlan plan;
     tapsAt_ = plan.addForThreads<Tap>(context_->threads(), wholeVectors(w.out[2]));
     maximaAt_ = plan.addForThreads<T>(context_->threads(), w.out[2]);
