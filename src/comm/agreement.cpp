@@ -125,8 +125,17 @@ std::string disagreementText(Communicator& comm, std::string_view what, const st
                              int other) {
   const std::string first = broadcastText(comm, text, 0);
   const std::string second = broadcastText(comm, text, other);
-  return fmt::format("{} must be the same on all ranks: on rank 0 it is {}, on rank {} it is {}",
-                     what, first, other, second);
+  const std::string firstWhat = broadcastText(comm, std::string(what), 0);
+  const std::string secondWhat = broadcastText(comm, std::string(what), other);
+  if (firstWhat == secondWhat)
+    return fmt::format("{} must be the same on all ranks: on rank 0 it is {}, on rank {} it is {}",
+                       what, first, other, second);
+  const auto subject = [](const std::string& of, const std::string& value) {
+    return of.empty() ? "its outcome alone" : fmt::format("{}: {}", of, value);
+  };
+  return fmt::format("ranks 0 and {} are in different collective calls: rank 0 is to agree on {}; "
+                     "rank {} on {}",
+                     other, subject(firstWhat, first), other, subject(secondWhat, second));
 }
 
 // Ranks that failed early drew fewer tags than the others.

@@ -121,6 +121,21 @@ TEST(Agree, DifferentTextsAreNamedWithTheirRanks) {
                                       lastRank()));
 }
 
+TEST(Agree, RanksInDifferentCallsAreToldSo) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const Error error = commonError([] {
+    if (world()->rank() == lastRank())
+      agreeOnText(*world(), "the layout", "[8] as B");
+    else
+      collectively(*world(), [] { return 0; });
+  });
+  EXPECT_EQ(error.code(), TENON_ERR_COLLECTIVE);
+  for (const char* words :
+       {"different collective calls", "its outcome alone", "the layout: [8] as B"})
+    EXPECT_NE(error.text().find(words), std::string::npos) << error.text();
+}
+
 TEST(Agree, OutcomeAndTextAreAgreedOnTogether) {
   const auto describe = [](int value) { return fmt::format("{}", value); };
   EXPECT_EQ(collectively(
