@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The life of a program in C99 that lets Tenon start MPI: a tensor over all ranks in the program's
  * own column-major array with ghosts, a halo exchange, its adjoint, and errors that are handled. */
+#include "support/check.h"
+
 #include <tenon.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                      \
-      TenonAbort(TENON_ERR_INTERNAL);                                                              \
-    }                                                                                              \
-  } while (0)
 
 enum { ROWS = 13, COLUMNS = 4, WIDTH = 2 };
 

@@ -2,37 +2,17 @@
 /* usage: plugin_layer_host PLUGIN
  * Loads a plugin, and uses the type of layers that it registers like one of the library's, by
  * itself and as the node of a graph y = x + reaction(x), one explicit time step. */
+#include "support/load_plugin.h"
+
 #include <tenon.h>
 #include <tenon/ext/layer.h>
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                      \
-      TenonAbort(TENON_ERR_INTERNAL);                                                              \
-    }                                                                                              \
-  } while (0)
-
 enum { ROWS = 7, COLUMNS = 3 };
-
-static TenonErrorCode load(const char* path) {
-  TenonErrorCode (*registerLayers)(void) = NULL;
-  void* symbol = NULL;
-  void* plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (plugin == NULL)
-    fprintf(stderr, "%s\n", dlerror());
-  CHECK(plugin != NULL);
-  symbol = dlsym(plugin, "registerLayers");
-  CHECK(symbol != NULL);
-  memcpy(&registerLayers, &symbol, sizeof symbol); /* as POSIX wants it */
-  return registerLayers();
-}
 
 static TenonErrorCode createLayout(const char* properties, TenonLayout* layout) {
   const TenonInt shape[2] = {ROWS, COLUMNS};
@@ -146,7 +126,7 @@ static TenonErrorCode checkRefusals(void) {
 int main(int argc, char** argv) {
   TenonCallAbort(TenonInitialize(&argc, &argv, "tries a plugin"));
   CHECK(argc == 2);
-  TenonCallAbort(load(argv[1]));
+  TenonCallAbort(loadPlugin(argv[1], "registerLayers"));
   TenonCallAbort(checkOn("S0"));
   TenonCallAbort(checkOn("S1"));
   TenonCallAbort(checkOn("B"));

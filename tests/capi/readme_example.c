@@ -2,6 +2,8 @@
 /* The README's ten lines made a program: the ghosted array of a solver, wrapped where it lies, goes
  * through a convolution and back, in float64, on rows split over all ranks. The weights are ones,
  * so that every output and cotangent is a count of cells. */
+#include "support/check.h"
+
 #include <tenon.h>
 
 #include <math.h>
@@ -9,14 +11,6 @@
 #include <stdlib.h>
 
 enum { BATCH = 1, CHANNELS = 3, FILTERS = 16, ROWS = 18, COLUMNS = 9, GHOST = 2, K = 3 };
-
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                      \
-      TenonAbort(TENON_ERR_INTERNAL);                                                              \
-    }                                                                                              \
-  } while (0)
 
 /* How many of the windows, one around each cell of an extent, contain a cell. */
 static double windows(TenonInt cell, TenonInt extent) {

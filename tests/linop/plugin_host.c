@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* usage: plugin_host PLUGIN
  * Loads a plugin, and uses the type of operators that it registers like one of the library's. */
+#include "support/load_plugin.h"
+
 #include <tenon.h>
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                      \
-      TenonAbort(TENON_ERR_INTERNAL);                                                              \
-    }                                                                                              \
-  } while (0)
-
 enum { ROWS = 5, COLUMNS = 2 };
-
-static TenonErrorCode load(const char* path) {
-  TenonErrorCode (*registerOperators)(void) = NULL;
-  void* symbol = NULL;
-  void* plugin = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (plugin == NULL)
-    fprintf(stderr, "%s\n", dlerror());
-  CHECK(plugin != NULL);
-  symbol = dlsym(plugin, "registerOperators");
-  CHECK(symbol != NULL);
-  memcpy(&registerOperators, &symbol, sizeof symbol); /* as POSIX wants it */
-  return registerOperators();
-}
 
 static TenonErrorCode createLayouts(TenonLayout* root, TenonLayout* rows) {
   const TenonInt shape[2] = {ROWS, COLUMNS};
@@ -92,7 +72,7 @@ static TenonErrorCode checkRefusal(TenonLayout rows) {
 static TenonErrorCode run(const char* path) {
   TenonLayout root = NULL, rows = NULL;
   TenonLinearOp chain = NULL;
-  TenonCall(load(path));
+  TenonCall(loadPlugin(path, "registerOperators"));
   TenonCall(createLayouts(&root, &rows));
   TenonCall(createChain(root, rows, &chain));
   TenonCall(checkChain(chain, root));
