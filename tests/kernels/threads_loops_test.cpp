@@ -172,7 +172,7 @@ TYPED_TEST(BlockThreads, GiveTheSameBits) {
       };
       for (Combine op : {Combine::Copy, Combine::Add, Combine::Max})
         add([&](T* y) { blockCombine(op, box.rank, box.extent, x.data(), box.x, y, box.y); });
-      for (int beta : {0, 2})
+      for (int beta : {0, -1}) // where cells meet again, powers of it stay integers
         add([&](T* y) {
           blockAxpby(box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
         });
