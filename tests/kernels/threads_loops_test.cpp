@@ -176,7 +176,7 @@ TYPED_TEST(BlockThreads, GiveTheSameBits) {
         add([&](T* y) {
           blockAxpby(box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
         });
-      add([&](T* y) { blockScale(box.rank, box.extent, T(2), y, box.y); });
+      add([&](T* y) { blockScale(box.rank, box.extent, T(-1), y, box.y); });
       add([&](T* y) { fillBlock(box.rank, box.extent, T(5), y, box.y); });
       return all;
     });
