@@ -2,7 +2,7 @@
 // Strided boxes scaled and added: y <- alpha x + beta y, where x may be of another type than y.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 #include <type_traits>
 

@@ -3,7 +3,7 @@
 // fill, slice, zero-pad) and, with Add and Max, of every reduction on receipt.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 namespace tenon {
 

@@ -41,8 +41,8 @@ public:
   virtual const char* implementation() const = 0;
 };
 
-// Without a context the object has its own. Any extent may be 0: then forward gives the bias or nothing, and the adjoints give zeros or add
-// nothing. TENON_ERR_ARG for a malformed shape.
+// Without a context the object has its own. Any extent may be 0: then forward gives the bias or
+// nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape.
 template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context = nullptr);

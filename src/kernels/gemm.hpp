@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/backend.hpp"
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 namespace tenon {
 

@@ -5,7 +5,7 @@
 // library only asks how many there are and never sets it.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/backend.hpp"
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 namespace tenon {
 

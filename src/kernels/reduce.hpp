@@ -4,7 +4,7 @@
 // number of threads.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 namespace tenon {
 

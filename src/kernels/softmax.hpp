@@ -7,7 +7,7 @@
 // (by maximum, sum and sum) between them.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 namespace tenon {
 

@@ -3,7 +3,7 @@
 // gradient, g <- g + weightDecay w (g itself is not changed). State arrays start at zero.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 namespace tenon {
 

@@ -7,7 +7,7 @@
 // lie beyond the padding that a mean counts.
 #pragma once
 
-#include "kernels/index.hpp"
+#include "sys/types.hpp"
 
 #include <algorithm>
 #include <array>
