@@ -26,10 +26,14 @@
  *
  *  @param[in]  op  operator
  *  @param[in]  x   tensor in the domain
- *  @param[out] y   tensor in the range, another than x, of other memory; its old value is not read
+ *  @param[out] y   tensor in the range, another than x; its old value is not read. Its memory is
+ *                  another than x's, but for conversions between layouts that differ in margins
+ *                  alone, such as a halo exchange: they work in place too, where x and y wrap one
+ *                  ghosted array of the caller's (TenonDTensorPlaceArray() with the same first owned
+ *                  cell). Owned cells then stay as they are, or get the margins' addends.
  *  @return TENON_ERR_LAYOUT, TENON_ERR_SHAPE or TENON_ERR_DATATYPE if a tensor does not fit;
  *          TENON_ERR_STATE if an array is lent, if y's is constant, or between Begin and End;
- *          TENON_ERR_ARG if x is y. Then y is unchanged.
+ *          TENON_ERR_ARG if x is y, or they share memory otherwise. Then y is unchanged.
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApply(TenonLinearOp op, TenonDTensor x,
                                                TenonDTensor y) TENON_NOEXCEPT;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/schedule.hpp"
 
+#include "geometry/coverage.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -99,20 +100,36 @@ public:
       : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
         role_(role), sameMesh_(from.mesh() == to.mesh()), position_(mine_.mesh().position(rank)) {}
 
-  std::vector<Transfer> run() {
-    if (!mine_.isHolder(position_) || !ownSideTakesPart() || !fixCoordinates())
-      return {};
+  void run() {
     candidates_.resize(theirs_.rank());
-    for (int d = 0; d < theirs_.rank(); ++d) {
+    if (!mine_.isHolder(position_) || !ownSideTakesPart() || !fixCoordinates())
+      return;
+    for (int d = 0; d < theirs_.rank(); ++d)
       findCandidates(d);
-      if (candidates_[d].empty())
-        return {};
-    }
+    for (const auto& candidates : candidates_)
+      if (candidates.empty())
+        return;
     chosen_.resize(theirs_.rank());
     chooseParts(0);
     std::sort(transfers_.begin(), transfers_.end(),
               [](const Transfer& x, const Transfer& y) { return x.peer < y.peer; });
-    return std::move(transfers_);
+  }
+
+  std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
+
+  // The cells of the own array that no transfer touches. Peers are free to be combined across
+  // dimensions, so what they touch is a product.
+  std::vector<CellBox> gaps() const {
+    const Shape extent = extents(mine_.box(position_));
+    std::vector<Coverage> dims;
+    for (int d = 0; d < mine_.rank(); ++d) {
+      std::vector<Interval> runs;
+      for (const Candidate& candidate : candidates_[d])
+        for (const Overlap& o : candidate.overlaps)
+          runs.push_back(ownRun(o));
+      dims.push_back(coverage(std::move(runs), extent[d]));
+    }
+    return gapsOf(dims, extent);
   }
 
 private:
@@ -120,6 +137,13 @@ private:
     std::vector<int> coordinates;
     std::vector<Overlap> overlaps;
   };
+
+  Interval ownRun(const Overlap& o) const {
+    const bool source = role_ == Role::Source;
+    const Index at = source ? o.source : o.target;
+    const int step = source ? o.sourceStep : o.targetStep;
+    return step > 0 ? Interval{at, at + o.length} : Interval{at - o.length + 1, at + 1};
+  }
 
   // The property that holds a copy or an addend which only one of several peers may use: B at the
   // source, P at the target.
@@ -248,8 +272,13 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
                 fmt::format("a conversion keeps the global shape, but goes from [{}] to [{}]",
                             fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
   Schedule schedule;
-  schedule.sends = PeerSearch(from, to, rank, Role::Source).run();
-  schedule.receives = PeerSearch(from, to, rank, Role::Target).run();
+  PeerSearch targets(from, to, rank, Role::Source), sources(from, to, rank, Role::Target);
+  targets.run();
+  sources.run();
+  schedule.sourceGaps = targets.gaps();
+  schedule.targetGaps = sources.gaps();
+  schedule.sends = targets.takeTransfers();
+  schedule.receives = sources.takeTransfers();
   schedule.sourceExtent = extents(from.boxOfRank(rank));
   schedule.targetExtent = extents(to.boxOfRank(rank));
   schedule.sumsOnReceipt = from.holdsAddends();

@@ -12,6 +12,7 @@
 // is the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
 #pragma once
 
+#include "geometry/coverage.hpp"
 #include "geometry/layout.hpp"
 
 namespace tenon {
@@ -36,8 +37,10 @@ struct Schedule {
   std::vector<Transfer> receives; // by rising peer
   Shape sourceExtent;             // of the local arrays
   Shape targetExtent;
-  bool sumsOnReceipt = false;   // a target cell may get several addends
-  bool sumsOnTranspose = false; // likewise for the source cells of the transpose
+  std::vector<CellBox> targetGaps; // target cells that nobody contributes to; disjoint
+  std::vector<CellBox> sourceGaps; // source cells that the transpose contributes nothing to
+  bool sumsOnReceipt = false;      // a target cell may get several addends
+  bool sumsOnTranspose = false;    // likewise for the source cells of the transpose
 };
 
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);

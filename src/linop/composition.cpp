@@ -22,11 +22,14 @@ public:
   }
 
 private:
-  void doBegin(const Action& action) override {
-    Action turned = action;
-    turned.sense = reversed(action.sense);
-    launch(*op_, turned);
+  static Action turned(Action action) {
+    action.sense = reversed(action.sense);
+    return action;
   }
+  bool worksInPlace(const Action& action) const override {
+    return LinearOp::worksInPlace(*op_, turned(action));
+  }
+  void doBegin(const Action& action) override { launch(*op_, turned(action)); }
   void doEnd(const Action&) override { complete(*op_); }
   void doBind(Sense sense, DTensor& x, DTensor& y) override {
     bindPart(*op_, reversed(sense), x, y);

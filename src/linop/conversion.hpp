@@ -31,6 +31,10 @@ public:
 private:
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
              const Schedule& schedule);
+  // Where the layouts differ in margins alone, what is sent is not what is written.
+  bool worksInPlace(const Action& action) const override {
+    return sameParts_ && action.isPlain() && executor_.isInPlace(action);
+  }
   void doBegin(const Action& action) override { executor_.begin(action); }
   void doEnd(const Action& action) override { executor_.end(action); }
   void doBind(Sense sense, DTensor& x, DTensor& y) override { executor_.bind(sense, x, y); }
@@ -38,6 +42,7 @@ private:
 
   ScheduleExecutor executor_;
   Traffic traffic_;
+  bool sameParts_;
 };
 
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may

@@ -2,6 +2,7 @@
 #include "linop/linear_op.hpp"
 
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/overlap.hpp"
 #include "sys/log.hpp"
 
 #include <fmt/format.h>
@@ -59,6 +60,12 @@ void LinearOp::check(const Action& action) const {
   if (action.x == action.y)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} needs two tensors, but input and output are the same", title()));
+  if (shareCells(*action.x, *action.y) && !worksInPlace(action))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} cannot work in place, but the arrays of input and output share "
+                            "memory; a halo exchange can, with factors 1 and 0, between tensors "
+                            "whose owned cells are the same memory",
+                            title()));
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
   checkIdle();

@@ -29,7 +29,7 @@ public:
   virtual std::string describe() const { return title() + " " + agreedText(); }
 
   // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x in the domain, y
-  // in the range; they must not share memory. beta = 0 never reads y, alpha = 0 never x.
+  // in the range; they share no memory, unless the operator works in place. beta = 0 never reads y, alpha = 0 never x.
   void apply(const DTensor& x, DTensor& y) { apply(1, x, 0, y); }
   void apply(double alpha, const DTensor& x, double beta, DTensor& y);
   // x <- alpha F* y + beta x. y in the range's dual, x in the domain's dual.
@@ -53,6 +53,11 @@ protected:
   LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
            TenonDataType rangeType);
 
+  // Whether the action can be done although x and y share memory.
+  virtual bool worksInPlace(const Action&) const { return false; }
+  static bool worksInPlace(const LinearOp& op, const Action& action) {
+    return op.worksInPlace(action);
+  }
   // Tensors are checked and alpha is not 0.
   virtual void doBegin(const Action&) {}
   virtual void doEnd(const Action& action) = 0;

@@ -75,6 +75,15 @@ ScheduleExecutor::Part ScheduleExecutor::makePart(const Transfer& transfer, Sens
   return part;
 }
 
+ScheduleExecutor::Region ScheduleExecutor::regionOf(const CellBox& box) {
+  Region region;
+  std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
+  std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
+  region.step.fill(1);
+  region.cells = cells(box.extent);
+  return region;
+}
+
 void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& schedule, Sense sense,
                                      int tag) {
   const bool forward = sense == Sense::Forward;
@@ -85,11 +94,10 @@ void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& sched
 
   auto addParts = [&](const std::vector<Transfer>& transfers, std::byte* buffer,
                       std::vector<Message>& messages, std::vector<Part>& parts) {
-    Index offset = 0, filled = 0;
+    Index offset = 0;
     for (const Transfer& transfer : transfers) {
       Part part = makePart(transfer, sense);
       part.coversTarget = transfer.blocks.size() == 1 && transfer.cells == targetCells;
-      filled += transfer.cells;
       if (transfer.peer != comm_->rank()) {
         part.message = static_cast<int>(messages.size());
         part.offset = offset;
@@ -98,13 +106,16 @@ void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& sched
       }
       parts.push_back(std::move(part));
     }
-    return filled;
   };
   addParts(forward ? schedule.sends : schedule.receives, direction.sendBuffer, direction.sends,
            direction.packs);
-  const Index filled = addParts(forward ? schedule.receives : schedule.sends,
-                                direction.receiveBuffer, direction.receives, direction.unpacks);
-  direction.fillsAll = !direction.sums && filled == targetCells;
+  addParts(forward ? schedule.receives : schedule.sends, direction.receiveBuffer,
+           direction.receives, direction.unpacks);
+  for (std::size_t i = 0; i < direction.unpacks.size(); ++i)
+    if (direction.unpacks[i].message < 0)
+      direction.own = static_cast<int>(i);
+  for (const CellBox& gap : forward ? schedule.targetGaps : schedule.sourceGaps)
+    direction.gaps.push_back(regionOf(gap));
   direction.exchange = std::make_unique<Exchange>(comm_, tag, direction.sends, direction.receives);
 }
 
@@ -122,7 +133,7 @@ void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {
       redirect(sends, direction.packs, binding.xArray, x,
                [](const Part& part) -> const std::vector<Region>& { return part.from; });
   binding.receivesDirect.assign(receives.size(), false);
-  if (direction.fillsAll)
+  if (!direction.sums)
     binding.receivesDirect =
         redirect(receives, direction.unpacks, binding.yArray, y,
                  [](const Part& part) -> const std::vector<Region>& { return part.to; });

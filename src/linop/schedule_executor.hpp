@@ -5,6 +5,9 @@
 // bit. begin() packs and sends, end() receives and combines; the rank's own part is read from x at
 // the end.
 //
+// In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:
+// it is left alone, and counts as the first contribution.
+//
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
 // sent from it, or received into it, without a copy.
 #pragma once
@@ -28,6 +31,9 @@ public:
   // With Combine::Max, for plain actions, cells that several ranks contribute to get the largest
   // value instead of the sum; every target cell must then be contributed to.
   void end(const Action& action, Combine combine = Combine::Add);
+
+  // Whether x and y of the action lie in one array as above.
+  bool isInPlace(const Action& action) const;
 
   void bind(Sense sense, DTensor& x, DTensor& y);
   void unbind();
@@ -64,14 +70,19 @@ private:
     const Binding* bound = nullptr; // that of the action in flight, if it uses one
     std::byte* sendBuffer = nullptr;
     std::byte* receiveBuffer = nullptr;
-    bool sums = false;     // target cells may get several addends
-    bool fillsAll = false; // every target cell gets one
+    std::vector<Region> gaps; // target cells that nobody contributes to
+    int own = -1;             // the unpack part that the rank gives itself
+    bool sums = false;        // target cells may get several addends; else at most one
   };
 
   // schedule_executor.cpp: set-up and binding
   Part makePart(const Transfer& transfer, Sense sense) const;
+  static Region regionOf(const CellBox& box);
   void makeDirection(Direction& direction, const Schedule& schedule, Sense sense, int tag);
   Direction& directionOf(Sense sense) { return sense == Sense::Forward ? forward_ : transpose_; }
+  const Direction& directionOf(Sense sense) const {
+    return sense == Sense::Forward ? forward_ : transpose_;
+  }
 
   // schedule_run.cpp
   template <class T>
@@ -81,10 +92,17 @@ private:
   template <class T>
   static void pack(const Direction& direction, const Part& part, const DTensor& x);
   template <class T>
-  static bool prepareTarget(const Direction& direction, const Action& action, Combine combine);
+  static bool prepareTarget(const Direction& direction, const Action& action, const Region* kept,
+                            Combine combine);
   template <class T>
   static void unpack(const Direction& direction, const Part& part, const Action& action,
-                     Combine combine, double beta);
+                     const Region* kept, Combine combine, double beta);
+  static bool sameCells(const Region& from, const DTensor& x, const Region& to, const DTensor& y);
+  static const Region* keptRegion(const Direction& direction, const Action& action);
+  template <class T>
+  static void clearAround(const Region& kept, DTensor& y);
+  template <class T>
+  static void scaleRegion(double factor, const Region& region, DTensor& y);
 
   CommPtr comm_;
   Index size_;

@@ -81,21 +81,85 @@ void ScheduleExecutor::pack(const Direction& direction, const Part& part, const 
   }
 }
 
-// Scales the target, unless the first part can do that on the way; returns whether it can.
+// Whether x and y see the region of each through the same addresses.
+bool ScheduleExecutor::sameCells(const Region& from, const DTensor& x, const Region& to,
+                                 const DTensor& y) {
+  const Index size = dataTypeSize(x.dataType());
+  Index offset = 0;
+  for (int d = 0; d < x.rank(); ++d) {
+    offset += to.begin[d] * y.strides()[d] - from.begin[d] * x.strides()[d];
+    if (from.extent[d] > 1 && from.step[d] * x.strides()[d] != to.step[d] * y.strides()[d])
+      return false;
+  }
+  return static_cast<const std::byte*>(arrayOf(x)) ==
+         static_cast<const std::byte*>(arrayOf(y)) + offset * size;
+}
+
+// Where in y the cells are that are already there, if the action is in place; else NULL.
+const ScheduleExecutor::Region* ScheduleExecutor::keptRegion(const Direction& direction,
+                                                             const Action& action) {
+  if (direction.own < 0 || !action.x->isPlaced() || !action.y->isPlaced())
+    return nullptr;
+  const Part& own = direction.unpacks[direction.own];
+  for (std::size_t i = 0; i < own.to.size(); ++i)
+    if (sameCells(own.from[i], *action.x, own.to[i], *action.y))
+      return &own.to[i];
+  return nullptr;
+}
+
+bool ScheduleExecutor::isInPlace(const Action& action) const {
+  return keptRegion(directionOf(action.sense), action) != nullptr;
+}
+
+// Zeroes all of y but one region, slab by slab: what is below and above it in one dimension, and
+// within its bounds in all dimensions before.
+template <class T>
+void ScheduleExecutor::clearAround(const Region& kept, DTensor& y) {
+  Region rest;
+  std::copy(y.extent().begin(), y.extent().end(), rest.extent.begin());
+  rest.step.fill(1);
+  for (int d = 0; d < y.rank(); ++d) {
+    const Index keptEnd = kept.begin[d] + kept.extent[d];
+    Region below = rest, above = rest;
+    below.extent[d] = kept.begin[d];
+    above.begin[d] = keptEnd;
+    above.extent[d] = y.extent()[d] - keptEnd;
+    scaleRegion<T>(0, below, y);
+    scaleRegion<T>(0, above, y);
+    rest.begin[d] = kept.begin[d];
+    rest.extent[d] = kept.extent[d];
+  }
+}
+
+template <class T>
+void ScheduleExecutor::scaleRegion(double factor, const Region& region, DTensor& y) {
+  std::array<Index, kMaxRank> steps{};
+  T* first = firstCell(y.mutableData<T>(), y.strides(), region, y.rank(), steps.data());
+  blockScale(y.rank(), region.extent.data(), static_cast<T>(factor), first, steps.data());
+}
+
+// Scales what no part brings beta to; returns whether the first part can bring it.
 template <class T>
 bool ScheduleExecutor::prepareTarget(const Direction& direction, const Action& action,
-                                     Combine combine) {
-  const bool firstCovers =
-      direction.sums && !direction.unpacks.empty() && direction.unpacks.front().coversTarget;
-  if (direction.fillsAll || firstCovers)
-    return firstCovers;
+                                     const Region* kept, Combine combine) {
   DTensor& y = *action.y;
-  T* target = y.mutableData<T>();
-  if (combine == Combine::Max)
-    fillBlock(y.rank(), y.extent().data(), lowestOf<T>(), target, y.strides().data());
-  else
-    blockScale(y.rank(), y.extent().data(), static_cast<T>(action.beta), target,
-               y.strides().data());
+  if (combine == Combine::Max) {
+    fillBlock(y.rank(), y.extent().data(), lowestOf<T>(), y.mutableData<T>(), y.strides().data());
+    return false;
+  }
+  if (!direction.sums) {
+    for (const Region& gap : direction.gaps)
+      scaleRegion<T>(action.beta, gap, y);
+    return true;
+  }
+  if (kept) {
+    clearAround<T>(*kept, y);
+    return false;
+  }
+  if (!direction.unpacks.empty() && direction.unpacks.front().coversTarget)
+    return true;
+  blockScale(y.rank(), y.extent().data(), static_cast<T>(action.beta), y.mutableData<T>(),
+             y.strides().data());
   return false;
 }
 
@@ -103,25 +167,25 @@ template <class T>
 void ScheduleExecutor::endTyped(Direction& direction, const Action& action, Combine combine) {
   Exchange& exchange = direction.bound ? *direction.bound->exchange : *direction.exchange;
   action.y->changed(); // where all arrives in the array, nothing else tells
-  bool first = prepareTarget<T>(direction, action, combine);
+  const Region* kept = keptRegion(direction, action);
+  // Where each cell gets one value it brings beta along.
+  bool sole = prepareTarget<T>(direction, action, kept, combine);
   for (const Part& part : direction.unpacks) {
     if (part.message >= 0)
       exchange.waitReceive(part.message);
     const bool received =
         part.message >= 0 && direction.bound && direction.bound->receivesDirect[part.message];
-    // Where each cell gets one value it brings beta along; zeroed cells may be overwritten.
-    const bool sole = direction.fillsAll || first || (!direction.sums && action.beta == 0);
-    const Combine op = sole ? Combine::Copy : combine;
     if (!received)
-      unpack<T>(direction, part, action, op, sole ? action.beta : 1);
-    first = false;
+      unpack<T>(direction, part, action, part.message < 0 ? kept : nullptr,
+                sole ? Combine::Copy : combine, sole ? action.beta : 1);
+    sole = sole && !direction.sums;
   }
   exchange.waitSends();
 }
 
 template <class T>
 void ScheduleExecutor::unpack(const Direction& direction, const Part& part, const Action& action,
-                              Combine combine, double beta) {
+                              const Region* kept, Combine combine, double beta) {
   const DTensor& x = *action.x;
   DTensor& y = *action.y;
   const int rank = y.rank();
@@ -129,6 +193,8 @@ void ScheduleExecutor::unpack(const Direction& direction, const Part& part, cons
   const T* buffer = reinterpret_cast<const T*>(direction.receiveBuffer + part.offset);
   for (std::size_t i = 0; i < part.to.size(); ++i) {
     const Region& region = part.to[i];
+    if (&region == kept)
+      continue;
     T* cell = firstCell(y.mutableData<T>(), y.strides(), region, rank, near.data());
     const T* source = buffer;
     if (part.message < 0)

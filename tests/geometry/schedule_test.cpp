@@ -124,6 +124,40 @@ TEST_P(ScheduleDraws, TransposeIsTheConversionOfTheDuals) {
   }
 }
 
+// How often each cell of an array is in one of the boxes.
+std::vector<int> counts(const std::vector<CellBox>& boxes, const Shape& extent) {
+  std::vector<int> result(cells(extent), 0);
+  const Shape strides = rowMajorStrides(extent);
+  for (const CellBox& box : boxes)
+    forEach(box.extent, [&](const std::vector<Index>& index) {
+      Index number = 0;
+      for (std::size_t d = 0; d < index.size(); ++d)
+        number += (box.begin[d] + index[d]) * strides[d];
+      ++result.at(number);
+    });
+  return result;
+}
+
+TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
+  for (int i = 0; i < 150; ++i) {
+    const Case c = drawCase(GetParam() * 1000 + i, 30, false);
+    const RawMemory source(c.a, c.ranks), target(c.b, c.ranks);
+    std::vector<int> sourceGap(source.size, 1), targetGap(target.size, 1);
+    for (const auto& [at, entry] : definedMatrix(c.a, c.b, c.ranks))
+      targetGap[at.first] = sourceGap[at.second] = 0;
+    std::vector<int> sources, targets;
+    for (int r = 0; r < c.ranks; ++r) {
+      const Schedule s = makeSchedule(c.a, c.b, r);
+      const auto inSource = counts(s.sourceGaps, s.sourceExtent);
+      const auto inTarget = counts(s.targetGaps, s.targetExtent);
+      sources.insert(sources.end(), inSource.begin(), inSource.end());
+      targets.insert(targets.end(), inTarget.begin(), inTarget.end());
+    }
+    ASSERT_EQ(sources, sourceGap) << c.text();
+    ASSERT_EQ(targets, targetGap) << c.text();
+  }
+}
+
 TEST_P(ScheduleDraws, SendersAndReceiversAgree) {
   for (int i = 0; i < 50; ++i) {
     const Case c = drawCase(GetParam() * 1000 + i, 30, false);

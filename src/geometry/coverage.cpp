@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/coverage.hpp"
+
+namespace tenon {
+
+Coverage coverage(std::vector<Interval> runs, Index extent) {
+  std::erase_if(runs, [](const Interval& run) { return run.empty(); });
+  std::sort(runs.begin(), runs.end(),
+            [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
+  Coverage result;
+  Index at = 0;
+  for (const Interval& run : runs) {
+    if (run.begin > at)
+      result.gaps.push_back({at, run.begin});
+    if (run.begin > at || result.covered.empty())
+      result.covered.push_back(run);
+    else
+      result.covered.back().end = std::max(result.covered.back().end, run.end);
+    at = std::max(at, run.end);
+  }
+  if (at < extent)
+    result.gaps.push_back({at, extent});
+  return result;
+}
+
+namespace {
+
+// Adds to `boxes` every product of one interval for each dimension.
+void addProducts(const std::vector<std::vector<Interval>>& choices, std::vector<CellBox>& boxes) {
+  std::vector<CellBox> products(1);
+  for (const auto& intervals : choices) {
+    std::vector<CellBox> longer;
+    for (const CellBox& box : products)
+      for (const Interval& interval : intervals) {
+        longer.push_back(box);
+        longer.back().begin.push_back(interval.begin);
+        longer.back().extent.push_back(interval.size());
+      }
+    products = std::move(longer);
+  }
+  boxes.insert(boxes.end(), products.begin(), products.end());
+}
+
+} // namespace
+
+std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims, const Shape& extent) {
+  std::vector<CellBox> boxes;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    std::vector<std::vector<Interval>> choices;
+    for (std::size_t e = 0; e < dims.size(); ++e)
+      choices.push_back(e < d    ? dims[e].covered
+                        : e == d ? dims[e].gaps
+                                 : std::vector<Interval>{{0, extent[e]}});
+    if (cells(extent) > 0)
+      addProducts(choices, boxes);
+  }
+  return boxes;
+}
+
+} // namespace tenon

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a set of boxes leaves uncovered of a local array, as boxes.
+#pragma once
+
+#include "geometry/box.hpp"
+
+namespace tenon {
+
+// A box of cells of a local array.
+struct CellBox {
+  std::vector<Index> begin;
+  Shape extent;
+  bool operator==(const CellBox&) const = default;
+};
+
+// Of one dimension: the runs that cover it, joined where they touch, and what [0, extent) has
+// besides.
+struct Coverage {
+  std::vector<Interval> covered, gaps;
+};
+Coverage coverage(std::vector<Interval> runs, Index extent);
+
+// The cells of an array outside the product of what is covered of each dimension, as disjoint
+// boxes: those that lie in a gap of dimension d and in covered runs of all before it, for every d.
+std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims, const Shape& extent);
+
+} // namespace tenon

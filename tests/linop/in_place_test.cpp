@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators between tensors that lie in one array of the caller's: the same values as between two
+// arrays, or a refusal.
+#include "operators.hpp"
+#include "support/conversion_definition.hpp"
+#include "support/random_layout.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::LayoutDraw;
+using test::world;
+
+// A layout without margins, and the same with margins of values.
+struct Halo {
+  Layout plain, margins;
+};
+
+Halo drawHalo(LayoutDraw& draw) {
+  const Shape shape = draw.shape(1, 4, 6);
+  const Layout drawn = draw.layout(shape, draw.mesh(world()->size(), 3), 70, draw.chance(50));
+  LayoutSpec spec = drawn.spec();
+  for (auto& margin : spec.margins)
+    if (margin)
+      margin->addends = false;
+  return {drawn.withoutMargins(), Layout(spec)};
+}
+
+// One array that holds a rank's owned cells and the box of its margins, in row or column order.
+class CommonArray {
+public:
+  CommonArray(const Layout& margins, bool columns) : rank_(margins.rank()) {
+    const int here = margins.mesh().position(world()->rank());
+    const Box box = margins.box(here), owned = margins.ownedBox(here);
+    for (int d = 0; d < rank_; ++d) {
+      low_.push_back(std::max<Index>(0, owned[d].begin - box[d].begin));
+      high_.push_back(std::max<Index>(0, box[d].end - owned[d].end));
+      extent_.push_back(low_[d] + owned[d].size() + high_[d] + 1);
+    }
+    strides_ = rowMajorStrides(extent_);
+    if (columns) {
+      Index stride = 1;
+      for (int d = 0; d < rank_; ++d) {
+        strides_[d] = stride;
+        stride *= extent_[d];
+      }
+    }
+    memory_.assign(cells(extent_), -77);
+  }
+
+  void place(DTensor& tensor) {
+    Index first = 0;
+    for (int d = 0; d < rank_; ++d)
+      first += low_[d] * strides_[d];
+    tensor.placeArray(&memory_[first], strides_, low_, high_, false);
+  }
+
+private:
+  int rank_;
+  Shape extent_, strides_;
+  std::vector<Index> low_, high_;
+  std::vector<double> memory_;
+};
+
+std::vector<double> valuesOf(const DTensor& x) {
+  std::vector<double> values;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    Index at = 0;
+    for (int d = 0; d < x.rank(); ++d)
+      at += cell[d] * x.strides()[d];
+    values.push_back(x.data<double>()[at]);
+  });
+  return values;
+}
+
+void expectSameInPlace(LinearOp& op, Sense sense, const Layout& margins, unsigned seed) {
+  const test::Ends apart(op, sense, seed), together(op, sense, seed);
+  CommonArray array(margins, seed % 2 == 1);
+  array.place(*together.y);
+  array.place(*together.x);
+  fillRaw(*together.x, seed, true);
+  ASSERT_EQ(valuesOf(*together.x), valuesOf(*apart.x));
+  const std::string where = "seed " + std::to_string(seed) + ": " + op.describe();
+  test::act(op, sense, 1, *apart.x, 0, *apart.y);
+  test::act(op, sense, 1, *together.x, 0, *together.y);
+  ASSERT_EQ(valuesOf(*together.y), valuesOf(*apart.y)) << where;
+}
+
+class InPlace : public testing::TestWithParam<Sense> {};
+
+TEST_P(InPlace, MarginsAreFilledAndFoldedAsApart) {
+  for (unsigned seed = 0; seed < 80; ++seed) {
+    LayoutDraw draw(seed);
+    const Halo halo = drawHalo(draw);
+    Conversion op(world(), halo.plain, halo.margins, TENON_FLOAT64);
+    expectSameInPlace(op, GetParam(), halo.margins, seed);
+  }
+}
+
+TEST_P(InPlace, MarginsAreTrimmedAndEmbeddedAsApart) {
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    LayoutDraw draw(seed);
+    const Halo halo = drawHalo(draw);
+    Conversion op(world(), halo.margins, halo.plain, TENON_FLOAT64);
+    expectSameInPlace(op, GetParam(), halo.margins, seed);
+  }
+}
+
+TEST_P(InPlace, WorksThroughTheAdjointViewAndBound) {
+  const Layout plain = test::onLine({2 * world()->size() + 1, 3}, "S0");
+  const Layout margins = test::withMargin(plain, 2, Boundary::Periodic);
+  const LinearOpRef op = adjointView(test::conversion(plain, margins, TENON_FLOAT64));
+  expectSameInPlace(*op, GetParam(), margins, 7);
+  const test::Ends apart(*op, GetParam(), 3), together(*op, GetParam(), 3);
+  CommonArray array(margins, false);
+  array.place(*together.y);
+  array.place(*together.x);
+  op->bind(GetParam(), *together.x, *together.y);
+  for (std::uint64_t round = 0; round < 3; ++round) {
+    fillRaw(*apart.x, round, true);
+    fillRaw(*together.x, round, true);
+    test::act(*op, GetParam(), 1, *apart.x, 0, *apart.y);
+    test::act(*op, GetParam(), 1, *together.x, 0, *together.y);
+    ASSERT_EQ(valuesOf(*together.y), valuesOf(*apart.y)) << "round " << round;
+  }
+  op->unbind();
+}
+
+INSTANTIATE_TEST_SUITE_P(Senses, InPlace, testing::Values(Sense::Forward, Sense::Adjoint));
+
+TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
+  const Layout plain = test::onLine({world()->size(), 3}, "S0");
+  const Layout margins = test::withMargin(plain, 1, Boundary::Zero);
+  Conversion halo(world(), plain, margins, TENON_FLOAT64);
+  DTensor x(world(), plain, TENON_FLOAT64), y(world(), margins, TENON_FLOAT64);
+  CommonArray array(margins, false);
+  array.place(x);
+  array.place(y);
+  const auto refused = [](auto&& call) {
+    expectError(TENON_ERR_ARG, {"in place", "share memory"}, call);
+  };
+  refused([&] { halo.apply(1, x, 1, y); });
+  refused([&] { halo.apply(2, x, 0, y); });
+
+  const Layout partial = test::onLine({4}, "P");
+  Conversion allReduce(world(), partial, partial.dual(), TENON_FLOAT64);
+  DTensor p(world(), partial, TENON_FLOAT64), b(world(), partial.dual(), TENON_FLOAT64);
+  std::vector<double> memory(5, 0.0);
+  p.placeArray(&memory[0], {1}, {0}, {0}, false);
+  b.placeArray(&memory[1], {1}, {0}, {0}, false);
+  refused([&] { allReduce.apply(p, b); });
+}
+
+} // namespace
+} // namespace tenon
