@@ -36,6 +36,7 @@ typedef enum TenonBoundary {
   TENON_BOUNDARY_PERIODIC = 2,  /**< ... n-2 n-1 | 0 1 ... n-1 | 0 1 ... */
   TENON_BOUNDARY_REFLECT = 3,   /**< ... 2 1     | 0 1 ... n-1 | n-2 n-3 ... */
   TENON_BOUNDARY_REPLICATE = 4, /**< ... 0 0     | 0 1 ... n-1 | n-1 n-1 ... */
+  TENON_BOUNDARY_VALUES = 5,    /**< the caller's: a conversion leaves zero there */
   TENON_BOUNDARY_MAX_ = 0x7fff
 } TenonBoundary;
 

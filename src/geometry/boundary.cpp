@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/boundary.hpp"
 
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
 namespace tenon {
 
 namespace {
@@ -41,8 +45,20 @@ const char* boundaryName(Boundary mode) {
     return "reflect";
   case Boundary::Replicate:
     return "replicate";
+  case Boundary::Values:
+    return "values";
   }
   return "?";
+}
+
+Boundary parseBoundary(std::string_view word) {
+  for (int i = 0; i < kBoundaries; ++i)
+    if (word == boundaryName(Boundary(i)))
+      return Boundary(i);
+  throw Error(TENON_ERR_ARG,
+              fmt::format("'{}' is no boundary mode; expected none, zero, periodic, reflect, "
+                          "replicate or values",
+                          word));
 }
 
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high) {
@@ -59,6 +75,7 @@ std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Bo
     return index < 0 ? 0 : extent - 1;
   case Boundary::None:
   case Boundary::Zero:
+  case Boundary::Values:
     break;
   }
   return std::nullopt;

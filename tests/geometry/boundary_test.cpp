@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/boundary.hpp"
+#include "sys/error.hpp"
 
 #include <gtest/gtest.h>
 
@@ -34,14 +35,27 @@ TEST(Boundary, ReplicateRepeatsTheEdge) {
             (std::vector<Index>{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 3, 3, 3, 3, 3, 3}));
 }
 
+TEST(Boundary, TheCallersValuesAreZeroToTheExtension) {
+  EXPECT_EQ(extended(Boundary::Values, 4), extended(Boundary::Zero, 4));
+  for (int i = 0; i < kBoundaries; ++i)
+    EXPECT_EQ(isCallers(Boundary(i)), Boundary(i) == Boundary::Values);
+}
+
+TEST(Boundary, NamesAreReadBack) {
+  for (int i = 0; i < kBoundaries; ++i)
+    EXPECT_EQ(parseBoundary(boundaryName(Boundary(i))), Boundary(i));
+  EXPECT_THROW(parseBoundary("mirror"), Error);
+  EXPECT_THROW(parseBoundary(""), Error);
+}
+
 TEST(Boundary, AnEmptyDomainHasNoSource) {
   EXPECT_FALSE(extensionSource(0, 0, Boundary::Periodic, Boundary::Periodic));
   EXPECT_FALSE(extensionSource(-1, 0, Boundary::Replicate, Boundary::Replicate));
 }
 
 TEST(Boundary, SegmentsCoverEachCellOnceInEveryMode) {
-  for (int low = 0; low <= 4; ++low)
-    for (int high = 0; high <= 4; ++high)
+  for (int low = 0; low < kBoundaries; ++low)
+    for (int high = 0; high < kBoundaries; ++high)
       for (Index extent = 0; extent <= 5; ++extent)
         for (Index begin = -9; begin < 9; ++begin)
           for (Index end = begin; end < 12; ++end) {

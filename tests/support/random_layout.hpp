@@ -97,7 +97,7 @@ private:
     return result;
   }
 
-  Boundary boundary() { return static_cast<Boundary>(upTo(4)); }
+  Boundary boundary() { return static_cast<Boundary>(upTo(kBoundaries - 1)); }
 
   Margin margin(const Layout& plain, int dim, bool addends, bool covering) {
     Margin result{.boxes = {}, .low = boundary(), .high = boundary(), .addends = addends};
