@@ -3,12 +3,12 @@
 
 namespace tenon {
 
-Coverage coverage(std::vector<Interval> runs, Index extent) {
+Coverage coverage(std::vector<Interval> runs, Interval range) {
   std::erase_if(runs, [](const Interval& run) { return run.empty(); });
   std::sort(runs.begin(), runs.end(),
             [](const Interval& x, const Interval& y) { return x.begin < y.begin; });
   Coverage result;
-  Index at = 0;
+  Index at = range.begin;
   for (const Interval& run : runs) {
     if (run.begin > at)
       result.gaps.push_back({at, run.begin});
@@ -18,8 +18,8 @@ Coverage coverage(std::vector<Interval> runs, Index extent) {
       result.covered.back().end = std::max(result.covered.back().end, run.end);
     at = std::max(at, run.end);
   }
-  if (at < extent)
-    result.gaps.push_back({at, extent});
+  if (at < range.end)
+    result.gaps.push_back({at, range.end});
   return result;
 }
 
@@ -43,16 +43,16 @@ void addProducts(const std::vector<std::vector<Interval>>& choices, std::vector<
 
 } // namespace
 
-std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims, const Shape& extent) {
+std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims) {
   std::vector<CellBox> boxes;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     std::vector<std::vector<Interval>> choices;
-    for (std::size_t e = 0; e < dims.size(); ++e)
-      choices.push_back(e < d    ? dims[e].covered
-                        : e == d ? dims[e].gaps
-                                 : std::vector<Interval>{{0, extent[e]}});
-    if (cells(extent) > 0)
-      addProducts(choices, boxes);
+    for (std::size_t e = 0; e < dims.size(); ++e) {
+      choices.push_back(e == d ? dims[e].gaps : dims[e].covered);
+      if (e > d)
+        choices.back().insert(choices.back().end(), dims[e].gaps.begin(), dims[e].gaps.end());
+    }
+    addProducts(choices, boxes);
   }
   return boxes;
 }

@@ -13,15 +13,14 @@ struct CellBox {
   bool operator==(const CellBox&) const = default;
 };
 
-// Of one dimension: the runs that cover it, joined where they touch, and what [0, extent) has
-// besides.
+// Of one dimension: the runs that cover it, joined where they touch, and what the range has besides.
 struct Coverage {
   std::vector<Interval> covered, gaps;
 };
-Coverage coverage(std::vector<Interval> runs, Index extent);
+Coverage coverage(std::vector<Interval> runs, Interval range);
 
-// The cells of an array outside the product of what is covered of each dimension, as disjoint
-// boxes: those that lie in a gap of dimension d and in covered runs of all before it, for every d.
-std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims, const Shape& extent);
+// The cells outside the product of what is covered of each dimension, as disjoint boxes: those that
+// lie in a gap of dimension d and in covered runs of all before it, for every d.
+std::vector<CellBox> gapsOf(const std::vector<Coverage>& dims);
 
 } // namespace tenon

@@ -22,6 +22,11 @@ struct Overlap {
   int sourceStep, targetStep;
 };
 
+// Whether the extension E fills the margin, or the adjoint folds it: G as a target, G* as a source.
+bool isExtended(const Margin& margin, Role role) {
+  return (role == Role::Source) == margin.addends;
+}
+
 // The runs of global indices that a part contributes in its role. G as a source and G* as a target
 // count with their owned cells alone; the other two with the whole box under the extension.
 std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role role) {
@@ -31,7 +36,7 @@ std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role 
     return owned.empty() ? std::vector<Segment>{}
                          : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
   const Interval box = margin->boxes[part];
-  if ((role == Role::Source) == margin->addends)
+  if (isExtended(*margin, role))
     return extensionSegments(box, layout.shape()[dim], margin->low, margin->high);
   const Interval kept = intersect(box, owned);
   if (kept.empty())
@@ -118,18 +123,20 @@ public:
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }
 
   // The cells of the own array that no transfer touches. Peers are free to be combined across
-  // dimensions, so what they touch is a product.
-  std::vector<CellBox> gaps() const {
-    const Shape extent = extents(mine_.box(position_));
-    std::vector<Coverage> dims;
+  // dimensions, so what they touch is a product; so is what is not the caller's.
+  Gaps gaps() const {
+    const Box box = mine_.box(position_);
+    std::vector<Coverage> touched, ours;
     for (int d = 0; d < mine_.rank(); ++d) {
+      ours.push_back(notCallers(d, box[d]));
       std::vector<Interval> runs;
       for (const Candidate& candidate : candidates_[d])
         for (const Overlap& o : candidate.overlaps)
           runs.push_back(ownRun(o));
-      dims.push_back(coverage(std::move(runs), extent[d]));
+      const auto& range = ours.back().covered;
+      touched.push_back(coverage(std::move(runs), range.empty() ? Interval{} : range.front()));
     }
-    return gapsOf(dims, extent);
+    return {gapsOf(touched), gapsOf(ours)};
   }
 
 private:
@@ -137,6 +144,19 @@ private:
     std::vector<int> coordinates;
     std::vector<Overlap> overlaps;
   };
+
+  // The cells along one dimension but those beyond a side whose values the caller supplies.
+  Coverage notCallers(int dim, Interval box) const {
+    const auto& margin = mine_.margin(dim);
+    Interval ours{0, box.size()};
+    if (margin && isExtended(*margin, role_)) {
+      if (isCallers(margin->low))
+        ours.begin = std::clamp<Index>(-box.begin, 0, box.size());
+      if (isCallers(margin->high))
+        ours.end = std::clamp<Index>(mine_.shape()[dim] - box.begin, 0, box.size());
+    }
+    return coverage({ours}, {0, box.size()});
+  }
 
   Interval ownRun(const Overlap& o) const {
     const bool source = role_ == Role::Source;
@@ -254,6 +274,19 @@ private:
   std::vector<Transfer> transfers_;
 };
 
+// Whether a target cell may get several contributions: P on the way to P stays where it is.
+bool addsUp(const Layout& from, const Layout& to) {
+  if (!(from.mesh() == to.mesh()))
+    return from.holdsAddends();
+  for (int axis = 0; axis < from.mesh().axes(); ++axis)
+    if (from.property(axis).isPartial() && !to.property(axis).isPartial())
+      return true;
+  for (int d = 0; d < from.rank(); ++d)
+    if (from.margin(d) && from.margin(d)->addends)
+      return true;
+  return false;
+}
+
 Traffic traffic(const std::vector<Transfer>& transfers, int rank) {
   Traffic sum;
   for (const Transfer& t : transfers)
@@ -281,8 +314,8 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
   schedule.receives = sources.takeTransfers();
   schedule.sourceExtent = extents(from.boxOfRank(rank));
   schedule.targetExtent = extents(to.boxOfRank(rank));
-  schedule.sumsOnReceipt = from.holdsAddends();
-  schedule.sumsOnTranspose = to.dual().holdsAddends();
+  schedule.sumsOnReceipt = addsUp(from, to);
+  schedule.sumsOnTranspose = addsUp(to.dual(), from.dual());
   return schedule;
 }
 

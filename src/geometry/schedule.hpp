@@ -32,15 +32,20 @@ struct Transfer {
   std::vector<CellBlock> blocks;
 };
 
+// Cells that get nothing, as disjoint boxes: zeros, and those whose values are the caller's.
+struct Gaps {
+  std::vector<CellBox> zeros, callers;
+};
+
 struct Schedule {
   std::vector<Transfer> sends;    // by rising peer; the rank itself may be among them
   std::vector<Transfer> receives; // by rising peer
   Shape sourceExtent;             // of the local arrays
   Shape targetExtent;
-  std::vector<CellBox> targetGaps; // target cells that nobody contributes to; disjoint
-  std::vector<CellBox> sourceGaps; // source cells that the transpose contributes nothing to
-  bool sumsOnReceipt = false;      // a target cell may get several addends
-  bool sumsOnTranspose = false;    // likewise for the source cells of the transpose
+  Gaps targetGaps;              // target cells that nobody contributes to
+  Gaps sourceGaps;              // source cells that the transpose contributes nothing to
+  bool sumsOnReceipt = false;   // a target cell may get several addends
+  bool sumsOnTranspose = false; // likewise for the source cells of the transpose
 };
 
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank);

@@ -37,7 +37,8 @@ Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to
                        TenonDataType type, const Schedule& schedule)
     : LinearOp(comm, from, to, type), executor_(comm, schedule, type, title()),
       traffic_(sentTraffic(schedule, comm->rank())),
-      sameParts_(from.withoutMargins() == to.withoutMargins()) {}
+      marginsOnly_(from.withoutMargins() == to.withoutMargins() &&
+                   !(from.hasMargins() && to.hasMargins())) {}
 
 std::string Conversion::describe() const {
   return LinearOp::describe() + fmt::format("; this rank sends {} messages, {} bytes",

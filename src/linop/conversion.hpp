@@ -31,9 +31,9 @@ public:
 private:
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
              const Schedule& schedule);
-  // Where the layouts differ in margins alone, what is sent is not what is written.
+  // Where only margins are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {
-    return sameParts_ && action.isPlain() && executor_.isInPlace(action);
+    return marginsOnly_ && action.isPlain() && executor_.isInPlace(action);
   }
   void doBegin(const Action& action) override { executor_.begin(action); }
   void doEnd(const Action& action) override { executor_.end(action); }
@@ -42,7 +42,7 @@ private:
 
   ScheduleExecutor executor_;
   Traffic traffic_;
-  bool sameParts_;
+  bool marginsOnly_;
 };
 
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may

@@ -75,13 +75,17 @@ ScheduleExecutor::Part ScheduleExecutor::makePart(const Transfer& transfer, Sens
   return part;
 }
 
-ScheduleExecutor::Region ScheduleExecutor::regionOf(const CellBox& box) {
-  Region region;
-  std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
-  std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
-  region.step.fill(1);
-  region.cells = cells(box.extent);
-  return region;
+std::vector<ScheduleExecutor::Region>
+ScheduleExecutor::regionsOf(const std::vector<CellBox>& boxes) {
+  std::vector<Region> regions;
+  for (const CellBox& box : boxes) {
+    Region& region = regions.emplace_back();
+    std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
+    std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
+    region.step.fill(1);
+    region.cells = cells(box.extent);
+  }
+  return regions;
 }
 
 void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& schedule, Sense sense,
@@ -114,8 +118,9 @@ void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& sched
   for (std::size_t i = 0; i < direction.unpacks.size(); ++i)
     if (direction.unpacks[i].message < 0)
       direction.own = static_cast<int>(i);
-  for (const CellBox& gap : forward ? schedule.targetGaps : schedule.sourceGaps)
-    direction.gaps.push_back(regionOf(gap));
+  const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
+  direction.zeros = regionsOf(gaps.zeros);
+  direction.callers = regionsOf(gaps.callers);
   direction.exchange = std::make_unique<Exchange>(comm_, tag, direction.sends, direction.receives);
 }
 

@@ -6,7 +6,7 @@
 // the end.
 //
 // In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:
-// it is left alone, and counts as the first contribution.
+// it is left alone, and counts as the first contribution. So is a cell whose value is the caller's.
 //
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
 // sent from it, or received into it, without a copy.
@@ -70,14 +70,14 @@ private:
     const Binding* bound = nullptr; // that of the action in flight, if it uses one
     std::byte* sendBuffer = nullptr;
     std::byte* receiveBuffer = nullptr;
-    std::vector<Region> gaps; // target cells that nobody contributes to
-    int own = -1;             // the unpack part that the rank gives itself
-    bool sums = false;        // target cells may get several addends; else at most one
+    std::vector<Region> zeros, callers; // target cells that nobody contributes to
+    int own = -1;                       // the unpack part that the rank gives itself
+    bool sums = false;                  // target cells may get several addends; else at most one
   };
 
   // schedule_executor.cpp: set-up and binding
   Part makePart(const Transfer& transfer, Sense sense) const;
-  static Region regionOf(const CellBox& box);
+  static std::vector<Region> regionsOf(const std::vector<CellBox>& boxes);
   void makeDirection(Direction& direction, const Schedule& schedule, Sense sense, int tag);
   Direction& directionOf(Sense sense) { return sense == Sense::Forward ? forward_ : transpose_; }
   const Direction& directionOf(Sense sense) const {

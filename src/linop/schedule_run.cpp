@@ -148,8 +148,10 @@ bool ScheduleExecutor::prepareTarget(const Direction& direction, const Action& a
     return false;
   }
   if (!direction.sums) {
-    for (const Region& gap : direction.gaps)
-      scaleRegion<T>(action.beta, gap, y);
+    for (const Region& region : direction.zeros)
+      scaleRegion<T>(action.beta, region, y);
+    for (std::size_t i = 0; !kept && i < direction.callers.size(); ++i)
+      scaleRegion<T>(action.beta, direction.callers[i], y);
     return true;
   }
   if (kept) {

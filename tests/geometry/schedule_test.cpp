@@ -138,23 +138,57 @@ std::vector<int> counts(const std::vector<CellBox>& boxes, const Shape& extent) 
   return result;
 }
 
+// Marks every cell of all ranks that the caller supplies where the layout is filled in this role.
+std::vector<int> callersCells(const Layout& layout, int ranks, bool asSource) {
+  const RawMemory raw(layout, ranks);
+  std::vector<int> result(raw.size, 0);
+  for (int r = 0; r < ranks; ++r)
+    forEach(extents(raw.boxes[r]), [&](const std::vector<Index>& local) {
+      for (int d = 0; d < layout.rank(); ++d) {
+        const auto& margin = layout.margin(d);
+        const Index at = raw.boxes[r][d].begin + local[d];
+        if (margin && margin->addends == asSource &&
+            ((at < 0 && margin->low == Boundary::Values) ||
+             (at >= layout.shape()[d] && margin->high == Boundary::Values)))
+          result[raw.cell(r, local)] = 1;
+      }
+    });
+  return result;
+}
+
+void append(std::vector<int>& all, const std::vector<int>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 TEST_P(ScheduleDraws, GapsAreTheCellsThatNobodyContributesTo) {
   for (int i = 0; i < 150; ++i) {
     const Case c = drawCase(GetParam() * 1000 + i, 30, false);
     const RawMemory source(c.a, c.ranks), target(c.b, c.ranks);
     std::vector<int> sourceGap(source.size, 1), targetGap(target.size, 1);
-    for (const auto& [at, entry] : definedMatrix(c.a, c.b, c.ranks))
+    std::map<Index, int> addends, transposedAddends;
+    const bool mayAdd = makeSchedule(c.a, c.b, 0).sumsOnReceipt;
+    const bool transposeMayAdd = makeSchedule(c.a, c.b, 0).sumsOnTranspose;
+    for (const auto& [at, entry] : definedMatrix(c.a, c.b, c.ranks)) {
       targetGap[at.first] = sourceGap[at.second] = 0;
-    std::vector<int> sources, targets;
-    for (int r = 0; r < c.ranks; ++r) {
-      const Schedule s = makeSchedule(c.a, c.b, r);
-      const auto inSource = counts(s.sourceGaps, s.sourceExtent);
-      const auto inTarget = counts(s.targetGaps, s.targetExtent);
-      sources.insert(sources.end(), inSource.begin(), inSource.end());
-      targets.insert(targets.end(), inTarget.begin(), inTarget.end());
+      ASSERT_TRUE(++addends[at.first] == 1 || mayAdd) << c.text();
+      ASSERT_TRUE(++transposedAddends[at.second] == 1 || transposeMayAdd) << c.text();
     }
-    ASSERT_EQ(sources, sourceGap) << c.text();
-    ASSERT_EQ(targets, targetGap) << c.text();
+    const auto sourceCallers = callersCells(c.a, c.ranks, true);
+    const auto targetCallers = callersCells(c.b, c.ranks, false);
+    std::vector<int> zeros, callers, expectedZeros(sourceGap), expectedCallers(sourceCallers);
+    append(expectedZeros, targetGap);
+    append(expectedCallers, targetCallers);
+    std::transform(expectedZeros.begin(), expectedZeros.end(), expectedCallers.begin(),
+                   expectedZeros.begin(), std::minus<>());
+    for (const bool atSource : {true, false})
+      for (int r = 0; r < c.ranks; ++r) {
+        const Schedule s = makeSchedule(c.a, c.b, r);
+        const Gaps& gaps = atSource ? s.sourceGaps : s.targetGaps;
+        append(zeros, counts(gaps.zeros, atSource ? s.sourceExtent : s.targetExtent));
+        append(callers, counts(gaps.callers, atSource ? s.sourceExtent : s.targetExtent));
+      }
+    ASSERT_EQ(zeros, expectedZeros) << c.text();
+    ASSERT_EQ(callers, expectedCallers) << c.text();
   }
 }
 
