@@ -41,12 +41,14 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *  @param[in] x           tensor
  *  @param[in] firstOwned  the first cell of this rank's part, behind the ghosts; may be NULL where
  *                         the rank holds nothing
- *  @param[in] strides     [ndim] elements between neighbours in each dimension; NULL: row-major
- *                         over the owned extents plus the ghosts
+ *  @param[in] strides     [ndim] elements between neighbours in each dimension, negative too, and 0
+ *                         in a constant array that repeats a cell; NULL: row-major over the owned
+ *                         extents plus the ghosts
  *  @param[in] ghostsLow   [ndim] cells of the array before the part; NULL: none
  *  @param[in] ghostsHigh  [ndim] cells of the array after it; NULL: none
  *  @return TENON_ERR_SHAPE, naming the dimension, if the layout's margin is wider than the ghosts;
- *          TENON_ERR_ARG for negative ghosts. The tensor then keeps the array it had.
+ *          TENON_ERR_ARG for negative ghosts, or a stride of 0 over several cells of an array that
+ *          is not constant. The tensor then keeps the array it had.
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned,
                                                    const TenonInt strides[],

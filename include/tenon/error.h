@@ -126,14 +126,19 @@ TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const 
 TENON_EXTERN TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler,
                                                       void* context) TENON_NOEXCEPT;
 
-/** @brief Ends the program on all ranks (MPI_Abort once Tenon is initialised). Does not return. */
+/** @brief Ends the program: on all ranks, through MPI_Abort, while MPI runs. Does not return. */
 TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
+
+/** @brief Tells where the next call of this thread comes from, so that an error which ends the
+ *         program within that call can show the line. TenonCall() and TenonCallAbort() do this; the
+ *         strings must live as long as the program. Not collective. */
+TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int line) TENON_NOEXCEPT;
 
 /** In a function that returns a TenonErrorCode: calls, and if the call failed adds the place of
  *  this line to the record and returns the code. */
 #define TenonCall(call)                                                                            \
   do {                                                                                             \
-    TenonErrorCode tenon_code_ = (call);                                                           \
+    TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
     if (tenon_code_ != TENON_SUCCESS) {                                                            \
       TenonAddFrame(__func__, __FILE__, __LINE__, tenon_code_);                                    \
       return tenon_code_;                                                                          \
@@ -143,7 +148,7 @@ TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
 /** The same for main() and others that cannot return a code: ends the program. */
 #define TenonCallAbort(call)                                                                       \
   do {                                                                                             \
-    TenonErrorCode tenon_code_ = (call);                                                           \
+    TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
     if (tenon_code_ != TENON_SUCCESS)                                                              \
       TenonAbort(TenonAddFrame(__func__, __FILE__, __LINE__, tenon_code_));                        \
   } while (0)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The calls about errors do not guard themselves where that would overwrite the record they show.
+#include "comm/session.hpp"
 #include "sys/guard.hpp"
 
 #include <algorithm>
@@ -47,6 +48,10 @@ TenonErrorCode TenonAddFrame(const char* function, const char* file, int line,
   return code;
 }
 
+void TenonNoteCaller(const char* function, const char* file, int line) noexcept {
+  tenon::noteCaller(function, file, line);
+}
+
 TenonErrorCode TenonPushErrorHandler(TenonErrorHandler handler, void* context) noexcept {
   return tenon::guard(__func__, [&] { tenon::pushErrorHandler(handler, context); });
 }
@@ -72,5 +77,5 @@ TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler, void* contex
 }
 
 void TenonAbort(TenonErrorCode code) noexcept {
-  tenon::abortProcess(code);
+  tenon::abortAllRanks(code);
 }

@@ -121,6 +121,34 @@ std::string failureText(Communicator& comm, const std::optional<Error>& mine, in
                                  : fmt::format("rank {} of {}: {}", speaker, comm.size(), text);
 }
 
+bool endsWord(char c) {
+  return std::string_view(" ;()").find(c) != std::string_view::npos;
+}
+
+// Long texts that differ in a few words are hard to compare by eye: shows these words.
+std::string differenceText(std::string_view what, std::string_view first, int other,
+                           std::string_view second) {
+  const std::size_t shorter = std::min(first.size(), second.size());
+  std::size_t head = 0, tail = 0;
+  while (head < shorter && first[head] == second[head])
+    ++head;
+  while (head > 0 && !endsWord(first[head - 1]))
+    --head;
+  while (tail < shorter - head && first.rbegin()[tail] == second.rbegin()[tail])
+    ++tail;
+  while (tail > 0 && !endsWord(first.rbegin()[tail - 1]))
+    --tail;
+  const std::string text =
+      fmt::format("{} must be the same on all ranks: on rank 0 it is {}", what, first);
+  if (head + tail == 0)
+    return fmt::format("{}, on rank {} it is {}", text, other, second);
+  const auto middle = [&](std::string_view whole) {
+    return whole.substr(head, whole.size() - head - tail);
+  };
+  return fmt::format("{}; on rank {} it has '{}' in place of '{}'", text, other, middle(second),
+                     middle(first));
+}
+
 std::string disagreementText(Communicator& comm, std::string_view what, const std::string& text,
                              int other) {
   const std::string first = broadcastText(comm, text, 0);
@@ -128,8 +156,7 @@ std::string disagreementText(Communicator& comm, std::string_view what, const st
   const std::string firstWhat = broadcastText(comm, std::string(what), 0);
   const std::string secondWhat = broadcastText(comm, std::string(what), other);
   if (firstWhat == secondWhat)
-    return fmt::format("{} must be the same on all ranks: on rank 0 it is {}, on rank {} it is {}",
-                       what, first, other, second);
+    return differenceText(what, first, other, second);
   const auto subject = [](const std::string& of, const std::string& value) {
     return of.empty() ? "its outcome alone" : fmt::format("{}: {}", of, value);
   };

@@ -120,6 +120,15 @@ void close() {
 
 } // namespace
 
+void abortAllRanks(TenonErrorCode code) noexcept {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  if (started && !ended)
+    MPI_Abort(MPI_COMM_WORLD, code);
+  abortProcess(code);
+}
+
 void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help) {
   Session& s = session();
   if (s.depth > 0) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "sys/error.hpp"
 
 #include <string>
 
@@ -17,6 +18,8 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
 // never used and objects never destroyed, writes the trace, and frees the communicators. It does
 // all that and then throws, on all ranks, if the trace could not be written.
 void finalize();
+// Ends the program, on all ranks while MPI runs, whoever initialised it.
+void abortAllRanks(TenonErrorCode code) noexcept;
 bool isInitialized() noexcept;
 // Throws TENON_ERR_STATE unless initialised.
 void checkInitialized();

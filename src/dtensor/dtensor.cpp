@@ -59,6 +59,12 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
   if (localCells_ > 0 && firstOwned == nullptr)
     throw Error(TENON_ERR_NULL,
                 fmt::format("the array is NULL, but this rank holds {} cells", localCells_));
+  for (int d = 0; d < rank() && !readOnly && localCells_ > 0; ++d)
+    if (strides[d] == 0 && extent_[d] > 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("dimension {} has {} cells on this rank, but a stride of 0, so that "
+                              "they are one; only a constant array may repeat a cell",
+                              d, extent_[d]));
   placedEmpty_ = localCells_ == 0;
   placed_ =
       placedEmpty_ ? nullptr : static_cast<std::byte*>(firstOwned) - offset * dataTypeSize(type_);

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "sys/handler.hpp"
-#include "sys/last_call.hpp"
 
 #include <utility>
 
@@ -20,7 +19,7 @@ public:
 template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
-  noteCall(function);
+  enterCall(function);
   try {
     std::forward<Body>(body)();
     return TENON_SUCCESS;
@@ -33,7 +32,7 @@ TenonErrorCode guard(const char* function, Body&& body,
 template <class Body>
 TenonErrorCode guardApply(const char* function, Body&& body,
                           std::source_location where = std::source_location::current()) noexcept {
-  noteCall(function);
+  enterCall(function);
   try {
     std::forward<Body>(body)();
     return TENON_SUCCESS;

@@ -2,6 +2,7 @@
 #include "sys/handler.hpp"
 
 #include "sys/guard.hpp"
+#include "sys/last_call.hpp"
 #include "sys/output.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +36,13 @@ Handlers& handlers() {
 
 thread_local ErrorRecord record;
 thread_local long recorded = 0;
+// Of the call to come, and of the one under way. The strings live as long as the program.
+struct Caller {
+  const char* function = nullptr;
+  const char* file = nullptr;
+  int line = 0;
+};
+thread_local Caller noted, caller;
 thread_local bool handling = false;
 std::atomic<int> rank{0};
 
@@ -130,7 +138,10 @@ TenonErrorCode raise(const Error& error, const char* function, Severity severity
     }
     record.fatal = severity == Severity::Fatal && !record.agreed;
     appendFrame(function, error.where().file_name(), static_cast<int>(error.where().line()));
-    show(record.frames.size() - 1);
+    const std::size_t level = record.frames.size() - 1;
+    if (record.fatal && caller.file) // it may not come back to its caller
+      appendFrame(caller.function, caller.file, caller.line);
+    show(level);
   } catch (...) {
     record.code = error.code();
     printError("Tenon: out of memory while recording an error\n");
@@ -154,9 +165,21 @@ TenonErrorCode raiseCurrent(const char* function, Severity severity,
   }
 }
 
+void noteCaller(const char* function, const char* file, int line) noexcept {
+  noted = {function, file, line};
+}
+
+void enterCall(const char* function) noexcept {
+  noteCall(function);
+  caller = noted;
+  noted = {};
+}
+
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
   if (handling || code == TENON_SUCCESS || code != record.code || record.frames.empty())
     return;
+  if (record.fatal && caller.file == file && caller.line == line)
+    return; // it is there already
   try {
     appendFrame(function, file, line);
     if (!record.fatal)

@@ -46,6 +46,10 @@ TenonErrorCode raise(const Error& error, const char* function, Severity severity
 // The same for the exception in flight, whatever it is; `where` serves those that carry no place.
 TenonErrorCode raiseCurrent(const char* function, Severity severity,
                             const std::source_location& where) noexcept;
+// The place of the call that this thread is about to make. Entering it takes the note, so that a
+// call without one has none.
+void noteCaller(const char* function, const char* file, int line) noexcept;
+void enterCall(const char* function) noexcept;
 // Adds a caller's frame to the record if it is of this code, and shows it to the handler.
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept;
 

@@ -121,6 +121,21 @@ TEST(Agree, DifferentTextsAreNamedWithTheirRanks) {
                                       lastRank()));
 }
 
+TEST(Agree, OfLongTextsTheWordsThatDifferAreShown) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank agrees with itself";
+  const Error error = commonError([] {
+    agreeOnText(*world(), "the layer",
+                world()->rank() == lastRank() ? "a convolution (kernel 5 stride 2), no bias"
+                                              : "a convolution (kernel 3 stride 1), no bias");
+  });
+  EXPECT_EQ(error.text(),
+            fmt::format("the layer must be the same on all ranks: on rank 0 it is a convolution "
+                        "(kernel 3 stride 1), no bias; on rank {} it has '5 stride 2' in place of "
+                        "'3 stride 1'",
+                        lastRank()));
+}
+
 TEST(Agree, RanksInDifferentCallsAreToldSo) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";

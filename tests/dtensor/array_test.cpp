@@ -84,8 +84,21 @@ TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
   expectError(TENON_ERR_ARG, {"1 strides", "2 dimensions"}, [&] {
     x.placeArray(memory.data(), {4}, {1, 0}, {2, 0}, false);
   });
+  expectError(TENON_ERR_ARG, {"dimension 1", "4 cells", "stride of 0"}, [&] {
+    x.placeArray(memory.data(), {4, 0}, {1, 0}, {2, 0}, false);
+  });
   EXPECT_FALSE(x.isPlaced());
   EXPECT_EQ(x.data<double>()[4], 3);
+}
+
+TEST(DTensorArray, MayRepeatACellIfItIsConstant) {
+  const Layout one({.shape = {3, 2},
+                    .mesh = Mesh::make({1}, {world()->rank()}),
+                    .properties = parseProperties("B")});
+  DTensor x(world(), one, TENON_FLOAT64);
+  double value = 5;
+  x.placeArray(&value, {0, 0}, {0, 0}, {0, 0}, true);
+  EXPECT_EQ(x.data<double>(), &value);
 }
 
 TEST(DTensorArray, MayBeNullWhereARankHoldsNothing) {
