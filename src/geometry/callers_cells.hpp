@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The cells of a margin that are the caller's: those beyond a side of mode Values in at least one
+// dimension, corners included.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+namespace tenon {
+
+// Whether a side of some dimension is the caller's.
+bool hasCallersSide(const Layout& layout);
+
+// The caller's cells in the array of a mesh position as disjoint boxes that count from 0, none of
+// them empty.
+std::vector<Box> callersCells(const Layout& layout, int position);
+
+} // namespace tenon
