@@ -150,6 +150,11 @@ Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
   return makeRef<MemoryOp>("move", std::move(comm), layout, layout, type, std::move(terms));
 }
 
+Ref<MemoryOp> MemoryOp::mask(const char* name, CommPtr comm, const Layout& layout,
+                             const std::vector<Box>& boxes, TenonDataType type) {
+  return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, keep(boxes));
+}
+
 void MemoryOp::doEnd(const Action& action) {
   const DTensor& x = *action.x;
   DTensor& y = *action.y;
