@@ -40,7 +40,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, Teno
 /** @brief The conversion that fills margins: a halo exchange.
  *
  *  Cells of a margin within the domain come from the ranks that own them, however far away; cells
- *  outside follow the boundary mode. The adjoint adds what the margins hold to the owners' cells.
+ *  outside follow the boundary mode, and are zero beyond sides of TENON_BOUNDARY_VALUES
+ *  (TenonLinearOpCreateBoundaryValues()). The adjoint adds what the margins hold to the owners' cells.
  *
  *  @param[in] from  a layout, usually without margins
  *  @param[in] to    the same layout with margins

@@ -5,16 +5,11 @@ namespace tenon {
 
 namespace {
 
-// The caller's cells along one dimension lie at the ends of the box, with the others between.
-struct Ends {
-  Interval low, between, high;
-};
-
-Ends endsOf(Interval box, Index extent, const Margin& margin) {
+// Along one dimension the caller's cells lie at the ends of the box; what is between them.
+Interval between(Interval box, Index extent, const Margin& margin) {
   const Index begin = isCallers(margin.low) ? std::clamp<Index>(0, box.begin, box.end) : box.begin;
   const Index end = isCallers(margin.high) ? std::clamp(extent, begin, box.end) : box.end;
-  return {
-      {0, begin - box.begin}, {begin - box.begin, end - box.begin}, {end - box.begin, box.size()}};
+  return {begin - box.begin, end - box.begin};
 }
 
 } // namespace
@@ -27,28 +22,16 @@ bool hasCallersSide(const Layout& layout) {
   return false;
 }
 
-// Dimension by dimension: the ends are the caller's whatever the later dimensions say, and of the
-// cells between them the later dimensions decide.
-std::vector<Box> callersCells(const Layout& layout, int position) {
-  std::vector<Box> found;
+std::vector<CellBox> callersCells(const Layout& layout, int position) {
   const Box held = layout.box(position);
-  Box rest;
-  for (const Interval& side : held)
-    rest.push_back({0, side.size()});
-  for (int d = 0; d < layout.rank() && cells(rest) > 0; ++d) {
+  std::vector<Coverage> others;
+  for (int d = 0; d < layout.rank(); ++d) {
     const auto& margin = layout.margin(d);
-    if (!margin)
-      continue;
-    const Ends ends = endsOf(held[d], layout.shape()[d], *margin);
-    for (const Interval& end : {ends.low, ends.high}) {
-      Box box = rest;
-      box[d] = end;
-      if (!end.empty())
-        found.push_back(std::move(box));
-    }
-    rest[d] = ends.between;
+    const Interval all{0, held[d].size()};
+    others.push_back(
+        coverage({margin ? between(held[d], layout.shape()[d], *margin) : all}, all.size()));
   }
-  return found;
+  return gapsOf(others, extents(held));
 }
 
 } // namespace tenon

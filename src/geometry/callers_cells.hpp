@@ -3,6 +3,7 @@
 // dimension, corners included.
 #pragma once
 
+#include "geometry/coverage.hpp"
 #include "geometry/layout.hpp"
 
 namespace tenon {
@@ -10,8 +11,7 @@ namespace tenon {
 // Whether a side of some dimension is the caller's.
 bool hasCallersSide(const Layout& layout);
 
-// The caller's cells in the array of a mesh position as disjoint boxes that count from 0, none of
-// them empty.
-std::vector<Box> callersCells(const Layout& layout, int position);
+// The caller's cells in the array of a mesh position as disjoint boxes, none of them empty.
+std::vector<CellBox> callersCells(const Layout& layout, int position);
 
 } // namespace tenon

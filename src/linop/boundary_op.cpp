@@ -14,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-std::vector<Box> cellsOfRank(const Communicator& comm, const Layout& layout) {
+std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout) {
   if (!hasCallersSide(layout))
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("{} has no side that is the caller's; give a margin the boundary mode "
@@ -55,13 +55,8 @@ LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataT
 }
 
 BoundaryConstant::BoundaryConstant(CommPtr comm, const Layout& layout, TenonDataType type)
-    : LinearOp(comm, boundaryScalar(ofValues(layout)), layout, type) {
-  for (const Box& box : cellsOfRank(*comm, layout)) {
-    cells_.push_back({extents(box), {}});
-    for (const Interval& side : box)
-      cells_.back().begin.push_back(side.begin);
-  }
-}
+    : LinearOp(comm, boundaryScalar(ofValues(layout)), layout, type),
+      cells_(cellsOfRank(*comm, layout)) {}
 
 void BoundaryConstant::doEnd(const Action& action) {
   const DTensor& x = *action.x;
@@ -74,7 +69,7 @@ void BoundaryConstant::doEnd(const Action& action) {
     const T* from = x.data<T>();
     T* to = y.mutableData<T>();
     Sum sum = 0;
-    for (const auto& [extent, begin] : cells_) {
+    for (const auto& [begin, extent] : cells_) {
       if (action.sense == Sense::Forward)
         blockAxpby(y.rank(), extent.data(), alpha, from, kSame.data(), T(1),
                    to + offsetOf(begin, y.strides()), y.strides().data());

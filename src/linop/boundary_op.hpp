@@ -9,6 +9,7 @@
 // own cotangent: M g in G*, or the sum of the cells of M g, an addend of c's on each rank.
 #pragma once
 
+#include "geometry/coverage.hpp"
 #include "linop/linear_op.hpp"
 
 namespace tenon {
@@ -26,11 +27,7 @@ public:
 private:
   void doEnd(const Action& action) override;
 
-  struct Cells {
-    Shape extent;
-    std::vector<Index> begin;
-  };
-  std::vector<Cells> cells_;
+  std::vector<CellBox> cells_;
 };
 
 // One number on the layout's mesh so that each rank has what it adds to its cells: a copy along the

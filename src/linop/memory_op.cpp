@@ -151,8 +151,11 @@ Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
 }
 
 Ref<MemoryOp> MemoryOp::mask(const char* name, CommPtr comm, const Layout& layout,
-                             const std::vector<Box>& boxes, TenonDataType type) {
-  return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, keep(boxes));
+                             const std::vector<CellBox>& boxes, TenonDataType type) {
+  std::vector<Term> terms;
+  for (const CellBox& box : boxes)
+    terms.push_back({box.extent, box.begin, box.begin});
+  return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, std::move(terms));
 }
 
 void MemoryOp::doEnd(const Action& action) {

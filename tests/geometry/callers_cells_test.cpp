@@ -20,9 +20,9 @@ bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Inde
   return false;
 }
 
-bool holds(const Box& box, const std::vector<Index>& local) {
-  for (std::size_t d = 0; d < box.size(); ++d)
-    if (local[d] < box[d].begin || local[d] >= box[d].end)
+bool holds(const CellBox& box, const std::vector<Index>& local) {
+  for (std::size_t d = 0; d < local.size(); ++d)
+    if (local[d] < box.begin[d] || local[d] >= box.begin[d] + box.extent[d])
       return false;
   return true;
 }
@@ -37,13 +37,13 @@ TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
       const Box held = layout.box(position);
       test::forEach(extents(held), [&](const std::vector<Index>& local) {
         int times = 0;
-        for (const Box& box : boxes)
+        for (const CellBox& box : boxes)
           times += holds(box, local);
         ASSERT_EQ(times, isCallersCell(layout, held, local)) << layout.describe();
         found += times;
       });
-      for (const Box& box : boxes)
-        ASSERT_GT(cells(box), 0);
+      for (const CellBox& box : boxes)
+        ASSERT_GT(cells(box.extent), 0);
       ASSERT_TRUE(boxes.empty() || hasCallersSide(layout));
     }
   }
@@ -56,7 +56,7 @@ TEST(CallersCells, NeedAMarginWithTheirMode) {
   EXPECT_FALSE(hasCallersSide(Layout(spec)));
   spec.margins = {Margin{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
   EXPECT_TRUE(hasCallersSide(Layout(spec)));
-  EXPECT_EQ(callersCells(Layout(spec), 0), (std::vector<Box>{Box{{5, 6}}}));
+  EXPECT_EQ(callersCells(Layout(spec), 0), (std::vector<CellBox>{{{5}, {1}}}));
 }
 
 } // namespace
