@@ -3,16 +3,14 @@
 
 namespace tenon {
 
-namespace {
-
-// Along one dimension the caller's cells lie at the ends of the box; what is between them.
-Interval between(Interval box, Index extent, const Margin& margin) {
-  const Index begin = isCallers(margin.low) ? std::clamp<Index>(0, box.begin, box.end) : box.begin;
-  const Index end = isCallers(margin.high) ? std::clamp(extent, begin, box.end) : box.end;
-  return {begin - box.begin, end - box.begin};
+Coverage besideCallers(const Margin& margin, Index extent, Interval box) {
+  Interval others{0, box.size()};
+  if (isCallers(margin.low))
+    others.begin = std::clamp<Index>(-box.begin, 0, box.size());
+  if (isCallers(margin.high))
+    others.end = std::clamp<Index>(extent - box.begin, 0, box.size());
+  return coverage({others}, {0, box.size()});
 }
-
-} // namespace
 
 bool hasCallersSide(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
@@ -28,10 +26,10 @@ std::vector<CellBox> callersCells(const Layout& layout, int position) {
   for (int d = 0; d < layout.rank(); ++d) {
     const auto& margin = layout.margin(d);
     const Interval all{0, held[d].size()};
-    others.push_back(
-        coverage({margin ? between(held[d], layout.shape()[d], *margin) : all}, all.size()));
+    others.push_back(margin ? besideCallers(*margin, layout.shape()[d], held[d])
+                            : coverage({all}, all));
   }
-  return gapsOf(others, extents(held));
+  return gapsOf(others);
 }
 
 } // namespace tenon
