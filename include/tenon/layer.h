@@ -42,12 +42,13 @@
  *  rank makes SetUp fail on all, unless it is called again with success.
  *
  *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer; slope and factor
- *  of functions of each element.
+ *  of functions of each element; boundary and boundary_constant of convolutions and poolings.
  */
 #ifndef TENON_LAYER_H
 #define TENON_LAYER_H
 
 #include <tenon/error.h>
+#include <tenon/layout.h>
 #include <tenon/mpi.h>
 #include <tenon/types.h>
 
@@ -64,15 +65,59 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetDilation(TenonLayer layer,
                                                   const TenonInt dilation[]) TENON_NOEXCEPT;
 
-/** @brief Cells of padding before and after the domain. Not collective.
+/** @brief Cells of padding before and after the domain: how far the windows may leave it.
+ *         Not collective.
  *
  *  @param[in] layer  convolution or pooling
- *  @param[in] low    [spatial] at least 0
- *  @param[in] high   [spatial] at least 0; NULL: as low
- *  @return TENON_ERR_ARG for a negative number; TENON_ERR_TYPE if the layer has no window
+ *  @param[in] low    [spatial] negative: cells of the domain that the windows leave out
+ *  @param[in] high   [spatial] likewise; NULL: as low
+ *  @return TENON_ERR_TYPE if the layer has no window
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                                  const TenonInt high[]) TENON_NOEXCEPT;
+
+/** @brief What lies in the padding of a convolution or pooling; TENON_BOUNDARY_NONE by default.
+ *         Not collective.
+ *
+ *    none       padding of the kernel's: zero to a convolution, absent to a maximum and to
+ *               TENON_POOLING_AVERAGE_EXCLUDE_PAD, zero but counted to
+ *               TENON_POOLING_AVERAGE_INCLUDE_PAD
+ *    zero       cells of value 0, for a maximum too
+ *    periodic, reflect, replicate  copies of cells of the domain, see TenonBoundary; reflections
+ *               bounce at both ends where the padding is wider than the domain
+ *    values     what the caller supplies: see TenonLayerGetBoundaryLayout() and
+ *               TenonLayerSetBoundaryConstant()
+ *
+ *  Each side of each dimension has its own mode, whether the dimension is split or not, and every
+ *  process sees what one alone would see. A corner is outside in several dimensions, and each of
+ *  them says where its own index goes: values before zero before copies. A dimension periodic on
+ *  one side only is a ring that is opened at the other. Padding says how far the modes reach: in
+ *  ceil mode the part of a last window beyond it stays absent. The adjoint adds what the copies
+ *  collect to the cells that they are copies of.
+ *
+ *  The option -tenon_[prefix_]boundary says the same: "periodic" for all sides, "periodic,zero/none"
+ *  for each dimension, or low and high side of it.
+ *
+ *  @param[in] layer  convolution or pooling
+ *  @param[in] low    [spatial] mode before the domain
+ *  @param[in] high   [spatial] mode behind it; NULL: as low
+ *  @return TENON_ERR_ARG for a value that is no mode; TENON_ERR_TYPE if the layer has no window
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
+                                                  const TenonBoundary high[]) TENON_NOEXCEPT;
+
+/** @brief What lies beyond sides of the boundary mode values: one number for all of them, which is
+ *         not differentiated. The layer then has one input. Not collective.
+ *
+ *  For one that is differentiated leave this call out, and pass a tensor of shape [1] as second
+ *  input. Option -tenon_[prefix_]boundary_constant.
+ *
+ *  @param[in] layer  convolution or pooling
+ *  @param[in] value  finite
+ *  @return TENON_ERR_ARG if it is not; TENON_ERR_TYPE if the layer has no window
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer,
+                                                          double value) TENON_NOEXCEPT;
 
 /** @brief Groups of a convolution's channels, each convolved for itself; one by default.
  *         Not collective.

@@ -25,7 +25,8 @@ typedef enum TenonPoolingMode {
  *         S = s stride - padding + t dilation. Collective on comm.
  *
  *  Input [batch, inChannels, spatial...], output [batch, outChannels, spatial...], parameters
- *  "weight" [outChannels, inChannels, kernel...] and "bias" [outChannels]. Padding is zeros.
+ *  "weight" [outChannels, inChannels, kernel...] and "bias" [outChannels]. Padding is zeros, unless
+ *  TenonLayerSetBoundary() says otherwise.
  *
  *  @param[in]  comm         communicator of the input's layout
  *  @param[in]  spatial      number of spatial dimensions, 1 to 3
@@ -41,7 +42,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, Ten
 
 /** @brief Pooling over windows of [batch, channel, spatial...]. Collective on comm.
  *
- *  Padding is absent, not zero. See also TenonLayerSetCeilMode(). A window that reads nothing but padding is refused at SetUp.
+ *  Padding is absent, not zero, unless TenonLayerSetBoundary() fills it; a window that reads nothing
+ *  but absent cells is refused at SetUp. See also TenonLayerSetCeilMode().
  *
  *  @param[in]  comm     communicator of the input's layout
  *  @param[in]  mode     what to take of each window

@@ -126,6 +126,36 @@ TENON_EXTERN TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer 
 /** @name Layers with several inputs */
 /**@{*/
 
+/** @brief Where the caller's values at the boundary of a convolution's or pooling's input lie.
+ *         Not collective, before SetUp or after.
+ *
+ *  A layer with sides of TENON_BOUNDARY_VALUES, and no TenonLayerSetBoundaryConstant(), has two
+ *  inputs: x, and the values that lie beyond these sides. The second is
+ *
+ *    - a tensor in the layout that this call gives: that of x, as its signature uses it, with the
+ *      margin that each process' windows read. Of such a tensor the cells beyond sides of mode
+ *      values are read, corners included, and no others; each process fills those in its own box
+ *      (TenonLayoutGetBox(), or a solver's ghost cells by TenonDTensorPlaceArray()). Where the
+ *      layout has P the values are addends, as x is there;
+ *    - or one number: a tensor of shape [1], in any layout without margins.
+ *
+ *  Its cotangent lies in the dual (TenonLayerCreateInputCotangentAt() with input 1): what each
+ *  process' cells collect, and zero elsewhere; or the sum of them.
+ *
+ *    TenonLayerSetBoundary(conv, (TenonBoundary[]){TENON_BOUNDARY_VALUES}, NULL);
+ *    TenonLayerGetBoundaryLayout(conv, lx, &lv);
+ *    TenonLayerSetUpMany(conv, 2, (TenonLayout[]){lx, lv});
+ *    TenonLayerApplyMany(conv, 2, (TenonDTensor[]){x, v}, y);
+ *
+ *  @param[in]  layer     convolution or pooling
+ *  @param[in]  input     layout of x
+ *  @param[out] boundary  a new handle, to be given back with TenonLayoutDestroy()
+ *  @return TENON_ERR_STATE if the layer has no such input, TENON_ERR_TYPE if it has no window; what
+ *          SetUp returns for this layout of x
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
+                                                        TenonLayout* boundary) TENON_NOEXCEPT;
+
 /** @brief TenonLayerSetUp() for a layer with several inputs. Collective on the layer.
  *
  *  @param[in] layer   layer

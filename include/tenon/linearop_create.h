@@ -40,7 +40,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, Teno
 /** @brief The conversion that fills margins: a halo exchange.
  *
  *  Cells of a margin within the domain come from the ranks that own them, however far away; cells
- *  outside follow the boundary mode. The adjoint adds what the margins hold to the owners' cells.
+ *  outside follow the boundary mode, and are zero beyond sides of TENON_BOUNDARY_VALUES
+ *  (TenonLinearOpCreateBoundaryValues()). The adjoint adds what the margins hold to the owners' cells.
  *
  *  @param[in] from  a layout, usually without margins
  *  @param[in] to    the same layout with margins
@@ -50,6 +51,34 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, Teno
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to,
                                                     TenonDataType type,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
+
+/** @brief What the caller supplies outside the domain, beside a halo exchange: y <- M v, where M keeps
+ *         the cells of a layout beyond sides of TENON_BOUNDARY_VALUES, corners included, and clears
+ *         the others.
+ *
+ *  A halo exchange E leaves zero in these cells, so E x + M v is TenonLinearOpApply() of E, and then
+ *  TenonLinearOpApplyAdd() of M with factors 1 and 1. Nothing is sent. M is self-adjoint: the
+ *  values' cotangent is what lies in these cells of the cotangent of y.
+ *
+ *  @param[in] layout  of domain and range, with a margin, of values or of addends
+ *  @return also TENON_ERR_LAYOUT if no side of it has the mode values
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout,
+                                                              TenonDataType type,
+                                                              TenonLinearOp* op) TENON_NOEXCEPT;
+
+/** @brief The same with one number in all of these cells.
+ *
+ *  The domain (TenonLinearOpGetDomain()) has shape [1] on the layout's mesh: B along axes that split
+ *  the layout, else the layout's property. The adjoint gives each rank the sum over its cells, in
+ *  the domain's dual.
+ *
+ *  @param[in] layout  of the range, with a margin of values
+ *  @return also TENON_ERR_LAYOUT if no side of it has the mode values, or a margin holds addends
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout,
+                                                                TenonDataType type,
+                                                                TenonLinearOp* op) TENON_NOEXCEPT;
 
 /** @brief The conversion between two layouts, on the same mesh or on two, that keeps the tensor's
  *         value.

@@ -4,6 +4,8 @@
 
 #include "capi/handle.hpp"
 
+#include <tenon/layout.h>
+
 #include <cstring>
 #include <vector>
 
@@ -37,6 +39,20 @@ inline void copyText(const std::string& text, char* buffer, int capacity, const 
     throw Error(TENON_ERR_ARG, fmt::format("{} has room for {} characters, but {} are needed", name,
                                            capacity, text.size() + 1));
   std::memcpy(buffer, text.c_str(), text.size() + 1);
+}
+
+static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
+              static_cast<int>(Boundary::Zero) == TENON_BOUNDARY_ZERO &&
+              static_cast<int>(Boundary::Periodic) == TENON_BOUNDARY_PERIODIC &&
+              static_cast<int>(Boundary::Reflect) == TENON_BOUNDARY_REFLECT &&
+              static_cast<int>(Boundary::Replicate) == TENON_BOUNDARY_REPLICATE &&
+              static_cast<int>(Boundary::Values) == TENON_BOUNDARY_VALUES);
+
+inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {
+  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_VALUES)
+    throw Error(TENON_ERR_ARG, fmt::format("{} is {}; expected a TENON_BOUNDARY_...", name,
+                                           static_cast<int>(mode)));
+  return static_cast<Boundary>(mode);
 }
 
 template <class T>

@@ -5,6 +5,7 @@
 #include "layer/join_layer.hpp"
 #include "layer/repartition_layer.hpp"
 #include "layer/sequential_layer.hpp"
+#include "layer/windowed_layer.hpp"
 
 #include <tenon/layer_network.h>
 
@@ -118,6 +119,17 @@ TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int co
 TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer, TenonLayout output) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     layerOf<JoinLayer>(l, "add and concatenate").setOutput(deref(output, "output").layout());
+  });
+}
+
+TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
+                                           TenonLayout* boundary) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    const Layouts given = layoutsOf(l, &input, 1);
+    required(boundary, "boundary");
+    const auto& windowed = layerOf<WindowedLayer>(l, "convolution and pooling");
+    give(boundary, makeRef<LayoutObject>(l.comm(), windowed.boundaryLayout(given.front())));
   });
 }
 

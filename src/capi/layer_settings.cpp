@@ -17,20 +17,11 @@ namespace {
 // Changes the windows of a convolution or pooling layer: change(window, spatial dimension).
 template <class Change>
 void changeWindows(Layer& layer, Change change) {
-  auto apply = [&](auto& windowed) {
-    std::vector<Window> windows;
-    for (int d = 0; d < windowed.spatialRank(); ++d) {
-      windows.push_back(windowed.window(d));
-      change(windows.back(), d);
-    }
-    windowed.setWindows(std::move(windows));
-  };
-  if (auto* convolution = dynamic_cast<ConvolutionLayer*>(&layer))
-    apply(*convolution);
-  else if (auto* pooling = dynamic_cast<PoolingLayer*>(&layer))
-    apply(*pooling);
-  else
-    throwLayerType(layer, "convolution and pooling");
+  auto& windowed = layerOf<WindowedLayer>(layer, "convolution and pooling");
+  std::vector<Window> windows = windowed.windows();
+  for (std::size_t d = 0; d < windows.size(); ++d)
+    change(windows[d], static_cast<int>(d));
+  windowed.setWindows(std::move(windows));
 }
 
 void setPointwise(Layer& layer, const char* name, double value) {
@@ -69,9 +60,27 @@ TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
     const TenonInt* lows = &required(low, "low");
     const TenonInt* highs = high ? high : lows;
     changeWindows(l, [&](Window& window, int d) {
-      window.padLow = atLeast(0, lows[d], "low", d);
-      window.padHigh = atLeast(0, highs[d], "high", d);
+      window.padLow = lows[d];
+      window.padHigh = highs[d];
     });
+  });
+}
+
+TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
+                                     const TenonBoundary high[]) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    const TenonBoundary* lows = &required(low, "low");
+    const TenonBoundary* highs = high ? high : lows;
+    changeWindows(l, [&](Window& window, int d) {
+      window.lowMode = boundaryOf(lows[d], fmt::format("low[{}]", d));
+      window.highMode = boundaryOf(highs[d], fmt::format("high[{}]", d));
+    });
+  });
+}
+
+TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer, double value) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    layerOf<WindowedLayer>(l, "convolution and pooling").setBoundaryConstant(value);
   });
 }
 

@@ -9,20 +9,6 @@ using namespace tenon;
 
 namespace {
 
-static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
-              static_cast<int>(Boundary::Zero) == TENON_BOUNDARY_ZERO &&
-              static_cast<int>(Boundary::Periodic) == TENON_BOUNDARY_PERIODIC &&
-              static_cast<int>(Boundary::Reflect) == TENON_BOUNDARY_REFLECT &&
-              static_cast<int>(Boundary::Replicate) == TENON_BOUNDARY_REPLICATE &&
-              static_cast<int>(Boundary::Values) == TENON_BOUNDARY_VALUES);
-
-Boundary boundaryOf(TenonBoundary mode, const char* name) {
-  if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_VALUES)
-    throw Error(TENON_ERR_ARG, fmt::format("{} is {}; expected a TENON_BOUNDARY_...", name,
-                                           static_cast<int>(mode)));
-  return static_cast<Boundary>(mode);
-}
-
 std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int count) {
   const auto begins = listOf(low, count, "low");
   const auto ends = listOf(high, count, "high");

@@ -3,6 +3,7 @@
 #include "capi/linearop_create.hpp"
 
 #include "linop/algebra.hpp"
+#include "linop/boundary_op.hpp"
 #include "linop/conversion.hpp"
 #include "linop/local_op.hpp"
 #include "sys/guard.hpp"
@@ -79,6 +80,23 @@ TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, TenonLayout to, T
 TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to, TenonDataType type,
                                        TenonLinearOp* op) noexcept {
   return guard(__func__, [&] { createConversion(from, to, type, op, checkHalo); });
+}
+
+TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout, TenonDataType type,
+                                                 TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op,
+             [&](const CommPtr& comm, const Layout& on) { return boundaryValues(comm, on, type); });
+  });
+}
+
+TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout, TenonDataType type,
+                                                   TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op, [&](const CommPtr& comm, const Layout& on) {
+      return makeRef<BoundaryConstant>(comm, on, type);
+    });
+  });
 }
 
 TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to, TenonDataType type,

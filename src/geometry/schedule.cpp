@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/schedule.hpp"
 
-#include "geometry/coverage.hpp"
+#include "geometry/callers_cells.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -148,14 +148,10 @@ private:
   // The cells along one dimension but those beyond a side whose values the caller supplies.
   Coverage notCallers(int dim, Interval box) const {
     const auto& margin = mine_.margin(dim);
-    Interval ours{0, box.size()};
-    if (margin && isExtended(*margin, role_)) {
-      if (isCallers(margin->low))
-        ours.begin = std::clamp<Index>(-box.begin, 0, box.size());
-      if (isCallers(margin->high))
-        ours.end = std::clamp<Index>(mine_.shape()[dim] - box.begin, 0, box.size());
-    }
-    return coverage({ours}, {0, box.size()});
+    if (margin && isExtended(*margin, role_))
+      return besideCallers(*margin, mine_.shape()[dim], box);
+    const Interval all{0, box.size()};
+    return coverage({all}, all);
   }
 
   Interval ownRun(const Overlap& o) const {

@@ -26,8 +26,6 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   checkAtLeast("kernel", window.kernel, 1, dim);
   checkAtLeast("stride", window.stride, 1, dim);
   checkAtLeast("dilation", window.dilation, 1, dim);
-  checkAtLeast("low padding", window.padLow, 0, dim);
-  checkAtLeast("high padding", window.padHigh, 0, dim);
   const Index padded = extent + window.padLow + window.padHigh;
   const Index beyond = window.ceil ? window.stride - 1 : 0;
   if (padded + beyond < window.reach())
@@ -37,7 +35,8 @@ Index windowOutput(const Window& window, Index extent, int dim) {
                             dim, window.reach(), window.kernel, window.dilation, extent,
                             window.padLow, window.padHigh, padded));
   const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;
-  const bool lastBeginsBeyond = (outputs - 1) * window.stride >= extent + window.padLow;
+  const Index domainEnd = extent + std::min<Index>(window.padHigh, 0);
+  const bool lastBeginsBeyond = (outputs - 1) * window.stride >= domainEnd + window.padLow;
   return window.ceil && outputs > 1 && lastBeginsBeyond ? outputs - 1 : outputs;
 }
 
@@ -47,6 +46,16 @@ Interval windowInput(const Window& window, Interval outputs) {
   const Index first = outputs.begin * window.stride - window.padLow;
   const Index last = (outputs.end - 1) * window.stride - window.padLow;
   return {first, last + window.reach()};
+}
+
+Interval windowBox(const Window& window, Index extent, Interval outputs) {
+  Interval box = windowInput(window, outputs);
+  box.end = std::min(box.end, extent + window.padHigh);
+  if (window.lowMode == Boundary::None)
+    box.begin = std::max<Index>(box.begin, 0);
+  if (window.highMode == Boundary::None)
+    box.end = std::min(box.end, extent);
+  return box.empty() ? Interval{} : box;
 }
 
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,

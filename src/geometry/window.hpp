@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The geometry of a sliding window (convolution, pooling) along one dimension: output o reads the
 // inputs o*stride - padLow + t*dilation for t = 0 ... kernel-1.
+//
+// The padding says how far windows may leave the domain on either side; negative, how much of the
+// domain they leave out. The boundary mode of a side says what lies there: with none it is padding
+// of the kernel's (zero, or absent), with another the extension of the domain, which ends where the
+// padding ends.
 #pragma once
 
-#include "geometry/box.hpp"
+#include "geometry/boundary.hpp"
 
 namespace tenon {
 
@@ -14,6 +19,8 @@ struct Window {
   Index padLow = 0;
   Index padHigh = 0;
   bool ceil = false; // a last window may reach beyond the padding, but not begin there
+  Boundary lowMode = Boundary::None;
+  Boundary highMode = Boundary::None;
 
   Index reach() const { return dilation * (kernel - 1) + 1; }
   bool operator==(const Window&) const = default;
@@ -24,6 +31,9 @@ Index windowOutput(const Window& window, Index extent, int dim);
 
 // The inputs that a range of outputs reads; may leave the domain.
 Interval windowInput(const Window& window, Interval outputs);
+
+// Of these the ones that exist in the domain or its extension: [0, 0) if there are none.
+Interval windowBox(const Window& window, Index extent, Interval outputs);
 
 // Cuts of the output that follow the input's: an output belongs to the part that owns the input at
 // the centre of its window.

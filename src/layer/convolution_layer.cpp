@@ -93,24 +93,14 @@ private:
 
 ConvolutionLayer::ConvolutionLayer(CommPtr comm, Index inChannels, Index outChannels,
                                    std::vector<Window> windows)
-    : KernelLayer(std::move(comm)), inChannels_(inChannels), outChannels_(outChannels),
-      windows_(std::move(windows)) {
+    : WindowedLayer(std::move(comm), std::move(windows)), inChannels_(inChannels),
+      outChannels_(outChannels) {
   if (inChannels < 1 || outChannels < 1)
     throw Error(
         TENON_ERR_ARG,
         fmt::format(
             "a convolution needs at least one input and one output channel, but got {} and {}",
             inChannels, outChannels));
-  checkWindows(windows_, title());
-}
-
-void ConvolutionLayer::setWindows(std::vector<Window> windows) {
-  checkBeforeSetUp("a change of the window");
-  checkWindows(windows, title());
-  if (windows.size() != windows_.size())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} spatial dimensions, not {}", title(),
-                                           windows_.size(), windows.size()));
-  windows_ = std::move(windows);
 }
 
 void ConvolutionLayer::setBias(bool bias) {
@@ -129,8 +119,8 @@ void ConvolutionLayer::setGroups(Index groups) {
 
 std::string ConvolutionLayer::ownSettings() const {
   return fmt::format("{} to {} channels{}, {}{}", inChannels_, outChannels_,
-                     groups_ > 1 ? fmt::format(" in {} groups", groups_) : "",
-                     tenon::describe(windows_), bias_ ? "" : ", no bias");
+                     groups_ > 1 ? fmt::format(" in {} groups", groups_) : "", describeWindows(),
+                     bias_ ? "" : ", no bias");
 }
 
 SignatureTable ConvolutionLayer::table() const {
@@ -158,10 +148,7 @@ void ConvolutionLayer::checkInput(const Layout& input) const {
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("{} wants {} input channels in dimension 1, but got {}", title(),
                             inChannels_, input.shape()[1]));
-  if (input.hasMargins())
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("{} makes its own margins; pass the input without: {}", title(),
-                            input.describe()));
+  checkNoMargins(input);
 }
 
 void ConvolutionLayer::checkSignature() const {
@@ -188,8 +175,8 @@ Layout ConvolutionLayer::plainLayout(const Layout& input, const Properties& prop
   return Layout(std::move(spec));
 }
 
-KernelPlan ConvolutionLayer::plan(const Layout& input) {
-  const Shape outShape = windowOutputShape(windows_, input, outChannels_, title());
+WindowedLayer::WindowPlan ConvolutionLayer::windowPlan(const Layout& input) const {
+  const Shape outShape = windowOutputShape(windows(), input, outChannels_, title());
   checkInput(input);
   checkSignature();
   const Signature chosen(table(), input, signature(), title());
@@ -198,14 +185,19 @@ KernelPlan ConvolutionLayer::plan(const Layout& input) {
   if (groups_ > 1)
     for (Index cut : plain.cuts(1))
       channelCuts.push_back(cut / (inChannels_ / groups_) * (outChannels_ / groups_));
-  const Layout output = windowOutputLayout(windows_, plain, outShape, chosen.output(), channelCuts);
-  const Layout use = windowUseLayout(windows_, plain, output);
-  KernelPlan result{chosen, use, output, {}, {}, nullptr};
+  const Layout output =
+      windowOutputLayout(windows(), plain, outShape, chosen.output(), channelCuts);
+  return {chosen, plain, output, windowUseLayout(windows(), plain, output)};
+}
+
+KernelPlan ConvolutionLayer::plan(const Layout& input) {
+  const auto [chosen, plain, output, use] = windowPlan(input);
+  KernelPlan result{chosen, use, output, {}, {}, nullptr, callersValues()};
   planParameters(chosen, plain, result);
   const int here = input.mesh().position(comm()->rank());
   const Box in = use.box(here), out = output.box(here);
   const ConvolutionShape shape{in[0].size(), in[1].size(), out[1].size(),
-                               localWindow(windows_, use, output, here),
+                               localWindow(windows(), use, output, here),
                                std::max<Index>(1, in[1].size() / (inChannels_ / groups_))};
   result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()),
                                                      contextOf(comm()));
@@ -218,7 +210,7 @@ void ConvolutionLayer::planParameters(const Signature& chosen, const Layout& pla
   Shape shape = {outChannels_, inOfGroup};
   std::vector<CutSource> cuts = {{&plan.output, 1}, {&plain, 1}};
   Index taps = 1;
-  for (const Window& window : windows_) {
+  for (const Window& window : windows()) {
     shape.push_back(window.kernel);
     cuts.push_back({});
     taps *= window.kernel;

@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Convolution in groups of channels, one by default:
-//     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t
-// dilation.
+//     y[n,o,s] = sum over i, t of x[n,i,S] W[o,i,t] + b[o],  S = s stride - pad + t dilation,
+// where x beyond the domain is what the windows' boundary modes say, or zero.
 //
 // Letters on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
 // channels (y partial), g groups, d/h/w a spatial dimension (domain parallel, with halo), B all replicated,
 // R all on the root, P a partial input. Any mix on several axes.
 #pragma once
 
-#include "geometry/window.hpp"
-#include "layer/kernel_layer.hpp"
+#include "layer/windowed_layer.hpp"
 
 namespace tenon {
 
-class ConvolutionLayer final : public KernelLayer {
+class ConvolutionLayer final : public WindowedLayer {
 public:
   // One window for each spatial dimension, 1 to 3 of them.
   ConvolutionLayer(CommPtr comm, Index inChannels, Index outChannels, std::vector<Window> windows);
 
   const char* type() const noexcept override { return "convolution"; }
-  // As many as there are spatial dimensions.
-  void setWindows(std::vector<Window> windows);
-  const Window& window(int spatialDim) const { return windows_.at(spatialDim); }
-  int spatialRank() const noexcept { return static_cast<int>(windows_.size()); }
   void setBias(bool bias);
   // Parts of the channels that are convolved each for itself; they divide both numbers of channels.
   void setGroups(Index groups);
@@ -30,6 +25,7 @@ public:
 private:
   std::string ownSettings() const override;
   KernelPlan plan(const Layout& input) override;
+  WindowPlan windowPlan(const Layout& input) const override;
   SignatureTable table() const;
   void checkInput(const Layout& input) const;
   void checkSignature() const;
@@ -37,7 +33,6 @@ private:
   void planParameters(const Signature& chosen, const Layout& plain, KernelPlan& plan);
 
   Index inChannels_, outChannels_, groups_ = 1;
-  std::vector<Window> windows_;
   bool bias_ = true;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/kernel_layer.hpp"
 
+#include "dtensor/fill.hpp"
+#include "layer/boundary_input.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
@@ -26,14 +28,16 @@ struct KernelFrame final : Frame {
   }
 };
 
-class KernelSetup final : public OneInputSetup {
+class KernelSetup final : public Setup {
 public:
-  KernelSetup(const Layer& layer, const Layout& input, KernelPlan plan)
-      : OneInputSetup(input, plan.output), layer_(layer), plan_(std::move(plan)),
-        staged_(tensor(output())), stagedDual_(tensor(outputDual())),
-        tangentUse_(tensor(plan_.use)), adjointUse_(tensor(plan_.use.dual())) {
-    if (!sameHolding(input, plan_.use))
-      toUse_ = makeRef<Conversion>(layer.comm(), input, plan_.use, layer.dataType());
+  KernelSetup(const Layer& layer, const Layouts& given, KernelPlan plan)
+      : Setup(given, plan.output), layer_(layer), plan_(std::move(plan)), staged_(tensor(output())),
+        stagedDual_(tensor(outputDual())), tangentUse_(tensor(plan_.use)),
+        adjointUse_(tensor(plan_.use.dual())) {
+    if (!sameHolding(input(), plan_.use))
+      toUse_ = makeRef<Conversion>(layer.comm(), input(), plan_.use, layer.dataType());
+    if (plan_.callers)
+      makeBoundary();
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
       uses_.push_back(std::make_unique<ParameterUse>(plan_.parameters[i], plan_.parameterUses[i]));
   }
@@ -48,9 +52,11 @@ public:
     return frame;
   }
 
-  void apply(const DTensor& x, DTensor& y, Frame& base, bool training) override {
+  void applyMany(Inputs x, DTensor& y, Frame& base, bool training) override {
     auto& frame = static_cast<KernelFrame&>(base);
-    const DTensor& use = inUseLayout(x, *frame.use);
+    const DTensor& use = inUseLayout(*x[0], *frame.use);
+    if (const DTensor* values = constant_ ? constant_.get() : second(x))
+      addBoundary(*values, *frame.use);
     DTensor& result = y.isContiguous() ? y : *staged_;
     compute(
         [&] { plan_.kernel->forward(use, uses_, result, training ? &frame.workspace : nullptr); });
@@ -66,29 +72,34 @@ public:
       frame.parameters[i] = plan_.parameters[i]->state();
   }
 
-  void tangent(Frame& base, const DTensor* dx, DTensor& dy) override {
+  void tangentMany(Frame& base, Inputs dx, DTensor& dy) override {
     auto& frame = static_cast<KernelFrame&>(base);
-    const DTensor* use = dx ? &inUseLayout(*dx, *tangentUse_) : nullptr;
+    const DTensor* use = tangentInUse(dx[0], second(dx));
     DTensor& result = dy.isContiguous() ? dy : *staged_;
     compute([&] { plan_.kernel->tangent(point(frame), use, uses_, result); });
     if (&result != &dy)
       copyLocal(result, dy);
   }
 
-  void adjoint(Frame& base, const DTensor& dy, DTensor* dx) override {
+  void adjointMany(Frame& base, const DTensor& dy, InputCotangents cotangents) override {
     auto& frame = static_cast<KernelFrame&>(base);
+    DTensor *dx = cotangents[0], *dv = second(cotangents);
     const DTensor* given = &dy;
     if (!dy.isContiguous()) {
       copyLocal(dy, *stagedDual_);
       given = stagedDual_.get();
     }
     const bool direct = dx && !toUse_ && dx->isContiguous();
-    DTensor* use = direct ? dx : dx ? adjointUse_.get() : nullptr;
+    DTensor* use = direct ? dx : dx || (dv && toUse_) ? adjointUse_.get() : nullptr;
     compute([&] { plan_.kernel->adjoint(point(frame), *given, uses_, use); });
     if (dx && toUse_)
       toUse_->applyAdjoint(*use, *dx);
     if (dx && !toUse_ && !direct)
       copyLocal(*use, *dx);
+    if (dv && toUse_)
+      boundary_->adjoint(*use, *dv);
+    else if (dv)
+      zeroLocal(*dv);
   }
 
   std::string describe() const override {
@@ -96,6 +107,8 @@ public:
                                    plan_.signature.describe(), plan_.kernel->describe());
     if (toUse_)
       text += fmt::format("  converted to {}\n", describeTraffic(*toUse_));
+    if (boundary_)
+      text += boundary_->describe();
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (const Conversion* conversion = uses_[i]->conversion())
         text += fmt::format("  parameter {} converted to {}\n", plan_.parameters[i]->name(),
@@ -104,13 +117,50 @@ public:
   }
 
   Index bytes() const override {
-    Index sum = heldBytes(staged_, stagedDual_, tangentUse_, adjointUse_, toUse_);
+    Index sum = heldBytes(staged_, stagedDual_, tangentUse_, adjointUse_, toUse_, constant_);
+    sum += boundary_ ? boundary_->bytes() : 0;
     for (const auto& use : uses_)
       sum += use->bytes();
     return sum;
   }
 
 private:
+  const Layout& input() const { return inputs().front(); }
+  template <class Tensor>
+  static Tensor* second(std::span<Tensor* const> tensors) {
+    return tensors.size() > 1 ? tensors[1] : nullptr;
+  }
+
+  void makeBoundary() {
+    const MeshPtr& mesh = plan_.use.meshPtr();
+    const Layout number({.shape = {1},
+                         .mesh = mesh,
+                         .properties = Properties(mesh->axes(), Property::broadcast())});
+    const std::optional<double>& constant = plan_.callers->constant;
+    boundary_ = std::make_unique<BoundaryInput>(layer_, plan_.use, constant ? number : inputs()[1]);
+    if (!constant)
+      return;
+    constant_ = tensor(number);
+    fillConstant(*constant_, *constant);
+  }
+
+  // Without a conversion no cell lies outside the domain.
+  void addBoundary(const DTensor& values, DTensor& use) {
+    if (toUse_)
+      boundary_->add(values, use);
+  }
+
+  const DTensor* tangentInUse(const DTensor* dx, const DTensor* dv) {
+    if (!dv || !toUse_)
+      return dx ? &inUseLayout(*dx, *tangentUse_) : nullptr;
+    if (dx)
+      toUse_->apply(*dx, *tangentUse_);
+    else
+      zeroLocal(*tangentUse_);
+    boundary_->add(*dv, *tangentUse_);
+    return tangentUse_.get();
+  }
+
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType());
   }
@@ -149,13 +199,35 @@ private:
   KernelPlan plan_;
   ParameterUses uses_;
   Ref<Conversion> toUse_; // null where the input's memory serves as it is
+  std::unique_ptr<BoundaryInput> boundary_;
+  Ref<DTensor> constant_; // what stands for the second input
   Ref<DTensor> staged_, stagedDual_, tangentUse_, adjointUse_;
 };
 
+// Of a layer whose second input holds what lies at its boundary, or would without a constant.
+void checkBoundaryInput(const KernelLayer& layer, std::size_t inputs, bool constant) {
+  if (inputs == (constant ? 1 : 2))
+    return;
+  const char* wanted =
+      constant ? "a constant for them, and so one input"
+               : "so a second input that holds them: pass SetUpMany its layout too, the one of "
+                 "GetBoundaryLayout or one of shape [1], or use SetBoundaryConstant";
+  throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has sides of the boundary mode values and {}; "
+                                         "but SetUp got {} layouts",
+                                         layer.title(), layer.type(), wanted, inputs));
+}
+
 } // namespace
 
-std::unique_ptr<Setup> KernelLayer::makeSetup(const Layout& input) {
-  return std::make_unique<KernelSetup>(*this, input, plan(input));
+std::unique_ptr<Setup> KernelLayer::makeSetupOf(const Layouts& inputs) {
+  if (inputs.size() != 2)
+    checkOneInput(inputs);
+  KernelPlan planned = plan(inputs.front());
+  if (planned.callers)
+    checkBoundaryInput(*this, inputs.size(), planned.callers->constant.has_value());
+  else
+    checkOneInput(inputs);
+  return std::make_unique<KernelSetup>(*this, inputs, std::move(planned));
 }
 
 } // namespace tenon

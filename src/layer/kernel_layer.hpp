@@ -5,7 +5,8 @@
 //   Apply        xUse = C(x -> use) x,  pUse = C(storage -> use) p,  y = kernel(xUse, pUse)
 //   ApplyAdjoint (dxUse, dpUse) = kernel*(dy),  dx = C* dxUse,  dpUse accumulates
 //
-// The kernel sees contiguous arrays only.
+// The kernel sees contiguous arrays only. What the caller supplies at the input's boundary is added
+// between conversion and kernel: a second input, or a constant (boundary_input.hpp).
 #pragma once
 
 #include "layer/layer.hpp"
@@ -41,6 +42,11 @@ public:
   virtual std::string describe() const = 0;
 };
 
+// Of a use layout with sides that are the caller's.
+struct CallersValues {
+  std::optional<double> constant; // none: the layer has a second input
+};
+
 // What a layer type decides for one layout of the input.
 struct KernelPlan {
   Signature signature;
@@ -49,15 +55,16 @@ struct KernelPlan {
   std::vector<Ref<Parameter>> parameters;
   std::vector<Layout> parameterUses;
   std::unique_ptr<LocalKernel> kernel;
+  std::optional<CallersValues> callers = {};
 };
 
-class KernelLayer : public OneInputLayer {
+class KernelLayer : public Layer {
 protected:
-  using OneInputLayer::OneInputLayer;
+  using Layer::Layer;
   virtual KernelPlan plan(const Layout& input) = 0;
 
 private:
-  std::unique_ptr<Setup> makeSetup(const Layout& input) final;
+  std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) final;
 };
 
 } // namespace tenon

@@ -367,10 +367,14 @@ std::string Layer::describe() const {
                             parameters, buffers, stack);
 }
 
-std::unique_ptr<Setup> OneInputLayer::makeSetupOf(const Layouts& inputs) {
+void Layer::checkOneInput(const Layouts& inputs) const {
   if (inputs.size() != 1)
     throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has one input, but SetUp got {} layouts",
                                            title(), type(), inputs.size()));
+}
+
+std::unique_ptr<Setup> OneInputLayer::makeSetupOf(const Layouts& inputs) {
+  checkOneInput(inputs);
   return makeSetup(inputs.front());
 }
 

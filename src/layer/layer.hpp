@@ -92,6 +92,8 @@ protected:
   virtual std::string ownSettings() const { return {}; }
   virtual std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) = 0;
   void checkBeforeSetUp(const char* call) const;
+  // Throws TENON_ERR_ARG.
+  void checkOneInput(const Layouts& inputs) const;
   const std::string& signature() const noexcept { return signature_; }
   const std::string& backend() const noexcept { return backend_; }
   // The layer's parameter of that name, made in its storage layout at the first call.

@@ -61,25 +61,14 @@ private:
 } // namespace
 
 PoolingLayer::PoolingLayer(CommPtr comm, PoolingMode mode, std::vector<Window> windows)
-    : KernelLayer(std::move(comm)), mode_(mode), windows_(std::move(windows)) {
-  checkWindows(windows_, title());
-}
+    : WindowedLayer(std::move(comm), std::move(windows)), mode_(mode) {}
 
 const char* PoolingLayer::type() const noexcept {
   return mode_ == PoolingMode::Max ? "maxpooling" : "averagepooling";
 }
 
-void PoolingLayer::setWindows(std::vector<Window> windows) {
-  checkBeforeSetUp("a change of the window");
-  checkWindows(windows, title());
-  if (windows.size() != windows_.size())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} spatial dimensions, not {}", title(),
-                                           windows_.size(), windows.size()));
-  windows_ = std::move(windows);
-}
-
 std::string PoolingLayer::ownSettings() const {
-  return fmt::format("mode {}, {}", static_cast<int>(mode_), tenon::describe(windows_));
+  return fmt::format("mode {}, {}", static_cast<int>(mode_), describeWindows());
 }
 
 SignatureTable PoolingLayer::table() const {
@@ -91,32 +80,29 @@ SignatureTable PoolingLayer::table() const {
   return table;
 }
 
-KernelPlan PoolingLayer::plan(const Layout& input) {
+WindowedLayer::WindowPlan PoolingLayer::windowPlan(const Layout& input) const {
   const Index channels = input.rank() > 1 ? input.shape()[1] : 0;
-  const Shape outShape = windowOutputShape(windows_, input, channels, title());
-  if (input.hasMargins())
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("{} makes its own margins; pass the input without: {}", title(),
-                            input.describe()));
-  Signature chosen(table(), input, signature(), title());
+  const Shape outShape = windowOutputShape(windows(), input, channels, title());
+  checkNoMargins(input);
+  const Signature chosen(table(), input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
     same.push_back({&input, d});
   const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
   const Layout output =
-      windowOutputLayout(windows_, plain, outShape, chosen.output(), plain.cuts(1));
-  const Layout use = windowUseLayout(windows_, plain, output);
+      windowOutputLayout(windows(), plain, outShape, chosen.output(), plain.cuts(1));
+  return {chosen, plain, output, windowUseLayout(windows(), plain, output)};
+}
+
+KernelPlan PoolingLayer::plan(const Layout& input) {
+  const auto [chosen, plain, output, use] = windowPlan(input);
   const int here = input.mesh().position(comm()->rank());
   const Box in = use.box(here);
-  const PoolingShape shape{in[0].size() * in[1].size(), localWindow(windows_, use, output, here),
+  const PoolingShape shape{in[0].size() * in[1].size(), localWindow(windows(), use, output, here),
                            mode_};
-  return {chosen,
-          use,
-          output,
-          {},
-          {},
-          std::make_unique<LocalPooling>(shape, dataType(), parseBackend(backend()),
-                                         contextOf(comm()))};
+  auto kernel =
+      std::make_unique<LocalPooling>(shape, dataType(), parseBackend(backend()), contextOf(comm()));
+  return {chosen, use, output, {}, {}, std::move(kernel), callersValues()};
 }
 
 } // namespace tenon

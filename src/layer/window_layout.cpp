@@ -19,8 +19,11 @@ std::string describe(const std::vector<Window>& windows) {
   for (const Window& w : windows) {
     if (!text.empty())
       text += " x ";
-    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{}{})", w.kernel, w.stride,
+    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{}{}", w.kernel, w.stride,
                         w.dilation, w.padLow, w.padHigh, w.ceil ? " ceil" : "");
+    if (w.lowMode != Boundary::None || w.highMode != Boundary::None)
+      text += fmt::format(" {}/{}", boundaryName(w.lowMode), boundaryName(w.highMode));
+    text += ')';
   }
   return text;
 }
@@ -67,14 +70,14 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
                        const Layout& output) {
   LayoutSpec spec = plainUse.spec();
   for (int d = kFirstSpatial; d < plainUse.rank(); ++d) {
-    Margin margin{.boxes = {}, .low = Boundary::None, .high = Boundary::None};
-    bool needed = false;
+    const Window& window = windows[d - kFirstSpatial];
+    Margin margin{.boxes = {}, .low = window.lowMode, .high = window.highMode};
+    bool needed = window.ceil && window.padHigh < 0; // else a last window would read on
     for (int part = 0; part < plainUse.parts(d); ++part) {
-      const Interval reads = windowInput(windows[d - kFirstSpatial], output.owned(d, part));
-      const Interval inside = intersect(reads, {0, plainUse.shape()[d]});
+      const Interval box = windowBox(window, plainUse.shape()[d], output.owned(d, part));
       const Interval owned = plainUse.owned(d, part);
-      needed |= !inside.empty() && (inside.begin < owned.begin || inside.end > owned.end);
-      margin.boxes.push_back(reads);
+      needed |= !box.empty() && (box.begin < owned.begin || box.end > owned.end);
+      margin.boxes.push_back(box);
     }
     if (needed)
       spec.margins[d] = std::move(margin);

@@ -33,7 +33,8 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
                           const std::vector<Index>& channelCuts);
 
 // The input's layout with the margin that the output's parts read, where anybody reads more than he
-// owns; cells beyond the domain are clipped, and the kernel pads.
+// owns. Cells outside the domain are in it where a boundary mode extends the domain; without one
+// they are clipped, and the kernel pads.
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
 

@@ -150,6 +150,14 @@ Ref<MemoryOp> MemoryOp::move(CommPtr comm, const Layout& layout, const Box& a,
   return makeRef<MemoryOp>("move", std::move(comm), layout, layout, type, std::move(terms));
 }
 
+Ref<MemoryOp> MemoryOp::mask(const char* name, CommPtr comm, const Layout& layout,
+                             const std::vector<CellBox>& boxes, TenonDataType type) {
+  std::vector<Term> terms;
+  for (const CellBox& box : boxes)
+    terms.push_back({box.extent, box.begin, box.begin});
+  return makeRef<MemoryOp>(name, std::move(comm), layout, layout, type, std::move(terms));
+}
+
 void MemoryOp::doEnd(const Action& action) {
   const DTensor& x = *action.x;
   DTensor& y = *action.y;

@@ -13,6 +13,7 @@
 // different ones, empty ones too.
 #pragma once
 
+#include "geometry/coverage.hpp"
 #include "linop/linear_op.hpp"
 
 namespace tenon {
@@ -30,6 +31,9 @@ public:
                             const std::vector<Index>& to, TenonDataType type);
   static Ref<MemoryOp> move(CommPtr comm, const Layout& layout, const Box& a,
                             const std::vector<Index>& to, TenonDataType type);
+  // Keeps disjoint boxes and clears the rest; `name` lives as long as the program.
+  static Ref<MemoryOp> mask(const char* name, CommPtr comm, const Layout& layout,
+                            const std::vector<CellBox>& boxes, TenonDataType type);
 
   const char* type() const noexcept override { return name_; }
 

@@ -49,8 +49,35 @@ TEST(Window, CeilModeAddsAtMostOneWindow) {
 TEST(Window, RefusesWhatCannotBe) {
   EXPECT_THROW(windowOutput({.kernel = 0}, 5, 0), Error);
   EXPECT_THROW(windowOutput({.kernel = 3, .stride = 0}, 5, 0), Error);
-  EXPECT_THROW(windowOutput({.kernel = 3, .padLow = -1}, 5, 0), Error);
+  EXPECT_THROW(windowOutput({.kernel = 3, .padLow = -2, .padHigh = -1}, 5, 0), Error);
   EXPECT_THROW(windowOutput({.kernel = 6}, 5, 0), Error);
+}
+
+TEST(Window, NegativePaddingCutsTheDomain) {
+  for (Index low = -3; low <= 0; ++low)
+    for (Index high = -3; high <= 0; ++high)
+      for (bool ceil : {false, true}) {
+        const Window w{.kernel = 3, .stride = 2, .padLow = low, .padHigh = high, .ceil = ceil};
+        const Window cut{.kernel = 3, .stride = 2, .ceil = ceil};
+        const Index outputs = windowOutput(w, 12, 0);
+        EXPECT_EQ(outputs, windowOutput(cut, 12 + low + high, 0));
+        const Interval box = windowBox(w, 12, {0, outputs});
+        const Interval cutBox = windowBox(cut, 12 + low + high, {0, outputs});
+        EXPECT_EQ(box, (Interval{cutBox.begin - low, cutBox.end - low}));
+      }
+}
+
+TEST(Window, TheBoxEndsWithTheDomainOrWithItsExtension) {
+  Window w{.kernel = 3, .stride = 2, .padLow = 2, .padHigh = 1, .ceil = true};
+  EXPECT_EQ(windowOutput(w, 5, 0), 4); // windows begin at -2, 0, 2, 4
+  EXPECT_EQ(windowBox(w, 5, {0, 4}), (Interval{0, 5}));
+  w.lowMode = Boundary::Periodic;
+  EXPECT_EQ(windowBox(w, 5, {0, 4}), (Interval{-2, 5}));
+  w.highMode = Boundary::Zero;
+  EXPECT_EQ(windowBox(w, 5, {0, 4}), (Interval{-2, 6})); // the last window ends at 7
+  EXPECT_EQ(windowBox(w, 5, {1, 1}), (Interval{0, 0}));
+  const Window outside{.kernel = 2, .stride = 2, .padLow = 2};
+  EXPECT_EQ(windowBox(outside, 5, {0, 1}), (Interval{0, 0}));
 }
 
 TEST(Window, InputOfARangeIsTheUnionOfItsTaps) {

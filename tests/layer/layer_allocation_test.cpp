@@ -78,6 +78,41 @@ TEST_P(Allocation, IsZeroOnHigherLevelsOfTheStack) {
   }
 }
 
+// The second input of a layer with the caller's values at a boundary: a tensor, and a number that
+// must be moved.
+TEST(AllocationAtTheBoundary, IsZeroFromTheSecondStepOn) {
+  test::LayoutDraw draw(53);
+  const Window window{.kernel = 3,
+                      .padLow = 2,
+                      .padHigh = 1,
+                      .lowMode = Boundary::Values,
+                      .highMode = Boundary::Periodic};
+  for (int i = 0; i < 12; ++i) {
+    const auto layer = makeRef<ConvolutionLayer>(test::world(), 2, 2, std::vector<Window>{window});
+    layer->setDataType(TENON_FLOAT64);
+    const Layout input = test::drawInput(draw, {2, 2, 9});
+    const Layout given =
+        i % 2 ? layer->boundaryLayout(input) : test::onWorld({1}, i % 4 ? "R" : "S0");
+    layer->setUp(Layouts{input, given});
+    test::fillParameters(*layer);
+    const auto x = test::tensor(input), v = test::tensor(given), dx = test::tensor(input.dual()),
+               dv = test::tensor(given.dual()), y = test::tensor(layer->outputLayout()),
+               dy = test::tensor(layer->outputLayout().dual());
+    const DTensor* at[] = {x.get(), v.get()};
+    DTensor* cotangents[] = {dx.get(), dv.get()};
+    const auto run = [&] {
+      layer->apply(Inputs(at), *y);
+      layer->applyTangent(Inputs(at), *y);
+      layer->applyAdjoint(*dy, InputCotangents(cotangents));
+    };
+    run();
+    const long before = test::allocations;
+    run();
+    const long after = test::allocations;
+    EXPECT_EQ(after - before, 0) << layer->describe();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layers, Allocation, testing::ValuesIn(test::layerCases()),
                          [](const auto& info) { return info.param.name; });
 

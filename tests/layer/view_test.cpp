@@ -63,6 +63,23 @@ TEST(View, CountsTheStackOfConvertedInputs) {
   EXPECT_NE(text.find(stack), std::string::npos) << text;
 }
 
+TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
+  const Window window{.kernel = 3,
+                      .padLow = 1,
+                      .padHigh = 1,
+                      .lowMode = Boundary::Values,
+                      .highMode = Boundary::Reflect};
+  const auto conv = makeRef<ConvolutionLayer>(world(), 1, 1, std::vector<Window>{window});
+  const Layout line = onWorld({1, 1, 16}, "S2"), values = conv->boundaryLayout(line);
+  conv->setUp(Layouts{line, values});
+  expectLine(*conv, "padding 1+1 values/reflect)");
+  expectLine(*conv, "boundary values " + values.describe());
+  const auto fixed = makeRef<ConvolutionLayer>(world(), 1, 1, std::vector<Window>{window});
+  fixed->setBoundaryConstant(2.5);
+  fixed->setUp(line);
+  expectLine(*fixed, "boundary constant 2.5");
+}
+
 TEST(View, ShowsEachSharedLayerOnce) {
   const auto graph = test::residualNet(world());
   graph->setUp(onWorld({2, 3, 6, 5}, "S2"));

@@ -6,6 +6,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "linop/algebra.hpp"
+#include "linop/boundary_op.hpp"
 #include "linop/conversion.hpp"
 #include "linop/local_op.hpp"
 #include "linop/memory_op.hpp"
@@ -113,11 +114,10 @@ inline std::vector<NamedOp> conversions() {
       ops.push_back({std::string(from) + " to " + to, [=](TenonDataType type) {
                        return conversion(onLine({7, 5}, from), onLine({7, 5}, to), type);
                      }});
-  for (Boundary boundary :
-       {Boundary::None, Boundary::Zero, Boundary::Periodic, Boundary::Reflect, Boundary::Replicate})
-    ops.push_back({"halo " + std::to_string(static_cast<int>(boundary)), [=](TenonDataType type) {
+  for (int mode = 0; mode < kBoundaries; ++mode)
+    ops.push_back({std::string("halo ") + boundaryName(Boundary(mode)), [=](TenonDataType type) {
                      const Layout plain = onLine({11, 2}, "S0");
-                     return conversion(plain, withMargin(plain, 2, boundary), type);
+                     return conversion(plain, withMargin(plain, 2, Boundary(mode)), type);
                    }});
   return ops;
 }
@@ -151,6 +151,17 @@ inline std::vector<NamedOp> memoryOps() {
        [=](TenonDataType t) {
          return MemoryOp::move(world(), layout, low, {3, 1}, t);
        }},
+  };
+}
+
+inline std::vector<NamedOp> boundaryOps() {
+  const Layout wide = withMargin(onLine({11, 2}, "S0"), 2, Boundary::Values);
+  return {
+      {"boundary values", [=](TenonDataType t) { return boundaryValues(world(), wide, t); }},
+      {"boundary values of addends",
+       [=](TenonDataType t) { return boundaryValues(world(), wide.dual(), t); }},
+      {"boundary constant",
+       [=](TenonDataType t) { return makeRef<BoundaryConstant>(world(), wide, t); }},
   };
 }
 
@@ -190,7 +201,7 @@ inline std::vector<NamedOp> otherOps() {
 
 inline std::vector<NamedOp> allOperators() {
   std::vector<NamedOp> ops = conversions();
-  for (const auto& more : {memoryOps(), otherOps()})
+  for (const auto& more : {memoryOps(), boundaryOps(), otherOps()})
     ops.insert(ops.end(), more.begin(), more.end());
   return ops;
 }

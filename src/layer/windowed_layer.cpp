@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/windowed_layer.hpp"
+
+#include "layer/window_layout.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"boundary", OptionSpec::String, "none",
+     "what lies in the padding: none, zero, periodic, reflect, replicate or values, or low/high of "
+     "these; one for all spatial dimensions, or one for each with commas between"},
+    {"boundary_constant", OptionSpec::Real, "0", "what lies beyond sides of the boundary values"},
+};
+const OptionRegistration kRegistration{{"window", kOptions}};
+
+std::vector<std::string_view> splitAt(std::string_view text, char separator) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+} // namespace
+
+WindowedLayer::WindowedLayer(CommPtr comm, std::vector<Window> windows)
+    : KernelLayer(std::move(comm)), windows_(std::move(windows)) {
+  checkWindows(windows_, title());
+}
+
+void WindowedLayer::setWindows(std::vector<Window> windows) {
+  checkBeforeSetUp("a change of the window");
+  checkWindows(windows, title());
+  if (windows.size() != windows_.size())
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} spatial dimensions, not {}", title(),
+                                           windows_.size(), windows.size()));
+  windows_ = std::move(windows);
+}
+
+void WindowedLayer::setBoundaryConstant(double value) {
+  checkBeforeSetUp("SetBoundaryConstant");
+  if (!std::isfinite(value))
+    throw Error(TENON_ERR_ARG, fmt::format("the boundary constant of {} is {}; expected a finite "
+                                           "number",
+                                           title(), value));
+  constant_ = value;
+}
+
+void WindowedLayer::setFromOptions() {
+  KernelLayer::setFromOptions();
+  if (const auto text = options().findString(prefix(), "boundary"))
+    readBoundary(*text);
+  if (const auto value = options().findReal(prefix(), "boundary_constant"))
+    setBoundaryConstant(*value);
+}
+
+void WindowedLayer::readBoundary(const std::string& text) {
+  const auto words = splitAt(text, ',');
+  if (words.size() != 1 && words.size() != windows_.size())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("the option boundary '{}' has modes for {} dimensions, but {} has {} "
+                            "spatial ones; give one for all or one for each",
+                            text, words.size(), title(), windows_.size()));
+  std::vector<Window> changed = windows_;
+  for (std::size_t d = 0; d < changed.size(); ++d) {
+    const auto sides = splitAt(words[words.size() == 1 ? 0 : d], '/');
+    if (sides.size() > 2)
+      throw Error(TENON_ERR_OPTION, fmt::format("the option boundary '{}' of {} has {} modes for "
+                                                "one dimension, which has two sides: low/high",
+                                                text, title(), sides.size()));
+    try {
+      changed[d].lowMode = parseBoundary(sides.front());
+      changed[d].highMode = parseBoundary(sides.back());
+    } catch (const Error& error) {
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("the option boundary '{}' of {}: {}", text, title(), error.text()));
+    }
+  }
+  setWindows(std::move(changed));
+}
+
+std::optional<CallersValues> WindowedLayer::callersValues() const {
+  const bool has = std::ranges::any_of(windows_, [](const Window& window) {
+    return isCallers(window.lowMode) || isCallers(window.highMode);
+  });
+  return has ? std::optional(CallersValues{constant_}) : std::nullopt;
+}
+
+Layout WindowedLayer::boundaryLayout(const Layout& input) const {
+  const std::optional<CallersValues> callers = callersValues();
+  if (!callers || callers->constant)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no second input for its boundary: {}", title(),
+                            callers ? "it has a constant there"
+                                    : "no side has the boundary mode values (SetBoundary)"));
+  return windowPlan(input).use;
+}
+
+void WindowedLayer::checkNoMargins(const Layout& input) const {
+  if (input.hasMargins())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} makes its own margins; pass the input without: {}", title(),
+                            input.describe()));
+}
+
+std::string WindowedLayer::describeWindows() const {
+  return tenon::describe(windows_) +
+         (constant_ ? fmt::format(", boundary constant {}", *constant_) : "");
+}
+
+} // namespace tenon

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Boundary modes through the C face, by sums that can be counted by hand: a convolution of window 3
+// with weights 1 on the line x[i] = i + 1, i = 0 ... 7, split over the ranks.
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+constexpr TenonInt kCells = 8;
+constexpr TenonInt kThree[] = {3}, kOne[] = {1};
+
+class BoundaryCApi : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    line_ = layout({1, 1, kCells}, "S2");
+    TenonSetFatalErrorHandler(TenonReturnErrorHandler, nullptr);
+    expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kThree, &sum_));
+    expectSuccess(TenonLayerSetDataType(sum_, TENON_FLOAT64));
+    expectSuccess(TenonLayerSetPadding(sum_, kOne, nullptr));
+    expectSuccess(TenonLayerSetBias(sum_, TENON_FALSE));
+  }
+  void TearDown() override {
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    expectSuccess(TenonLayerDestroy(&sum_));
+    expectSuccess(TenonLayoutDestroy(&line_));
+    CApi::TearDown();
+  }
+
+  void setBoundary(TenonBoundary low, TenonBoundary high) {
+    expectSuccess(TenonLayerSetBoundary(sum_, &low, &high));
+  }
+  // A tensor on the line with value(i) in each cell that the rank holds.
+  TenonDTensor onLine(TenonLayout layout, const std::function<double(TenonInt)>& value) {
+    TenonDTensor x = tensor(layout, TENON_FLOAT64);
+    TenonInt low[3], high[3];
+    void* array = nullptr;
+    expectSuccess(TenonDTensorGetBox(x, low, high));
+    expectSuccess(TenonDTensorGetArray(x, TENON_FLOAT64, &array));
+    for (TenonInt i = low[2]; i < high[2]; ++i)
+      static_cast<double*>(array)[i - low[2]] = value(i);
+    expectSuccess(TenonDTensorRestoreArray(x, &array));
+    return x;
+  }
+  static void expectOnLine(TenonDTensor x, const std::function<double(TenonInt)>& value) {
+    TenonInt low[3], high[3];
+    const void* array = nullptr;
+    expectSuccess(TenonDTensorGetBox(x, low, high));
+    expectSuccess(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &array));
+    for (TenonInt i = low[2]; i < high[2]; ++i)
+      EXPECT_EQ(static_cast<const double*>(array)[i - low[2]], value(i)) << "cell " << i;
+    expectSuccess(TenonDTensorRestoreArrayRead(x, &array));
+  }
+  void setWeightsToOne() {
+    TenonDTensor weight = nullptr;
+    expectSuccess(TenonLayerGetParameter(sum_, 0, &weight));
+    expectSuccess(TenonDTensorFillConstant(weight, 1));
+    expectSuccess(TenonDTensorDestroy(&weight));
+  }
+  // The sums of neighbours with low and high beyond the ends.
+  static std::function<double(TenonInt)> sums(double low, double high) {
+    const auto cell = [=](TenonInt i) { return i < 0 ? low : i >= kCells ? high : i + 1.0; };
+    return [=](TenonInt i) { return cell(i - 1) + cell(i) + cell(i + 1); };
+  }
+  void expectSums(double low, double high) {
+    expectSuccess(TenonLayerSetUp(sum_, line_));
+    setWeightsToOne();
+    TenonDTensor x = onLine(line_, [](TenonInt i) { return i + 1.0; }), y = nullptr;
+    expectSuccess(TenonLayerCreateOutput(sum_, &y));
+    expectSuccess(TenonLayerApply(sum_, x, y));
+    expectOnLine(y, sums(low, high));
+    destroy({x, y});
+  }
+  static void destroy(std::initializer_list<TenonDTensor> tensors) {
+    for (TenonDTensor t : tensors)
+      expectSuccess(TenonDTensorDestroy(&t));
+  }
+
+  TenonLayout line_ = nullptr;
+  TenonLayer sum_ = nullptr;
+};
+
+TEST_F(BoundaryCApi, EachSideHasItsMode) {
+  setBoundary(TENON_BOUNDARY_REFLECT, TENON_BOUNDARY_REPLICATE);
+  expectSums(2, 8);
+}
+
+TEST_F(BoundaryCApi, ARingClosesWithoutASplitToo) {
+  expectSuccess(TenonLayoutDestroy(&line_));
+  line_ = layout({1, 1, kCells}, "B");
+  TenonBoundary ring = TENON_BOUNDARY_PERIODIC;
+  expectSuccess(TenonLayerSetBoundary(sum_, &ring, nullptr));
+  expectSuccess(TenonLayerSetSignature(sum_, "B"));
+  expectSums(8, 1);
+}
+
+TEST_F(BoundaryCApi, OptionsSetModesAndConstant) {
+  expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(sum_), "wall_"));
+  expectSuccess(TenonOptionsSet("-tenon_wall_boundary", "values/periodic"));
+  expectSuccess(TenonOptionsSet("-tenon_wall_boundary_constant", "-3"));
+  expectSuccess(TenonLayerSetFromOptions(sum_));
+  expectSums(-3, 1);
+}
+
+TEST_F(BoundaryCApi, BadOptionsAreNamed) {
+  expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(sum_), "odd_"));
+  for (auto [text, part] : {std::pair("periodic,zero", "2 dimensions"),
+                            std::pair("mirror", "'mirror' is no boundary mode"),
+                            std::pair("zero/zero/zero", "two sides")}) {
+    expectSuccess(TenonOptionsSet("-tenon_odd_boundary", text));
+    expectCode(TENON_ERR_OPTION, TenonLayerSetFromOptions(sum_), {text, part});
+  }
+  expectCommonCode(TENON_ERR_OPTION, TenonLayerSetUp(sum_, line_), {"boundary"});
+}
+
+// The end values as a tensor in the boundary's layout, and as one number.
+TEST_F(BoundaryCApi, TheCallersValuesAreASecondInputWithACotangent) {
+  setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_VALUES);
+  TenonLayout wide = nullptr, number = layout({1}, "B");
+  expectSuccess(TenonLayerGetBoundaryLayout(sum_, line_, &wide));
+  for (const TenonLayout& given : {wide, number}) {
+    const bool one = given == number;
+    const TenonLayout inputs[] = {line_, given};
+    expectSuccess(TenonLayerSetUpMany(sum_, 2, inputs));
+    setWeightsToOne();
+    TenonDTensor x = onLine(line_, [](TenonInt i) { return i + 1.0; });
+    TenonDTensor v = one ? tensor(number, TENON_FLOAT64)
+                         : onLine(wide, [](TenonInt i) { return i < 0 ? 100 : 200; });
+    if (one)
+      expectSuccess(TenonDTensorFillConstant(v, 50));
+    TenonDTensor y = nullptr, dy = nullptr, dx = nullptr, dv = nullptr;
+    expectSuccess(TenonLayerCreateOutput(sum_, &y));
+    const TenonDTensor at[] = {x, v};
+    expectSuccess(TenonLayerApplyMany(sum_, 2, at, y));
+    expectOnLine(y, one ? sums(50, 50) : sums(100, 200));
+    expectSuccess(TenonLayerCreateCotangent(sum_, &dy));
+    expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 0, &dx));
+    expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 1, &dv));
+    expectSuccess(TenonDTensorFillConstant(dy, 1));
+    const TenonDTensor cotangents[] = {dx, dv};
+    expectSuccess(TenonLayerApplyAdjointMany(sum_, dy, 2, cotangents));
+    expectOnLine(dx, [](TenonInt i) { return i == 0 || i == kCells - 1 ? 2 : 3; });
+    double reached = 0;
+    expectSuccess(TenonDTensorPairing(v, dv, &reached));
+    EXPECT_EQ(reached, one ? 2 * 50 : 100 + 200);
+    destroy({x, v, y, dy, dx, dv});
+  }
+  expectSuccess(TenonLayoutDestroy(&wide));
+  expectSuccess(TenonLayoutDestroy(&number));
+}
+
+TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
+  TenonLayout wide = nullptr, number = layout({1}, "B");
+  expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide), {"no second input"});
+  const TenonLayout withNumber[] = {line_, number}, withLine[] = {line_, line_};
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"one input"});
+  setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_ZERO);
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUp(sum_, line_),
+                   {"second input", "SetBoundaryConstant", "1 layouts"});
+  expectCommonCode(TENON_ERR_LAYOUT, TenonLayerSetUpMany(sum_, 2, withLine),
+                   {"GetBoundaryLayout", "shape [1]"});
+  expectSuccess(TenonLayerSetBoundaryConstant(sum_, 5));
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"a constant"});
+  expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide), {"constant"});
+  expectSums(5, 0);
+  expectCode(TENON_ERR_STATE, TenonLayerSetBoundaryConstant(sum_, 1), {"set up"});
+  expectSuccess(TenonLayoutDestroy(&number));
+}
+
+TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
+  TenonBoundary bad = static_cast<TenonBoundary>(6);
+  TenonLayer affine = nullptr;
+  expectCode(TENON_ERR_ARG, TenonLayerSetBoundary(sum_, &bad, nullptr), {"low[0] is 6"});
+  expectCode(TENON_ERR_NULL, TenonLayerSetBoundary(sum_, nullptr, &bad), {"low is NULL"});
+  expectCode(TENON_ERR_ARG, TenonLayerSetBoundaryConstant(sum_, std::nan("")), {"nan", "finite"});
+  expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &affine));
+  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundary(affine, &bad, nullptr), {"affine", "pooling"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundaryConstant(affine, 1), {"affine", "pooling"});
+  expectSuccess(TenonLayerDestroy(&affine));
+  if (worldSize() == 1)
+    return;
+  TenonLayer fresh = nullptr;
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kThree, &fresh));
+  TenonBoundary mine = isLast() ? TENON_BOUNDARY_ZERO : TENON_BOUNDARY_PERIODIC;
+  expectSuccess(TenonLayerSetBoundary(fresh, &mine, nullptr));
+  expectCommonCode(TENON_ERR_COLLECTIVE, TenonLayerSetUp(fresh, line_), {"periodic/periodic"});
+  expectSuccess(TenonLayerDestroy(&fresh));
+}
+
+TEST_F(BoundaryCApi, OperatorsCompleteAHaloExchange) {
+  TenonLayout wide = nullptr;
+  expectSuccess(TenonLayoutCreateLike(line_, &wide));
+  expectSuccess(
+      TenonLayoutSetMargin(wide, 2, 1, 1, TENON_BOUNDARY_VALUES, TENON_BOUNDARY_PERIODIC));
+  expectSuccess(TenonLayoutSetUp(wide));
+  TenonLinearOp halo = nullptr, values = nullptr, constant = nullptr;
+  expectSuccess(TenonLinearOpCreateHalo(line_, wide, TENON_FLOAT64, &halo));
+  expectSuccess(TenonLinearOpCreateBoundaryValues(wide, TENON_FLOAT64, &values));
+  expectSuccess(TenonLinearOpCreateBoundaryConstant(wide, TENON_FLOAT64, &constant));
+  TenonLayout number = nullptr;
+  expectSuccess(TenonLinearOpGetDomain(constant, &number));
+  TenonDTensor x = onLine(line_, [](TenonInt i) { return i + 1.0; });
+  TenonDTensor v = onLine(wide, [](TenonInt) { return 7; });
+  TenonDTensor c = tensor(number, TENON_FLOAT64), g = tensor(wide, TENON_FLOAT64);
+  expectSuccess(TenonDTensorFillConstant(c, 7));
+  for (auto [op, supplied] : {std::pair(values, v), std::pair(constant, c)}) {
+    expectSuccess(TenonLinearOpApply(halo, x, g));
+    expectSuccess(TenonLinearOpApplyAdd(op, 1, supplied, 1, g));
+    expectOnLine(g, [](TenonInt i) { return i < 0 ? 7 : i % kCells + 1.0; });
+  }
+  TenonLinearOp none = nullptr;
+  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateBoundaryValues(line_, TENON_FLOAT64, &none),
+                   {"no side"});
+  destroy({x, v, c, g});
+  for (TenonLinearOp* op : {&halo, &values, &constant})
+    expectSuccess(TenonLinearOpDestroy(op));
+  expectSuccess(TenonLayoutDestroy(&wide));
+  expectSuccess(TenonLayoutDestroy(&number));
+}
+
+} // namespace
+} // namespace tenon::test

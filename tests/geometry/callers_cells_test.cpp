@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "geometry/callers_cells.hpp"
+
+#include "support/conversion_definition.hpp"
+#include "support/random_layout.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+bool isCallersCell(const Layout& layout, const Box& held, const std::vector<Index>& local) {
+  for (int d = 0; d < layout.rank(); ++d) {
+    const auto& margin = layout.margin(d);
+    const Index index = held[d].begin + local[d];
+    if (margin && ((index < 0 && margin->low == Boundary::Values) ||
+                   (index >= layout.shape()[d] && margin->high == Boundary::Values)))
+      return true;
+  }
+  return false;
+}
+
+bool holds(const CellBox& box, const std::vector<Index>& local) {
+  for (std::size_t d = 0; d < local.size(); ++d)
+    if (local[d] < box.begin[d] || local[d] >= box.begin[d] + box.extent[d])
+      return false;
+  return true;
+}
+
+TEST(CallersCells, CoverEachOfThemOnceAndNoOther) {
+  test::LayoutDraw draw(3);
+  Index found = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const Layout layout = draw.layout(draw.shape(1, 3, 5), draw.mesh(6, 2), 80, i % 2 == 0);
+    for (int position = -1; position < layout.mesh().size(); ++position) {
+      const auto boxes = callersCells(layout, position);
+      const Box held = layout.box(position);
+      test::forEach(extents(held), [&](const std::vector<Index>& local) {
+        int times = 0;
+        for (const CellBox& box : boxes)
+          times += holds(box, local);
+        ASSERT_EQ(times, isCallersCell(layout, held, local)) << layout.describe();
+        found += times;
+      });
+      for (const CellBox& box : boxes)
+        ASSERT_GT(cells(box.extent), 0);
+      ASSERT_TRUE(boxes.empty() || hasCallersSide(layout));
+    }
+  }
+  EXPECT_GT(found, 1000);
+}
+
+TEST(CallersCells, NeedAMarginWithTheirMode) {
+  const MeshPtr mesh = Mesh::make({1});
+  LayoutSpec spec{.shape = {4}, .mesh = mesh, .properties = {Property::broadcast()}};
+  EXPECT_FALSE(hasCallersSide(Layout(spec)));
+  spec.margins = {Margin{.boxes = {{-1, 5}}, .low = Boundary::Zero, .high = Boundary::Values}};
+  EXPECT_TRUE(hasCallersSide(Layout(spec)));
+  EXPECT_EQ(callersCells(Layout(spec), 0), (std::vector<CellBox>{{{5}, {1}}}));
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution and pooling with every boundary mode, over drawn windows and layouts, against padding
+// by global index: forward, tangent and adjoint, with the caller's values as a second input in
+// either form or as a constant.
+#include "dtensor/measure.hpp"
+#include "padded_reference.hpp"
+
+#include <limits>
+#include <mpi.h>
+
+namespace tenon {
+namespace {
+
+using test::expectNear;
+using test::fillValid;
+using test::gathered;
+using test::LayoutDraw;
+using test::PaddedInput;
+using test::tensor;
+using test::world;
+using Values = std::vector<double>;
+
+constexpr Index kChannels = 2, kOutputs = 3;
+
+enum class What { Convolution, Max, AverageIncludePad, AverageExcludePad };
+enum class Supply { Tensor, Number, Constant }; // how the caller's values come
+constexpr double kConstant = -0.75;
+
+struct Config {
+  What what;
+  Shape input;
+  std::vector<Window> windows;
+  Supply supply;
+
+  bool hasValues() const {
+    return std::ranges::any_of(
+        windows, [](const Window& w) { return isCallers(w.lowMode) || isCallers(w.highMode); });
+  }
+  bool hasSecondInput() const { return hasValues() && supply != Supply::Constant; }
+  Shape output() const {
+    Shape shape = {input[0], what == What::Convolution ? kOutputs : input[1]};
+    for (std::size_t s = 0; s < windows.size(); ++s)
+      shape.push_back(windowOutput(windows[s], input[s + 2], static_cast<int>(s)));
+    return shape;
+  }
+  Ref<WindowedLayer> make() const {
+    Ref<WindowedLayer> layer;
+    if (what == What::Convolution)
+      layer = makeRef<ConvolutionLayer>(world(), kChannels, kOutputs, windows);
+    else
+      layer = makeRef<PoolingLayer>(world(), pooling(), windows);
+    if (supply == Supply::Constant)
+      layer->setBoundaryConstant(kConstant);
+    return layer;
+  }
+  PoolingMode pooling() const { return static_cast<PoolingMode>(static_cast<int>(what) - 1); }
+};
+
+Window drawWindow(LayoutDraw& draw, Index extent, bool pooling) {
+  Window w{.kernel = draw.between(1, 4), .stride = draw.between(1, 3)};
+  w.dilation = draw.chance(70) ? 1 : 2;
+  const int most = draw.chance(70) ? 2 : static_cast<int>(extent) + 4;
+  w.padLow = draw.between(-1, most);
+  w.padHigh = draw.between(-1, most);
+  w.ceil = pooling && draw.chance(40);
+  w.lowMode = static_cast<Boundary>(draw.upTo(kBoundaries - 1));
+  w.highMode = draw.chance(50) ? w.lowMode : static_cast<Boundary>(draw.upTo(kBoundaries - 1));
+  return w;
+}
+
+// Whether there is an output, and every window reads a cell.
+bool isSound(const Window& w, Index extent) {
+  Index outputs = 0;
+  try {
+    outputs = windowOutput(w, extent, 0);
+  } catch (const Error&) {
+    return false;
+  }
+  const Interval box = windowBox(w, extent, {0, outputs});
+  for (Index o = 0; o < outputs; ++o) {
+    bool reads = false;
+    for (Index t = 0; t < w.kernel; ++t) {
+      const Index cell = o * w.stride - w.padLow + t * w.dilation;
+      reads |= cell >= box.begin && cell < box.end;
+    }
+    if (!reads)
+      return false;
+  }
+  return extent + std::min<Index>(w.padLow, 0) + std::min<Index>(w.padHigh, 0) > 0;
+}
+
+Config drawConfig(LayoutDraw& draw) {
+  Config config{static_cast<What>(draw.upTo(3)),
+                {draw.between(1, 3), kChannels},
+                {},
+                static_cast<Supply>(draw.upTo(2))};
+  const int spatial = draw.chance(10) ? 3 : draw.between(1, 2);
+  while (static_cast<int>(config.windows.size()) < spatial) {
+    const Index extent = draw.chance(15) ? 1 : draw.between(2, spatial == 3 ? 4 : 8);
+    const Window w = drawWindow(draw, extent, config.what != What::Convolution);
+    if (!isSound(w, extent))
+      continue;
+    config.windows.push_back(w);
+    config.input.push_back(extent);
+  }
+  return config;
+}
+
+// The reference: arrays of the whole problem in double precision.
+struct Reference {
+  Values y, tangent, dx, dv, dw, db; // dv in the padded array
+};
+
+Reference convolve(const Config& config, const PaddedInput& padded, const Values& x,
+                   const Values& direction, const Values& dy, const Values& w, const Values& b) {
+  const Shape out = config.output();
+  const auto kernel = makeConvolution<double>(
+      {config.input[0], kChannels, kOutputs, padded.window(out)}, Backend::Reference);
+  Reference r;
+  r.y.resize(cells(out));
+  r.tangent.resize(cells(out));
+  r.dw.resize(w.size());
+  r.db.resize(b.size());
+  Values dPadded(x.size());
+  kernel->forward(x.data(), w.data(), b.data(), r.y.data(), false);
+  kernel->forward(direction.data(), w.data(), nullptr, r.tangent.data(), false);
+  kernel->adjointData(w.data(), dy.data(), dPadded.data());
+  kernel->adjointWeights(x.data(), dy.data(), r.dw.data(), r.db.data());
+  r.dx = padded.fold(dPadded, r.dv);
+  return r;
+}
+
+Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
+               const Values& direction, const Values& dy) {
+  const Shape out = config.output();
+  const auto kernel = makePooling<double>(
+      {config.input[0] * kChannels, padded.window(out), config.pooling()}, Backend::Reference);
+  Reference r;
+  r.y.resize(cells(out));
+  r.tangent.resize(cells(out));
+  Values dPadded(x.size());
+  std::vector<char> workspace(kernel->workspaceBytes());
+  kernel->forward(x.data(), r.y.data(), workspace.data());
+  kernel->tangent(x.data(), direction.data(), r.tangent.data());
+  kernel->adjoint(dy.data(), workspace.data(), dPadded.data());
+  r.dx = padded.fold(dPadded, r.dv);
+  return r;
+}
+
+// A second input: the tensor, and what it means in the padded array. A tensor in the boundary's
+// layout is drawn in the caller's cells (on an axis of addends in unequal shares), and `elsewhere`
+// is what the other cells hold.
+struct SecondInput {
+  Ref<DTensor> v;
+  Values padded;
+};
+
+double shareOf(const Layout& layout, int position) {
+  double share = 1;
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis) {
+    if (!layout.property(axis).isPartial())
+      continue;
+    const int n = layout.mesh().extent(axis), c = layout.mesh().coordinate(position, axis);
+    share *= c > 0 ? 0.5 * c : 1 - 0.25 * n * (n - 1); // they sum to one
+  }
+  return share;
+}
+
+SecondInput tensorInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
+                        double elsewhere, TenonDataType type) {
+  SecondInput made{tensor(layout, type), Values(static_cast<std::size_t>(cells(padded.extent())))};
+  std::mt19937 engine(seed);
+  for (double& value : made.padded)
+    value = std::uniform_int_distribution<int>(-64, 64)(engine) / 64.0;
+  std::vector<bool> callers(made.padded.size());
+  padded.forEachCell(
+      [&](Index i, test::Place::Kind kind, Index) { callers[i] = kind == test::Place::Callers; });
+  const int here = layout.mesh().position(world()->rank());
+  const Box held = layout.box(here);
+  visitFloating(type, [&]<class T>(T) {
+    T* cell = made.v->mutableData<T>();
+    test::forEach(extents(held), [&](std::vector<Index> index) {
+      bool inPadded = true;
+      for (std::size_t d = 0; d < index.size(); ++d) {
+        index[d] += held[d].begin;
+        inPadded &= padded.covers(d, index[d]);
+      }
+      const bool isCallers = inPadded && callers[padded.at(index)];
+      *cell++ = static_cast<T>(isCallers ? made.padded[padded.at(index)] * shareOf(layout, here)
+                                         : elsewhere);
+    });
+  });
+  return made;
+}
+
+SecondInput numberInput(const PaddedInput& padded, const Layout& layout, unsigned seed,
+                        TenonDataType type) {
+  SecondInput made{tensor(layout, type), {}};
+  fillValid(*made.v, seed);
+  made.padded.assign(static_cast<std::size_t>(cells(padded.extent())), gathered(*made.v).at(0));
+  return made;
+}
+
+// The cotangent of a tensor in the boundary's layout as a padded array: addends of all ranks, and of
+// copies the first. Outside the caller's cells it must be zero.
+Values paddedSum(const PaddedInput& padded, const DTensor& dv) {
+  const Layout& layout = dv.layout();
+  const int here = layout.mesh().position(world()->rank());
+  bool counts = layout.isHolder(here);
+  for (int axis = 0; counts && axis < layout.mesh().axes(); ++axis)
+    counts = !layout.property(axis).isBroadcast() || layout.mesh().coordinate(here, axis) == 0;
+  Values sum(static_cast<std::size_t>(cells(padded.extent())), 0), local = test::localCells(dv);
+  const Box held = layout.box(here);
+  std::size_t n = 0;
+  test::forEach(extents(held), [&](std::vector<Index> index) {
+    bool inPadded = true;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      index[d] += held[d].begin;
+      inPadded &= padded.covers(d, index[d]);
+    }
+    if (inPadded)
+      sum[padded.at(index)] += counts ? local[n] : 0;
+    else
+      EXPECT_EQ(local[n], 0);
+    ++n;
+  });
+  MPI_Allreduce(MPI_IN_PLACE, sum.data(), static_cast<int>(sum.size()), MPI_DOUBLE, MPI_SUM,
+                world()->mpi());
+  return sum;
+}
+
+SecondInput secondInput(const Config& config, const PaddedInput& padded, const Layout& layout,
+                        unsigned seed, double elsewhere, TenonDataType type) {
+  return config.supply == Supply::Tensor ? tensorInput(padded, layout, seed, elsewhere, type)
+                                         : numberInput(padded, layout, seed, type);
+}
+
+// One step of a layer: at x and v, in a direction, with a cotangent.
+struct BoundaryStep {
+  Ref<WindowedLayer> layer;
+  PaddedInput padded;
+  Ref<DTensor> x, direction, dx, y, tangent, dy, dv;
+  SecondInput v, vDirection;
+
+  BoundaryStep(const Config& config, const Layout& input, const Layout& number, TenonDataType type)
+      : layer(config.make()), padded(config.input, config.windows) {
+    layer->setDataType(type);
+    Layouts inputs = {input};
+    if (config.hasSecondInput())
+      inputs.push_back(config.supply == Supply::Tensor ? layer->boundaryLayout(input) : number);
+    layer->setUp(inputs);
+    test::fillParameters(*layer);
+    x = tensor(input, type);
+    direction = tensor(input, type);
+    dx = tensor(input.dual(), type);
+    y = tensor(layer->outputLayout(), type);
+    tangent = tensor(layer->outputLayout(), type);
+    dy = tensor(layer->outputLayout().dual(), type);
+    const double untouched = std::numeric_limits<double>::quiet_NaN();
+    const Values nothing(static_cast<std::size_t>(cells(padded.extent())), 0);
+    v.padded = Values(nothing.size(), kConstant);
+    vDirection.padded = nothing;
+    if (inputs.size() > 1) {
+      v = secondInput(config, padded, inputs[1], 7, untouched, type);
+      vDirection = secondInput(config, padded, inputs[1], 8, 5, type);
+      dv = tensor(inputs[1].dual(), type);
+    }
+    fillValid(*x, 1);
+    fillValid(*direction, 2);
+    fillValid(*dy, 3);
+  }
+
+  void run() {
+    const DTensor *at[] = {x.get(), v.v.get()}, *along[] = {direction.get(), vDirection.v.get()};
+    DTensor* cotangents[] = {dx.get(), dv.get()};
+    const std::size_t count = dv ? 2 : 1;
+    layer->apply(Inputs(at, count), *y);
+    layer->applyTangent(Inputs(along, count), *tangent);
+    layer->applyAdjoint(*dy, InputCotangents(cotangents, count));
+  }
+};
+
+Reference referenceOf(const Config& config, const BoundaryStep& step) {
+  const Values x = step.padded.pad(gathered(*step.x), step.v.padded),
+               direction = step.padded.pad(gathered(*step.direction), step.vDirection.padded);
+  const Values dy = gathered(*step.dy);
+  if (config.what != What::Convolution)
+    return pool(config, step.padded, x, direction, dy);
+  const auto parameters = step.layer->parameters();
+  return convolve(config, step.padded, x, direction, dy, gathered(parameters[0]->value()),
+                  gathered(parameters[1]->value()));
+}
+
+void expectSecondCotangent(const Config& config, const BoundaryStep& step, const Values& want,
+                           double tolerance, const std::string& what) {
+  if (config.supply == Supply::Tensor)
+    return expectNear(paddedSum(step.padded, *step.dv), want, tolerance, what);
+  double sum = 0;
+  for (double cell : want)
+    sum += cell;
+  expectNear(gathered(*step.dv), {sum}, tolerance, what);
+}
+
+void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType type,
+                          double tolerance) {
+  const Layout input = test::drawInput(draw, config.input);
+  const Layout number = draw.layout({1}, draw.mesh(world()->size(), 2), 0, true);
+  BoundaryStep step(config, input, number, type);
+  step.run();
+  const Reference want = referenceOf(config, step);
+  const std::string what = " of " + step.layer->describe();
+  ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*step.y), want.y, tolerance, "output" + what));
+  ASSERT_NO_FATAL_FAILURE(
+      expectNear(gathered(*step.tangent), want.tangent, tolerance, "tangent" + what));
+  ASSERT_NO_FATAL_FAILURE(
+      expectNear(gathered(*step.dx), want.dx, tolerance, "input gradient" + what));
+  if (step.dv) {
+    ASSERT_NO_FATAL_FAILURE(
+        expectSecondCotangent(config, step, want.dv, tolerance, "boundary gradient" + what));
+  }
+  if (config.what == What::Convolution) {
+    const auto p = step.layer->parameters();
+    ASSERT_NO_FATAL_FAILURE(expectNear(gathered(p[0]->gradient()), want.dw, tolerance, what));
+    ASSERT_NO_FATAL_FAILURE(expectNear(gathered(p[1]->gradient()), want.db, tolerance, what));
+  }
+  if (type == TENON_FLOAT64) {
+    const double left = pairing(*step.tangent, *step.dy);
+    const double right =
+        pairing(*step.direction, *step.dx) + (step.dv ? pairing(*step.vDirection.v, *step.dv) : 0);
+    const double scale = rawNorm(*step.tangent) * rawNorm(*step.dy) +
+                         rawNorm(*step.direction) * rawNorm(*step.dx) +
+                         (step.dv ? rawNorm(*step.vDirection.v) * rawNorm(*step.dv) : 0);
+    ASSERT_LE(std::abs(left - right), 1e-13 * scale + 1e-300) << what;
+  }
+}
+
+TEST(BoundaryLayer, EqualsPaddingByGlobalIndexInFloat64) {
+  LayoutDraw draw(41);
+  for (int i = 0; i < 200; ++i)
+    ASSERT_NO_FATAL_FAILURE(expectEqualToPadding(drawConfig(draw), draw, TENON_FLOAT64, 1e-12));
+}
+
+TEST(BoundaryLayer, EqualsPaddingByGlobalIndexInFloat32) {
+  LayoutDraw draw(42);
+  for (int i = 0; i < 60; ++i)
+    ASSERT_NO_FATAL_FAILURE(expectEqualToPadding(drawConfig(draw), draw, TENON_FLOAT32, 3e-5));
+}
+
+} // namespace
+} // namespace tenon

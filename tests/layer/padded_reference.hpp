@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolution and pooling with boundary modes as anyone would write them in one process: pad the
+// whole input by global index, then run the reference kernel without any mode. What is beyond a
+// side of mode none stays padding of the kernel's.
+#pragma once
+
+#include "kernels/convolution.hpp"
+#include "kernels/pooling.hpp"
+#include "layer_run.hpp"
+#include "support/conversion_definition.hpp"
+
+#include <optional>
+
+namespace tenon::test {
+
+// What the cell beyond or inside the domain is along one dimension.
+struct Place {
+  enum Kind { Copy, Nothing, Callers } kind;
+  Index source = 0; // of a copy
+};
+
+// Step by step from the cell to the domain.
+inline Place placeOf(Index index, Index extent, Boundary low, Boundary high) {
+  if (index >= 0 && index < extent)
+    return {Place::Copy, index};
+  const Boundary mode = index < 0 ? low : high;
+  if (mode == Boundary::Values)
+    return {Place::Callers};
+  if (mode == Boundary::Zero || mode == Boundary::None)
+    return {Place::Nothing};
+  while (index < 0 || index >= extent) {
+    if (mode == Boundary::Periodic)
+      index += index < 0 ? extent : -extent;
+    if (mode == Boundary::Replicate)
+      index = index < 0 ? 0 : extent - 1;
+    if (mode == Boundary::Reflect && extent == 1)
+      index = 0;
+    else if (mode == Boundary::Reflect)
+      index = index < 0 ? -index : 2 * (extent - 1) - index;
+  }
+  return {Place::Copy, index};
+}
+
+// The input [batch, channel, spatial...] padded: `begin` is the global index of its first cells.
+class PaddedInput {
+public:
+  PaddedInput(const Shape& input, const std::vector<Window>& windows)
+      : input_(input), windows_(windows), extent_(input), begin_(input.size(), 0) {
+    for (std::size_t s = 0; s < windows.size(); ++s) {
+      const Window& w = windows[s];
+      const Index n = input[s + 2];
+      const bool low = w.lowMode != Boundary::None || w.padLow < 0;
+      const bool high = w.highMode != Boundary::None || w.padHigh < 0;
+      begin_[s + 2] = low ? -w.padLow : 0;
+      extent_[s + 2] = (high ? n + w.padHigh : n) - begin_[s + 2];
+    }
+  }
+
+  const Shape& extent() const { return extent_; }
+  bool covers(std::size_t d, Index global) const {
+    return global >= begin_[d] && global < begin_[d] + extent_[d];
+  }
+  // Row-major index of the padded cell at a global index.
+  Index at(const std::vector<Index>& global) const {
+    Index flat = 0;
+    for (std::size_t d = 0; d < extent_.size(); ++d)
+      flat = flat * extent_[d] + global[d] - begin_[d];
+    return flat;
+  }
+  // visit(padded index, kind, row-major index in the input of a copy) for every padded cell.
+  template <class Visit>
+  void forEachCell(Visit visit) const {
+    Index padded = 0;
+    forEach(extent_, [&](const std::vector<Index>& local) {
+      Place::Kind kind = Place::Copy;
+      Index source = 0;
+      for (std::size_t d = 0; d < local.size(); ++d) {
+        const Place place = placeAt(d, local[d] + begin_[d]);
+        source = source * input_[d] + place.source;
+        if (place.kind > kind)
+          kind = place.kind;
+      }
+      visit(padded++, kind, source);
+    });
+  }
+  // The padded array of an input and of the caller's values, which are a padded array too.
+  std::vector<double> pad(const std::vector<double>& x, const std::vector<double>& values) const {
+    std::vector<double> result(static_cast<std::size_t>(cells(extent_)), 0);
+    forEachCell([&](Index i, Place::Kind kind, Index source) {
+      if (kind == Place::Copy)
+        result[i] = x[source];
+      if (kind == Place::Callers)
+        result[i] = values[i];
+    });
+    return result;
+  }
+  // Its transpose: the input's cotangent, and in `values` that of the caller's cells.
+  std::vector<double> fold(const std::vector<double>& padded, std::vector<double>& values) const {
+    std::vector<double> dx(static_cast<std::size_t>(cells(input_)), 0);
+    values.assign(padded.size(), 0);
+    forEachCell([&](Index i, Place::Kind kind, Index source) {
+      if (kind == Place::Copy)
+        dx[source] += padded[i];
+      if (kind == Place::Callers)
+        values[i] = padded[i];
+    });
+    return dx;
+  }
+  // The window on the padded array.
+  WindowShape window(const Shape& output) const {
+    WindowShape shape;
+    shape.rank = static_cast<int>(windows_.size());
+    for (int s = 0; s < shape.rank; ++s) {
+      const Window& w = windows_[s];
+      shape.in[s] = extent_[s + 2];
+      shape.out[s] = output[s + 2];
+      shape.kernel[s] = w.kernel;
+      shape.stride[s] = w.stride;
+      shape.dilation[s] = w.dilation;
+      shape.padLow[s] = w.padLow + begin_[s + 2];
+      shape.padEnd[s] = input_[s + 2] + w.padHigh - begin_[s + 2];
+    }
+    return shape;
+  }
+
+private:
+  Place placeAt(std::size_t d, Index global) const {
+    if (d < 2)
+      return {Place::Copy, global};
+    return placeOf(global, input_[d], windows_[d - 2].lowMode, windows_[d - 2].highMode);
+  }
+
+  Shape input_;
+  std::vector<Window> windows_;
+  Shape extent_;
+  std::vector<Index> begin_;
+};
+
+} // namespace tenon::test

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A halo exchange completed by the caller's values or a constant, against the definition cell by
+// cell, over drawn layouts; and the cotangents of both.
+#include "operators.hpp"
+#include "support/conversion_definition.hpp"
+#include "support/random_layout.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::cellsOf;
+using test::world;
+
+Ref<DTensor> filled(const Layout& layout, std::uint64_t seed) {
+  const auto x = makeRef<DTensor>(world(), layout, TENON_FLOAT64);
+  fillRaw(*x, seed, true);
+  return x;
+}
+
+// Whether each local cell of a margin layout is the caller's: by its global position alone.
+std::vector<bool> callersMask(const DTensor& g) {
+  const Layout& layout = g.layout();
+  const Box held = layout.boxOfRank(world()->rank());
+  std::vector<bool> mask;
+  test::forEach(extents(held), [&](const std::vector<Index>& local) {
+    bool callers = false;
+    for (int d = 0; d < layout.rank(); ++d)
+      if (const auto& margin = layout.margin(d)) {
+        const Index index = held[d].begin + local[d];
+        callers |= index < 0 && margin->low == Boundary::Values;
+        callers |= index >= layout.shape()[d] && margin->high == Boundary::Values;
+      }
+    mask.push_back(callers);
+  });
+  return mask;
+}
+
+// A layout with margins of values of which some side is the caller's, and the one without margins.
+struct Layouts {
+  Layout plain, wide;
+  static Layouts draw(test::LayoutDraw& draw) {
+    for (;;) {
+      const Layout made = draw.layout(draw.shape(1, 3, 6), draw.mesh(world()->size(), 2), 80, true);
+      LayoutSpec spec = made.spec();
+      bool callers = false;
+      for (auto& margin : spec.margins)
+        if (margin) {
+          margin->addends = false;
+          callers |= isCallers(margin->low) || isCallers(margin->high);
+        }
+      if (callers)
+        return {made.withoutMargins(), Layout(spec)};
+    }
+  }
+};
+
+TEST(BoundaryOp, TheCallersValuesCompleteAHaloExchange) {
+  test::LayoutDraw draw(31);
+  for (int i = 0; i < 60; ++i) {
+    const Layouts at = Layouts::draw(draw);
+    SCOPED_TRACE(at.wide.describe());
+    const auto x = filled(at.plain, 1), v = filled(at.wide, 2), g = filled(at.wide, 3);
+    const auto halo = test::conversion(at.plain, at.wide, TENON_FLOAT64);
+    halo->apply(*x, *g);
+    const auto extended = cellsOf(*g), values = cellsOf(*v);
+    boundaryValues(world(), at.wide, TENON_FLOAT64)->apply(1, *v, 1, *g);
+    const auto complete = cellsOf(*g);
+    const auto mask = callersMask(*g);
+    for (std::size_t cell = 0; cell < complete.size(); ++cell) {
+      if (mask[cell]) {
+        ASSERT_EQ(extended[cell], 0);
+      }
+      ASSERT_EQ(complete[cell], mask[cell] ? values[cell] : extended[cell]);
+    }
+  }
+}
+
+TEST(BoundaryOp, AConstantFillsTheCallersCellsAndGetsTheirSum) {
+  test::LayoutDraw draw(32);
+  for (int i = 0; i < 60; ++i) {
+    const Layout wide = Layouts::draw(draw).wide;
+    SCOPED_TRACE(wide.describe());
+    const auto op = makeRef<BoundaryConstant>(world(), wide, TENON_FLOAT64);
+    const auto c = filled(op->domain(), 4), g = filled(wide, 5);
+    const auto dg = filled(wide.dual(), 6), dc = filled(op->domain().dual(), 7);
+    const auto before = cellsOf(*g), cotangent = cellsOf(*dg);
+    op->apply(1, *c, 1, *g);
+    op->applyAdjoint(*dg, *dc);
+    const auto after = cellsOf(*g);
+    const auto mask = callersMask(*g);
+    double sum = 0;
+    for (std::size_t cell = 0; cell < after.size(); ++cell) {
+      ASSERT_EQ(after[cell], before[cell] + (mask[cell] ? cellsOf(*c).at(0) : 0));
+      sum += mask[cell] ? cotangent[cell] : 0;
+    }
+    ASSERT_EQ(cellsOf(*dc), std::vector<double>(c->localCells(), sum));
+  }
+}
+
+TEST(BoundaryOp, AreRefusedWithoutASideOfTheCallers) {
+  const Layout plain = test::onLine({7, 5}, "S0");
+  const Layout zero = test::withMargin(plain, 1, Boundary::Zero);
+  const Layout addends = test::withMargin(plain, 1, Boundary::Values).dual();
+  for (const Layout& layout : {plain, zero}) {
+    expectError(TENON_ERR_LAYOUT, {"no side", "boundary mode values"},
+                [&] { boundaryValues(world(), layout, TENON_FLOAT64); });
+    expectError(TENON_ERR_LAYOUT, {"no side"},
+                [&] { makeRef<BoundaryConstant>(world(), layout, TENON_FLOAT64); });
+  }
+  expectError(TENON_ERR_LAYOUT, {"holds addends", "dual"},
+              [&] { makeRef<BoundaryConstant>(world(), addends, TENON_FLOAT64); });
+}
+
+} // namespace
+} // namespace tenon
