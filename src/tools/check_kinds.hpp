@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kinds of configurations that `tenon check` draws.
+#pragma once
+
+#include "tools/check_case.hpp"
+
+namespace tenon::tools {
+
+std::vector<CaseKind> operatorKinds();
+std::vector<CaseKind> layerKinds();
+
+// Each primitive by its name, on one axis of a mesh.
+void checkPrimitive(Case& c);
+// Allocate, clear, add, copy and move on boxes of each rank's own memory.
+void checkMemory(Case& c);
+// An operator whose adjoint is wrong, on purpose: the check must find it.
+void checkBroken(Case& c);
+
+} // namespace tenon::tools
