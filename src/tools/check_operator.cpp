@@ -183,6 +183,8 @@ void checkIdentity(Case& c, const Subject& s) {
   if (forward != adjoint)
     c.found("adjoint identity on integers",
             fmt::format(": <F x, y> is {}, <x, F* y> is {}", forward, adjoint));
+  if (s.factor == 0)
+    return; // what is left of terms that cancel is rounding alone
   require(TenonLinearOpTestAdjoint(s.op, seed, TENON_FALSE, &forward, &adjoint, &relative));
   const bool single = s.fromType == TENON_FLOAT32 || s.toType == TENON_FLOAT32;
   if (!(relative <= (single ? 1e-5 : 1e-13)))

@@ -30,6 +30,15 @@ int refuse(const Program& program, const char* word) {
   return kExitUsage;
 }
 
+// After a failed start: the ranks' messages must be out before the first of them ends.
+int endEarly() {
+  int isRunning = 0;
+  MPI_Initialized(&isRunning);
+  if (isRunning)
+    MPI_Finalize();
+  return kExitUsage;
+}
+
 // An exception that leaves one rank may keep the others waiting, so it ends them all.
 int runGuarded(const Program& program) {
   try {
@@ -48,7 +57,7 @@ int runProgram(const Program& program, int argc, char** argv) {
     TenonCallAbort(TenonOptionsDeclare(program.name, option.name, option.type, option.defaultValue,
                                        option.help, nullptr));
   if (TenonInitialize(&argc, &argv, nullptr) != TENON_SUCCESS)
-    return kExitUsage;
+    return endEarly();
   const char* stray = strayWord(argc, argv);
   const int status = stray ? refuse(program, stray) : runGuarded(program);
   return TenonFinalize() == TENON_SUCCESS ? status : kExitFailed;

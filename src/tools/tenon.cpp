@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The command `tenon`. It knows the library by its public interface alone. Only the commands that are
 // programs of their own initialise it, and MPI with it.
+#include "tools/bench.hpp"
 #include "tools/check.hpp"
 #include "tools/indexes.hpp"
 
@@ -42,6 +43,8 @@ void printInfo() {
 }
 
 const Command kCommands[] = {
+    {"bench", "each movement of data beside its limit and MPI's own call (mpiexec -n 4 ...)",
+     nullptr, &tenon::tools::kBenchOptions, tenon::tools::runBench},
     {"check", "random operators and layers on these ranks, beside one process (mpiexec -n 4 ...)",
      nullptr, &tenon::tools::kCheckOptions, tenon::tools::runCheck},
     {"errors", "the index of error codes, as a Markdown table", printErrorIndex},
