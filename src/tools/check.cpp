@@ -2,6 +2,7 @@
 #include "tools/check.hpp"
 
 #include "tools/check_kinds.hpp"
+#include "tools/check_options.hpp"
 #include "tools/watchdog.hpp"
 
 #include <fmt/format.h>
@@ -98,6 +99,7 @@ private:
   TenonInt seed_, number_ = 0;
   std::string only_;
   std::vector<CaseKind> kinds_;
+  ConversionOptions options_;
   int patience_, refused_ = 0;
   MPI_Comm verdicts_ = MPI_COMM_NULL;
   std::optional<Case> current_;
@@ -136,12 +138,10 @@ bool Sweep::runCase(TenonInt number) {
                           fmt::format("tenon check: configuration {} hangs\n  repeat: {}\n", number,
                                       repeatLine(seed_, number, only_)));
   try {
+    options_.draw(*current_);
     kind.run(*current_);
-  } catch (const CallError& error) {
-    current_->found(error.what(), "; unexpected");
-    Watchdog::say(report());
   } catch (const std::runtime_error& error) {
-    current_->found(error.what(), "; unexpected");
+    current_->found("error: ", error.what());
     Watchdog::say(report());
   }
   refused_ += current_->isRefused;

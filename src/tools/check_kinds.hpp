@@ -11,6 +11,8 @@ std::vector<CaseKind> layerKinds();
 
 // Each primitive by its name, on one axis of a mesh.
 void checkPrimitive(Case& c);
+// A halo exchange and its adjoint on one ghosted array of the caller's.
+void checkInPlace(Case& c);
 // Allocate, clear, add, copy and move on boxes of each rank's own memory.
 void checkMemory(Case& c);
 // An operator whose adjoint is wrong, on purpose: the check must find it.

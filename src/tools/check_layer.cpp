@@ -23,6 +23,15 @@ std::string drawSignature(Draw& draw, const LayerPlan& plan, int axes) {
   return text;
 }
 
+std::string drawStorage(Draw& draw, int axes) {
+  if (draw.chance(70))
+    return draw.chance(60) ? "use" : "root";
+  std::string text = draw.of<std::string>({"S0", "B", "R"});
+  for (int axis = 1; axis < axes; ++axis)
+    text += "," + draw.of<std::string>({"S0", "B", "R"});
+  return text;
+}
+
 // The signature by call or by option.
 void sign(Case& c, TenonLayer layer, const std::string& letters) {
   const bool byOption = c.draw.chance(30);
@@ -37,7 +46,7 @@ void sign(Case& c, TenonLayer layer, const std::string& letters) {
 void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const MeshSpec& mesh) {
   if (!plan.letters.empty() && c.draw.chance(60))
     sign(c, layer, drawSignature(c.draw, plan, mesh.axes()));
-  const std::string storage = c.draw.of<std::string>({"use", "use", "root"});
+  const std::string storage = drawStorage(c.draw, mesh.axes());
   const std::string backend = c.draw.of<std::string>({"auto", "reference", "blas"});
   c.text += fmt::format(" storage {} backend {};", storage, backend);
   require(TenonLayerSetStorage(layer, storage.c_str()));
@@ -52,18 +61,11 @@ Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec
   return target;
 }
 
-LayoutSpec targetLayout(Case& c, const LayerPlan& plan, const MeshSpec& mesh) {
-  LayoutSpec spec = drawLayout(c.draw, plan.targetShape, mesh);
-  for (Property& p : spec.properties)
-    p.letter = p.letter == 'P' ? 'B' : p.letter;
-  return spec;
-}
-
 LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
   std::vector<Layout> inputs;
   for (const Indices& shape : plan.inputs)
     inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
-  LayerStep step(plan.make(c, true), std::move(inputs));
+  LayerStep step(plan.make(MPI_COMM_SELF, nullptr), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
   require(TenonLayerSetBackend(step.layer(), "reference"));
   if (!plan.target.empty())
@@ -87,11 +89,12 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
   std::vector<Layout> inputs;
   for (const LayoutSpec& spec : specs)
     inputs.push_back(makeLayout(c.comm, spec));
-  LayerStep step(plan.make(c, false), std::move(inputs));
+  LayerStep step(plan.make(c.comm, &specs[0].mesh), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
   drawSettings(c, plan, step.layer(), specs[0].mesh);
   if (!plan.target.empty())
-    step.setTarget(makeTarget(c, plan, c.comm, targetLayout(c, plan, specs[0].mesh)));
+    step.setTarget(
+        makeTarget(c, plan, c.comm, drawValues(c.draw, plan.targetShape, specs[0].mesh)));
   return step;
 }
 

@@ -14,8 +14,8 @@ namespace tenon::tools {
 
 struct LayerPlan {
   std::vector<Indices> inputs;
-  // On the case's communicator or on this process alone.
-  std::function<Layer(const Case& c, bool alone)> make;
+  // For inputs on a mesh; none: for this process alone.
+  std::function<Layer(MPI_Comm comm, const MeshSpec* mesh)> make;
   // What a mesh axis may have in a signature; none: the layer is left to choose.
   std::vector<std::string> letters = {};
   // For a loss: the value of its target, and its shape.

@@ -12,10 +12,6 @@ namespace tenon::tools {
 
 namespace {
 
-MPI_Comm commOf(const Case& c, bool alone) {
-  return alone ? MPI_COMM_SELF : c.comm;
-}
-
 std::vector<std::string> splits(std::size_t ndim) {
   std::vector<std::string> letters = {"B", "R"};
   for (std::size_t d = 0; d < ndim; ++d)
@@ -33,10 +29,9 @@ void checkAffine(Case& c) {
   c.text += fmt::format(" to {}{}", outputs, bias ? "" : " without bias");
   checkLayer(c, {.inputs = {{c.draw.between(0, 5), inputs}},
                  .make =
-                     [=](const Case& at, bool alone) {
+                     [=](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(
-                           TenonLayerCreateAffine(commOf(at, alone), inputs, outputs, layer.out()));
+                       require(TenonLayerCreateAffine(comm, inputs, outputs, layer.out()));
                        require(TenonLayerSetBias(layer, bias));
                        return layer;
                      },
@@ -54,10 +49,9 @@ void checkPointwise(Case& c) {
   c.text += " " + name;
   checkLayer(c, {.inputs = {shape},
                  .make =
-                     [=](const Case& at, bool alone) {
+                     [=](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(
-                           TenonLayerCreatePointwise(commOf(at, alone), name.c_str(), layer.out()));
+                       require(TenonLayerCreatePointwise(comm, name.c_str(), layer.out()));
                        if (name == "leakyrelu")
                          require(TenonLayerSetSlope(layer, 0.25));
                        if (name == "scale")
@@ -73,9 +67,9 @@ void checkFlatten(Case& c) {
     shape.push_back(c.draw.between(1, 4));
   checkLayer(c, {.inputs = {shape},
                  .make =
-                     [](const Case& at, bool alone) {
+                     [](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(TenonLayerCreateFlatten(commOf(at, alone), layer.out()));
+                       require(TenonLayerCreateFlatten(comm, layer.out()));
                        return layer;
                      },
                  .letters = {"n", "c", "B", "R", "P"}});
@@ -85,9 +79,9 @@ void checkDropout(Case& c) {
   const Indices shape = batchShape(c.draw, 1);
   checkLayer(c, {.inputs = {shape},
                  .make =
-                     [](const Case& at, bool alone) {
+                     [](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(TenonLayerCreateDropout(commOf(at, alone), 0.4, layer.out()));
+                       require(TenonLayerCreateDropout(comm, 0.4, layer.out()));
                        return layer;
                      },
                  .letters = splits(shape.size()),
@@ -98,9 +92,9 @@ void checkCrossEntropy(Case& c) {
   const Index samples = c.draw.between(1, 6), classes = c.draw.between(1, 6);
   LayerPlan plan{.inputs = {{samples, classes}},
                  .make =
-                     [](const Case& at, bool alone) {
+                     [](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(TenonLayerCreateCrossEntropy(commOf(at, alone), layer.out()));
+                       require(TenonLayerCreateCrossEntropy(comm, layer.out()));
                        return layer;
                      },
                  .letters = {"n", "c", "B", "R"},
@@ -116,9 +110,9 @@ void checkMeanSquaredError(Case& c) {
     extent = c.draw.between(1, 5);
   LayerPlan plan{.inputs = {shape},
                  .make =
-                     [](const Case& at, bool alone) {
+                     [](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(TenonLayerCreateMeanSquaredError(commOf(at, alone), layer.out()));
+                       require(TenonLayerCreateMeanSquaredError(comm, layer.out()));
                        return layer;
                      },
                  .letters = splits(shape.size()),
@@ -141,27 +135,25 @@ void checkJoin(Case& c) {
   std::vector<std::string> letters = splits(shape.size());
   letters.push_back("P");
   c.text += isSum ? " add" : fmt::format(" concatenate along {}", dim);
-  checkLayer(
-      c, {.inputs = inputs,
-          .make =
-              [=](const Case& at, bool alone) {
-                Layer layer;
-                require(isSum ? TenonLayerCreateAdd(commOf(at, alone), layer.out())
-                              : TenonLayerCreateConcatenate(commOf(at, alone), dim, layer.out()));
-                return layer;
-              },
-          .letters = letters});
+  checkLayer(c, {.inputs = inputs,
+                 .make =
+                     [=](MPI_Comm comm, const MeshSpec*) {
+                       Layer layer;
+                       require(isSum ? TenonLayerCreateAdd(comm, layer.out())
+                                     : TenonLayerCreateConcatenate(comm, dim, layer.out()));
+                       return layer;
+                     },
+                 .letters = letters});
 }
 
 void checkMove(Case& c) {
   const Indices shape = batchShape(c.draw, 1);
   const LayoutSpec to = drawLayout(c.draw, shape, drawMesh(c.draw, c.ranks));
   c.text += " to " + to.text();
-  checkLayer(c, {.inputs = {shape}, .make = [=](const Case& at, bool alone) {
-                   const MPI_Comm comm = commOf(at, alone);
+  checkLayer(c, {.inputs = {shape}, .make = [=](MPI_Comm comm, const MeshSpec* mesh) {
                    Layer layer;
                    require(TenonLayerCreateRepartition(
-                       comm, makeLayout(comm, alone ? everywhere(shape, 1) : to), layer.out()));
+                       comm, makeLayout(comm, mesh ? to : everywhere(shape, 1)), layer.out()));
                    return layer;
                  }});
 }

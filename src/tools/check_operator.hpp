@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tools/check_case.hpp"
+#include "tools/field.hpp"
 
 namespace tenon::tools {
 
@@ -19,6 +20,11 @@ struct Subject {
   // The same for the operator's adjoint; op is left empty.
   Subject adjoint() const;
 };
+
+// Whether y, in layout `to`, is the value that came plus beta times what it was filled with before:
+// cell by cell where the layout says what each rank holds, else summed; and equal on all copies.
+void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Values& moved, double beta,
+                   const Filling& before, const std::string& what);
 
 void checkOperator(Case& c, const Subject& subject);
 

@@ -20,14 +20,6 @@ TenonDataType drawType(Draw& draw) {
   return draw.chance(10) ? TENON_INT64 : drawFloating(draw);
 }
 
-// Nothing to be summed.
-LayoutSpec drawValues(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
-  LayoutSpec spec = drawLayout(draw, shape, mesh);
-  for (Property& p : spec.properties)
-    p.letter = p.letter == 'P' ? 'B' : p.letter;
-  return spec;
-}
-
 MeshSpec sameOrOther(Case& c, const MeshSpec& mesh) {
   return c.draw.chance(70) ? mesh : drawMesh(c.draw, c.ranks);
 }
@@ -58,7 +50,7 @@ void checkHalo(Case& c) {
             .to = {},
             .fromType = type,
             .toType = type};
-  s.to = withMargins(c.draw, s.from, false);
+  s.to = withMargins(c.draw, s.from, 0);
   c.text += fmt::format(" {} into {}", typeText(type), s.to.text());
   require(TenonLinearOpCreateHalo(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
                                   s.op.out()));
@@ -120,6 +112,33 @@ void checkZero(Case& c) {
   require(TenonLinearOpCreateZero(makeLayout(c.comm, s.from), makeLayout(c.comm, s.to), type,
                                   s.op.out()));
   checkOperator(c, s);
+}
+
+// A layout from each rank's box is the one of the grid that the boxes make.
+void checkBoxes(Case& c) {
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  LayoutSpec spec = everywhere(Indices(mesh.axes()), 1);
+  spec.mesh = mesh;
+  spec.properties.clear();
+  for (int d = 0; d < mesh.axes(); ++d) {
+    spec.properties.push_back({'S', d});
+    spec.splitAxes[d] = {d};
+    spec.cuts[d] = {0};
+    for (int part = 0; part < mesh.extents[d]; ++part)
+      spec.cuts[d].push_back(spec.cuts[d].back() + c.draw.between(1, 3));
+    spec.shape[d] = spec.cuts[d].back();
+  }
+  c.text += " of " + spec.text();
+  Indices low, high;
+  for (const Interval& i : spec.box(c.position(mesh))) {
+    low.push_back(i.begin);
+    high.push_back(i.end);
+  }
+  Layout made;
+  require(TenonLayoutCreateFromBoxes(c.comm, spec.ndim(), low.data(), high.data(), made.out()));
+  TenonBool isEqual = TENON_FALSE;
+  require(TenonLayoutIsEqual(made, makeLayout(c.comm, spec), &isEqual));
+  c.found("layout", isEqual ? "" : ": not the one of the grid");
 }
 
 Subject scaled(Case& c, Subject s) {
@@ -195,6 +214,7 @@ std::vector<CaseKind> operatorKinds() {
       {"conversion", checkConversion, 4},
       {"halo", checkHalo, 2},
       {"repartition", checkRepartition},
+      {"boxes", checkBoxes},
       {"primitive", checkPrimitive},
       {"sendreceive", checkSendReceive},
       {"cast", checkStill},
@@ -203,6 +223,7 @@ std::vector<CaseKind> operatorKinds() {
       {"sum", checkSum},
       {"composition", checkComposition},
       {"adjoint", checkAdjointView},
+      {"inplace", checkInPlace},
       {"memory", checkMemory},
       {"broken", checkBroken, 0},
   };

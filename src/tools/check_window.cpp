@@ -71,10 +71,10 @@ void checkConvolution(Case& c) {
                         bias ? "" : " without bias");
   checkLayer(c, {.inputs = {inputShape(c.draw.between(0, 3), in, w)},
                  .make =
-                     [=](const Case& at, bool alone) {
+                     [=](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(TenonLayerCreateConv(alone ? MPI_COMM_SELF : at.comm, w.spatial(),
-                                                    in, out, w.kernel.data(), layer.out()));
+                       require(TenonLayerCreateConv(comm, w.spatial(), in, out, w.kernel.data(),
+                                                    layer.out()));
                        setWindow(layer, w);
                        require(TenonLayerSetGroups(layer, groups));
                        require(TenonLayerSetBias(layer, bias));
@@ -93,10 +93,10 @@ void checkPooling(Case& c) {
   c.text += fmt::format(" {} {}{}", kModes[mode], w.text(), ceil ? " ceil" : "");
   checkLayer(c, {.inputs = {inputShape(c.draw.between(0, 3), c.draw.between(1, 4), w)},
                  .make =
-                     [=](const Case& at, bool alone) {
+                     [=](MPI_Comm comm, const MeshSpec*) {
                        Layer layer;
-                       require(TenonLayerCreatePooling(alone ? MPI_COMM_SELF : at.comm, mode,
-                                                       w.spatial(), w.kernel.data(), layer.out()));
+                       require(TenonLayerCreatePooling(comm, mode, w.spatial(), w.kernel.data(),
+                                                       layer.out()));
                        setWindow(layer, w);
                        require(TenonLayerSetCeilMode(layer, ceil));
                        return layer;

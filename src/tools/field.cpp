@@ -55,13 +55,36 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
   return box;
 }
 
-// An array that reaches `low` cells before the part and `high` behind it.
-struct Array {
-  Indices low, high, strides;
-  Index first = 0, elements = 1; // place of the first owned cell; size
-};
+} // namespace
 
-Array drawArray(Draw& draw, const Box& owned, const Box& box) {
+std::size_t bytesOf(TenonDataType type) {
+  return type == TENON_FLOAT32 ? 4 : 8;
+}
+
+Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw)
+    : type_(type), box_(boxOfTensor(layout, false)) {
+  require(TenonDTensorCreate(layout, type, tensor_.out()));
+  // The ranks' parts differ, and so would their draws: they must not count.
+  Draw local(draw.number(), 0);
+  if (isCallers)
+    place(layout, local);
+}
+
+Field::Field(TenonLayout layout, TenonDataType type, Field& other)
+    : type_(type), box_(boxOfTensor(layout, false)), array_(other.array_) {
+  require(TenonDTensorCreate(layout, type, tensor_.out()));
+  if (!other.memory_.empty())
+    placeOn(other.memory_.data());
+}
+
+Field::Field(DTensor tensor) : tensor_(std::move(tensor)) {
+  Layout layout;
+  require(TenonDTensorGetLayout(tensor_, layout.out()));
+  require(TenonDTensorGetDataType(tensor_, &type_));
+  box_ = boxOfTensor(layout, false);
+}
+
+Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
   const std::size_t ndim = box.size();
   Array array{.low = {}, .high = {}, .strides = Indices(ndim)};
   for (std::size_t d = 0; d < ndim; ++d) {
@@ -83,44 +106,26 @@ Array drawArray(Draw& draw, const Box& owned, const Box& box) {
   return array;
 }
 
-} // namespace
-
-std::size_t bytesOf(TenonDataType type) {
-  return type == TENON_FLOAT32 ? 4 : 8;
-}
-
-Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw)
-    : type_(type), box_(boxOfTensor(layout, false)) {
-  require(TenonDTensorCreate(layout, type, tensor_.out()));
-  // The ranks' parts differ, and so would their draws: they must not count.
-  Draw local(draw.number(), 0);
-  if (isCallers)
-    place(layout, local);
-}
-
-Field::Field(DTensor tensor) : tensor_(std::move(tensor)) {
-  Layout layout;
-  require(TenonDTensorGetLayout(tensor_, layout.out()));
-  require(TenonDTensorGetDataType(tensor_, &type_));
-  box_ = boxOfTensor(layout, false);
+void Field::placeOn(std::byte* memory) {
+  require(TenonDTensorPlaceArray(tensor_,
+                                 memory + array_.first * static_cast<Index>(bytesOf(type_)),
+                                 array_.strides.data(), array_.low.data(), array_.high.data()));
 }
 
 void Field::place(TenonLayout layout, Draw& draw) {
   const Box owned = boxOfTensor(layout, true);
   if (cellsOf(owned) == 0 || cellsOf(box_) == 0)
     return;
-  const Array array = drawArray(draw, owned, box_);
-  const std::size_t bytes = bytesOf(type_);
-  memory_.assign(array.elements * bytes, kGuard);
-  isCell_.assign(array.elements, false);
+  array_ = drawArray(draw, owned, box_);
+  memory_.assign(array_.elements * bytesOf(type_), kGuard);
+  isCell_.assign(array_.elements, false);
   forEachCell(box_, [&](const Indices& cell) {
-    Index at = array.first;
+    Index at = array_.first;
     for (std::size_t d = 0; d < cell.size(); ++d)
-      at += (cell[d] - owned[d].begin) * array.strides[d];
+      at += (cell[d] - owned[d].begin) * array_.strides[d];
     isCell_[at] = true;
   });
-  require(TenonDTensorPlaceArray(tensor_, memory_.data() + array.first * bytes,
-                                 array.strides.data(), array.low.data(), array.high.data()));
+  placeOn(memory_.data());
 }
 
 // visit(offset in bytes from the box' first cell) in row-major order.

@@ -13,7 +13,9 @@ class Field {
 public:
   // isCallers: in an array of the caller's, where this rank owns something.
   Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw);
-  // The same for a tensor that is there, of the library.
+  // On the array of another, with the same owned cells; the other must outlive it.
+  Field(TenonLayout layout, TenonDataType type, Field& other);
+  // A tensor that is there, of the library.
   explicit Field(DTensor tensor);
 
   operator TenonDTensor() const { return tensor_; }
@@ -27,14 +29,23 @@ public:
   bool isGuardIntact() const;
 
 private:
+  // A caller's array that reaches `low` cells before the part and `high` behind it.
+  struct Array {
+    Indices low = {}, high = {}, strides = {};
+    Index first = 0, elements = 1; // place of the first owned cell; size
+  };
+
+  static Array drawArray(Draw& draw, const Box& owned, const Box& box);
   void place(TenonLayout layout, Draw& draw);
+  void placeOn(std::byte* memory);
   template <class Visit>
   void visitCells(Visit visit) const;
 
   DTensor tensor_;
   TenonDataType type_;
   Box box_;
-  std::vector<std::byte> memory_; // the caller's array
+  Array array_;
+  std::vector<std::byte> memory_; // of the array
   std::vector<bool> isCell_;      // of its elements
 };
 

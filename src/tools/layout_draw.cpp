@@ -100,17 +100,24 @@ LayoutSpec drawLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
   return spec;
 }
 
-LayoutSpec withMargins(Draw& draw, LayoutSpec spec, bool addends) {
+LayoutSpec drawValues(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
+  LayoutSpec spec = drawLayout(draw, shape, mesh);
+  for (Property& p : spec.properties)
+    p.letter = p.letter == 'P' ? 'B' : p.letter;
+  return spec;
+}
+
+LayoutSpec withMargins(Draw& draw, LayoutSpec spec, int addendPercent) {
   const int sure = draw.upTo(spec.ndim() - 1);
   for (int d = 0; d < spec.ndim(); ++d)
     if (d == sure || draw.chance(40))
-      spec.margins[d] = drawMargin(draw, spec, d, addends);
+      spec.margins[d] = drawMargin(draw, spec, d, draw.chance(addendPercent));
   return spec;
 }
 
 LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh) {
   LayoutSpec spec = drawLayout(draw, shape, mesh);
-  return draw.chance(40) ? withMargins(draw, spec, draw.chance(50)) : spec;
+  return draw.chance(40) ? withMargins(draw, spec, draw.of<int>({0, 0, 50, 100, 100})) : spec;
 }
 
 } // namespace tenon::tools

@@ -13,8 +13,10 @@ MeshSpec drawMesh(Draw& draw, int ranks);
 Indices drawShape(Draw& draw, int minDims, int maxDims, int maxExtent);
 // Without margins.
 LayoutSpec drawLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh);
-// Gives some dimensions, at least one, a margin.
-LayoutSpec withMargins(Draw& draw, LayoutSpec spec, bool addends);
+// The same with nothing to be summed.
+LayoutSpec drawValues(Draw& draw, const Indices& shape, const MeshSpec& mesh);
+// Gives some dimensions, at least one, a margin, each with the given chance of addends.
+LayoutSpec withMargins(Draw& draw, LayoutSpec spec, int addendPercent);
 // Either, as a conversion may have it.
 LayoutSpec drawAnyLayout(Draw& draw, const Indices& shape, const MeshSpec& mesh);
 // Other properties for an axis or another order give a dimension new splits, balanced.
