@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The check checked: an operator with a wrong adjoint, which `tenon check -only broken` must report.
+// The check checked: an operator with a wrong adjoint and a rank that leaves the others waiting, which
+// `tenon check -only broken` and `-only stuck` must report.
 #include "tools/check_kinds.hpp"
 #include "tools/check_operator.hpp"
 #include "tools/layout_draw.hpp"
@@ -26,6 +27,12 @@ void checkBroken(Case& c) {
   require(TenonLinearOpCreateShell(layout, layout, TENON_FLOAT64, TENON_FLOAT64, copy, twice,
                                    nullptr, nullptr, s.op.out()));
   checkOperator(c, s);
+}
+
+void checkStuck(Case& c) {
+  if (c.rank == 0)
+    throw std::runtime_error("rank 0 leaves the others waiting");
+  MPI_Barrier(c.comm);
 }
 
 } // namespace tenon::tools

@@ -17,5 +17,7 @@ void checkInPlace(Case& c);
 void checkMemory(Case& c);
 // An operator whose adjoint is wrong, on purpose: the check must find it.
 void checkBroken(Case& c);
+// A rank that fails alone while the others wait for it.
+void checkStuck(Case& c);
 
 } // namespace tenon::tools

@@ -130,8 +130,11 @@ void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
 }
 
 // Every copy is compared; what holds addends is summed first.
-void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs) {
-  const Values expected = theirs.read();
+void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
+             double factor = 1) {
+  Values expected = theirs.read();
+  for (double& e : expected)
+    e *= factor;
   const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
   if (hasLetter(ours, 'P'))
     return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));
@@ -165,17 +168,30 @@ void dotTest(Case& c, LayerStep& step, TenonDataType type) {
             fmt::format(": the pairings differ by {}", difference));
 }
 
+void compareGradients(Case& c, LayerStep& ours, LayerStep& theirs, double factor) {
+  const std::vector<Field> a = ours.gradients(), b = theirs.gradients();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    compare(c, fmt::format("gradient by parameter {} after {} steps", i, factor), a[i], b[i],
+            factor);
+}
+
 void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
   compare(c, "output", ours.y(), theirs.y());
   compare(c, "tangent", ours.tangent(), theirs.tangent());
   for (std::size_t i = 0; i < ours.x.size(); ++i)
     compare(c, fmt::format("gradient by input {}", i), ours.dx[i], theirs.dx[i]);
-  const std::vector<Field> a = ours.gradients(), b = theirs.gradients();
-  for (std::size_t i = 0; i < a.size(); ++i)
-    compare(c, fmt::format("gradient by parameter {}", i), a[i], b[i]);
+  compareGradients(c, ours, theirs, 1);
   for (std::vector<Field>* fields : {&ours.x, &ours.direction, &ours.dx, &ours.outputs})
     for (const Field& field : *fields)
       c.found("a caller's array", field.isGuardIntact() ? "" : ": cells around the box changed");
+}
+
+// The same step once more doubles the parameter gradients.
+void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
+  ours.apply();
+  ours.applyAdjoint();
+  compare(c, "output of the second step", ours.y(), theirs.y());
+  compareGradients(c, ours, theirs, 2);
 }
 
 // Inference gives the same and keeps nothing.
@@ -221,6 +237,8 @@ void checkLayer(Case& c, const LayerPlan& plan) {
   }
   dotTest(c, theirs, type);
   compareAll(c, ours, theirs);
+  if (!plan.isRandom && c.draw.chance(25))
+    compareAccumulated(c, ours, theirs);
   if (!plan.isRandom && c.draw.chance(20))
     compareInference(c, ours, theirs);
 }

@@ -226,6 +226,7 @@ std::vector<CaseKind> operatorKinds() {
       {"inplace", checkInPlace},
       {"memory", checkMemory},
       {"broken", checkBroken, 0},
+      {"stuck", checkStuck, 0},
   };
 }
 

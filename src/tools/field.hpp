@@ -19,6 +19,7 @@ public:
   explicit Field(DTensor tensor);
 
   operator TenonDTensor() const { return tensor_; }
+  bool isCallers() const { return !memory_.empty(); }
   const Box& box() const { return box_; }
   TenonDataType type() const { return type_; }
   void write(const Values& cells);

@@ -32,8 +32,9 @@ Interval clipped(Interval box, const MarginSpec& margin, Index extent) {
 
 MarginSpec drawMargin(Draw& draw, const LayoutSpec& spec, int dim, bool addends) {
   MarginSpec margin{.boxes = {}, .widths = {}, .addends = addends};
-  margin.low = static_cast<TenonBoundary>(draw.upTo(4));
-  margin.high = draw.chance(50) ? margin.low : static_cast<TenonBoundary>(draw.upTo(4));
+  margin.low = static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
+  margin.high =
+      draw.chance(50) ? margin.low : static_cast<TenonBoundary>(draw.upTo(TENON_BOUNDARY_VALUES));
   const int least = draw.chance(25) ? -2 : 0;
   if (draw.chance(50))
     margin.widths = Interval{draw.between(least, 3), draw.between(least, 3)};

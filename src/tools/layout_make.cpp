@@ -9,7 +9,7 @@ namespace tenon::tools {
 
 namespace {
 
-constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate"};
+constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replicate", "values"};
 
 void setMargin(TenonLayout layout, int dim, const MarginSpec& margin) {
   if (margin.widths) {

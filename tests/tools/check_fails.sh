@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # `tenon check` must be able to fail: on an operator whose adjoint is wrong it prints the
-# configuration, what differed and the command that repeats it, which finds the same.
+# configuration, what differed and the command that repeats it, which finds the same. Ranks that wait for
+# one that has failed end too.
 # usage: check_fails.sh MPIEXEC NUMPROC_FLAG TENON
 set -u
 mpiexec=$1 flag=$2 tenon=$3
@@ -26,3 +27,8 @@ for ranks in 1 3; do
   [[ $(grep 'rank 0: ' <<<"$again") == $(grep 'rank 0: ' <<<"$said") ]] ||
     fail "repeated it is another:" "$said" "$again"
 done
+
+said=$("$mpiexec" "$flag" 2 "$tenon" check -only stuck -patience 1 2>&1)
+[[ $? == 1 ]] || fail "the status of ranks that wait is not 1:" "$said"
+[[ $said == *"check: configuration 0 "*"repeat: mpiexec -n 2 tenon check -seed 1 -case 0 -only stuck"* ]] ||
+  fail "ranks that wait are not named:" "$said"
