@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command `tenon`. It knows the library by its public interface alone, and needs no MPI run.
+// The command `tenon`. It knows the library by its public interface alone. Only the commands that are
+// programs of their own initialise it, and MPI with it.
+#include "tools/bench.hpp"
+#include "tools/check.hpp"
 #include "tools/indexes.hpp"
 
 #include <tenon.h>
@@ -12,12 +15,14 @@
 
 namespace {
 
-constexpr int kExitUsage = 2;
+using tenon::tools::kExitUsage;
 
 struct Command {
   const char* name;
   const char* help;
-  void (*run)();
+  void (*print)();                                                   // or
+  const std::vector<tenon::tools::ProgramOption>* options = nullptr; // a program's, and
+  int (*run)() = nullptr;                                            // itself
 };
 
 void printHelp();
@@ -37,7 +42,11 @@ void printInfo() {
     std::printf("warning: %s\n", text);
 }
 
-constexpr Command kCommands[] = {
+const Command kCommands[] = {
+    {"bench", "each movement of data beside its limit and MPI's own call (mpiexec -n 4 ...)",
+     nullptr, &tenon::tools::kBenchOptions, tenon::tools::runBench},
+    {"check", "random operators and layers on these ranks, beside one process (mpiexec -n 4 ...)",
+     nullptr, &tenon::tools::kCheckOptions, tenon::tools::runCheck},
     {"errors", "the index of error codes, as a Markdown table", printErrorIndex},
     {"help", "list the commands", printHelp},
     {"info", "what the library was built with and runs on, and what keeps it slow", printInfo},
@@ -47,8 +56,12 @@ constexpr Command kCommands[] = {
 
 void printHelp() {
   std::printf("usage: tenon <command>\n");
-  for (const Command& command : kCommands)
+  for (const Command& command : kCommands) {
     std::printf("  %-8s %s\n", command.name, command.help);
+    if (command.options)
+      for (const auto& option : *command.options)
+        std::printf("    -%-9s %s [%s]\n", option.name, option.help, option.defaultValue);
+  }
 }
 
 // How many characters must be inserted, deleted or replaced to make b of a.
@@ -98,8 +111,10 @@ int main(int argc, char** argv) {
   const Command& command = nearest(word);
   if (word != command.name)
     return refuse("unknown command", argv[1], command.name);
+  if (command.run)
+    return tenon::tools::runProgram({command.name, *command.options, command.run}, argc, argv);
   if (argc > 2)
     return refuse("unknown argument", argv[2], ("tenon " + word).c_str());
-  command.run();
+  command.print();
   return 0;
 }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/bench.hpp"
+
+#include "tools/bench_case.hpp"
+#include "tools/bench_time.hpp"
+#include "tools/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kBenchOptions = {
+    {"repeat", TENON_OPTION_INT, "15", "rounds, of which the median counts"},
+};
+
+namespace {
+
+constexpr Index kSizes[] = {1 << 10, 64 << 10, 4 << 20};
+
+void say(const std::string& text) {
+  if (worldRank() == 0) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+std::string sizeText(double bytes) {
+  if (bytes < 1 << 10)
+    return fmt::format("{:.0f} B", bytes);
+  return bytes < 1 << 20 ? fmt::format("{:.0f} KiB", bytes / (1 << 10))
+                         : fmt::format("{:.1f} MiB", bytes / (1 << 20));
+}
+
+// Library options that choose how data moves, as they are set.
+std::string routeOptions() {
+  std::string text;
+  int count = 0;
+  require(TenonOptionsGetDeclaredCount(&count));
+  for (int i = 0; i < count; ++i) {
+    const char* key = nullptr;
+    require(TenonOptionsGetDeclared(i, nullptr, &key, nullptr, nullptr, nullptr, nullptr));
+    char value[128] = "";
+    if (std::strncmp(key, "-tenon_conversion_", 18) == 0 &&
+        TenonOptionsGetString("", key + 7, value, sizeof value) == TENON_SUCCESS)
+      text += fmt::format("{} {}\n", key, value);
+  }
+  return text;
+}
+
+void printSettings(int repeat) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", version[64] = "";
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  require(TenonGetVersionString(version, sizeof version));
+  const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
+  say(fmt::format("tenon {}, {} ranks, {:.70}, medians of {} rounds\n{}", version, worldSize(), mpi,
+                  repeat, routeOptions()));
+}
+
+// Both ways must give what the layouts' definition says, or nothing is timed.
+void checkValues(const BenchCase& bench, const Values& got, const Filling& filling,
+                 const char* way) {
+  const std::string wrong =
+      difference(got, heldOf(bench.to, worldRank(), valueOf(bench.from, filling)),
+                 bench.to.box(worldRank()), 0);
+  if (!wrong.empty())
+    throw std::runtime_error(fmt::format("{} by {}{}", bench.name, way, wrong));
+}
+
+// Tenon's operator, bound to tensors of the library.
+class Subject {
+public:
+  explicit Subject(const BenchCase& bench) {
+    const Layout from = makeLayout(MPI_COMM_WORLD, bench.from),
+                 to = makeLayout(MPI_COMM_WORLD, bench.to);
+    require(TenonLinearOpCreateConversion(from, to, TENON_FLOAT64, op_.out()));
+    require(TenonDTensorCreate(from, TENON_FLOAT64, x_.out()));
+    require(TenonDTensorCreate(to, TENON_FLOAT64, y_.out()));
+  }
+  void write(const Values& cells) {
+    void* array = nullptr;
+    require(TenonDTensorGetArray(x_, TENON_FLOAT64, &array));
+    std::copy(cells.begin(), cells.end(), static_cast<double*>(array));
+    require(TenonDTensorRestoreArray(x_, &array));
+    require(TenonLinearOpBind(op_, x_, y_));
+  }
+  void apply() { require(TenonLinearOpApply(op_, x_, y_)); }
+  Values read() {
+    const void* array = nullptr;
+    TenonInt cells = 0;
+    require(TenonDTensorGetLocalSize(y_, &cells));
+    require(TenonDTensorGetArrayRead(y_, TENON_FLOAT64, &array));
+    const auto* first = static_cast<const double*>(array);
+    Values read(first, first + cells);
+    require(TenonDTensorRestoreArrayRead(y_, &array));
+    return read;
+  }
+
+private:
+  LinearOp op_;
+  DTensor x_, y_;
+};
+
+void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
+  const Filling filling{7, true};
+  const Values cells = fill(bench.from, worldRank(), filling);
+  Subject subject(bench);
+  subject.write(cells);
+  Values copied(std::max<Index>(cellsOf(bench.to.box(worldRank())), 1)), given = cells;
+  given.resize(std::max<std::size_t>(cells.size(), 1));
+  const Work ours = [&] { subject.apply(); },
+             theirs = [&] { bench.peer(given.data(), copied.data()); };
+  ours();
+  theirs();
+  checkValues(bench, subject.read(), filling, "tenon");
+  copied.resize(cellsOf(bench.to.box(worldRank())));
+  checkValues(bench, copied, filling, bench.peerName);
+  const std::vector<double> times = medians({ours, theirs}, repeat);
+  const double bytes = bytesOf(bench), limit = limits.of(bytes);
+  say(fmt::format("{:<15}{:>10}{:>12.2f}{:>12.2f}{:>8.2f}{:>12.2f}{:>8.2f}  {}\n", bench.name,
+                  sizeText(bytes), times[0] * 1e6, limit * 1e6, times[0] / limit, times[1] * 1e6,
+                  times[0] / times[1], bench.peerName));
+}
+
+} // namespace
+
+int runBench() {
+  const TenonInt repeat = intOption("repeat");
+  if (repeat < 1 || repeat > 10000 || worldSize() < 2) {
+    if (worldRank() == 0)
+      std::fputs(fmt::format("tenon bench: {} ranks and -repeat {}; the first must be at least 2 "
+                             "(mpiexec -n 2 tenon bench), the second from 1 to 10000\n",
+                             worldSize(), repeat)
+                     .c_str(),
+                 stderr);
+    return kExitUsage;
+  }
+  const int rounds = static_cast<int>(repeat);
+  printSettings(rounds);
+  const Limits limits = measureLimits(rounds);
+  say(fmt::format("latency {:.2f} us, messages {:.2f} GB/s, memcpy {:.2f} GB/s on each of {} ranks "
+                  "at once\n\n",
+                  limits.latency * 1e6, limits.messages / 1e9, limits.memory / 1e9, worldSize()));
+  say(fmt::format("{:<15}{:>10}{:>12}{:>12}{:>8}{:>12}{:>8}  {}\n", "operator", "on a rank",
+                  "tenon us", "limit us", "ratio", "MPI us", "ratio", "MPI call"));
+  for (const Index size : kSizes)
+    for (const BenchCase& bench : benchCases(size))
+      runCase(bench, limits, rounds);
+  return 0;
+}
+
+} // namespace tenon::tools

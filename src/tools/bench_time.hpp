@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Timing on all ranks: medians, in seconds, of the slowest rank's time.
+#pragma once
+
+#include <tenon.h>
+
+#include <functional>
+#include <vector>
+
+namespace tenon::tools {
+
+using Work = std::function<void()>;
+
+// For each work the median over `repeat` rounds, in which the works take turns. A round repeats each
+// work as often as makes it longer than the clock and a barrier. Collective on all ranks.
+std::vector<double> medians(const std::vector<Work>& works, int repeat);
+
+// What the machine allows: half a round trip of 8 bytes between ranks 0 and 1; bytes a second of
+// messages between them, and of memcpy on all ranks at once.
+struct Limits {
+  double latency, messages, memory;
+  // The least time in which something of so many bytes can be told of and copied.
+  double of(double bytes) const { return latency + bytes / memory; }
+};
+Limits measureLimits(int repeat);
+
+} // namespace tenon::tools

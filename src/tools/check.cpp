@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check.hpp"
+
+#include "tools/check_kinds.hpp"
+#include "tools/check_options.hpp"
+#include "tools/watchdog.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kCheckOptions = {
+    {"n", TENON_OPTION_INT, "200", "number of configurations"},
+    {"seed", TENON_OPTION_INT, "1", "of the draws"},
+    {"case", TENON_OPTION_INT, "-1", "the one configuration of that number; -1: the first n"},
+    {"only", TENON_OPTION_STRING, "", "kinds of configurations whose names contain the word"},
+    {"patience", TENON_OPTION_INT, "120",
+     "seconds until a configuration counts as hanging; 0: none"},
+};
+
+namespace {
+
+std::string onlyOption() {
+  char word[64] = "";
+  TenonCallAbort(TenonOptionsGetString("-", "only", word, sizeof word));
+  return word;
+}
+
+std::vector<CaseKind> allKinds() {
+  std::vector<CaseKind> kinds = operatorKinds();
+  const std::vector<CaseKind> layers = layerKinds();
+  kinds.insert(kinds.end(), layers.begin(), layers.end());
+  return kinds;
+}
+
+// Each as often as its weight says.
+std::vector<CaseKind> kindsWith(const std::string& word) {
+  std::vector<CaseKind> found;
+  for (const CaseKind& kind : allKinds())
+    if (std::string(kind.name).find(word) != std::string::npos)
+      found.insert(found.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight, kind);
+  return found;
+}
+
+int refuseOnly(const std::string& word) {
+  std::vector<const char*> names;
+  for (const CaseKind& kind : allKinds())
+    if (kind.weight > 0)
+      names.push_back(kind.name);
+  if (worldRank() == 0)
+    std::fputs(fmt::format("tenon check: no kind of configurations contains '{}'; there are {}\n",
+                           word, fmt::join(names, ", "))
+                   .c_str(),
+               stderr);
+  return kExitUsage;
+}
+
+int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
+  if (worldRank() == 0)
+    std::fputs(fmt::format("tenon check: -n {}, -case {} and -patience {}; the first must be at "
+                           "least 0, the second at least -1, the third from 0 to 86400\n",
+                           n, number, patience)
+                   .c_str(),
+               stderr);
+  return kExitUsage;
+}
+
+// The sweep: one all-reduce after each configuration tells all ranks alike whether to go on.
+class Sweep {
+public:
+  Sweep(TenonInt seed, std::string only, int patience)
+      : seed_(seed), only_(std::move(only)), kinds_(kindsWith(only_)), patience_(patience) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
+    TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
+    TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
+  }
+  ~Sweep() {
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    TenonPopErrorHandler();
+    MPI_Comm_free(&verdicts_);
+  }
+
+  // Whether all ranks found everything right.
+  bool runCase(TenonInt number);
+  int refused() const { return refused_; }
+  const std::string& text() const { return current_->text; }
+
+private:
+  static void endFatally(TenonErrorCode code, int level, const char* message, const char* function,
+                         const char* file, int line, void* sweep);
+  std::string report() const;
+  bool conclude();
+
+  TenonInt seed_, number_ = 0;
+  std::string only_;
+  std::vector<CaseKind> kinds_;
+  ConversionOptions options_;
+  int patience_, refused_ = 0;
+  MPI_Comm verdicts_ = MPI_COMM_NULL;
+  std::optional<Case> current_;
+};
+
+std::string repeatLine(TenonInt seed, TenonInt number, const std::string& only) {
+  return fmt::format("mpiexec -n {} tenon check -seed {} -case {}{}", worldSize(), seed, number,
+                     only.empty() ? "" : " -only " + only);
+}
+
+std::string Sweep::report() const {
+  return fmt::format("tenon check: configuration {} fails:{}\n  rank {}: {}\n  repeat: {}\n",
+                     number_, current_->text, worldRank(), current_->finding,
+                     repeatLine(seed_, number_, only_));
+}
+
+// An error of one rank in Apply: the others wait for it, so it speaks and ends them.
+void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char*, const char*, int,
+                       void* sweep) {
+  auto& self = *static_cast<Sweep*>(sweep);
+  self.current_->found(TenonErrorName(code), std::string(": ") + message);
+  std::fputs(self.report().c_str(), stderr);
+  MPI_Abort(MPI_COMM_WORLD, kExitFailed);
+}
+
+bool Sweep::runCase(TenonInt number) {
+  number_ = number;
+  current_.emplace(
+      Case{.comm = MPI_COMM_WORLD,
+           .rank = worldRank(),
+           .ranks = worldSize(),
+           .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number))});
+  const CaseKind kind = current_->draw.of(kinds_);
+  current_->text = std::string(" ") + kind.name;
+  const Watchdog watchdog(patience_,
+                          fmt::format("tenon check: configuration {} hangs\n  repeat: {}\n", number,
+                                      repeatLine(seed_, number, only_)));
+  try {
+    options_.draw(*current_);
+    kind.run(*current_);
+  } catch (const std::runtime_error& error) {
+    current_->found("error: ", error.what());
+    Watchdog::say(report());
+  }
+  refused_ += current_->isRefused;
+  return conclude();
+}
+
+// The lowest rank that has a finding speaks for all.
+bool Sweep::conclude() {
+  const int rank = worldRank(), mine = current_->finding.empty() ? worldSize() : rank;
+  int first = 0;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, verdicts_);
+  if (first == rank)
+    std::fputs(report().c_str(), stderr);
+  return first == worldSize();
+}
+
+} // namespace
+
+int runCheck() {
+  const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
+                 patience = intOption("patience");
+  const std::string only = onlyOption();
+  if (n < 0 || one < -1 || patience < 0 || patience > 86400)
+    return refuseNumbers(n, one, patience);
+  if (kindsWith(only).empty())
+    return refuseOnly(only);
+  Sweep sweep(seed, only, static_cast<int>(patience));
+  const TenonInt first = one < 0 ? 0 : one, end = one < 0 ? n : one + 1;
+  for (TenonInt number = first; number < end; ++number) {
+    if (!sweep.runCase(number))
+      return kExitFailed;
+    TenonCallAbort(TenonProgressShow("check", number - first + 1, end - first, nullptr, 0));
+  }
+  if (worldRank() == 0) {
+    if (one >= 0)
+      std::fputs(fmt::format("tenon check: configuration {}:{}\n", one, sweep.text()).c_str(),
+                 stdout);
+    std::fputs(
+        fmt::format("tenon check: {} configurations on {} ranks with seed {} are right, {} of "
+                    "them refused as by one process\n",
+                    end - first, worldSize(), seed, sweep.refused())
+            .c_str(),
+        stdout);
+  }
+  return 0;
+}
+
+} // namespace tenon::tools

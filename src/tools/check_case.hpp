@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One random configuration of `tenon check`: its draws, its description, and the first thing that
+// this rank found wrong. A finding ends nothing: the case goes on, so that no rank waits for
+// another, and the ranks compare their findings at its end.
+#pragma once
+
+#include "tools/draw.hpp"
+#include "tools/values.hpp"
+
+namespace tenon::tools {
+
+struct Case {
+  MPI_Comm comm;
+  int rank, ranks;
+  Draw draw;
+  std::string text = {};    // the configuration
+  std::string finding = {}; // what differed first
+  bool isRefused = false;   // by one process and by all alike
+
+  int position(const MeshSpec& mesh) const { return mesh.positionOf(rank); }
+  // A difference of values.hpp, or "" for none.
+  void found(const std::string& what, const std::string& difference) {
+    if (finding.empty() && !difference.empty())
+      finding = what + difference;
+  }
+};
+
+// A kind of configurations, by which -only chooses.
+struct CaseKind {
+  const char* name;
+  void (*run)(Case& c);
+  int weight = 1; // how often it is drawn; 0: only where -only names it
+};
+
+inline TenonDataType drawFloating(Draw& draw) {
+  return draw.chance(50) ? TENON_FLOAT32 : TENON_FLOAT64;
+}
+
+inline const char* typeText(TenonDataType type) {
+  return type == TENON_FLOAT32 ? "float32" : type == TENON_FLOAT64 ? "float64" : "int64";
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kinds of configurations that `tenon check` draws.
+#pragma once
+
+#include "tools/check_case.hpp"
+
+namespace tenon::tools {
+
+std::vector<CaseKind> operatorKinds();
+std::vector<CaseKind> layerKinds();
+
+// Each primitive by its name, on one axis of a mesh.
+void checkPrimitive(Case& c);
+// A halo exchange and its adjoint on one ghosted array of the caller's.
+void checkInPlace(Case& c);
+// Allocate, clear, add, copy and move on boxes of each rank's own memory.
+void checkMemory(Case& c);
+// An operator whose adjoint is wrong, on purpose: the check must find it.
+void checkBroken(Case& c);
+// A rank that fails alone while the others wait for it.
+void checkStuck(Case& c);
+
+} // namespace tenon::tools

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check_layer.hpp"
+
+#include "tools/layer_step.hpp"
+#include "tools/layout_draw.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon::tools {
+
+namespace {
+
+double toleranceOf(TenonDataType type) {
+  return type == TENON_FLOAT32 ? 2e-5 : 1e-12;
+}
+
+std::string drawSignature(Draw& draw, const LayerPlan& plan, int axes) {
+  std::string text;
+  for (int axis = 0; axis < axes; ++axis)
+    text += (axis > 0 ? "," : "") + draw.of(plan.letters);
+  return text;
+}
+
+std::string drawStorage(Draw& draw, int axes) {
+  if (draw.chance(70))
+    return draw.chance(60) ? "use" : "root";
+  std::string text = draw.of<std::string>({"S0", "B", "R"});
+  for (int axis = 1; axis < axes; ++axis)
+    text += "," + draw.of<std::string>({"S0", "B", "R"});
+  return text;
+}
+
+// The signature by call or by option.
+void sign(Case& c, TenonLayer layer, const std::string& letters) {
+  const bool byOption = c.draw.chance(30);
+  c.text += fmt::format(" signature {}{}", letters, byOption ? " by option" : "");
+  if (!byOption)
+    return require(TenonLayerSetSignature(layer, letters.c_str()));
+  require(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(layer), "check_"));
+  require(TenonOptionsSet("-tenon_check_signature", letters.c_str()));
+  require(TenonLayerSetFromOptions(layer));
+}
+
+void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const MeshSpec& mesh) {
+  if (!plan.letters.empty() && c.draw.chance(60))
+    sign(c, layer, drawSignature(c.draw, plan, mesh.axes()));
+  const std::string storage = drawStorage(c.draw, mesh.axes());
+  const std::string backend = c.draw.of<std::string>({"auto", "reference", "blas"});
+  c.text += fmt::format(" storage {} backend {};", storage, backend);
+  require(TenonLayerSetStorage(layer, storage.c_str()));
+  require(TenonLayerSetBackend(layer, backend.c_str()));
+}
+
+Field makeTarget(Case& c, const LayerPlan& plan, MPI_Comm comm, const LayoutSpec& spec) {
+  Field target(makeLayout(comm, spec), plan.targetType, c.draw.chance(25), c.draw);
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  target.write(heldOf(spec, spec.mesh.positionOf(rank), plan.target));
+  return target;
+}
+
+LayerStep alone(Case& c, const LayerPlan& plan, TenonDataType type) {
+  std::vector<Layout> inputs;
+  for (const Indices& shape : plan.inputs)
+    inputs.push_back(makeLayout(MPI_COMM_SELF, everywhere(shape, 1)));
+  LayerStep step(plan.make(MPI_COMM_SELF, nullptr), std::move(inputs));
+  require(TenonLayerSetDataType(step.layer(), type));
+  require(TenonLayerSetBackend(step.layer(), "reference"));
+  if (!plan.target.empty())
+    step.setTarget(makeTarget(c, plan, MPI_COMM_SELF, everywhere(plan.targetShape, 1)));
+  return step;
+}
+
+// Layouts of the inputs on one mesh.
+std::vector<LayoutSpec> drawInputs(Case& c, const LayerPlan& plan) {
+  const MeshSpec mesh = drawMesh(c.draw, c.ranks);
+  std::vector<LayoutSpec> specs;
+  for (const Indices& shape : plan.inputs) {
+    specs.push_back(drawLayout(c.draw, shape, mesh));
+    c.text += " of " + specs.back().text();
+  }
+  return specs;
+}
+
+LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSpec>& specs,
+                      TenonDataType type) {
+  std::vector<Layout> inputs;
+  for (const LayoutSpec& spec : specs)
+    inputs.push_back(makeLayout(c.comm, spec));
+  LayerStep step(plan.make(c.comm, &specs[0].mesh), std::move(inputs));
+  require(TenonLayerSetDataType(step.layer(), type));
+  drawSettings(c, plan, step.layer(), specs[0].mesh);
+  if (!plan.target.empty())
+    step.setTarget(
+        makeTarget(c, plan, c.comm, drawValues(c.draw, plan.targetShape, specs[0].mesh)));
+  return step;
+}
+
+void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, LayerStep& theirs) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const Filling value{c.draw.number(), false}, direction{c.draw.number(), false};
+    const int position = c.position(specs[i].mesh);
+    ours.x[i].write(fill(specs[i], position, value));
+    theirs.x[i].write(valueOf(specs[i], value));
+    ours.direction[i].write(fill(specs[i], position, direction));
+    theirs.direction[i].write(valueOf(specs[i], direction));
+  }
+}
+
+std::string propertiesOf(TenonDTensor x) {
+  Layout layout;
+  require(TenonDTensorGetLayout(x, layout.out()));
+  char text[64] = "";
+  require(TenonLayoutGetProperties(layout, text, sizeof text));
+  return text;
+}
+
+bool hasLetter(TenonDTensor x, char letter) {
+  return propertiesOf(x).find(letter) != std::string::npos;
+}
+
+// Addends that differ on all ranks where no copies must be equal, and the same value for one process.
+void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
+  const TenonInt seed = c.draw.upTo(1 << 20);
+  require(hasLetter(ours.dy(), 'B') ? TenonDTensorFillUniform(ours.dy(), seed, 0, -1, 1)
+                                    : TenonDTensorFillTest(ours.dy(), seed, TENON_FALSE));
+  theirs.dy().write(gathered(ours.dy(), c.comm));
+}
+
+// Every copy is compared; what holds addends is summed first.
+void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
+             double factor = 1) {
+  Values expected = theirs.read();
+  for (double& e : expected)
+    e *= factor;
+  const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
+  if (hasLetter(ours, 'P'))
+    return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));
+  Indices shape;
+  for (const Interval& i : theirs.box())
+    shape.push_back(i.size());
+  Values part;
+  forEachCell(ours.box(),
+              [&](const Indices& cell) { part.push_back(expected[placeOf(cell, shape)]); });
+  c.found(what, difference(ours.read(), part, ours.box(), tolerance));
+}
+
+// <J v, w> = <v, J* w> on one process.
+void dotTest(Case& c, LayerStep& step, TenonDataType type) {
+  double difference = 0, size = 1;
+  const auto add = [&](const Field& a, const Field& b, double sign) {
+    const Values left = a.read(), right = b.read();
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      difference += sign * left[i] * right[i];
+      size += std::abs(left[i] * right[i]);
+    }
+  };
+  add(step.tangent(), step.dy(), 1);
+  for (std::size_t i = 0; i < step.x.size(); ++i)
+    add(step.direction[i], step.dx[i], -1);
+  const std::vector<Field> tangents = step.parameterTangents(), gradients = step.gradients();
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    add(tangents[i], gradients[i], -1);
+  if (!(std::abs(difference) <= toleranceOf(type) * size))
+    c.found("dot test of tangent and adjoint on one process",
+            fmt::format(": the pairings differ by {}", difference));
+}
+
+void compareGradients(Case& c, LayerStep& ours, LayerStep& theirs, double factor) {
+  const std::vector<Field> a = ours.gradients(), b = theirs.gradients();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    compare(c, fmt::format("gradient by parameter {} after {} steps", i, factor), a[i], b[i],
+            factor);
+}
+
+void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
+  compare(c, "output", ours.y(), theirs.y());
+  compare(c, "tangent", ours.tangent(), theirs.tangent());
+  for (std::size_t i = 0; i < ours.x.size(); ++i)
+    compare(c, fmt::format("gradient by input {}", i), ours.dx[i], theirs.dx[i]);
+  compareGradients(c, ours, theirs, 1);
+  for (std::vector<Field>* fields : {&ours.x, &ours.direction, &ours.dx, &ours.outputs})
+    for (const Field& field : *fields)
+      c.found("a caller's array", field.isGuardIntact() ? "" : ": cells around the box changed");
+}
+
+// The same step once more doubles the parameter gradients.
+void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
+  ours.apply();
+  ours.applyAdjoint();
+  compare(c, "output of the second step", ours.y(), theirs.y());
+  compareGradients(c, ours, theirs, 2);
+}
+
+// Inference gives the same and keeps nothing.
+void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
+  require(TenonLayerSetTraining(ours.layer(), TENON_FALSE));
+  ours.apply();
+  compare(c, "output of inference", ours.y(), theirs.y());
+}
+
+// Whether set-up succeeds; the ranks must refuse what one process refuses.
+bool isAccepted(Case& c, LayerStep& ours, LayerStep& theirs) {
+  const TenonErrorCode expected = theirs.setUp(), got = ours.setUp();
+  if (got != expected) {
+    char message[1024] = "";
+    TenonGetLastError(nullptr, message, sizeof message);
+    c.found("set-up", fmt::format(": one process returned {}, this rank {}; the last error was: {}",
+                                  TenonErrorName(expected), TenonErrorName(got), message));
+  }
+  c.isRefused = expected != TENON_SUCCESS;
+  return expected == TENON_SUCCESS && got == TENON_SUCCESS;
+}
+
+} // namespace
+
+void checkLayer(Case& c, const LayerPlan& plan) {
+  const TenonDataType type = drawFloating(c.draw);
+  c.text += fmt::format(" {}", typeText(type));
+  const std::vector<LayoutSpec> specs = drawInputs(c, plan);
+  LayerStep theirs = alone(c, plan, type), ours = distributed(c, plan, specs, type);
+  if (!isAccepted(c, ours, theirs))
+    return;
+  const TenonInt seed = c.draw.upTo(1 << 20);
+  for (LayerStep* step : {&ours, &theirs}) {
+    step->fillParameters(seed);
+    step->makeTensors(type, step == &ours, c.draw);
+  }
+  fillInputs(c, specs, ours, theirs);
+  fillCotangent(c, ours, theirs);
+  for (LayerStep* step : {&ours, &theirs}) {
+    step->apply();
+    step->applyTangent();
+    step->applyAdjoint();
+  }
+  dotTest(c, theirs, type);
+  compareAll(c, ours, theirs);
+  if (!plan.isRandom && c.draw.chance(25))
+    compareAccumulated(c, ours, theirs);
+  if (!plan.isRandom && c.draw.chance(20))
+    compareInference(c, ours, theirs);
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/check_options.hpp"
+
+#include <sstream>
+
+namespace tenon::tools {
+
+namespace {
+
+constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
+
+// Without what not every machine has, and "auto" takes where it is there.
+std::vector<std::string> wordsOf(const char* choices) {
+  std::vector<std::string> words;
+  std::istringstream text(choices);
+  for (std::string word; std::getline(text, word, '|');)
+    if (word != "shared")
+      words.push_back(word);
+  return words;
+}
+
+} // namespace
+
+ConversionOptions::ConversionOptions() {
+  int count = 0;
+  require(TenonOptionsGetDeclaredCount(&count));
+  for (int i = 0; i < count; ++i) {
+    const char *key = nullptr, *choices = nullptr;
+    TenonOptionType type;
+    require(TenonOptionsGetDeclared(i, nullptr, &key, &type, nullptr, nullptr, &choices));
+    const std::string name = key, start = std::string(kStart) + kOwner;
+    if (type != TENON_OPTION_CHOICE || name.compare(0, start.size(), start) != 0)
+      continue;
+    TenonBool isGiven = TENON_FALSE;
+    require(TenonOptionsHas("", key + sizeof kStart - 1, &isGiven));
+    if (!isGiven)
+      open_.push_back({name, wordsOf(choices)});
+  }
+}
+
+void ConversionOptions::draw(Case& c) const {
+  for (const Option& option : open_) {
+    const std::string choice = c.draw.of(option.choices);
+    require(TenonOptionsSet(option.key.c_str(), choice.c_str()));
+    c.text += " " + option.key + " " + choice;
+  }
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How the library moves data is a matter of options, -tenon_conversion_..., and must not change any
+// result: `tenon check` draws those that its caller has left open.
+#pragma once
+
+#include "tools/check_case.hpp"
+
+namespace tenon::tools {
+
+class ConversionOptions {
+public:
+  ConversionOptions();
+  // Sets each to one of its choices.
+  void draw(Case& c) const;
+
+private:
+  struct Option {
+    std::string key;
+    std::vector<std::string> choices;
+  };
+  std::vector<Option> open_;
+};
+
+} // namespace tenon::tools

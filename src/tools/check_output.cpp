@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What an operator has put out, beside what the definition of its layout says.
+#include "tools/check_operator.hpp"
+
+#include <functional>
+
+namespace tenon::tools {
+
+namespace {
+
+// The cells of all ranks, on each.
+std::vector<Values> allCells(const Case& c, const Values& mine) {
+  std::vector<int> counts(c.ranks), starts(c.ranks, 0);
+  const int count = static_cast<int>(mine.size());
+  MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, c.comm);
+  for (int r = 1; r < c.ranks; ++r)
+    starts[r] = starts[r - 1] + counts[r - 1];
+  Values all(starts.back() + counts.back());
+  MPI_Allgatherv(mine.data(), count, MPI_DOUBLE, all.data(), counts.data(), starts.data(),
+                 MPI_DOUBLE, c.comm);
+  std::vector<Values> cells;
+  for (int r = 0; r < c.ranks; ++r)
+    cells.emplace_back(all.begin() + starts[r], all.begin() + starts[r] + counts[r]);
+  return cells;
+}
+
+// The position with the given coordinate on all axes of a property.
+int sibling(const LayoutSpec& spec, int position, char letter, const std::vector<int>& at) {
+  int result = 0;
+  for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+    result =
+        result * spec.mesh.extents[axis] +
+        (spec.properties[axis].letter == letter ? at[axis] : spec.mesh.coordinate(position, axis));
+  return result;
+}
+
+// The sum of what the positions along the P axes hold, cell by cell.
+Values summedOverAxes(const LayoutSpec& spec, int position,
+                      const std::function<Values(int)>& held) {
+  Values sum(cellsOf(spec.box(position)));
+  for (int p = 0; position >= 0 && p < spec.mesh.size(); ++p) {
+    std::vector<int> at;
+    for (int axis = 0; axis < spec.mesh.axes(); ++axis)
+      at.push_back(spec.mesh.coordinate(p, axis));
+    if (sibling(spec, position, 'P', at) != p)
+      continue;
+    const Values addend = held(p);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += addend[i];
+  }
+  return sum;
+}
+
+bool hasMarginAddends(const LayoutSpec& spec) {
+  for (const auto& margin : spec.margins)
+    if (margin && margin->addends)
+      return true;
+  return false;
+}
+
+Values combined(const Values& moved, double beta, const Values& before) {
+  Values sum = moved;
+  for (std::size_t i = 0; beta != 0 && i < sum.size(); ++i)
+    sum[i] += beta * before[i];
+  return sum;
+}
+
+} // namespace
+
+void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Values& moved, double beta,
+                   const Filling& before, const std::string& what) {
+  const int position = c.position(to.mesh);
+  const std::vector<Values> cells = allCells(c, y.read());
+  const auto held = [&](int p) { return cells[to.mesh.ranks[p]]; };
+  if (hasMarginAddends(to))
+    c.found(what + ", summed over the ranks,",
+            difference(valueOf(to, held), combined(kept(to, moved), beta, valueOf(to, before)),
+                       boxOf(to.shape), 0));
+  else
+    c.found(what + (to.has('P') ? ", summed over the ranks," : ""),
+            difference(
+                summedOverAxes(to, position, held),
+                combined(heldOf(to, position, moved), beta,
+                         summedOverAxes(to, position, [&](int p) { return fill(to, p, before); })),
+                to.box(position), 0));
+  const std::vector<int> origin(to.mesh.axes(), 0);
+  if (position >= 0)
+    c.found(what + ", copies compared,",
+            difference(held(position), held(sibling(to, position, 'B', origin)), y.box(), 0));
+}
+
+} // namespace tenon::tools

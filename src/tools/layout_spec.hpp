@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layouts as `tenon check` knows them: plain data with an arithmetic of its own, written from the
+// definition and sharing nothing with the library, which is compared with it.
+#pragma once
+
+#include "tools/handles.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::tools {
+
+using Index = TenonInt;
+using Indices = std::vector<Index>;
+
+struct Interval {
+  Index begin = 0, end = 0;
+  Index size() const { return end > begin ? end - begin : 0; }
+  bool contains(Index i) const { return begin <= i && i < end; }
+  bool operator==(const Interval&) const = default;
+};
+
+using Box = std::vector<Interval>;
+
+Index cellsOf(const Box& box);
+Index cellsOf(const Indices& shape);
+Box boxOf(const Indices& shape);
+
+// Calls visit(cell) for the cells of a box in row-major order.
+template <class Visit>
+void forEachCell(const Box& box, Visit visit) {
+  Indices cell(box.size());
+  for (std::size_t d = 0; d < box.size(); ++d)
+    cell[d] = box[d].begin;
+  for (Index left = cellsOf(box); left > 0; --left) {
+    visit(static_cast<const Indices&>(cell));
+    for (int d = static_cast<int>(box.size()) - 1; d >= 0 && ++cell[d] == box[d].end; --d)
+      cell[d] = box[d].begin;
+  }
+}
+
+// Row-major place of a cell in a tensor of that shape.
+Index placeOf(const Indices& cell, const Indices& shape);
+
+struct MeshSpec {
+  std::vector<int> extents = {}, ranks = {}; // ranks by position
+  int size() const { return static_cast<int>(ranks.size()); }
+  int axes() const { return static_cast<int>(extents.size()); }
+  int positionOf(int rank) const; // -1: not in the mesh
+  int coordinate(int position, int axis) const;
+  bool operator==(const MeshSpec&) const = default;
+};
+
+struct Property {
+  char letter = 'B'; // S, B, P, R
+  int dim = -1;      // of S
+  bool operator==(const Property&) const = default;
+};
+
+struct MarginSpec {
+  std::vector<Interval> boxes = {}; // one for each part, clipped where the mode is none
+  std::optional<Interval> widths =
+      {}; // low and high, if the boxes are the parts and this much more
+  TenonBoundary low = TENON_BOUNDARY_NONE, high = TENON_BOUNDARY_NONE;
+  bool addends = false;
+};
+
+struct LayoutSpec {
+  Indices shape = {};
+  MeshSpec mesh = {};
+  std::vector<Property> properties = {};        // by axis
+  std::vector<std::vector<int>> splitAxes = {}; // by dimension, major first
+  std::vector<Indices> cuts = {};               // by dimension
+  std::vector<std::optional<MarginSpec>> margins = {};
+
+  int ndim() const { return static_cast<int>(shape.size()); }
+  int part(int position, int dim) const;
+  Interval owned(int dim, int part) const { return {cuts[dim][part], cuts[dim][part + 1]}; }
+  Interval held(int dim, int part) const;
+  bool isActive(int position) const;
+  // What a position holds, with margins and without; nothing where it is not active.
+  Box box(int position) const;
+  Box ownedBox(int position) const;
+  bool has(char letter) const;
+  bool hasMargins() const;
+  bool hasAddends() const; // a P axis or a margin of addends
+  // Whether every domain cell lies in the box of the part that owns it, in one dimension.
+  bool covers(int dim, Index cell) const;
+  LayoutSpec dual() const;
+  LayoutSpec withoutMargins() const;
+  std::string propertyText() const;
+  std::string text() const;
+};
+
+// The axes that split a dimension in mesh order, and the cuts that are balanced by the major axis
+// and then each part by the next.
+std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim);
+Indices balancedCuts(const LayoutSpec& spec, int dim);
+// The cuts after each part was divided evenly into so many.
+Indices divided(const Indices& cuts, int parts);
+
+// The whole tensor on each rank of a communicator.
+LayoutSpec everywhere(const Indices& shape, int ranks);
+
+// The domain cell that a cell shows by the boundary modes, or none for a zero.
+std::optional<Index> extension(Index cell, Index extent, TenonBoundary low, TenonBoundary high);
+
+// The library's object for a specification, whose boxes are compared with the specification's.
+Layout makeLayout(MPI_Comm comm, const LayoutSpec& spec);
+
+std::string listText(const Indices& list);
+std::string boxText(const Box& box);
+
+} // namespace tenon::tools

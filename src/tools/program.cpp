@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/program.hpp"
+
+#include <cctype>
+#include <cstdio>
+#include <exception>
+
+namespace tenon::tools {
+
+namespace {
+
+bool isOption(const char* word) {
+  return word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+}
+
+// The first word behind the command that is neither an option nor the value of one.
+const char* strayWord(int argc, char** argv) {
+  for (int i = 2; i < argc; ++i)
+    if (!isOption(argv[i]) && !isOption(argv[i - 1]))
+      return argv[i];
+  return nullptr;
+}
+
+int refuse(const Program& program, const char* word) {
+  if (worldRank() == 0)
+    std::fprintf(stderr,
+                 "tenon: unknown argument '%s' of tenon %s; its options are listed by tenon "
+                 "help\n",
+                 word, program.name);
+  return kExitUsage;
+}
+
+// After a failed start: the ranks' messages must be out before the first of them ends.
+int endEarly() {
+  int isRunning = 0;
+  MPI_Initialized(&isRunning);
+  if (isRunning)
+    MPI_Finalize();
+  return kExitUsage;
+}
+
+// An exception that leaves one rank may keep the others waiting, so it ends them all.
+int runGuarded(const Program& program) {
+  try {
+    return program.run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tenon %s: rank %d: %s\n", program.name, worldRank(), error.what());
+    MPI_Abort(MPI_COMM_WORLD, kExitFailed);
+  }
+  return kExitFailed;
+}
+
+} // namespace
+
+int runProgram(const Program& program, int argc, char** argv) {
+  for (const ProgramOption& option : program.options)
+    TenonCallAbort(TenonOptionsDeclare(program.name, option.name, option.type, option.defaultValue,
+                                       option.help, nullptr));
+  if (TenonInitialize(&argc, &argv, nullptr) != TENON_SUCCESS)
+    return endEarly();
+  const char* stray = strayWord(argc, argv);
+  const int status = stray ? refuse(program, stray) : runGuarded(program);
+  return TenonFinalize() == TENON_SUCCESS ? status : kExitFailed;
+}
+
+TenonInt intOption(const char* name) {
+  TenonInt value = 0;
+  TenonCallAbort(TenonOptionsGetInt("-", name, &value));
+  return value;
+}
+
+int worldRank() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+int worldSize() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+} // namespace tenon::tools

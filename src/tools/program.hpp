@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Commands of `tenon` that run on all ranks: their options, and the life of the library around them.
+#pragma once
+
+#include <tenon.h>
+
+#include <vector>
+
+namespace tenon::tools {
+
+inline constexpr int kExitFailed = 1, kExitUsage = 2;
+
+struct ProgramOption {
+  const char* name;
+  TenonOptionType type;
+  const char* defaultValue;
+  const char* help;
+};
+
+struct Program {
+  const char* name; // the command's word
+  const std::vector<ProgramOption>& options;
+  int (*run)(); // gives the exit status; called between TenonInitialize and TenonFinalize
+};
+
+// The command line's options are read and checked; a word that is none is refused. Gives the exit
+// status.
+int runProgram(const Program& program, int argc, char** argv);
+
+TenonInt intOption(const char* name);
+int worldRank();
+int worldSize();
+
+} // namespace tenon::tools

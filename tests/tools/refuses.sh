@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Wrong words on the command line of check and bench: status 2, and a message that helps.
+# usage: refuses.sh MPIEXEC NUMPROC_FLAG TENON
+set -u
+mpiexec=$1 flag=$2 tenon=$3
+status=0
+
+# refused RANKS PATTERN WORD...
+refused() {
+  local ranks=$1 pattern=$2 said
+  shift 2
+  said=$("$mpiexec" "$flag" "$ranks" "$tenon" "$@" 2>&1)
+  if [[ $? != 2 || $said != *$pattern* ]]; then
+    printf 'tenon %s on %s ranks should be refused with "%s", but says:\n%s\n' "$*" "$ranks" \
+      "$pattern" "$said" >&2
+    status=1
+  fi
+}
+
+refused 2 "'-only'" check -onli halo
+refused 2 "expected an integer" check -n many
+refused 2 "unknown argument 'halo'" check halo
+refused 2 "unknown argument 'halo'" check -n 3 halo
+refused 2 "-n -3" check -n -3
+refused 2 "-case -2" check -case -2
+refused 2 "no kind of configurations contains 'hola'; there are conversion, halo" check -only hola
+refused 1 "must be at least 2" bench
+refused 2 "-repeat 0" bench -repeat 0
+refused 1 "did you mean 'check'" chek
+exit $status
