@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sum of float64 arrays over all ranks (P -> B), beside MPI_Allreduce and a local memcpy.
+//
+//   mpiexec -n 2 tests/bench/all_reduce
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon::bench {
+namespace {
+
+constexpr Target kShort{1, 0.2e-6}, kLong{0.65, 0};
+constexpr TenonInt kKi = 1024, kMi = 1024 * kKi;
+
+struct Size {
+  TenonInt bytes;
+  int calls;
+  std::optional<Target> target;
+};
+
+std::string nameOf(TenonInt bytes) {
+  if (bytes < kKi)
+    return fmt::format("all-reduce {} B", bytes);
+  return bytes < kMi ? fmt::format("all-reduce {} KiB", bytes / kKi)
+                     : fmt::format("all-reduce {} MiB", bytes / kMi);
+}
+
+// The operator with its tensors, the library's or on arrays of the caller's.
+struct Sum {
+  Sum(MPI_Comm comm, TenonInt count, bool callers)
+      : addends(makeLayout(comm, {count}, "P")), arrays(callers ? 2 * count : 0) {
+    check(TenonLinearOpCreateAllReduce(addends, 0, TENON_FLOAT64, op.put()));
+    check(TenonLinearOpGetRange(op, sums.put()));
+    check(TenonDTensorCreate(addends, TENON_FLOAT64, x.put()));
+    check(TenonDTensorCreate(sums, TENON_FLOAT64, y.put()));
+    if (callers) {
+      check(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
+      check(TenonDTensorPlaceArray(y, arrays.data() + count, nullptr, nullptr, nullptr));
+    }
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    for (TenonInt i = 0; i < count; ++i)
+      input()[i] = static_cast<double>((i + 5 * rank) % 17);
+  }
+  double* input() { return arrayOf<double>(x, TENON_FLOAT64); }
+  double* output() { return arrayOf<double>(y, TENON_FLOAT64); }
+  void apply() { check(TenonLinearOpApply(op, x, y)); }
+
+  LayoutHandle addends, sums;
+  OpHandle op;
+  TensorHandle x, y;
+  std::vector<double> arrays;
+};
+
+void addTenon(Race& race, MPI_Comm comm, const std::vector<double>& want, Sum& sum, Sum& bound,
+              const std::string& memory) {
+  check(TenonLinearOpBind(bound.op, bound.x, bound.y));
+  for (Sum* each : {&sum, &bound}) {
+    each->apply();
+    each->apply();
+    requireEqual(comm, "all-reduce", {each->output(), each->output() + want.size()}, want);
+  }
+  race.add("Apply " + memory, [&] { sum.apply(); });
+  race.add("bound " + memory, [&] { bound.apply(); });
+}
+
+void measure(MPI_Comm comm, const Size& size) {
+  const TenonInt count = size.bytes / 8;
+  Sum own(comm, count, false), ownBound(comm, count, false);
+  Sum callers(comm, count, true), callersBound(comm, count, true);
+  const std::vector<double> x(own.input(), own.input() + count);
+  std::vector<double> y(count);
+  const auto reduce = [&] {
+    MPI_Allreduce(x.data(), y.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm);
+  };
+  reduce();
+  Race race(comm, nameOf(size.bytes), size.calls);
+  addTenon(race, comm, std::vector<double>(y), own, ownBound, "library");
+  addTenon(race, comm, std::vector<double>(y), callers, callersBound, "caller");
+  race.add("MPI_Allreduce", reduce);
+  std::vector<double> copy(count);
+  race.add("memcpy", [&] { std::memcpy(copy.data(), x.data(), size.bytes); });
+  race.time();
+  for (const char* memory : {"library", "caller"})
+    for (const char* how : {"Apply ", "bound "}) {
+      const std::string method = std::string(how) + memory;
+      race.print(method, memory, "MPI_Allreduce", size.target);
+      if (size.bytes >= kMi)
+        race.print(method, memory, "memcpy");
+    }
+}
+
+void run() {
+  printHead(MPI_COMM_WORLD);
+  for (const Size& size :
+       {Size{8, 200, kShort}, Size{64, 200, kShort}, Size{kKi, 200, kShort}, Size{64 * kKi, 50, {}},
+        Size{kMi, 5, kLong}, Size{8 * kMi, 1, kLong}, Size{64 * kMi, 1, kLong}})
+    measure(MPI_COMM_WORLD, size);
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}

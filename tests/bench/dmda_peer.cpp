@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bench/dmda_peer.hpp"
+
+#include <petscdmda.h>
+
+#include <stdexcept>
+
+namespace tenon::bench {
+
+namespace {
+
+void check(PetscErrorCode code) {
+  if (code != 0)
+    throw std::runtime_error("a call of PETSc failed");
+}
+
+} // namespace
+
+struct DmdaHalo::Grid {
+  DM grid = nullptr;
+  Vec values = nullptr;
+};
+
+DmdaHalo::DmdaHalo(MPI_Comm comm, int cells, int channels, int width)
+    : grid_(std::make_unique<Grid>()) {
+  PetscBool running = PETSC_FALSE;
+  check(PetscInitialized(&running));
+  if (!running)
+    check(PetscInitializeNoArguments());
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  check(DMDACreate3d(comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
+                     cells, cells, cells, 1, 1, ranks, channels, width, nullptr, nullptr, nullptr,
+                     &grid_->grid));
+  check(DMSetUp(grid_->grid));
+  check(DMCreateLocalVector(grid_->grid, &grid_->values));
+}
+
+DmdaHalo::~DmdaHalo() {
+  VecDestroy(&grid_->values);
+  DMDestroy(&grid_->grid);
+}
+
+double* DmdaHalo::array() {
+  double *array = nullptr, *lent = nullptr;
+  check(VecGetArray(grid_->values, &array));
+  lent = array;
+  check(VecRestoreArray(grid_->values, &lent));
+  return array;
+}
+
+void DmdaHalo::run() {
+  check(DMLocalToLocalBegin(grid_->grid, grid_->values, INSERT_VALUES, grid_->values));
+  check(DMLocalToLocalEnd(grid_->grid, grid_->values, INSERT_VALUES, grid_->values));
+}
+
+} // namespace tenon::bench

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// PETSc's ghost update of a three-dimensional DMDA with a star stencil, split in its slowest
+// dimension, from a local vector into itself (DMLocalToLocal).
+#pragma once
+
+#include <tenon/mpi.h>
+
+#include <memory>
+
+namespace tenon::bench {
+
+class DmdaHalo {
+public:
+  DmdaHalo(MPI_Comm comm, int cells, int channels, int width);
+  ~DmdaHalo();
+  // The local array [slow, middle, fast, channel] with its ghosts, to be written.
+  double* array();
+  void run();
+
+private:
+  struct Grid;
+  std::unique_ptr<Grid> grid_;
+};
+
+} // namespace tenon::bench

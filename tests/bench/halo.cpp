@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The halo exchange in place of a grid of n^3 cells with 16 float64 channels, split in its slowest
+// dimension, on a ghosted array in memory of the library's or the caller's. Beside it: the limit, a
+// memcpy of the bytes that a rank receives and two ping-pongs of 8 bytes; persistent messages by
+// hand; and PETSc's DMLocalToLocal. The ghosted array is the same for all.
+//
+//   mpiexec -n 2 tests/bench/halo
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+#include "bench/slab_exchange.hpp"
+#ifdef TENON_BENCH_PETSC
+#include "bench/dmda_peer.hpp"
+#endif
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kChannels = 16;
+constexpr Target kLibrary{1.5}, kCaller{0.65};
+
+using Values = std::vector<double>;
+
+// This rank's slabs of the grid, with the ghosts that lie within the domain.
+struct Slabs {
+  Slabs(MPI_Comm comm, int n, int ghostWidth) : cells(n), width(ghostWidth) {
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    own = partOf(n, ranks, rank);
+    low = rank > 0 ? width : 0;
+    high = rank < ranks - 1 ? width : 0;
+  }
+  std::size_t slab() const { return std::size_t(cells) * cells * kChannels; }
+  std::size_t size() const { return (low + own.count + high) * slab(); }
+  std::size_t ghostBytes() const { return (low + high) * slab() * sizeof(double); }
+  // With the right values in the ghosts too, or with -1 there.
+  Values values(bool complete) const {
+    Values all(size(), -1);
+    for (int i = 0; i < low + own.count + high; ++i)
+      if (complete || (i >= low && i < low + own.count))
+        for (std::size_t j = 0; j < slab(); ++j)
+          all[i * slab() + j] = double(own.begin - low + i) * double(slab()) + double(j);
+    return all;
+  }
+
+  int cells, width, rank = 0, ranks = 0, low = 0, high = 0;
+  Span own{};
+};
+
+LayoutHandle ghosted(TenonLayout plain, int width) {
+  LayoutHandle layout;
+  check(TenonLayoutCreateLike(plain, layout.put()));
+  check(TenonLayoutSetMargin(layout, 0, width, width, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
+  check(TenonLayoutSetUp(layout));
+  return layout;
+}
+
+struct Halo {
+  Halo(MPI_Comm comm, const Slabs& s, bool callers)
+      : from(makeLayout(comm, {s.cells, s.cells, s.cells, kChannels}, "S0")),
+        to(ghosted(from, s.width)), array(callers ? s.size() : 0) {
+    check(TenonLinearOpCreateHalo(from, to, TENON_FLOAT64, op.put()));
+    check(TenonDTensorCreate(to, TENON_FLOAT64, memory.put()));
+    check(TenonDTensorCreate(from, TENON_FLOAT64, x.put()));
+    check(TenonDTensorCreate(to, TENON_FLOAT64, y.put()));
+    data = callers ? array.data() : arrayOf<double>(memory, TENON_FLOAT64);
+    const TenonInt low[] = {s.low, 0, 0, 0}, high[] = {s.high, 0, 0, 0};
+    for (TenonDTensor tensor : {TenonDTensor(x), TenonDTensor(y)})
+      check(TenonDTensorPlaceArray(tensor, data + s.low * s.slab(), nullptr, low, high));
+    const Values values = s.values(false);
+    std::copy(values.begin(), values.end(), data);
+  }
+  void apply() { check(TenonLinearOpApply(op, x, y)); }
+
+  LayoutHandle from, to;
+  OpHandle op;
+  TensorHandle memory, x, y;
+  Values array;
+  double* data = nullptr;
+};
+
+// Whole slabs lie one after the other, so that persistent messages need no derived types.
+class Persistent {
+public:
+  Persistent(MPI_Comm comm, const Slabs& s) : values(s.values(false)) {
+    const int count = static_cast<int>(s.width * s.slab());
+    const auto exchange = [&](int peer, std::size_t ghosts, std::size_t owned) {
+      MPI_Recv_init(values.data() + ghosts * s.slab(), count, MPI_DOUBLE, peer, 0, comm,
+                    &requests_.emplace_back());
+      MPI_Send_init(values.data() + owned * s.slab(), count, MPI_DOUBLE, peer, 0, comm,
+                    &requests_.emplace_back());
+    };
+    requests_.reserve(4);
+    if (s.low > 0)
+      exchange(s.rank - 1, 0, s.low);
+    if (s.high > 0)
+      exchange(s.rank + 1, s.low + s.own.count, s.low + s.own.count - s.width);
+  }
+  Persistent(const Persistent&) = delete;
+  Persistent& operator=(const Persistent&) = delete;
+  ~Persistent() {
+    for (MPI_Request& request : requests_)
+      MPI_Request_free(&request);
+  }
+  void run() {
+    MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+  Values values;
+
+private:
+  std::vector<MPI_Request> requests_;
+};
+
+// Between the ranks of a pair, as many as there are.
+void pingPong(MPI_Comm comm, const Slabs& s) {
+  const int peer = s.rank ^ 1;
+  double ball = 0;
+  for (int i = 0; i < 2 && peer < s.ranks; ++i) {
+    if (s.rank < peer)
+      MPI_Send(&ball, 1, MPI_DOUBLE, peer, 0, comm);
+    MPI_Recv(&ball, 1, MPI_DOUBLE, peer, 0, comm, MPI_STATUS_IGNORE);
+    if (s.rank > peer)
+      MPI_Send(&ball, 1, MPI_DOUBLE, peer, 0, comm);
+  }
+}
+
+template <class Run>
+void addChecked(Race& race, MPI_Comm comm, const Slabs& s, const std::string& method,
+                const double* data, Run run) {
+  run();
+  run();
+  requireEqual(comm, method, Values(data, data + s.size()), s.values(true));
+  race.add(method, run);
+}
+
+void printAll(const Race& race, const Slabs& s) {
+  for (const char* memory : {"library", "caller"})
+    for (const char* how : {"Apply ", "bound "}) {
+      const std::string method = std::string(how) + memory;
+      const bool library = std::strcmp(memory, "library") == 0, targeted = s.ranks == 2;
+      race.print(method, memory, "memcpy + 2 ping-pongs",
+                 library && targeted ? std::optional(kLibrary) : std::nullopt);
+      race.print(method, memory, "PETSc DMLocalToLocal",
+                 !library && targeted ? std::optional(kCaller) : std::nullopt);
+      race.print(method, memory, "persistent messages");
+    }
+}
+
+void measure(MPI_Comm comm, int cells, int width) {
+  const Slabs s(comm, cells, width);
+  Race race(comm, fmt::format("halo {}^3 x {}, width {}", cells, kChannels, width),
+            cells > 64 ? 10 : 30);
+  std::vector<std::unique_ptr<Halo>> halos;
+  for (const bool bind : {false, true})
+    for (const bool callers : {false, true}) {
+      Halo& halo = *halos.emplace_back(std::make_unique<Halo>(comm, s, callers));
+      if (bind)
+        check(TenonLinearOpBind(halo.op, halo.x, halo.y));
+      addChecked(race, comm, s,
+                 std::string(bind ? "bound " : "Apply ") + (callers ? "caller" : "library"),
+                 halo.data, [&halo] { halo.apply(); });
+    }
+  Persistent persistent(comm, s);
+  addChecked(race, comm, s, "persistent messages", persistent.values.data(),
+             [&] { persistent.run(); });
+#ifdef TENON_BENCH_PETSC
+  DmdaHalo dmda(comm, cells, kChannels, width);
+  const Values values = s.values(false);
+  std::copy(values.begin(), values.end(), dmda.array());
+  addChecked(race, comm, s, "PETSc DMLocalToLocal", dmda.array(), [&] { dmda.run(); });
+#endif
+  const Values source(s.ghostBytes() / sizeof(double), 1);
+  Values target(source.size());
+  race.add("memcpy + 2 ping-pongs", [&] {
+    std::memcpy(target.data(), source.data(), s.ghostBytes());
+    pingPong(comm, s);
+  });
+  race.time();
+  printAll(race, s);
+}
+
+void run() {
+  printHead(MPI_COMM_WORLD);
+  for (const int cells : {64, 128})
+    for (const int width : {1, 2})
+      measure(MPI_COMM_WORLD, cells, width);
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}

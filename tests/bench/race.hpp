@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Methods of doing the same work, timed in turns on all ranks of a communicator.
+//
+// In each of kRepetitions rounds every method has its turn: one call that is not timed, a barrier,
+// then `calls` calls in a row. A time is that of the slowest rank, divided by the calls. Methods are
+// compared by the ratio of their medians; p10 and p90 are those of the ratio in single rounds.
+#pragma once
+
+#include <tenon/mpi.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon::bench {
+
+constexpr int kRepetitions = 31;
+
+// What a method is to reach: at most factor times the peer's time, and `extra` seconds more.
+struct Target {
+  double factor = 1, extra = 0;
+};
+
+class Race {
+public:
+  // The work and the ranks that share it are printed with each row.
+  Race(MPI_Comm comm, std::string work, int calls = 1);
+
+  void add(const std::string& method, std::function<void()> run);
+  // Collective; after all methods are added.
+  void time();
+  // The one with the least median of methods that were added. Collective calls are not made here.
+  std::string best(const std::vector<std::string>& methods) const;
+  // One row on rank 0: a method on the arrays of `memory` beside a peer, which is "absent" if no
+  // such method was added.
+  void print(const std::string& method, const std::string& memory, const std::string& peer,
+             std::optional<Target> target = {}) const;
+
+private:
+  struct Method {
+    std::string name;
+    std::function<void()> run;
+    std::vector<double> seconds;
+  };
+  const Method* find(const std::string& name) const;
+
+  MPI_Comm comm_;
+  std::string work_;
+  int calls_;
+  std::vector<Method> methods_;
+};
+
+// The heads of the rows, and before them what the machine is doing.
+void printHead(MPI_Comm comm);
+
+// The element at this share of the sorted values, 0.5 for the median.
+double quantile(std::vector<double> values, double share);
+
+// Ends the program on all ranks, naming what is wrong, unless the values are equal everywhere.
+void requireEqual(MPI_Comm comm, const std::string& what, const std::vector<double>& got,
+                  const std::vector<double>& want);
+
+} // namespace tenon::bench

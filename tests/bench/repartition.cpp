@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// 512 x 512 x 64 float64 from parts of dimension 0 to parts of dimension 1, beside a memcpy of as
+// many bytes as each rank holds, three ways to do it with MPI alone, and FFTW-MPI's transpose.
+//
+//   mpiexec -n 2 tests/bench/repartition
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+#include "bench/slab_exchange.hpp"
+#ifdef TENON_BENCH_FFTW
+#include "bench/fftw_peer.hpp"
+#endif
+
+#include <cstring>
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kRows = 512, kColumns = 512, kInner = 64;
+constexpr Target kLibraryCopy{1.2}, kFftw{0.3}, kCallerCopy{1.5}, kByHand{0.9};
+
+using Values = std::vector<double>;
+
+// The values of a part, each its own.
+Values values(Span rows, Span columns) {
+  Values all;
+  all.reserve(std::size_t(rows.count) * columns.count * kInner);
+  for (int i = 0; i < rows.count; ++i)
+    for (int j = 0; j < columns.count; ++j)
+      for (int k = 0; k < kInner; ++k)
+        all.push_back((double(rows.begin + i) * kColumns + columns.begin + j) * kInner + k);
+  return all;
+}
+
+struct Repartition {
+  Repartition(MPI_Comm comm, const Values& value, std::size_t results, bool callers)
+      : from(makeLayout(comm, {kRows, kColumns, kInner}, "S0")),
+        to(makeLayout(comm, {kRows, kColumns, kInner}, "S1")),
+        arrays(callers ? value.size() + results : 0) {
+    check(TenonLinearOpCreateRepartition(from, to, TENON_FLOAT64, op.put()));
+    check(TenonDTensorCreate(from, TENON_FLOAT64, x.put()));
+    check(TenonDTensorCreate(to, TENON_FLOAT64, y.put()));
+    if (callers) {
+      check(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
+      check(TenonDTensorPlaceArray(y, arrays.data() + value.size(), nullptr, nullptr, nullptr));
+    }
+    std::copy(value.begin(), value.end(), arrayOf<double>(x, TENON_FLOAT64));
+  }
+  void apply() { check(TenonLinearOpApply(op, x, y)); }
+
+  LayoutHandle from, to;
+  OpHandle op;
+  TensorHandle x, y;
+  Values arrays;
+};
+
+void addTenon(Race& race, MPI_Comm comm, Repartition& work, const Values& want,
+              const std::string& method, bool bind) {
+  if (bind)
+    check(TenonLinearOpBind(work.op, work.x, work.y));
+  work.apply();
+  work.apply();
+  const double* y = arrayOf<double>(work.y, TENON_FLOAT64);
+  requireEqual(comm, method, Values(y, y + want.size()), want);
+  race.add(method, [&] { work.apply(); });
+}
+
+void addByHand(Race& race, MPI_Comm comm, SlabExchange& exchange, const Values& x, Values& y,
+               const Values& want) {
+  const auto add = [&](const std::string& method, auto run) {
+    std::fill(y.begin(), y.end(), -1);
+    (exchange.*run)(x.data(), y.data());
+    requireEqual(comm, method, y, want);
+    race.add(method, [&, run] { (exchange.*run)(x.data(), y.data()); });
+  };
+  add("MPI_Alltoallw", &SlabExchange::allToAll);
+  add("Isend of subarrays", &SlabExchange::sendSubarrays);
+  add("pack + Isend", &SlabExchange::packAndSend);
+}
+
+#ifdef TENON_BENCH_FFTW
+void addFftw(Race& race, MPI_Comm comm, FftwSlabs& slabs, const Values& x, const Values& want) {
+  std::copy(x.begin(), x.end(), slabs.input());
+  slabs.run();
+  requireEqual(comm, "FFTW", Values(slabs.output(), slabs.output() + want.size()), want);
+  race.add("FFTW-MPI transpose", [&] { slabs.run(); });
+}
+#endif
+
+void printAll(const Race& race, int ranks) {
+  for (const char* method : {"Apply library", "bound library"}) {
+    race.print(method, "library", "memcpy", kLibraryCopy);
+    race.print(method, "library", "FFTW-MPI transpose", kFftw);
+  }
+  const std::vector<std::string> byHand{"MPI_Alltoallw", "Isend of subarrays", "pack + Isend"};
+  for (const char* method : {"Apply caller", "bound caller"}) {
+    const auto ofTwo = [&](Target target) {
+      return ranks == 2 ? std::optional(target) : std::nullopt;
+    };
+    race.print(method, "caller", "memcpy", ofTwo(kCallerCopy));
+    for (const std::string& peer : byHand)
+      race.print(method, "caller", peer, peer == race.best(byHand) ? ofTwo(kByHand) : std::nullopt);
+  }
+}
+
+void run() {
+  const MPI_Comm comm = MPI_COMM_WORLD;
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  const Values x = values(partOf(kRows, ranks, rank), {0, kColumns});
+  const Values want = values({0, kRows}, partOf(kColumns, ranks, rank));
+  Values y(want.size());
+  printHead(comm);
+  Race race(comm, "repartition 512x512x64 S0 to S1");
+  Repartition own(comm, x, want.size(), false), callers(comm, x, want.size(), true);
+  addTenon(race, comm, own, want, "Apply library", false);
+  addTenon(race, comm, callers, want, "Apply caller", false);
+  Repartition ownBound(comm, x, want.size(), false), callersBound(comm, x, want.size(), true);
+  addTenon(race, comm, ownBound, want, "bound library", true);
+  addTenon(race, comm, callersBound, want, "bound caller", true);
+  SlabExchange exchange(comm, kRows, kColumns, kInner);
+  addByHand(race, comm, exchange, x, y, want);
+#ifdef TENON_BENCH_FFTW
+  FftwSlabs slabs(comm, kRows, kColumns, kInner);
+  addFftw(race, comm, slabs, x, want);
+#endif
+  race.add("memcpy", [&] { std::memcpy(y.data(), x.data(), x.size() * sizeof(double)); });
+  race.time();
+  printAll(race, ranks);
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The processor time to make the schedule of one rank, in the middle of 8, 64, 512 and 4096, without MPI:
+// halos of slabs and of blocks, and the exchange of slabs in one dimension for slabs in another,
+// where all ranks are neighbours. It should follow the neighbours, not the ranks: the time for each
+// peer, as a ratio to that at 64 ranks, the first number at which blocks have all their neighbours.
+//
+//   tests/bench/schedule_making
+#include "bench/race.hpp"
+#include "geometry/layout_draft.hpp"
+#include "geometry/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <ctime>
+
+namespace tenon::bench {
+namespace {
+
+constexpr double kTarget = 1.5;
+constexpr int kCalls = 20, kBlock = 16; // cells of a part in each dimension
+const std::vector<int> kRanks{8, 64, 512, 4096};
+
+struct Change {
+  Layout from, to;
+  int rank;
+};
+
+Layout withMargins(const Layout& plain, int dims) {
+  LayoutDraft draft(plain);
+  for (int d = 0; d < dims; ++d)
+    draft.setMarginWidths(d, 1, 1, Boundary::Zero, Boundary::Zero);
+  return draft.build();
+}
+
+Layout slabs(int ranks, int dim) {
+  return Layout({.shape = {Index(ranks) * kBlock, Index(ranks) * kBlock, kBlock},
+                 .mesh = Mesh::make({ranks}),
+                 .properties = {Property::shard(dim)}});
+}
+
+Change haloOfSlabs(int ranks) {
+  const Layout plain = slabs(ranks, 0);
+  return {plain, withMargins(plain, 1), ranks / 2};
+}
+
+Change haloOfBlocks(int ranks) {
+  const int edge = static_cast<int>(std::lround(std::cbrt(ranks)));
+  const Index cells = Index(edge) * kBlock;
+  const MeshPtr mesh = Mesh::make({edge, edge, edge});
+  const Layout plain({.shape = {cells, cells, cells},
+                      .mesh = mesh,
+                      .properties = {Property::shard(0), Property::shard(1), Property::shard(2)}});
+  return {plain, withMargins(plain, 3), mesh->positionAt({edge / 2, edge / 2, edge / 2})};
+}
+
+Change exchangeOfSlabs(int ranks) {
+  return {slabs(ranks, 0), slabs(ranks, 1), ranks / 2};
+}
+
+std::size_t peersOf(const Change& change) {
+  const Schedule schedule = makeSchedule(change.from, change.to, change.rank);
+  return schedule.sends.size() + schedule.receives.size();
+}
+
+// Of this thread: the work is serial.
+double processorSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+std::vector<double> timesOf(const Change& change) {
+  std::vector<double> times;
+  for (int i = 0; i < kRepetitions; ++i) {
+    const double start = processorSeconds();
+    for (int call = 0; call < kCalls; ++call)
+      makeSchedule(change.from, change.to, change.rank);
+    times.push_back(1e6 * (processorSeconds() - start) / kCalls);
+  }
+  return times;
+}
+
+void measure(const std::string& name, Change (*make)(int)) {
+  std::vector<double> perPeer, medians;
+  for (const int ranks : kRanks) {
+    const Change change = make(ranks);
+    const auto peers = static_cast<double>(peersOf(change));
+    const std::vector<double> times = timesOf(change);
+    medians.push_back(quantile(times, 0.5));
+    perPeer.push_back(medians.back() / peers);
+    fmt::print("schedule of {:<20} {:>5} {:>6} {:>10.2f} {:>10.2f} {:>10.2f} {:>9.3f}", name, ranks,
+               peers, medians.back(), quantile(times, 0.1), quantile(times, 0.9), perPeer.back());
+    if (perPeer.size() > 2)
+      fmt::print(" {:>8.2f}  <= {} {}", perPeer.back() / perPeer[1], kTarget,
+                 perPeer.back() <= kTarget * perPeer[1] ? "met" : "not met");
+    fmt::print("\n");
+  }
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main() {
+  using namespace tenon::bench;
+  fmt::print("{:<32} {:>5} {:>6} {:>10} {:>10} {:>10} {:>9} {:>8}  {}\n", "work", "n", "peers",
+             "us", "p10", "p90", "us/peer", "to 64", "target");
+  measure("halo of slabs", haloOfSlabs);
+  measure("halo of blocks", haloOfBlocks);
+  measure("exchange of slabs", exchangeOfSlabs);
+  return 0;
+}

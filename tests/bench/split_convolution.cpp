@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A float32 convolution in three dimensions (3 x 3 x 3, padding 1) whose space is split over the
+// ranks, beside the same layer on this rank's share alone, without neighbours: what the halo costs.
+//
+//   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/split_convolution
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace tenon::bench {
+namespace {
+
+constexpr Target kTarget{1.03};
+const TenonInt kThree[] = {3, 3, 3}, kOne[] = {1, 1, 1};
+
+// A layer with its tensors; x is filled by global position, the parameters from a seed.
+struct Step {
+  Step(MPI_Comm comm, int channels, int depth, int cells, const char* split)
+      : input(makeLayout(comm, {1, channels, depth, cells, cells}, split)) {
+    check(TenonLayerCreateConv(comm, 3, channels, channels, kThree, layer.put()));
+    check(TenonLayerSetPadding(layer, kOne, kOne));
+    check(TenonLayerSetUp(layer, input));
+    check(TenonLayerInitialize(layer, 1));
+    check(TenonDTensorCreate(input, TENON_FLOAT32, x.put()));
+    check(TenonLayerCreateOutput(layer, y.put()));
+    check(TenonLayerCreateCotangent(layer, dy.put()));
+    check(TenonLayerCreateInputCotangent(layer, dx.put()));
+    check(TenonDTensorFillUniform(x, 1, 1, -1, 1));
+    check(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
+  }
+  void forward() {
+    check(TenonLayerSetTraining(layer, TENON_FALSE));
+    check(TenonLayerApply(layer, x, y));
+  }
+  void both() {
+    check(TenonLayerSetTraining(layer, TENON_TRUE));
+    check(TenonLayerApply(layer, x, y));
+    check(TenonLayerApplyAdjoint(layer, dy, dx));
+  }
+
+  LayoutHandle input;
+  LayerHandle layer;
+  TensorHandle x, y, dx, dy;
+};
+
+// Whether this rank's part of a split tensor [1, c, d, h, w] is that of the whole one.
+bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int cells) {
+  TenonInt low[5], high[5];
+  check(TenonDTensorGetBox(part, low, high));
+  const float* got = arrayOf<float>(part, TENON_FLOAT32);
+  const float* want = arrayOf<float>(whole, TENON_FLOAT32);
+  const TenonInt plane = TenonInt(cells) * cells;
+  for (int c = 0; c < channels; ++c)
+    for (TenonInt d = low[2]; d < high[2]; ++d)
+      for (TenonInt i = 0; i < plane; ++i)
+        if (!(std::abs(*got++ - want[(c * cells + d) * plane + i]) <= 1e-4F))
+          return false;
+  return true;
+}
+
+void checkValues(MPI_Comm comm, Step& split, int channels, int cells) {
+  Step whole(MPI_COMM_SELF, channels, cells, cells, "B");
+  for (Step* step : {&split, &whole}) {
+    check(TenonDTensorFillConstant(step->dx, 0));
+    step->both();
+  }
+  const bool right =
+      agrees(split.y, whole.y, channels, cells) && agrees(split.dx, whole.dx, channels, cells);
+  requireEqual(comm, "the split convolution", {right ? 1.0 : 0.0}, {1.0});
+}
+
+void measure(MPI_Comm comm, int channels, int cells) {
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  Step split(comm, channels, cells, cells, "S2");
+  checkValues(comm, split, channels, cells);
+  Step share(MPI_COMM_SELF, channels, (cells + ranks - 1) / ranks, cells, "B");
+  Race race(comm, fmt::format("convolution {}ch {}^3", channels, cells));
+  race.add("forward", [&] { split.forward(); });
+  race.add("forward, share", [&] { share.forward(); });
+  race.add("with adjoint", [&] { split.both(); });
+  race.add("with adjoint, share", [&] { share.both(); });
+  race.time();
+  race.print("forward", "library", "forward, share", kTarget);
+  race.print("with adjoint", "library", "with adjoint, share", kTarget);
+}
+
+void run() {
+  printHead(MPI_COMM_WORLD);
+  measure(MPI_COMM_WORLD, 4, 96);
+  measure(MPI_COMM_WORLD, 16, 96);
+  measure(MPI_COMM_WORLD, 32, 64);
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}
