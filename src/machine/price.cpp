@@ -17,7 +17,9 @@ ExchangePrice priceForRank(const Layout& from, const Layout& to, Index cellBytes
   const Flow in = countFlow(from, to, rank, Role::Target);
   const Index messages = std::max(out.others.messages, in.others.messages);
   const Index bytes = std::max(out.others.cells, in.others.cells) * cellBytes;
-  const Index copied = (out.others.cells + in.others.cells + out.keptCells) * cellBytes;
+  const Index written =
+      std::max(in.others.cells + in.keptCells, cells(extents(to.boxOfRank(rank))));
+  const Index copied = (out.others.cells + written) * cellBytes;
   return {.seconds = (messages > 0 ? rates.latency : 0) +
                      static_cast<double>(messages) * rates.overhead +
                      static_cast<double>(bytes) / rates.bandwidth +

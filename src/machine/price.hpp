@@ -3,10 +3,10 @@
 // found without communication and without MPI.
 //
 // One exchange costs a rank
-//     latency + messages overhead + bytes / bandwidth + (packed + unpacked + kept) / copyBandwidth,
-// messages and bytes being the larger of what it sends and what it receives; the price is that of
-// the dearest position of both meshes. Of a mesh above 64 positions 64 are looked at, spread
-// evenly, so that the work does not grow with the mesh.
+//     latency + messages overhead + bytes / bandwidth + (packed + written) / copyBandwidth,
+// messages and bytes being the larger of what it sends and what it receives; zeros are written too.
+// The price is that of the dearest position of both meshes. Of a mesh above 64 positions 64 are
+// looked at, spread evenly, so that the work does not grow with the mesh.
 //
 // A collective of n ranks along one axis costs a round (latency + overhead) for each message that
 // must wait for another (Thakur, Rabenseifner and Gropp 2005, Section 4; |T| are the bytes of the
