@@ -63,6 +63,16 @@ void add(Index cells, const T* x, T* y) {
 
 } // namespace
 
+void CollectiveStep::doBegin(const Action& action) {
+  if (pieces_.takesPart)
+    visitDataType(domainType(), [&]<class T>(T) { begin<T>(action); });
+}
+
+void CollectiveStep::doEnd(const Action& action) {
+  if (pieces_.takesPart)
+    visitDataType(domainType(), [&]<class T>(T) { end<T>(action); });
+}
+
 template <class T>
 void CollectiveStep::begin(const Action& action) {
   const DTensor& x = *action.x;

@@ -66,14 +66,4 @@ CollectiveKind CollectiveStep::kindOf(Sense sense) const {
   return kind_;
 }
 
-void CollectiveStep::doBegin(const Action& action) {
-  if (pieces_.takesPart)
-    visitDataType(domainType(), [&]<class T>(T) { begin<T>(action); });
-}
-
-void CollectiveStep::doEnd(const Action& action) {
-  if (pieces_.takesPart)
-    visitDataType(domainType(), [&]<class T>(T) { end<T>(action); });
-}
-
 } // namespace tenon

@@ -257,13 +257,15 @@ TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Routes,
-    testing::Values(RouteMode::Auto, RouteMode::Exchange, RouteMode::Chain, RouteMode::Collective),
-    [](const auto& info) {
-      constexpr const char* kNames[] = {"Auto", "Exchange", "Chain", "Collective"};
-      return std::string(kNames[static_cast<int>(info.param)]);
-    });
+std::string nameOfMode(const testing::TestParamInfo<RouteMode>& info) {
+  constexpr const char* kNames[] = {"Auto", "Exchange", "Chain", "Collective"};
+  return kNames[static_cast<int>(info.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Routes,
+                         testing::Values(RouteMode::Auto, RouteMode::Exchange, RouteMode::Chain,
+                                         RouteMode::Collective),
+                         nameOfMode);
 
 TEST(RouteChoice, TheLargestNeedsOneExchange) {
   const Layout p = test::onLine({4}, "P"), b = test::onLine({4}, "B");
