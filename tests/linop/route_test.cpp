@@ -108,11 +108,18 @@ bool holdsTheValue(const DTensor& y) {
   return true;
 }
 
-class Routes : public testing::TestWithParam<RouteMode> {
+struct Way {
+  const char* name;
+  RoutePolicy policy;
+};
+
+// Where a message costs next to nothing, sums are cut in pieces instead of made along trees.
+constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
+
+class Routes : public testing::TestWithParam<Way> {
 protected:
   Ref<Conversion> make(const Layout& from, const Layout& to, TenonDataType type) const {
-    return makeRef<Conversion>(world(), from, to, type,
-                               RoutePolicy{.mode = GetParam(), .rates = {}});
+    return makeRef<Conversion>(world(), from, to, type, GetParam().policy);
   }
 };
 
@@ -257,15 +264,18 @@ TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
     }
 }
 
-std::string nameOfMode(const testing::TestParamInfo<RouteMode>& info) {
-  constexpr const char* kNames[] = {"Auto", "Exchange", "Chain", "Collective"};
-  return kNames[static_cast<int>(info.param)];
+std::string nameOfWay(const testing::TestParamInfo<Way>& info) {
+  return info.param.name;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Routes,
-                         testing::Values(RouteMode::Auto, RouteMode::Exchange, RouteMode::Chain,
-                                         RouteMode::Collective),
-                         nameOfMode);
+INSTANTIATE_TEST_SUITE_P(
+    All, Routes,
+    testing::Values(Way{"Auto", {}}, Way{"AutoOnSlowLinks", {RouteMode::Auto, kSlowLinks}},
+                    Way{"Exchange", {RouteMode::Exchange, {}}},
+                    Way{"Chain", {RouteMode::Chain, {}}},
+                    Way{"Collective", {RouteMode::Collective, {}}},
+                    Way{"CollectiveInPieces", {RouteMode::Collective, kSlowLinks}}),
+    nameOfWay);
 
 TEST(RouteChoice, TheLargestNeedsOneExchange) {
   const Layout p = test::onLine({4}, "P"), b = test::onLine({4}, "B");
