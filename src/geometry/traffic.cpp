@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/traffic.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -18,11 +20,17 @@ bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coo
   return true;
 }
 
-// The parts of one dimension that share cells with an interval, and those cells.
+// The parts of one dimension that share cells with an interval, and those cells. Parts are in
+// order, so they are a run of parts.
 Traffic sharedParts(const Layout& theirs, int dim, Interval own,
                     const std::vector<int>& coordinates) {
   Traffic sum;
-  for (int part = 0; part < theirs.parts(dim); ++part) {
+  if (own.empty())
+    return sum;
+  const std::vector<Index>& cuts = theirs.cuts(dim);
+  const auto after = std::upper_bound(cuts.begin() + 1, cuts.end(), own.begin);
+  for (int part = static_cast<int>(after - cuts.begin()) - 1;
+       part < theirs.parts(dim) && cuts[part] < own.end; ++part) {
     const Interval shared = intersect(own, theirs.owned(dim, part));
     if (shared.empty() || !liesOn(theirs, dim, part, coordinates))
       continue;
