@@ -71,8 +71,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, doubl
  *  Begin starts the messages and returns; End waits for them and completes y. Together they are
  *  ApplyAdd. In between the caller may compute, and use other operators; x is lent for reading and
  *  y for writing, so that no other call touches them, and another Apply, Begin or Bind of this
- *  operator, or its Destroy, is TENON_ERR_STATE. Of a composition only the first operator works
- *  ahead, of a sum the first addend; shell operators do all at the End.
+ *  operator, or its Destroy, is TENON_ERR_STATE. All ranks begin, apply and end the operators of one
+ *  communicator in one order. Of a composition, and of a conversion in several steps, only the first
+ *  works ahead, of a sum the first addend; shell operators do all at the End.
  */
 /**@{*/
 
@@ -153,9 +154,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op,
 TENON_EXTERN TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op,
                                                           TenonDataType* type) TENON_NOEXCEPT;
 
-/** @brief What this rank sends to others in one Apply of a conversion. Not collective.
+/** @brief What this rank sends to others in one Apply of a conversion, in all steps of its route.
+ *         Not collective.
  *
- *  @param[out] messages  number of messages
+ *  @param[out] messages  number of messages, and of collective calls to which this rank gives data
  *  @param[out] bytes     payload of all of them
  *  @return TENON_ERR_SUPPORT if the operator is no conversion
  */

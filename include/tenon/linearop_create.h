@@ -28,6 +28,14 @@
  *  and halo exchange are its cases, by the properties, cuts and margins of the two layouts. Its
  *  adjoint is the conversion from the dual of `to` to the dual of `from`.
  *
+ *  The data take the route that is predicted to be the fastest: one exchange of messages, or several
+ *  steps through other layouts, each an exchange or a collective along one axis of the mesh
+ *  (-tenon_conversion_route auto, exchange, chain or collective; -tenon_machine_latency and others
+ *  are the rates that count). TenonLinearOpView() shows it. All routes keep the tensor's value, and
+ *  copies of a sum are equal bit by bit on each; on arrays that hold no valid tensor, as copies
+ *  that differ, routes differ, and the adjoint is that of the route. Ranks that ask for different
+ *  routes or rates fail with TENON_ERR_COLLECTIVE.
+ *
  *  @param[in]  from  layout of the domain
  *  @param[in]  to    layout of the range, of the same shape, on the same communicator
  *  @param[in]  type  element type of both; the adjoint is of the same type

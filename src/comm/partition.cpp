@@ -17,16 +17,20 @@ Partition::Partition(CommPtr comm, MeshPtr mesh)
 }
 
 MPI_Comm Partition::axisComm(int axis) {
-  std::vector<int> name = {axis};
-  name.insert(name.end(), mesh_->extents().begin(), mesh_->extents().end());
-  name.insert(name.end(), mesh_->ranks().begin(), mesh_->ranks().end());
-  const int here = position();
+  return tenon::axisComm(*comm_, *mesh_, axis, AxisUse::Callers);
+}
+
+MPI_Comm axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use) {
+  std::vector<int> name = {static_cast<int>(use), axis};
+  name.insert(name.end(), mesh.extents().begin(), mesh.extents().end());
+  name.insert(name.end(), mesh.ranks().begin(), mesh.ranks().end());
+  const int here = mesh.position(comm.rank());
   if (here < 0)
-    return comm_->split(name, MPI_UNDEFINED, 0);
-  std::vector<int> line = mesh_->coordinates(here);
+    return comm.split(name, MPI_UNDEFINED, 0);
+  std::vector<int> line = mesh.coordinates(here);
   const int coordinate = line[axis];
   line[axis] = 0;
-  return comm_->split(name, mesh_->positionAt(line), coordinate);
+  return comm.split(name, mesh.positionAt(line), coordinate);
 }
 
 } // namespace tenon

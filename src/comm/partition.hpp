@@ -19,13 +19,19 @@ public:
   const Mesh& mesh() const noexcept { return *mesh_; }
   int position() const { return mesh_->position(comm_->rank()); }
 
-  // The ranks that differ from this one along `axis` alone, by coordinate; MPI_COMM_NULL outside
-  // the mesh. Collective over the parent the first time for a mesh and axis.
+  // See below; the caller may communicate on it.
   MPI_Comm axisComm(int axis);
 
 private:
   CommPtr comm_;
   MeshPtr mesh_;
 };
+
+// The library's own collectives must not meet those of a caller on one communicator.
+enum class AxisUse { Callers, Library };
+
+// The ranks that differ from this one along `axis` alone, by coordinate; MPI_COMM_NULL outside the
+// mesh. Collective over comm the first time for a mesh, axis and use.
+MPI_Comm axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use);
 
 } // namespace tenon

@@ -2,6 +2,8 @@
 #include "geometry/schedule.hpp"
 
 #include "geometry/callers_cells.hpp"
+#include "geometry/coverage.hpp"
+#include "geometry/peer_rule.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -12,8 +14,6 @@
 namespace tenon {
 
 namespace {
-
-enum class Role { Source, Target };
 
 // A run of cells along one dimension that a source part and a target part share.
 struct Overlap {
@@ -103,12 +103,14 @@ class PeerSearch {
 public:
   PeerSearch(const Layout& from, const Layout& to, int rank, Role role)
       : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
-        role_(role), sameMesh_(from.mesh() == to.mesh()), position_(mine_.mesh().position(rank)) {}
+        role_(role), position_(mine_.mesh().position(rank)) {}
 
   void run() {
     candidates_.resize(theirs_.rank());
-    if (!mine_.isHolder(position_) || !ownSideTakesPart() || !fixCoordinates())
+    auto coordinates = peerCoordinates(mine_, position_, theirs_, role_);
+    if (!coordinates)
       return;
+    coordinates_ = std::move(*coordinates);
     for (int d = 0; d < theirs_.rank(); ++d)
       findCandidates(d);
     for (const auto& candidates : candidates_)
@@ -161,55 +163,13 @@ private:
     return step > 0 ? Interval{at, at + o.length} : Interval{at - o.length + 1, at + 1};
   }
 
-  // The property that holds a copy or an addend which only one of several peers may use: B at the
-  // source, P at the target.
-  static bool repeats(const Layout& layout, int axis, Role role) {
-    return role == Role::Source ? layout.property(axis).isBroadcast()
-                                : layout.property(axis).isPartial();
-  }
-  Role otherRole() const { return role_ == Role::Source ? Role::Target : Role::Source; }
-
-  bool ownSideTakesPart() const {
-    if (sameMesh_)
-      return true;
-    for (int axis = 0; axis < mine_.mesh().axes(); ++axis)
-      if (repeats(mine_, axis, role_) && mine_.mesh().coordinate(position_, axis) != 0)
-        return false;
-    return true;
-  }
-
-  // Sets coordinates_[axis] to the only coordinate that a peer may have, or to kFree.
-  bool fixCoordinates() {
-    const Mesh& mesh = theirs_.mesh();
-    coordinates_.assign(mesh.axes(), kFree);
-    for (int axis = 0; axis < mesh.axes(); ++axis) {
-      const bool theyRepeat = repeats(theirs_, axis, otherRole());
-      if (sameMesh_) {
-        const int own = mesh.coordinate(position_, axis);
-        const bool weRepeat = repeats(mine_, axis, role_);
-        if (weRepeat && theyRepeat && own != 0)
-          return false;
-        if (weRepeat || theyRepeat)
-          coordinates_[axis] = own;
-      } else if (theyRepeat) {
-        coordinates_[axis] = 0;
-      }
-      if (theirs_.property(axis).isRoot()) {
-        if (coordinates_[axis] > 0)
-          return false;
-        coordinates_[axis] = 0;
-      }
-    }
-    return true;
-  }
-
   void findCandidates(int dim) {
     const auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
     for (int part = 0; part < theirs_.parts(dim); ++part) {
       std::vector<int> coordinates = theirs_.partCoordinates(dim, part);
       if (!compatible(dim, coordinates))
         continue;
-      const auto other = partSegments(theirs_, dim, part, otherRole());
+      const auto other = partSegments(theirs_, dim, part, otherRole(role_));
       auto shared = role_ == Role::Source ? overlaps(own, other) : overlaps(other, own);
       if (!shared.empty())
         candidates_[dim].push_back({std::move(coordinates), std::move(shared)});
@@ -219,7 +179,7 @@ private:
   bool compatible(int dim, const std::vector<int>& coordinates) const {
     const auto& axes = theirs_.splitAxes(dim);
     for (std::size_t i = 0; i < axes.size(); ++i)
-      if (coordinates_[axes[i]] != kFree && coordinates_[axes[i]] != coordinates[i])
+      if (coordinates_[axes[i]] != kAnyCoordinate && coordinates_[axes[i]] != coordinates[i])
         return false;
     return true;
   }
@@ -249,20 +209,18 @@ private:
       transfers_.back().peer = mesh.rank(mesh.positionAt(coordinates_));
       return;
     }
-    if (coordinates_[axis] != kFree)
+    if (coordinates_[axis] != kAnyCoordinate)
       return chooseCopies(axis + 1, transfer);
     for (int c = 0; c < mesh.extent(axis); ++c) {
       coordinates_[axis] = c;
       chooseCopies(axis + 1, transfer);
     }
-    coordinates_[axis] = kFree;
+    coordinates_[axis] = kAnyCoordinate;
   }
 
-  static constexpr int kFree = -1;
   const Layout& mine_;
   const Layout& theirs_;
   const Role role_;
-  const bool sameMesh_;
   const int position_;
   std::vector<int> coordinates_;
   std::vector<std::vector<Candidate>> candidates_;

@@ -38,7 +38,8 @@ public:
       : from_(makeRef<DTensor>(comm, from, type)), to_(from_) {
     if (sameHolding(from, to))
       return;
-    op_ = makeRef<Conversion>(comm, from, to, type);
+    // One exchange, which finds the largest too.
+    op_ = makeRef<Conversion>(comm, from, to, type, RoutePolicy::exchange());
     to_ = makeRef<DTensor>(comm, to, type);
   }
   DTensor& input() { return *from_; }

@@ -126,7 +126,8 @@ void Layer::setUp(const Layouts& inputs) {
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
         failedSets_.check();
-        return fmt::format("{}; input {}", settings(), described(inputs));
+        return fmt::format("{}; input {}{}", settings(), described(inputs),
+                           RoutePolicy::fromOptions().agreedText());
       },
       [](const std::string& text) { return text; });
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {

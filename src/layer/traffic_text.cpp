@@ -9,8 +9,7 @@ std::string describeTraffic(const Conversion& conversion) {
   Traffic most;
   Index all = 0;
   for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
-    const Traffic sent =
-        sentTraffic(makeSchedule(conversion.domain(), conversion.range(), rank), rank);
+    const Traffic sent = sentOnRoute(conversion.route(), rank);
     most.messages = std::max(most.messages, sent.messages);
     most.cells = std::max(most.cells, sent.cells);
     all += sent.cells;

@@ -54,6 +54,15 @@ public:
 
   const char* type() const noexcept override { return "composition"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
+  Index bufferBytes() const override {
+    Index bytes = 0;
+    for (const LinearOpRef& op : ops_)
+      bytes += op->bufferBytes();
+    for (const auto* list : {&between_, &betweenDual_})
+      for (const Ref<DTensor>& tensor : *list)
+        bytes += tensor->arrayBytes();
+    return bytes;
+  }
 
 private:
   // Steps are counted in the order of execution.

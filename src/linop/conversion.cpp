@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/conversion.hpp"
 
+#include "comm/agreement.hpp"
+#include "linop/algebra.hpp"
+#include "linop/collective_step.hpp"
 #include "sys/log.hpp"
 
 #include <fmt/format.h>
@@ -30,20 +33,85 @@ Layout bare(const Layout& layout) {
 } // namespace
 
 Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
-                       TenonDataType type)
-    : Conversion(comm, from, to, type, makeSchedule(from, to, comm->rank())) {}
+                       TenonDataType type, const RoutePolicy& policy)
+    : Conversion(comm, findRoute(from, to, dataTypeSize(type), policy), type, policy) {}
 
-Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
-                       TenonDataType type, const Schedule& schedule)
-    : LinearOp(comm, from, to, type), executor_(comm, schedule, type, title()),
-      traffic_(sentTraffic(schedule, comm->rank())),
-      marginsOnly_(from.withoutMargins() == to.withoutMargins() &&
-                   !(from.hasMargins() && to.hasMargins())) {}
+Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type,
+                       const RoutePolicy& policy)
+    : LinearOp(comm, route.front().from, route.back().to, type), route_(std::move(route)),
+      policyText_(policy.agreedText()), traffic_(sentOnRoute(route_, comm->rank())),
+      marginsOnly_(domain().withoutMargins() == range().withoutMargins() &&
+                   !(domain().hasMargins() && range().hasMargins())) {
+  if (isOneExchange()) {
+    executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title());
+    return;
+  }
+  const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };
+  if (std::any_of(route_.begin(), route_.end(), isCollective))
+    agreeOnText(*comm, "the route of a conversion", agreedText());
+  std::vector<LinearOpRef> steps;
+  for (const RouteStep& step : route_)
+    steps.push_back(makeStep(step));
+  chain_ = compose(std::move(steps));
+}
+
+LinearOpRef Conversion::makeStep(const RouteStep& step) const {
+  if (step.collective)
+    return makeRef<CollectiveStep>(comm(), step, dataType());
+  return makeRef<Conversion>(comm(), step.from, step.to, dataType(), RoutePolicy::exchange());
+}
+
+std::string Conversion::agreedText() const {
+  return LinearOp::agreedText() + policyText_;
+}
 
 std::string Conversion::describe() const {
-  return LinearOp::describe() + fmt::format("; this rank sends {} messages, {} bytes",
-                                            traffic_.messages,
-                                            traffic_.cells * dataTypeSize(dataType()));
+  const Index size = dataTypeSize(dataType());
+  std::string text = fmt::format("{} {}; this rank sends {} messages, {} bytes", title(),
+                                 LinearOp::agreedText(), traffic_.messages, traffic_.cells * size);
+  const auto predicted = [](const RouteStep& step) {
+    return step.seconds > 0 ? fmt::format(", {:.3g} us predicted", 1e6 * step.seconds) : "";
+  };
+  if (executor_)
+    return text + "; in one exchange" + predicted(route_.front());
+  for (const RouteStep& step : route_) {
+    const Traffic sent = sentInStep(step, comm()->rank());
+    text += fmt::format("\n  {} to {}: {} messages, {} bytes{}", step.name(), step.to.describe(),
+                        sent.messages, sent.cells * size, predicted(step));
+  }
+  return text;
+}
+
+Index Conversion::bufferBytes() const {
+  return executor_ ? executor_->bufferBytes() : chain_->bufferBytes();
+}
+
+void Conversion::doBegin(const Action& action) {
+  if (executor_)
+    executor_->begin(action);
+  else
+    launch(*chain_, action);
+}
+
+void Conversion::doEnd(const Action& action) {
+  if (executor_)
+    executor_->end(action);
+  else
+    complete(*chain_);
+}
+
+void Conversion::doBind(Sense sense, DTensor& x, DTensor& y) {
+  if (executor_)
+    executor_->bind(sense, x, y);
+  else
+    bindPart(*chain_, sense, x, y);
+}
+
+void Conversion::doUnbind() {
+  if (executor_)
+    executor_->unbind();
+  else
+    unbindPart(*chain_);
 }
 
 void Conversion::applyMax(const DTensor& x, DTensor& y) {
@@ -52,9 +120,14 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
   checkTensor(x, domain(), dataType(), title(), "input");
   checkTensor(y, range(), dataType(), title(), "output");
   checkIdle();
+  if (!executor_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} moves data in {} steps, but the largest is found in one exchange; "
+                            "create it with the policy RoutePolicy::exchange()",
+                            title(), route_.size()));
   const Action action{.x = &x, .y = &y};
-  executor_.begin(action);
-  executor_.end(action, Combine::Max);
+  executor_->begin(action);
+  executor_->end(action, Combine::Max);
 }
 
 bool sameHolding(const Layout& a, const Layout& b) {

@@ -7,42 +7,50 @@
 
 #include "linop/linear_op.hpp"
 #include "linop/schedule_executor.hpp"
+#include "machine/route.hpp"
 
 namespace tenon {
 
 class Conversion final : public LinearOp {
 public:
-  // Collective, but without communication: every rank knows both layouts. Throws TENON_ERR_SHAPE if
-  // the global shapes differ.
-  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type);
+  // Collective. Without communication, unless the route has collectives: then ranks agree, and may
+  // create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ.
+  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
+             const RoutePolicy& policy = RoutePolicy::fromOptions());
 
   const char* type() const noexcept override { return "conversion"; }
   TenonDataType dataType() const noexcept { return domainType(); }
+  std::string agreedText() const override;
   std::string describe() const override;
 
-  // The largest instead of the sum where addends meet: not linear, and never differentiated.
+  // The largest instead of the sum where addends meet: not linear, and never differentiated. Throws
+  // TENON_ERR_SUPPORT unless the route is one exchange.
   void applyMax(const DTensor& x, DTensor& y);
 
-  // What this rank sends in one Apply.
+  const Route& route() const noexcept { return route_; }
+  // What this rank sends in one Apply, all steps together.
   Traffic traffic() const noexcept { return traffic_; }
-  // Of the messages, on this rank.
-  Index bufferBytes() const noexcept { return executor_.bufferBytes(); }
+  Index bufferBytes() const override;
 
 private:
-  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
-             const Schedule& schedule);
+  Conversion(const CommPtr& comm, Route route, TenonDataType type, const RoutePolicy& policy);
+  bool isOneExchange() const { return route_.size() == 1 && !route_.front().collective; }
+  LinearOpRef makeStep(const RouteStep& step) const;
   // Where only margins are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {
-    return marginsOnly_ && action.isPlain() && executor_.isInPlace(action);
+    return executor_ && marginsOnly_ && action.isPlain() && executor_->isInPlace(action);
   }
-  void doBegin(const Action& action) override { executor_.begin(action); }
-  void doEnd(const Action& action) override { executor_.end(action); }
-  void doBind(Sense sense, DTensor& x, DTensor& y) override { executor_.bind(sense, x, y); }
-  void doUnbind() override { executor_.unbind(); }
+  void doBegin(const Action& action) override;
+  void doEnd(const Action& action) override;
+  void doBind(Sense sense, DTensor& x, DTensor& y) override;
+  void doUnbind() override;
 
-  ScheduleExecutor executor_;
+  Route route_;
+  std::string policyText_;
   Traffic traffic_;
   bool marginsOnly_;
+  std::optional<ScheduleExecutor> executor_; // of a route that is one exchange
+  LinearOpRef chain_;                        // of the steps of any other
 };
 
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may

@@ -27,6 +27,8 @@ public:
   // Type, data types and layouts, and what else all ranks must agree on.
   virtual std::string agreedText() const;
   virtual std::string describe() const { return title() + " " + agreedText(); }
+  // Memory that the operator holds now on this rank: messages, and what lies between its parts.
+  virtual Index bufferBytes() const { return 0; }
 
   // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x in the domain, y
   // in the range; they share no memory, unless the operator works in place. beta = 0 never reads y, alpha = 0 never x.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/primitive.hpp"
 
-#include "geometry/cuts.hpp"
+#include "geometry/axis_change.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -68,45 +68,20 @@ void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
                             rule.name, domain.describe()));
 }
 
-// Joins the pieces that the minor axis made of each part.
-void leaveDimension(LayoutSpec& spec, int axis, int dim, const char* name) {
-  std::vector<int>& order = spec.splitAxes[dim];
-  if (order.back() != axis)
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a {} along axis {} would join parts of dimension {} that are not "
-                            "neighbours, since axis {} divides it further; use a conversion",
-                            name, axis, dim, order.back()));
-  order.pop_back();
-  const std::vector<Index> fine = spec.cuts[dim];
-  spec.cuts[dim].clear();
-  for (std::size_t i = 0; i < fine.size(); i += spec.mesh->extent(axis))
-    spec.cuts[dim].push_back(fine[i]);
-}
-
-// Divides each part into balanced pieces along a new minor axis.
-void enterDimension(LayoutSpec& spec, int axis, int dim) {
-  spec.splitAxes[dim].push_back(axis);
-  const std::vector<Index> coarse = spec.cuts[dim];
-  std::vector<Index>& fine = spec.cuts[dim] = {0};
-  for (std::size_t part = 0; part + 1 < coarse.size(); ++part) {
-    const auto pieces = balancedCuts(coarse[part + 1] - coarse[part], spec.mesh->extent(axis));
-    for (std::size_t i = 1; i < pieces.size(); ++i)
-      fine.push_back(coarse[part] + pieces[i]);
-  }
-}
-
 } // namespace
 
 Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int dim) {
   const Rule rule = ruleOf(primitive);
   checkDomain(rule, domain, axis, dim);
-  LayoutSpec spec = domain.spec();
-  if (domain.property(axis).isShard())
-    leaveDimension(spec, axis, domain.property(axis).dim, rule.name);
-  if (rule.to == PropertyKind::Shard)
-    enterDimension(spec, axis, dim);
-  spec.properties[axis] = {rule.to, rule.to == PropertyKind::Shard ? dim : -1};
-  return Layout(std::move(spec));
+  const Property now = domain.property(axis);
+  const Property then{rule.to, rule.to == PropertyKind::Shard ? dim : -1};
+  std::optional<Layout> range = withProperty(domain, axis, then);
+  if (!range)
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a {} along axis {} would join parts of dimension {} that are not "
+                            "neighbours, since axis {} divides it further; use a conversion",
+                            rule.name, axis, now.dim, domain.splitAxes(now.dim).back()));
+  return *range;
 }
 
 Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layouts that differ in the property of one mesh axis. An axis that comes to split a dimension
+// becomes its minor axis and divides each part; one that ceases to split a dimension must be its
+// minor axis, and its pieces are joined. So the ranks that exchange data differ on this axis alone,
+// and the caller's own cuts stay.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+#include <optional>
+
+namespace tenon {
+
+// The cuts of a dimension with the pieces along its minor axis, of the given extent, joined.
+std::vector<Index> joinedCuts(const std::vector<Index>& fine, int extent);
+// The cuts with each part divided in balanced pieces.
+std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
+
+// The layout with another property on one axis; none if it would have to leave a dimension that
+// another axis divides further. Pieces are balanced; but where the dimension is then split by the
+// first axes that split it in `goal`, a layout on the same mesh, and the goal's cuts divide the
+// parts, they are cut as there.
+std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
+                                   const Layout* goal = nullptr);
+
+// The axis, if one step as above with the cuts of `to` leads from one layout to the other, without
+// margins; else none.
+std::optional<int> changedAxis(const Layout& from, const Layout& to);
+
+} // namespace tenon

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The two halves of an action of a CollectiveStep.
+#include "dtensor/arithmetic.hpp"
+#include "kernels/block_axpby.hpp"
+#include "kernels/block_copy.hpp"
+#include "linop/collective_step.hpp"
+#include "sys/log.hpp"
+
+namespace tenon {
+
+namespace {
+
+constexpr int kTag = 0;
+
+template <class T>
+MPI_Datatype mpiType() {
+  if constexpr (std::is_same_v<T, float>)
+    return MPI_FLOAT;
+  else if constexpr (std::is_same_v<T, double>)
+    return MPI_DOUBLE;
+  else
+    return MPI_INT64_T;
+}
+
+Strides packedStrides(const Shape& extent) {
+  Strides strides{};
+  Index stride = 1;
+  for (std::size_t d = extent.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= extent[d];
+  }
+  return strides;
+}
+
+// What is counted is what MPI is given.
+template <class T>
+void count(Index cells) {
+  if (cells > 0)
+    logMessage(cells * static_cast<Index>(sizeof(T)));
+}
+
+// The part of a whole array that is a piece: its extents, and where it begins in dimension dim.
+Shape extentOfPiece(const Shape& whole, const CollectivePieces& pieces, int coordinate) {
+  Shape extent = whole;
+  if (pieces.dim >= 0)
+    extent[pieces.dim] = pieces.cuts[coordinate + 1] - pieces.cuts[coordinate];
+  return extent;
+}
+
+// Whether the pieces follow each other in a row-major array.
+bool piecesFollow(const Shape& extent, const CollectivePieces& pieces) {
+  for (int d = 0; d < pieces.dim; ++d)
+    if (extent[d] != 1)
+      return false;
+  return true;
+}
+
+template <class T>
+void add(Index cells, const T* x, T* y) {
+  const Index one = 1;
+  blockCombine(Combine::Add, 1, &cells, x, &one, y, &one);
+}
+
+} // namespace
+
+void CollectiveStep::doBegin(const Action& action) {
+  if (pieces_.takesPart)
+    visitDataType(domainType(), [&]<class T>(T) { begin<T>(action); });
+}
+
+void CollectiveStep::doEnd(const Action& action) {
+  if (pieces_.takesPart)
+    visitDataType(domainType(), [&]<class T>(T) { end<T>(action); });
+}
+
+template <class T>
+void CollectiveStep::begin(const Action& action) {
+  const DTensor& x = *action.x;
+  const bool root = pieces_.coordinate == 0;
+  switch (kindOf(action.sense)) {
+  case CollectiveKind::AllGather:
+    target_ = landing<T>(action);
+    return startAllGather<T>(packedPiece<T>(x), static_cast<T*>(target_));
+  case CollectiveKind::Broadcast:
+    target_ = root ? const_cast<T*>(packedWhole<T>(x, false)) : landing<T>(action);
+    return spread<T>(static_cast<T*>(target_));
+  case CollectiveKind::ReduceScatter:
+    return startScatterOfAddends<T>(packedWhole<T>(x, false));
+  case CollectiveKind::Reduce:
+  case CollectiveKind::AllReduce:
+    break;
+  }
+  if (tree_)
+    packedWhole<T>(x, true);
+  else
+    startScatterOfAddends<T>(packedWhole<T>(x, false));
+}
+
+template <class T>
+void CollectiveStep::end(const Action& action) {
+  const CollectiveKind kind = kindOf(action.sense);
+  action.y->changed(); // where all arrives in the array, nothing else tells
+  T* whole = whole_.data<T>();
+  wait();
+  if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
+    return unpackWhole<T>(action, static_cast<const T*>(target_));
+  if (kind == CollectiveKind::ReduceScatter)
+    return unpackPiece<T>(action, sumOfAddends<T>());
+  const bool all = kind == CollectiveKind::AllReduce;
+  if (tree_) {
+    sumAlongTree<T>();
+    if (all)
+      spread<T>(whole);
+  } else if (all) {
+    startAllGather<T>(sumOfAddends<T>(), whole);
+  } else {
+    gatherToRoot<T>(sumOfAddends<T>());
+  }
+  wait();
+  if (all || pieces_.coordinate == 0)
+    unpackWhole<T>(action, whole);
+}
+
+// The cells of the whole by pieces, each row-major: in the array itself, if they lie there so.
+template <class T>
+const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
+  if (!mayChange && x.isContiguous() && piecesFollow(x.extent(), pieces_))
+    return x.data<T>();
+  T* buffer = whole_.data<T>();
+  for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
+    const Shape extent = extentOfPiece(x.extent(), pieces_, c);
+    const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * x.strides()[pieces_.dim];
+    blockCombine(Combine::Copy, x.rank(), extent.data(), x.data<T>() + before, x.strides().data(),
+                 buffer + offsets_[c], packedStrides(extent).data());
+  }
+  return buffer;
+}
+
+template <class T>
+const T* CollectiveStep::packedPiece(const DTensor& x) {
+  if (x.isContiguous())
+    return x.data<T>();
+  blockCombine(Combine::Copy, x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
+               parts_.data<T>(), packedStrides(x.extent()).data());
+  return parts_.data<T>();
+}
+
+// Where the whole arrives: in the output, if it may lie there as it comes.
+template <class T>
+T* CollectiveStep::landing(const Action& action) {
+  DTensor& y = *action.y;
+  const bool direct = action.isPlain() && y.isContiguous() && piecesFollow(y.extent(), pieces_);
+  return direct ? y.mutableData<T>() : whole_.data<T>();
+}
+
+template <class T>
+void CollectiveStep::unpackWhole(const Action& action, const T* from) {
+  DTensor& y = *action.y;
+  if (y.localCells() == 0 || from == y.mutableData<T>())
+    return;
+  for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
+    const Shape extent = extentOfPiece(y.extent(), pieces_, c);
+    const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * y.strides()[pieces_.dim];
+    blockAxpby(y.rank(), extent.data(), static_cast<T>(action.alpha), from + offsets_[c],
+               packedStrides(extent).data(), static_cast<T>(action.beta),
+               y.mutableData<T>() + before, y.strides().data());
+  }
+}
+
+template <class T>
+void CollectiveStep::unpackPiece(const Action& action, const T* from) {
+  DTensor& y = *action.y;
+  if (y.localCells() > 0)
+    blockAxpby(y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
+               packedStrides(y.extent()).data(), static_cast<T>(action.beta), y.mutableData<T>(),
+               y.strides().data());
+}
+
+template <class T>
+void CollectiveStep::startAllGather(const void* piece, T* whole) {
+  const int own = counts_[pieces_.coordinate];
+  checkMpi(MPI_Iallgatherv(piece, own, mpiType<T>(), whole, counts_.data(), offsets_.data(),
+                           mpiType<T>(), line_, &request_),
+           "MPI_Iallgatherv");
+  count<T>(own);
+}
+
+// The addends of the own piece, by coordinate, in parts_; the own one is copied there.
+template <class T>
+void CollectiveStep::startScatterOfAddends(const T* whole) {
+  const int me = pieces_.coordinate;
+  checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType<T>(), parts_.data<T>(),
+                          arrivalCounts_.data(), arrivalOffsets_.data(), mpiType<T>(), line_,
+                          &request_),
+           "MPI_Ialltoallv");
+  count<T>(pieces_.cells - counts_[me]);
+  std::copy_n(whole + offsets_[me], counts_[me], parts_.data<T>() + arrivalOffsets_[me]);
+}
+
+template <class T>
+const T* CollectiveStep::sumOfAddends() {
+  T* addends = parts_.data<T>();
+  T* sum = addends + arrivalOffsets_[order_[0]];
+  for (int i = 1; i < ranks_; ++i)
+    add<T>(counts_[pieces_.coordinate], addends + arrivalOffsets_[order_[i]], sum);
+  return sum;
+}
+
+// In rounds: who has an odd number among those left gives its sum to the one before.
+template <class T>
+void CollectiveStep::sumAlongTree() {
+  const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
+  for (int step = 1; step < ranks_; step *= 2) {
+    if (me % (2 * step) != 0) {
+      checkMpi(MPI_Send(whole_.data<T>(), cells, mpiType<T>(), me - step, kTag, line_), "MPI_Send");
+      return count<T>(cells);
+    }
+    if (me + step >= ranks_)
+      continue;
+    checkMpi(
+        MPI_Recv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_, MPI_STATUS_IGNORE),
+        "MPI_Recv");
+    add<T>(cells, parts_.data<T>(), whole_.data<T>());
+  }
+}
+
+template <class T>
+void CollectiveStep::gatherToRoot(const T* piece) {
+  const int own = counts_[pieces_.coordinate];
+  checkMpi(MPI_Igatherv(piece, own, mpiType<T>(), whole_.data<T>(), counts_.data(), offsets_.data(),
+                        mpiType<T>(), 0, line_, &request_),
+           "MPI_Igatherv");
+  count<T>(pieces_.coordinate == 0 ? 0 : own);
+}
+
+template <class T>
+void CollectiveStep::spread(T* whole) {
+  checkMpi(MPI_Ibcast(whole, static_cast<int>(pieces_.cells), mpiType<T>(), 0, line_, &request_),
+           "MPI_Ibcast");
+  count<T>(pieces_.coordinate == 0 ? pieces_.cells : 0);
+}
+
+void CollectiveStep::wait() {
+  if (request_ != MPI_REQUEST_NULL)
+    checkMpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+} // namespace tenon

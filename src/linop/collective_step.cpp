@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/collective_step.hpp"
+
+#include "comm/partition.hpp"
+
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+std::vector<int> coordinatesByRank(const Mesh& mesh, int position, int axis) {
+  std::vector<int> line = mesh.coordinates(position);
+  const auto rankAt = [&](int coordinate) {
+    line[axis] = coordinate;
+    return mesh.rank(mesh.positionAt(line));
+  };
+  std::vector<int> order(mesh.extent(axis));
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int a, int b) { return rankAt(a) < rankAt(b); });
+  return order;
+}
+
+} // namespace
+
+CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type)
+    : LinearOp(comm, step.from, step.to, type),
+      line_(axisComm(*comm, step.from.mesh(), step.axis, AxisUse::Library)),
+      kind_(*step.collective), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
+      ranks_(step.from.mesh().extent(step.axis)) {
+  if (!pieces_.takesPart)
+    return;
+  order_ = coordinatesByRank(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axis);
+  const int me = pieces_.coordinate;
+  const int own = static_cast<int>(pieces_.piece(me));
+  int offset = 0;
+  for (int c = 0; c < ranks_; ++c) {
+    counts_.push_back(static_cast<int>(pieces_.piece(c)));
+    toOthers_.push_back(c == me ? 0 : counts_.back());
+    offsets_.push_back(offset);
+    offset += counts_.back();
+    arrivalCounts_.push_back(c == me ? 0 : own);
+    arrivalOffsets_.push_back(c * own);
+  }
+  const Index size = dataTypeSize(type);
+  const Index addends = std::max(pieces_.cells, static_cast<Index>(ranks_) * own);
+  whole_ = Buffer(pieces_.cells * size, title() + " whole");
+  parts_ = Buffer(addends * size, title() + " parts");
+}
+
+CollectiveKind CollectiveStep::kindOf(Sense sense) const {
+  if (sense == Sense::Forward)
+    return kind_;
+  switch (kind_) {
+  case CollectiveKind::AllGather:
+    return CollectiveKind::ReduceScatter;
+  case CollectiveKind::ReduceScatter:
+    return CollectiveKind::AllGather;
+  case CollectiveKind::Broadcast:
+    return CollectiveKind::Reduce;
+  case CollectiveKind::Reduce:
+    return CollectiveKind::Broadcast;
+  case CollectiveKind::AllReduce:
+    break;
+  }
+  return kind_;
+}
+
+} // namespace tenon

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/link.hpp"
+
+#include "sys/error.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"machine_latency", OptionSpec::Real, "1e-6",
+     "seconds until the first byte of a message arrives; the defaults are those of one node"},
+    {"machine_overhead", OptionSpec::Real, "3e-7", "seconds of a rank's time for each message"},
+    {"machine_bandwidth", OptionSpec::Real, "5e9", "bytes a second into or out of a rank"},
+    {"machine_copy_bandwidth", OptionSpec::Real, "1e10",
+     "bytes a second that a rank copies or adds in its memory"},
+};
+const OptionRegistration kRegistration{{"machine", kOptions}};
+
+double rate(const char* name) {
+  const double value = options().getReal("", name);
+  if (!(value > 0))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("-tenon_{} is {}; expected a number above 0", name, value));
+  return value;
+}
+
+} // namespace
+
+LinkRates LinkRates::fromOptions() {
+  return {rate("machine_latency"), rate("machine_overhead"), rate("machine_bandwidth"),
+          rate("machine_copy_bandwidth")};
+}
+
+std::string LinkRates::describe() const {
+  return fmt::format("latency {} s, overhead {} s, {} B/s, copies {} B/s", latency, overhead,
+                     bandwidth, copyBandwidth);
+}
+
+} // namespace tenon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The route of a conversion: the layouts a = L0 -> L1 -> ... -> Ln = b through which it goes, each
+// step one exchange or one collective along one mesh axis. Routes agree on valid tensors, not on
+// raw memory; the adjoint of a route is the route of the duals in reverse order.
+//
+// findRoute() looks for the shortest path (Dijkstra). Nodes are layouts reached from a by changing
+// one axis at a time, to S of any dimension, to B, or to what a or b have there; an axis leaves or
+// enters a dimension as its minor one. Edges are those changes, as an exchange or as a collective,
+// and the direct exchange from each node to b; between two meshes also the exchange from a to each
+// layout that is one change before b. (The "or" and division expressions of DistPar, Appendix A.2,
+// are several edges into one node, and a path through another.) Any conversion keeps the value of a
+// valid tensor, so that any path does.
+//
+// The search is bounded: layouts with margins, and meshes of more than 4 axes, take the direct
+// exchange, and so does what has not been found after 96 nodes; a tensor of no cells too.
+#pragma once
+
+#include "geometry/schedule.hpp"
+#include "machine/price.hpp"
+
+#include <optional>
+
+namespace tenon {
+
+enum class RouteMode {
+  Auto,      // the cheapest; one exchange unless another takes less than 0.8 of its price
+  Exchange,  // one exchange
+  Chain,     // the cheapest of at least two steps, if there is one
+  Collective // the cheapest of collectives and local steps alone, if there is one
+};
+
+// What all ranks must mean alike.
+struct RoutePolicy {
+  RouteMode mode = RouteMode::Auto;
+  LinkRates rates;
+
+  // As -tenon_conversion_route and -tenon_machine_... say.
+  static RoutePolicy fromOptions();
+  static RoutePolicy exchange() { return {.mode = RouteMode::Exchange, .rates = {}}; }
+  // For texts that ranks agree on: "" for the defaults, else what differs.
+  std::string agreedText() const;
+};
+
+struct RouteStep {
+  Layout from, to;
+  std::optional<CollectiveKind> collective; // none: an exchange
+  int axis = -1;                            // of the collective
+  bool tree = false;                        // its sums are made along a tree
+  double seconds = 0;                       // its price; not known if the layouts have margins
+
+  const char* name() const; // "exchange", "all-gather", ...
+};
+
+using Route = std::vector<RouteStep>;
+
+// Without communication, and the same on all ranks. Throws TENON_ERR_SHAPE if the shapes differ.
+Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy);
+
+// The collective that leads from one layout to the other, if there is one.
+std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis);
+
+// How a collective cuts what its ranks hold together: along the dimension that the axis splits on one
+// side, else in balanced runs of cells.
+struct CollectivePieces {
+  bool takesPart = false;            // else the rank has nothing to do
+  int coordinate = -1;               // of the rank on the axis
+  Layout whole;                      // the side on which a rank holds all
+  Index cells = 0;                   // of the whole
+  int dim = -1;                      // that is cut; -1: runs of cells
+  std::vector<Index> cuts;           // in cells of `dim` or in cells, from 0
+  Index piece(int coordinate) const; // its cells
+};
+CollectivePieces collectivePieces(const RouteStep& step, int rank);
+
+// What a rank sends in a step: of a collective, the calls of MPI that it gives cells to, and those.
+Traffic sentInStep(const RouteStep& step, int rank);
+Traffic sentOnRoute(const Route& route, int rank);
+
+} // namespace tenon

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What conversions keep on every route: the value of valid tensors with random addends, the adjoint
+// identity on raw memory, copies that are equal bit by bit, and counted traffic.
+#include "dtensor/fill.hpp"
+#include "linop/adjoint_test.hpp"
+#include "linop/conversion.hpp"
+#include "operators.hpp"
+#include "support/conversion_definition.hpp"
+#include "support/random_layout.hpp"
+#include "sys/log.hpp"
+#include "sys/options.hpp"
+#include "sys/random.hpp"
+
+#include <tenon.h>
+
+#include <cmath>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+struct Case {
+  Layout from, to;
+};
+
+Case drawCase(unsigned seed) {
+  test::LayoutDraw draw(seed);
+  const int ranks = world()->size();
+  const Shape shape = draw.shape(1, 3, 7);
+  const MeshPtr a = draw.mesh(ranks, 3);
+  const MeshPtr b = draw.chance(70) ? a : draw.mesh(ranks, 3);
+  return {draw.layout(shape, a, 0, false), draw.layout(shape, b, 0, false)};
+}
+
+Index numberOf(const Layout& layout, const std::vector<Index>& global) {
+  Index number = 0;
+  for (int d = 0; d < layout.rank(); ++d)
+    number = number * layout.shape()[d] + global[d];
+  return number;
+}
+
+double valueAt(Index number) {
+  return std::floor(16 * uniformAt(7, 0, number)) - 8;
+}
+
+// The number of a position among the addends of a cell, and among the copies of an addend.
+int numberAlong(const Layout& layout, int position, PropertyKind kind) {
+  int number = 0;
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+    if (layout.property(axis).kind == kind)
+      number = number * layout.mesh().extent(axis) + layout.mesh().coordinate(position, axis);
+  return number;
+}
+
+int countAlong(const Layout& layout, PropertyKind kind) {
+  int count = 1;
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+    if (layout.property(axis).kind == kind)
+      count *= layout.mesh().extent(axis);
+  return count;
+}
+
+double addendAt(const Layout& layout, int addend, Index number) {
+  const int addends = countAlong(layout, PropertyKind::Partial);
+  const auto drawn = [&](int which) { return std::floor(8 * uniformAt(8, which, number)) - 4; };
+  if (addend > 0)
+    return drawn(addend);
+  double rest = valueAt(number);
+  for (int other = 1; other < addends; ++other)
+    rest -= drawn(other);
+  return rest;
+}
+
+// f(number of the local cell, number of the global cell).
+template <class F>
+void forEachCell(const DTensor& x, F f) {
+  Index local = 0;
+  test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+    f(local++, numberOf(x.layout(), *test::globalOf(x.layout(), x.position(), cell, false)));
+  });
+}
+
+void fillValid(DTensor& x) {
+  std::vector<double> values(x.localCells());
+  forEachCell(x, [&](Index local, Index global) {
+    values[local] =
+        addendAt(x.layout(), numberAlong(x.layout(), x.position(), PropertyKind::Partial), global);
+  });
+  test::setCells(x, values);
+}
+
+// The sums of the addends, for each copy: each must be the value.
+bool holdsTheValue(const DTensor& y) {
+  const Layout& layout = y.layout();
+  const Index all = cells(layout.shape());
+  std::vector<double> sums(all * countAlong(layout, PropertyKind::Broadcast), 0);
+  const std::vector<double> values = test::cellsOf(y);
+  forEachCell(y, [&](Index local, Index global) {
+    const int copy = numberAlong(layout, y.position(), PropertyKind::Broadcast);
+    sums[copy * all + global] += values[local];
+  });
+  MPI_Allreduce(MPI_IN_PLACE, sums.data(), static_cast<int>(sums.size()), MPI_DOUBLE, MPI_SUM,
+                MPI_COMM_WORLD);
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (sums[i] != valueAt(static_cast<Index>(i) % all))
+      return false;
+  return true;
+}
+
+struct Way {
+  const char* name;
+  RoutePolicy policy;
+};
+
+// Where a message costs next to nothing, sums are cut in pieces instead of made along trees.
+constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
+
+class Routes : public testing::TestWithParam<Way> {
+protected:
+  Ref<Conversion> make(const Layout& from, const Layout& to, TenonDataType type) const {
+    return makeRef<Conversion>(world(), from, to, type, GetParam().policy);
+  }
+};
+
+TEST_P(Routes, KeepTheValueOfValidTensors) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const Case c = drawCase(seed);
+    for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64}) {
+      const auto op = make(c.from, c.to, type);
+      DTensor x(world(), c.from, type), y(world(), c.to, type);
+      fillValid(x);
+      fillRaw(y, seed, true); // what was there before must not matter
+      op->apply(x, y);
+      ASSERT_TRUE(holdsTheValue(y)) << "seed " << seed << ": " << op->describe();
+    }
+  }
+}
+
+TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Case c = drawCase(500 + seed);
+    for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+      const auto op = make(c.from, c.to, TENON_FLOAT64);
+      test::Ends ends(*op, sense, seed);
+      const std::vector<double> old = test::cellsOf(*ends.y);
+      test::act(*op, sense, 1, *ends.x, 0, *ends.y);
+      const std::vector<double> plain = test::cellsOf(*ends.y);
+      op->bind(sense, *ends.x, *ends.y);
+      test::act(*op, sense, 1, *ends.x, 0, *ends.y);
+      ASSERT_EQ(test::cellsOf(*ends.y), plain) << op->describe();
+      test::setCells(*ends.y, old);
+      op->begin(sense, -2, *ends.x, 3, *ends.y);
+      op->end(sense);
+      std::vector<double> expected;
+      for (std::size_t i = 0; i < old.size(); ++i)
+        expected.push_back(-2 * plain[i] + 3 * old[i]);
+      ASSERT_EQ(test::cellsOf(*ends.y), expected) << op->describe();
+      op->unbind();
+    }
+  }
+}
+
+TEST_P(Routes, SatisfyTheAdjointIdentity) {
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const Case c = drawCase(1000 + seed);
+    for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+      const auto op = make(c.from, c.to, type);
+      const AdjointTestResult exact = testAdjoint(*op, seed, true);
+      ASSERT_EQ(exact.forwardPairing, exact.adjointPairing) << op->describe();
+      ASSERT_LT(testAdjoint(*op, seed, false).relativeError, type == TENON_FLOAT64 ? 1e-13 : 1e-5)
+          << op->describe();
+    }
+  }
+}
+
+TEST_P(Routes, SendWhatTheyCount) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    const Case c = drawCase(2000 + seed);
+    const auto op = make(c.from, c.to, TENON_FLOAT64);
+    DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);
+    logEnable(true);
+    logReset();
+    op->apply(x, y);
+    Index messages = 0, bytes = 0;
+    for (const EventRecord& record : logSnapshot())
+      if (record.event == "LinearOpApply") {
+        messages = record.messages;
+        bytes = record.bytes;
+      }
+    logEnable(false);
+    ASSERT_EQ(messages, op->traffic().messages) << op->describe();
+    ASSERT_EQ(bytes, op->traffic().cells * 8) << op->describe();
+  }
+}
+
+// Real numbers, of which each order of addition makes another sum.
+TEST_P(Routes, MakeCopiesThatAreEqualBitByBit) {
+  const int ranks = world()->size();
+  std::vector<std::pair<Layout, Layout>> cases;
+  for (Index length : {3, 1000}) {
+    const MeshPtr line = Mesh::make({ranks});
+    cases.emplace_back(test::layoutOn(line, {length}, "P"), test::layoutOn(line, {length}, "B"));
+    if (ranks % 2 == 0) {
+      const MeshPtr grid = Mesh::make({2, ranks / 2});
+      cases.emplace_back(test::layoutOn(grid, {length}, "P,P"),
+                         test::layoutOn(grid, {length}, "B,B"));
+    }
+  }
+  for (const auto& [from, to] : cases) {
+    const auto op = make(from, to, TENON_FLOAT32);
+    DTensor x(world(), from, TENON_FLOAT32), y(world(), to, TENON_FLOAT32);
+    fillRaw(x, 5, false);
+    op->apply(x, y);
+    const int length = static_cast<int>(y.localCells());
+    std::vector<float> first(y.data<float>(), y.data<float>() + length);
+    MPI_Bcast(first.data(), length, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    EXPECT_TRUE(std::equal(first.begin(), first.end(), y.data<float>())) << op->describe();
+  }
+}
+
+// Copies along one axis of sums along the other: the same addends in each line.
+TEST_P(Routes, MakeSumsThatAreEqualInEachLine) {
+  const int ranks = world()->size();
+  if (ranks % 2 != 0)
+    return;
+  const MeshPtr grid = Mesh::make({2, ranks / 2});
+  const Layout from = test::layoutOn(grid, {501}, "B,P"), to = test::layoutOn(grid, {501}, "B,B");
+  const auto op = make(from, to, TENON_FLOAT32);
+  DTensor x(world(), from, TENON_FLOAT32), y(world(), to, TENON_FLOAT32);
+  for (Index i = 0; i < 501; ++i)
+    x.mutableData<float>()[i] =
+        static_cast<float>(uniformAt(3, grid->coordinate(world()->rank(), 1), i) - 0.5);
+  op->apply(x, y);
+  std::vector<float> first(y.data<float>(), y.data<float>() + 501);
+  MPI_Bcast(first.data(), 501, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  EXPECT_TRUE(std::equal(first.begin(), first.end(), y.data<float>())) << op->describe();
+}
+
+TEST_P(Routes, ReadAndWriteArraysOfAnyStride) {
+  const Shape shape = {6, 2 * world()->size() + 1};
+  for (const char* from : {"S0", "S1", "P", "R", "B"})
+    for (const char* to : {"S0", "S1", "P", "R", "B"}) {
+      const Layout a = test::onLine(shape, from), b = test::onLine(shape, to);
+      const auto op = make(a, b, TENON_FLOAT64);
+      DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64),
+          z(world(), b, TENON_FLOAT64);
+      std::vector<double> memory(2 * y.localCells() + 1), source(3 * x.localCells() + 1);
+      y.placeArray(memory.data(), {2, 2 * y.extent()[0]}, {0, 0}, {0, 0}, false);
+      x.placeArray(source.data(), {3, 3 * x.extent()[0]}, {0, 0}, {0, 0}, false);
+      test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
+        const Index number = numberOf(a, *test::globalOf(a, x.position(), cell, false));
+        source[3 * (cell[0] + x.extent()[0] * cell[1])] =
+            addendAt(a, numberAlong(a, x.position(), PropertyKind::Partial), number);
+      });
+      op->apply(x, y);
+      op->apply(x, z);
+      EXPECT_TRUE(holdsTheValue(z)) << op->describe();
+      Index local = 0;
+      test::forEach(z.extent(), [&](const std::vector<Index>& cell) {
+        ASSERT_EQ(memory[2 * (cell[0] + z.extent()[0] * cell[1])], z.data<double>()[local++])
+            << op->describe();
+      });
+    }
+}
+
+std::string nameOfWay(const testing::TestParamInfo<Way>& info) {
+  return info.param.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Routes,
+    testing::Values(Way{"Auto", {}}, Way{"AutoOnSlowLinks", {RouteMode::Auto, kSlowLinks}},
+                    Way{"Exchange", {RouteMode::Exchange, {}}},
+                    Way{"Chain", {RouteMode::Chain, {}}},
+                    Way{"Collective", {RouteMode::Collective, {}}},
+                    Way{"CollectiveInPieces", {RouteMode::Collective, kSlowLinks}}),
+    nameOfWay);
+
+TEST(RouteChoice, TheLargestNeedsOneExchange) {
+  const Layout p = test::onLine({4}, "P"), b = test::onLine({4}, "B");
+  Conversion op(world(), p, b, TENON_FLOAT64, {.mode = RouteMode::Collective, .rates = {}});
+  DTensor x(world(), p, TENON_FLOAT64), y(world(), b, TENON_FLOAT64);
+  if (op.route().size() == 1 && !op.route().front().collective)
+    return op.applyMax(x, y);
+  EXPECT_THROW(op.applyMax(x, y), Error);
+}
+
+TEST(RouteChoice, ViewsTellTheSteps) {
+  const Layout p = test::onLine({40}, "P"), b = test::onLine({40}, "B");
+  const Conversion chain(world(), p, b, TENON_FLOAT64, {.mode = RouteMode::Chain, .rates = {}});
+  const Conversion one(world(), p, b, TENON_FLOAT64, RoutePolicy::exchange());
+  EXPECT_NE(one.describe().find("in one exchange"), std::string::npos) << one.describe();
+  if (world()->size() > 1) {
+    EXPECT_NE(chain.describe().find("\n  exchange to [40] on mesh"), std::string::npos)
+        << chain.describe();
+    EXPECT_NE(chain.describe().find("us predicted"), std::string::npos) << chain.describe();
+  }
+}
+
+// Through C, where creation ends with an agreement.
+TEST(RouteChoice, OfDifferentOptionsFailsAlikeOnAllRanks) {
+  if (world()->size() == 1)
+    return;
+  TenonPartition partition = nullptr;
+  TenonLayout p = nullptr, b = nullptr;
+  const int extent = world()->size();
+  const TenonInt shape[] = {10};
+  ASSERT_EQ(TenonPartitionCreate(MPI_COMM_WORLD, 1, &extent, &partition), TENON_SUCCESS);
+  ASSERT_EQ(TenonLayoutCreateSharded(partition, 1, shape, "P", &p), TENON_SUCCESS);
+  ASSERT_EQ(TenonLayoutCreateSharded(partition, 1, shape, "B", &b), TENON_SUCCESS);
+  TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+  for (const char* first : {"collective", "chain", "exchange"}) {
+    options().set("-tenon_conversion_route", world()->rank() == 0 ? first : "auto");
+    TenonLinearOp op = nullptr;
+    EXPECT_EQ(TenonLinearOpCreateConversion(p, b, TENON_FLOAT64, &op), TENON_ERR_COLLECTIVE);
+    options().set("-tenon_conversion_route", "auto");
+    EXPECT_EQ(TenonLinearOpCreateConversion(p, b, TENON_FLOAT64, &op), TENON_SUCCESS);
+    EXPECT_EQ(TenonLinearOpDestroy(&op), TENON_SUCCESS);
+  }
+  TenonPopErrorHandler();
+  TenonLayoutDestroy(&p);
+  TenonLayoutDestroy(&b);
+  TenonPartitionDestroy(&partition);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Routes that can be told by hand, and what every route keeps.
+#include "machine/route.hpp"
+#include "support/random_layout.hpp"
+#include "sys/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties) {
+  return Layout(
+      {.shape = std::move(shape), .mesh = mesh, .properties = parseProperties(properties)});
+}
+
+Route route(const Layout& from, const Layout& to, RouteMode mode = RouteMode::Auto) {
+  return findRoute(from, to, 8, {.mode = mode, .rates = {}});
+}
+
+// "P -exchange-> S0 -exchange-> B"
+std::string told(const Route& route) {
+  std::string text = describe(route.front().from.properties());
+  for (const RouteStep& step : route)
+    text += std::string(" -") + step.name() + (step.tree ? " by tree" : "") + "-> " +
+            describe(step.to.properties());
+  return text;
+}
+
+Index mostCells(const Route& route) {
+  Index most = 0;
+  for (int rank : route.front().from.mesh().ranks())
+    most = std::max(most, sentOnRoute(route, rank).cells);
+  return most;
+}
+
+TEST(Route, ALargeSumIsCutAndJoined) {
+  const MeshPtr mesh = Mesh::make({8});
+  const Layout p = layoutOn(mesh, {1000, 800}, "P"), b = layoutOn(mesh, {1000, 800}, "B");
+  const Route found = route(p, b);
+  EXPECT_EQ(told(found), "P -exchange-> S0 -exchange-> B");
+  EXPECT_EQ(mostCells(found), 2 * 7 * 100000); // 2 (n-1)/n of the tensor
+  EXPECT_EQ(mostCells(route(p, b, RouteMode::Exchange)), 7 * 800000);
+}
+
+TEST(Route, TwoRanksGainNothingByCutting) {
+  const MeshPtr mesh = Mesh::make({2});
+  EXPECT_EQ(told(route(layoutOn(mesh, {100000}, "P"), layoutOn(mesh, {100000}, "B"))),
+            "P -exchange-> B");
+}
+
+TEST(Route, ASmallTensorOnFewRanksTakesOneExchange) {
+  const MeshPtr mesh = Mesh::make({8});
+  for (const char* from : {"S0", "P", "R", "B"})
+    for (const char* to : {"S0", "P", "R", "B"})
+      EXPECT_EQ(route(layoutOn(mesh, {8}, from), layoutOn(mesh, {8}, to)).size(), 1u)
+          << from << " to " << to;
+}
+
+TEST(Route, ManyRanksTakeTrees) {
+  const MeshPtr mesh = Mesh::make({4096});
+  EXPECT_EQ(told(route(layoutOn(mesh, {1}, "R"), layoutOn(mesh, {1}, "B"))), "R -broadcast-> B");
+  EXPECT_EQ(told(route(layoutOn(mesh, {1}, "P"), layoutOn(mesh, {1}, "B"))),
+            "P -all-reduce by tree-> B");
+  EXPECT_EQ(told(route(layoutOn(mesh, {1}, "P"), layoutOn(mesh, {1}, "R"))),
+            "P -reduce by tree-> R");
+}
+
+TEST(Route, AChainThatMovesFourteenTimesMoreIsNotTaken) {
+  const MeshPtr mesh = Mesh::make({8, 8});
+  const Layout rows = layoutOn(mesh, {512, 512}, "S0,S0");
+  const Layout columns = layoutOn(mesh, {512, 512}, "S1,S1");
+  EXPECT_EQ(told(route(rows, columns)), "S0,S0 -exchange-> S1,S1");
+  // A rank keeps 8 x 8 of its 8 x 512 cells.
+  EXPECT_EQ(mostCells(route(rows, columns)), 8 * 512 - 8 * 8);
+  const Route collectives = route(rows, columns, RouteMode::Collective);
+  EXPECT_EQ(told(collectives),
+            "S0,S0 -all-gather-> S0,B -all-gather-> B,B -exchange-> S1,S1"); // which is a slice
+}
+
+TEST(Route, EndsInTheTargetsOwnCuts) {
+  const MeshPtr mesh = Mesh::make({2, 4});
+  const Layout p = layoutOn(mesh, {100000, 3}, "B,P");
+  LayoutSpec spec = layoutOn(mesh, {100000, 3}, "B,S0").spec();
+  spec.cuts[0] = {0, 10, 10, 70000, 100000};
+  const Layout own(spec);
+  for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective})
+    EXPECT_EQ(route(p, own, mode).back().to, own);
+  EXPECT_EQ(told(route(p, own, RouteMode::Collective)), "B,P -reduce-scatter-> B,S0");
+}
+
+TEST(Route, CopiesAreMadeOnTheOtherMesh) {
+  const Layout here = layoutOn(Mesh::make({4}, {0, 1, 2, 3}), {1000000}, "S0");
+  const Layout there = layoutOn(Mesh::make({4}, {4, 5, 6, 7}), {1000000}, "B");
+  EXPECT_EQ(told(route(here, there, RouteMode::Chain)), "S0 -exchange-> S0 -exchange-> B");
+}
+
+TEST(Route, MarginsAndManyAxesTakeOneExchange) {
+  const MeshPtr many = Mesh::make({2, 2, 2, 2, 2});
+  LayoutSpec spec = layoutOn(Mesh::make({2}), {8}, "S0").spec();
+  spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}, .low = Boundary::Zero, .high = Boundary::Zero}};
+  const Layout wide(spec);
+  for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective}) {
+    EXPECT_EQ(route(wide.withoutMargins(), wide, mode).size(), 1u);
+    EXPECT_EQ(told(route(layoutOn(many, {9}, "P,P,P,P,P"), layoutOn(many, {9}, "B,B,B,B,B"), mode)),
+              "P,P,P,P,P -exchange-> B,B,B,B,B");
+  }
+}
+
+TEST(Route, RefusesAnotherShape) {
+  const MeshPtr mesh = Mesh::make({2});
+  EXPECT_THROW(route(layoutOn(mesh, {8}, "S0"), layoutOn(mesh, {9}, "S0")), Error);
+}
+
+TEST(Route, DrawnRoutesLeadFromEndToEndAsTheirModeSays) {
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    test::LayoutDraw draw(seed);
+    const Shape shape = draw.shape(1, 3, 40);
+    const MeshPtr mesh = draw.mesh(12, 3), other = draw.chance(70) ? mesh : draw.mesh(12, 3);
+    const Layout from = draw.layout(shape, mesh, 0, false);
+    const Layout to = draw.layout(shape, other, 0, false);
+    for (RouteMode mode :
+         {RouteMode::Auto, RouteMode::Exchange, RouteMode::Chain, RouteMode::Collective}) {
+      const Route found = route(from, to, mode);
+      ASSERT_EQ(found.front().from, from);
+      ASSERT_EQ(found.back().to, to);
+      for (std::size_t i = 0; i + 1 < found.size(); ++i)
+        ASSERT_EQ(found[i].to, found[i + 1].from);
+      ASSERT_TRUE(mode != RouteMode::Exchange || found.size() == 1);
+      for (const RouteStep& step : found)
+        ASSERT_TRUE(mode != RouteMode::Collective || found.size() == 1 || step.collective ||
+                    mostCells({step}) == 0)
+            << told(found);
+    }
+  }
+}
+
+} // namespace
+} // namespace tenon
