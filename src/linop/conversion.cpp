@@ -2,12 +2,20 @@
 #include "linop/conversion.hpp"
 
 #include "sys/log.hpp"
+#include "sys/options.hpp"
 
 #include <fmt/format.h>
 
 namespace tenon {
 
 namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"conversion_transport", OptionSpec::Choice, "auto",
+     "how conversions travel; auto: shared where the node has an arena, else messages",
+     kTransportChoices},
+};
+const OptionRegistration kRegistration{{"conversion", kOptions}};
 
 // The layout without what makes no difference to anybody's memory.
 Layout bare(const Layout& layout) {
@@ -29,21 +37,26 @@ Layout bare(const Layout& layout) {
 
 } // namespace
 
-Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
-                       TenonDataType type)
-    : Conversion(comm, from, to, type, makeSchedule(from, to, comm->rank())) {}
+Transport Conversion::chosenTransport() {
+  return parseTransport(options().getChoice("", "conversion_transport"));
+}
 
 Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
-                       TenonDataType type, const Schedule& schedule)
-    : LinearOp(comm, from, to, type), executor_(comm, schedule, type, title()),
+                       TenonDataType type, Transport transport)
+    : Conversion(comm, from, to, type, transport, makeSchedule(from, to, comm->rank())) {}
+
+Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                       TenonDataType type, Transport transport, const Schedule& schedule)
+    : LinearOp(comm, from, to, type),
+      executor_(comm, schedule, type, title(), from.describe() + " -> " + to.describe(), transport),
       traffic_(sentTraffic(schedule, comm->rank())),
       marginsOnly_(from.withoutMargins() == to.withoutMargins() &&
                    !(from.hasMargins() && to.hasMargins())) {}
 
 std::string Conversion::describe() const {
-  return LinearOp::describe() + fmt::format("; this rank sends {} messages, {} bytes",
-                                            traffic_.messages,
-                                            traffic_.cells * dataTypeSize(dataType()));
+  return LinearOp::describe() +
+         fmt::format("; this rank sends {} messages, {} bytes; transport {}", traffic_.messages,
+                     traffic_.cells * dataTypeSize(dataType()), executor_.describeTransport());
 }
 
 void Conversion::applyMax(const DTensor& x, DTensor& y) {

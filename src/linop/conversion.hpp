@@ -13,8 +13,13 @@ namespace tenon {
 class Conversion final : public LinearOp {
 public:
   // Collective, but without communication: every rank knows both layouts. Throws TENON_ERR_SHAPE if
-  // the global shapes differ.
-  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type);
+  // the global shapes differ, TENON_ERR_SUPPORT if the transport is not to be had.
+  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type)
+      : Conversion(comm, from, to, type, chosenTransport()) {}
+  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
+             Transport transport);
+  // As -tenon_conversion_transport says.
+  static Transport chosenTransport();
 
   const char* type() const noexcept override { return "conversion"; }
   TenonDataType dataType() const noexcept { return domainType(); }
@@ -30,7 +35,7 @@ public:
 
 private:
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
-             const Schedule& schedule);
+             Transport transport, const Schedule& schedule);
   // Where only margins are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {
     return marginsOnly_ && action.isPlain() && executor_.isInPlace(action);
