@@ -2,10 +2,21 @@
 #include "comm/communicator.hpp"
 
 #include "sys/error.hpp"
+#include "sys/options.hpp"
+
+#include <algorithm>
 
 namespace tenon {
 
 namespace {
+
+constexpr Index kMiB = Index(1) << 20;
+
+constexpr OptionSpec kOptions[] = {
+    {"shared_memory", OptionSpec::Int, "-1",
+     "MiB of /dev/shm that a rank may use for arrays; 0: none; -1: its share of all"},
+};
+const OptionRegistration kRegistration{{"comm", kOptions}};
 
 int keyval = MPI_KEYVAL_INVALID;
 std::vector<CommPtr>& allCommunicators() {
@@ -26,6 +37,12 @@ Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
 Communicator::~Communicator() = default;
 
 CommPtr Communicator::of(MPI_Comm parent) {
+  CommPtr comm = copyOf(parent);
+  comm->openArena();
+  return comm;
+}
+
+CommPtr Communicator::copyOf(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL)
     throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
   if (keyval == MPI_KEYVAL_INVALID)
@@ -49,6 +66,14 @@ CommPtr Communicator::of(MPI_Comm parent) {
   return made;
 }
 
+void Communicator::openArena() {
+  if (arenaTried_)
+    return;
+  arenaTried_ = true;
+  const Index asked = options().getInt("", "shared_memory");
+  shared_ = SharedArena::make(comm_, asked < 0 ? -1 : asked * kMiB);
+}
+
 void Communicator::freeAll() {
   for (const CommPtr& comm : allCommunicators())
     comm->free();
@@ -60,6 +85,12 @@ void Communicator::free() {
     if (comm != MPI_COMM_NULL)
       MPI_Comm_free(&comm);
   splits_.clear();
+  for (auto& [name, comm] : graphs_)
+    MPI_Comm_free(&comm);
+  graphs_.clear();
+  if (shared_.arena)
+    shared_.arena->close();
+  shared_ = {nullptr, "the communicator is freed"};
   MPI_Comm_free(&comm_);
 }
 
@@ -72,6 +103,21 @@ MPI_Comm Communicator::split(const std::vector<int>& name, int color, int key) {
   if (part != MPI_COMM_NULL)
     checkMpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return splits_[name] = part;
+}
+
+MPI_Comm Communicator::graph(const std::string& name, const std::vector<int>& sources,
+                             const std::vector<int>& targets) {
+  const auto known = graphs_.find(name);
+  if (known != graphs_.end())
+    return known->second;
+  const std::vector<int> weights(std::max({sources.size(), targets.size(), std::size_t(1)}), 1);
+  MPI_Comm made = MPI_COMM_NULL;
+  checkMpi(MPI_Dist_graph_create_adjacent(comm_, static_cast<int>(sources.size()), sources.data(),
+                                          weights.data(), static_cast<int>(targets.size()),
+                                          targets.data(), weights.data(), MPI_INFO_NULL, 0, &made),
+           "MPI_Dist_graph_create_adjacent");
+  checkMpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  return graphs_[name] = made;
 }
 
 } // namespace tenon

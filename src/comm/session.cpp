@@ -136,11 +136,12 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     return;
   }
   startMpi(argc, argv);
-  s.comm = Communicator::of(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
+  s.comm = Communicator::copyOf(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
   setProcessRank(s.comm->rank());
   setAbortHook([](TenonErrorCode code) { MPI_Abort(MPI_COMM_WORLD, code); });
   try {
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
+    s.comm->openArena();
     startLog();
   } catch (...) {
     traceStop();

@@ -166,7 +166,7 @@ const void* DTensor::address(TenonDataType asked) const {
 void DTensor::allocate() const {
   if (own_.bytes() > 0 || localCells_ == 0)
     return;
-  own_ = Buffer(localCells_ * dataTypeSize(type_), title());
+  own_ = Buffer(localCells_ * dataTypeSize(type_), title(), comm_->arena());
   own_.setZero();
 }
 

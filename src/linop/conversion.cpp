@@ -5,12 +5,20 @@
 #include "linop/algebra.hpp"
 #include "linop/collective_step.hpp"
 #include "sys/log.hpp"
+#include "sys/options.hpp"
 
 #include <fmt/format.h>
 
 namespace tenon {
 
 namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"conversion_transport", OptionSpec::Choice, "auto",
+     "how conversions travel; auto: shared where the node has an arena, else messages",
+     kTransportChoices},
+};
+const OptionRegistration kRegistration{{"conversion", kOptions}};
 
 // The layout without what makes no difference to anybody's memory.
 Layout bare(const Layout& layout) {
@@ -32,18 +40,24 @@ Layout bare(const Layout& layout) {
 
 } // namespace
 
-Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
-                       TenonDataType type, const RoutePolicy& policy)
-    : Conversion(comm, findRoute(from, to, dataTypeSize(type), policy), type, policy) {}
+Transport Conversion::chosenTransport() {
+  return parseTransport(options().getChoice("", "conversion_transport"));
+}
 
-Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type,
+Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
+                       TenonDataType type, Transport transport, const RoutePolicy& policy)
+    : Conversion(comm, findRoute(from, to, dataTypeSize(type), policy), type, transport, policy) {}
+
+Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Transport transport,
                        const RoutePolicy& policy)
     : LinearOp(comm, route.front().from, route.back().to, type), route_(std::move(route)),
-      policyText_(policy.agreedText()), traffic_(sentOnRoute(route_, comm->rank())),
+      transport_(transport), policyText_(policy.agreedText()),
+      traffic_(sentOnRoute(route_, comm->rank())),
       marginsOnly_(domain().withoutMargins() == range().withoutMargins() &&
                    !(domain().hasMargins() && range().hasMargins())) {
   if (isOneExchange()) {
-    executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title());
+    executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title(),
+                      domain().describe() + " -> " + range().describe(), transport);
     return;
   }
   const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };
@@ -58,11 +72,14 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type,
 LinearOpRef Conversion::makeStep(const RouteStep& step) const {
   if (step.collective)
     return makeRef<CollectiveStep>(comm(), step, dataType());
-  return makeRef<Conversion>(comm(), step.from, step.to, dataType(), RoutePolicy::exchange());
+  return makeRef<Conversion>(comm(), step.from, step.to, dataType(), transport_,
+                             RoutePolicy::exchange());
 }
 
 std::string Conversion::agreedText() const {
-  return LinearOp::agreedText() + policyText_;
+  const std::string transport =
+      transport_ == Transport::Auto ? "" : fmt::format("; transport {}", transportName(transport_));
+  return LinearOp::agreedText() + policyText_ + transport;
 }
 
 std::string Conversion::describe() const {
@@ -73,7 +90,8 @@ std::string Conversion::describe() const {
     return step.seconds > 0 ? fmt::format(", {:.3g} us predicted", 1e6 * step.seconds) : "";
   };
   if (executor_)
-    return text + "; in one exchange" + predicted(route_.front());
+    return text + "; in one exchange" + predicted(route_.front()) + "; transport " +
+           executor_->describeTransport();
   for (const RouteStep& step : route_) {
     const Traffic sent = sentInStep(step, comm()->rank());
     text += fmt::format("\n  {} to {}: {} messages, {} bytes{}", step.name(), step.to.describe(),

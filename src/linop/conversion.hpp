@@ -14,9 +14,15 @@ namespace tenon {
 class Conversion final : public LinearOp {
 public:
   // Collective. Without communication, unless the route has collectives: then ranks agree, and may
-  // create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ.
+  // create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ, TENON_ERR_SUPPORT if
+  // the transport is not to be had.
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
-             const RoutePolicy& policy = RoutePolicy::fromOptions());
+             const RoutePolicy& policy = RoutePolicy::fromOptions())
+      : Conversion(comm, from, to, type, chosenTransport(), policy) {}
+  Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
+             Transport transport, const RoutePolicy& policy = RoutePolicy::fromOptions());
+  // As -tenon_conversion_transport says.
+  static Transport chosenTransport();
 
   const char* type() const noexcept override { return "conversion"; }
   TenonDataType dataType() const noexcept { return domainType(); }
@@ -33,7 +39,8 @@ public:
   Index bufferBytes() const override;
 
 private:
-  Conversion(const CommPtr& comm, Route route, TenonDataType type, const RoutePolicy& policy);
+  Conversion(const CommPtr& comm, Route route, TenonDataType type, Transport transport,
+             const RoutePolicy& policy);
   bool isOneExchange() const { return route_.size() == 1 && !route_.front().collective; }
   LinearOpRef makeStep(const RouteStep& step) const;
   // Where only margins are filled, folded or dropped, no cell is both read and written.
@@ -46,6 +53,7 @@ private:
   void doUnbind() override;
 
   Route route_;
+  Transport transport_;
   std::string policyText_;
   Traffic traffic_;
   bool marginsOnly_;

@@ -3,16 +3,17 @@
 
 #include "dtensor/arithmetic.hpp"
 
+#include <fmt/format.h>
+
 namespace tenon {
 
 namespace {
 
-Index remoteCells(const std::vector<Transfer>& transfers, int rank) {
-  Index sum = 0;
-  for (const Transfer& t : transfers)
-    if (t.peer != rank)
-      sum += t.cells;
-  return sum;
+Index totalBytes(const std::vector<Message>& messages) {
+  Index bytes = 0;
+  for (const Message& message : messages)
+    bytes += message.bytes;
+  return bytes;
 }
 
 // The bytes of a region in an array, if its cells lie there one after the other; else NULL.
@@ -49,83 +50,108 @@ std::vector<bool> redirect(std::vector<Message>& messages, const std::vector<Par
 } // namespace
 
 ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
-                                   const std::string& owner)
-    : comm_(std::move(comm)), size_(dataTypeSize(type)), tag_(comm_->nextTag()),
-      sourceSide_(remoteCells(schedule.sends, comm_->rank()) * size_, owner + " source buffer"),
-      targetSide_(remoteCells(schedule.receives, comm_->rank()) * size_, owner + " target buffer") {
-  makeDirection(forward_, schedule, Sense::Forward, tag_);
-  makeDirection(transpose_, schedule, Sense::Adjoint, tag_);
+                                   const std::string& owner, const std::string& route,
+                                   Transport transport)
+    : comm_(std::move(comm)), asked_(transport), transport_(resolveTransport(transport, *comm_)),
+      rank_(static_cast<int>(schedule.sourceExtent.size())), size_(dataTypeSize(type)),
+      tag_(comm_->nextTag()) {
+  if (transport_ == Transport::Shared)
+    arena_ = comm_->arena();
+  makeDirection(forward_, schedule, true);
+  makeDirection(transpose_, schedule, false);
+  makeLanes(forward_, owner);
+  makeLanes(transpose_, owner);
+  sourceSide_ = Buffer(std::max(totalBytes(forward_.sends), totalBytes(transpose_.receives)),
+                       owner + " source buffer");
+  targetSide_ = Buffer(std::max(totalBytes(forward_.receives), totalBytes(transpose_.sends)),
+                       owner + " target buffer");
+  makeTransport(forward_, sourceSide_.data<std::byte>(), targetSide_.data<std::byte>(), route);
+  makeTransport(transpose_, targetSide_.data<std::byte>(), sourceSide_.data<std::byte>(),
+                route + " transposed");
 }
 
-ScheduleExecutor::Part ScheduleExecutor::makePart(const Transfer& transfer, Sense sense) const {
-  Part part;
-  for (const CellBlock& block : transfer.blocks) {
-    Region source, target;
-    for (std::size_t d = 0; d < block.extent.size(); ++d) {
-      source.extent[d] = target.extent[d] = block.extent[d];
-      source.begin[d] = block.sourceBegin[d];
-      source.step[d] = block.sourceStep[d];
-      target.begin[d] = block.targetBegin[d];
-      target.step[d] = block.targetStep[d];
-    }
-    source.cells = target.cells = cells(block.extent);
-    part.from.push_back(sense == Sense::Forward ? source : target);
-    part.to.push_back(sense == Sense::Forward ? target : source);
+ScheduleExecutor::~ScheduleExecutor() = default;
+
+bool ScheduleExecutor::goesByLane(int peer) const {
+  return arena_ && arena_->isOnNode(peer);
+}
+
+// The buffers are made when all messages are known.
+void ScheduleExecutor::addMessage(Part& part, std::vector<Message>& messages) const {
+  part.message = static_cast<int>(messages.size());
+  part.offset = totalBytes(messages);
+  messages.push_back({part.peer, nullptr, part.cells * size_});
+}
+
+void ScheduleExecutor::addParts(const std::vector<Transfer>& transfers, bool transposed,
+                                Index targetCells, std::vector<Part>& parts,
+                                std::vector<Message>& messages) {
+  for (const Transfer& transfer : transfers) {
+    Part part = makePart(transfer, transposed);
+    part.coversTarget = transfer.blocks.size() == 1 && transfer.cells == targetCells;
+    if (transfer.peer != comm_->rank() && !goesByLane(transfer.peer))
+      addMessage(part, messages);
+    parts.push_back(std::move(part));
   }
-  return part;
 }
 
-std::vector<ScheduleExecutor::Region>
-ScheduleExecutor::regionsOf(const std::vector<CellBox>& boxes) {
-  std::vector<Region> regions;
-  for (const CellBox& box : boxes) {
-    Region& region = regions.emplace_back();
-    std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
-    std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
-    region.step.fill(1);
-    region.cells = cells(box.extent);
-  }
-  return regions;
-}
-
-void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& schedule, Sense sense,
-                                     int tag) {
-  const bool forward = sense == Sense::Forward;
+void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& schedule, bool forward) {
   direction.sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose;
-  direction.sendBuffer = (forward ? sourceSide_ : targetSide_).data<std::byte>();
-  direction.receiveBuffer = (forward ? targetSide_ : sourceSide_).data<std::byte>();
   const Index targetCells = cells(forward ? schedule.targetExtent : schedule.sourceExtent);
-
-  auto addParts = [&](const std::vector<Transfer>& transfers, std::byte* buffer,
-                      std::vector<Message>& messages, std::vector<Part>& parts) {
-    Index offset = 0;
-    for (const Transfer& transfer : transfers) {
-      Part part = makePart(transfer, sense);
-      part.coversTarget = transfer.blocks.size() == 1 && transfer.cells == targetCells;
-      if (transfer.peer != comm_->rank()) {
-        part.message = static_cast<int>(messages.size());
-        part.offset = offset;
-        messages.push_back({transfer.peer, buffer + offset, transfer.cells * size_});
-        offset += transfer.cells * size_;
-      }
-      parts.push_back(std::move(part));
-    }
-  };
-  addParts(forward ? schedule.sends : schedule.receives, direction.sendBuffer, direction.sends,
-           direction.packs);
-  addParts(forward ? schedule.receives : schedule.sends, direction.receiveBuffer,
-           direction.receives, direction.unpacks);
+  addParts(forward ? schedule.sends : schedule.receives, !forward, targetCells, direction.packs,
+           direction.sends);
+  addParts(forward ? schedule.receives : schedule.sends, !forward, targetCells, direction.unpacks,
+           direction.receives);
   for (std::size_t i = 0; i < direction.unpacks.size(); ++i)
-    if (direction.unpacks[i].message < 0)
+    if (direction.unpacks[i].peer == comm_->rank())
       direction.own = static_cast<int>(i);
   const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
   direction.zeros = regionsOf(gaps.zeros);
   direction.callers = regionsOf(gaps.callers);
-  direction.exchange = std::make_unique<Exchange>(comm_, tag, direction.sends, direction.receives);
+}
+
+void ScheduleExecutor::makeTransport(Direction& direction, std::byte* sendBuffer,
+                                     std::byte* receiveBuffer, const std::string& route) {
+  direction.sendBuffer = sendBuffer;
+  direction.receiveBuffer = receiveBuffer;
+  for (const Part& part : direction.packs)
+    if (part.message >= 0)
+      direction.sends[part.message].data = sendBuffer + part.offset;
+  for (const Part& part : direction.unpacks)
+    if (part.message >= 0)
+      direction.receives[part.message].data = receiveBuffer + part.offset;
+  if (transport_ == Transport::Neighbourhood)
+    direction.neighbourhood =
+        std::make_unique<Neighbourhood>(comm_, route, direction.sends, direction.receives);
+  else
+    direction.exchange =
+        std::make_unique<Exchange>(comm_, tag_, direction.sends, direction.receives);
+}
+
+Index ScheduleExecutor::bufferBytes() const noexcept {
+  Index bytes = sourceSide_.bytes() + targetSide_.bytes();
+  for (const Direction* direction : {&forward_, &transpose_}) {
+    for (const Outgoing& out : direction->outgoing)
+      bytes += out.lane ? out.lane->bytes() : 0;
+    for (const Incoming& in : direction->incoming)
+      bytes += in.buffer.bytes();
+  }
+  return bytes;
+}
+
+std::string ScheduleExecutor::describeTransport() const {
+  std::string text = transportName(transport_);
+  if (!forward_.sends.empty() && transport_ == Transport::Shared)
+    text += ", messages";
+  if (asked_ == Transport::Auto && transport_ == Transport::Messages && comm_->size() > 1)
+    text += fmt::format(" (no shared memory: {})", comm_->whyNoArena());
+  return text;
 }
 
 void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {
   Direction& direction = directionOf(sense);
+  if (direction.neighbourhood)
+    return;
   std::vector<Message> sends = direction.sends, receives = direction.receives;
   Binding binding;
   binding.x = Ref<DTensor>::share(&x);

@@ -2,30 +2,48 @@
 // Executes a schedule, forward or transposed, between two local arrays of any strides:
 //     y <- alpha C x + beta y.
 // Contributions are combined in the order of the ranks, so that copies of a sum are equal bit by
-// bit. begin() packs and sends, end() receives and combines; the rank's own part is read from x at
-// the end.
+// bit, whatever the transport. begin() packs and sends, end() receives and combines; the rank's own
+// part is read from x at the end.
 //
 // In place, x and y lie in one array, such that a cell that the rank keeps has one address in both:
 // it is left alone, and counts as the first contribution. So is a cell whose value is the caller's.
 //
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
 // sent from it, or received into it, without a copy.
+//
+// Parts between ranks of one node may go by lanes (comm/lane.hpp): small parts, and those of arrays
+// outside the arena, packed chunk by chunk; large ones of arrays inside it are read in place. Lanes
+// are announced to their receivers at the first use, by one message each; a sender that found no
+// memory for a lane says so, and sends messages.
 #pragma once
 
+#include "comm/delay.hpp"
 #include "comm/exchange.hpp"
-#include "geometry/schedule.hpp"
+#include "comm/lane.hpp"
+#include "comm/neighbourhood.hpp"
+#include "comm/patience.hpp"
+#include "comm/transport.hpp"
 #include "kernels/block_copy.hpp"
 #include "linop/action.hpp"
+#include "linop/part.hpp"
 
 #include <memory>
 #include <optional>
 
 namespace tenon {
 
+struct Meeting;
+
 class ScheduleExecutor {
 public:
+  // `route` stands for who sends to whom, the same on all ranks. Throws TENON_ERR_SUPPORT if the
+  // transport is shared and the node has no arena.
   ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
-                   const std::string& owner);
+                   const std::string& owner, const std::string& route,
+                   Transport transport = Transport::Auto);
+  ~ScheduleExecutor();
+  ScheduleExecutor(const ScheduleExecutor&) = delete;
+  ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
 
   void begin(const Action& action);
   // With Combine::Max, for plain actions, cells that several ranks contribute to get the largest
@@ -38,21 +56,11 @@ public:
   void bind(Sense sense, DTensor& x, DTensor& y);
   void unbind();
 
-  Index bufferBytes() const noexcept { return sourceSide_.bytes() + targetSide_.bytes(); }
+  Index bufferBytes() const noexcept;
+  // By which ways the parts travel, and why not by shared memory where auto could not.
+  std::string describeTransport() const;
 
 private:
-  // One box of cells on one side: of the local array that is packed, or of the one that is filled.
-  struct Region {
-    std::array<Index, kMaxRank> extent{}, begin{}, step{};
-    Index cells = 0;
-  };
-  // What is exchanged with one rank. The rank's own part is copied directly, without a message.
-  struct Part {
-    int message = -1;
-    Index offset = 0; // bytes in the buffer
-    std::vector<Region> from, to;
-    bool coversTarget = false;
-  };
   // The messages of two fixed arrays. direct[i]: message i lies in the array, not in the buffer.
   struct Binding {
     Ref<DTensor> x, y;
@@ -62,10 +70,33 @@ private:
     std::vector<bool> sendsDirect, receivesDirect;
     std::unique_ptr<Exchange> exchange;
   };
+  // A part that leaves by a lane. posts: of the action in flight, one if the receiver reads the
+  // array in place.
+  struct Outgoing {
+    std::size_t part;
+    Chunks chunks;
+    std::unique_ptr<SendLane> lane;
+    Index announced = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    Index posts = 0, posted = 0;
+    bool inPlaceRead = false;
+  };
+  // A part that arrives by a lane, or by a message if the sender has none.
+  struct Incoming {
+    std::size_t part;
+    Chunks chunks;
+    std::optional<ReceiveLane> lane;
+    std::unique_ptr<Exchange> message;
+    Buffer buffer;
+    ArrayPlace place{};
+  };
   struct Direction {
     std::vector<Part> packs, unpacks;
     std::vector<Message> sends, receives;
+    std::vector<Outgoing> outgoing;
+    std::vector<Incoming> incoming;
     std::unique_ptr<Exchange> exchange;
+    std::unique_ptr<Neighbourhood> neighbourhood; // instead
     std::optional<Binding> binding;
     const Binding* bound = nullptr; // that of the action in flight, if it uses one
     std::byte* sendBuffer = nullptr;
@@ -73,30 +104,36 @@ private:
     std::vector<Region> zeros, callers; // target cells that nobody contributes to
     int own = -1;                       // the unpack part that the rank gives itself
     bool sums = false;                  // target cells may get several addends; else at most one
+    bool sameTarget = false;            // all parts are added to one box of cells
+    bool announced = false, opened = false;
+    bool morePosts = false; // of the action in flight
+    Delay delay;
   };
 
   // schedule_executor.cpp: set-up and binding
-  Part makePart(const Transfer& transfer, Sense sense) const;
-  static std::vector<Region> regionsOf(const std::vector<CellBox>& boxes);
-  void makeDirection(Direction& direction, const Schedule& schedule, Sense sense, int tag);
+  void makeDirection(Direction& direction, const Schedule& schedule, bool forward);
+  void addParts(const std::vector<Transfer>& transfers, bool transposed, Index targetCells,
+                std::vector<Part>& parts, std::vector<Message>& messages);
+  void addMessage(Part& part, std::vector<Message>& messages) const;
+  bool goesByLane(int peer) const;
+  void makeTransport(Direction& direction, std::byte* sendBuffer, std::byte* receiveBuffer,
+                     const std::string& route);
   Direction& directionOf(Sense sense) { return sense == Sense::Forward ? forward_ : transpose_; }
   const Direction& directionOf(Sense sense) const {
     return sense == Sense::Forward ? forward_ : transpose_;
   }
 
-  // schedule_run.cpp
+  // schedule_run.cpp: the halves of an action
   template <class T>
   void beginTyped(Direction& direction, const Action& action);
   template <class T>
   void endTyped(Direction& direction, const Action& action, Combine combine);
   template <class T>
-  static void pack(const Direction& direction, const Part& part, const DTensor& x);
+  void unpack(Direction& direction, const Part& part, const Action& action, const Region* kept,
+              const Meeting& meeting);
   template <class T>
   static bool prepareTarget(const Direction& direction, const Action& action, const Region* kept,
                             Combine combine);
-  template <class T>
-  static void unpack(const Direction& direction, const Part& part, const Action& action,
-                     const Region* kept, Combine combine, double beta);
   static bool sameCells(const Region& from, const DTensor& x, const Region& to, const DTensor& y);
   static const Region* keptRegion(const Direction& direction, const Action& action);
   template <class T>
@@ -104,7 +141,36 @@ private:
   template <class T>
   static void scaleRegion(double factor, const Region& region, DTensor& y);
 
+  // lane_setup.cpp: lanes made, announced and opened
+  void makeLanes(Direction& direction, const std::string& owner);
+  static bool haveSameTarget(const std::vector<Part>& parts);
+  void announce(Direction& direction);
+  void open(Direction& direction);
+
+  // lane_run.cpp: parts through lanes
+  template <class T>
+  void beginLanes(Direction& direction, const Action& action);
+  template <class T>
+  void pump(Direction& direction, const DTensor& x, Index mostOfEach);
+  template <class T>
+  static void post(Direction& direction, Outgoing& out, const DTensor& x);
+  template <class T>
+  void awaitPosting(Direction& direction, Incoming& in, const Action& action);
+  template <class T>
+  void receive(Direction& direction, const Part& part, const Action& action,
+               const Meeting& meeting);
+  template <class T>
+  void receiveChunk(Direction& direction, Incoming& in, Index chunk, const Action& action,
+                    const Meeting& meeting);
+  template <class T>
+  void sumChunkwise(Direction& direction, const Action& action, Combine combine, bool sole);
+  template <class T>
+  void finishLanes(Direction& direction, const Action& action);
+
   CommPtr comm_;
+  std::shared_ptr<SharedArena> arena_; // NULL if no part goes by a lane
+  Transport asked_, transport_;
+  int rank_;
   Index size_;
   int tag_;
   Buffer sourceSide_, targetSide_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two halves of an action of a ScheduleExecutor.
 #include "dtensor/arithmetic.hpp"
-#include "kernels/block_axpby.hpp"
 #include "kernels/reduce.hpp"
+#include "linop/region_run.hpp"
 #include "linop/schedule_executor.hpp"
 
 #include <limits>
@@ -10,25 +10,6 @@
 namespace tenon {
 
 namespace {
-
-// The array seen through a region: its first cell and its strides.
-template <class T, class Region>
-T* firstCell(T* array, const Strides& strides, const Region& region, int rank, Index* steps) {
-  for (int d = 0; d < rank; ++d) {
-    array += region.begin[d] * strides[d];
-    steps[d] = region.step[d] * strides[d];
-  }
-  return array;
-}
-
-template <class Region>
-void packedStrides(const Region& region, int rank, Index* strides) {
-  Index stride = 1;
-  for (int d = rank - 1; d >= 0; --d) {
-    strides[d] = stride;
-    stride *= region.extent[d];
-  }
-}
 
 // Max of integers has no infinity to start from.
 template <class T>
@@ -57,28 +38,24 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 
 template <class T>
 void ScheduleExecutor::beginTyped(Direction& direction, const Action& action) {
-  Exchange& exchange = direction.bound ? *direction.bound->exchange : *direction.exchange;
-  exchange.startReceives();
+  Exchange* exchange = direction.bound ? direction.bound->exchange.get() : direction.exchange.get();
+  if (exchange)
+    exchange->startReceives();
+  beginLanes<T>(direction, action);
   for (const Part& part : direction.packs) {
     if (part.message < 0)
       continue;
-    if (!direction.bound || !direction.bound->sendsDirect[part.message])
-      pack<T>(direction, part, *action.x);
-    exchange.startSend(part.message);
+    if (!direction.bound || !direction.bound->sendsDirect[part.message]) {
+      T* cells = reinterpret_cast<T*>(direction.sendBuffer + part.offset);
+      for (const Region& region : part.from)
+        cells = packRegion(*action.x, region, cells);
+    }
+    if (exchange)
+      exchange->startSend(part.message);
   }
-}
-
-template <class T>
-void ScheduleExecutor::pack(const Direction& direction, const Part& part, const DTensor& x) {
-  std::array<Index, kMaxRank> near{}, far{};
-  T* buffer = reinterpret_cast<T*>(direction.sendBuffer + part.offset);
-  for (const Region& region : part.from) {
-    const T* first = firstCell(x.data<T>(), x.strides(), region, x.rank(), near.data());
-    packedStrides(region, x.rank(), far.data());
-    blockCombine(Combine::Copy, x.rank(), region.extent.data(), first, near.data(), buffer,
-                 far.data());
-    buffer += region.cells;
-  }
+  if (direction.neighbourhood)
+    direction.neighbourhood->start();
+  direction.delay.start();
 }
 
 // Whether x and y see the region of each through the same addresses.
@@ -96,8 +73,7 @@ bool ScheduleExecutor::sameCells(const Region& from, const DTensor& x, const Reg
 }
 
 // Where in y the cells are that are already there, if the action is in place; else NULL.
-const ScheduleExecutor::Region* ScheduleExecutor::keptRegion(const Direction& direction,
-                                                             const Action& action) {
+const Region* ScheduleExecutor::keptRegion(const Direction& direction, const Action& action) {
   if (direction.own < 0 || !action.x->isPlaced() || !action.y->isPlaced())
     return nullptr;
   const Part& own = direction.unpacks[direction.own];
@@ -133,9 +109,8 @@ void ScheduleExecutor::clearAround(const Region& kept, DTensor& y) {
 
 template <class T>
 void ScheduleExecutor::scaleRegion(double factor, const Region& region, DTensor& y) {
-  std::array<Index, kMaxRank> steps{};
-  T* first = firstCell(y.mutableData<T>(), y.strides(), region, y.rank(), steps.data());
-  blockScale(y.rank(), region.extent.data(), static_cast<T>(factor), first, steps.data());
+  const auto view = viewOf(y.mutableData<T>(), y.strides(), region, y.rank());
+  blockScale(y.rank(), region.extent.data(), static_cast<T>(factor), view.first, view.steps.data());
 }
 
 // Scales what no part brings beta to; returns whether the first part can bring it.
@@ -167,49 +142,51 @@ bool ScheduleExecutor::prepareTarget(const Direction& direction, const Action& a
 
 template <class T>
 void ScheduleExecutor::endTyped(Direction& direction, const Action& action, Combine combine) {
-  Exchange& exchange = direction.bound ? *direction.bound->exchange : *direction.exchange;
+  direction.delay.wait();
+  open(direction);
+  if (direction.neighbourhood)
+    direction.neighbourhood->wait();
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);
   // Where each cell gets one value it brings beta along.
   bool sole = prepareTarget<T>(direction, action, kept, combine);
-  for (const Part& part : direction.unpacks) {
-    if (part.message >= 0)
-      exchange.waitReceive(part.message);
-    const bool received =
-        part.message >= 0 && direction.bound && direction.bound->receivesDirect[part.message];
-    if (!received)
-      unpack<T>(direction, part, action, part.message < 0 ? kept : nullptr,
-                sole ? Combine::Copy : combine, sole ? action.beta : 1);
-    sole = sole && !direction.sums;
+  if (direction.sameTarget && !kept) {
+    sumChunkwise<T>(direction, action, combine, sole);
+  } else {
+    for (const Part& part : direction.unpacks) {
+      unpack<T>(direction, part, action, part.isOwn() ? kept : nullptr,
+                {sole ? Combine::Copy : combine, sole ? action.beta : 1});
+      sole = sole && !direction.sums;
+    }
   }
-  exchange.waitSends();
+  finishLanes<T>(direction, action);
+  if (direction.bound)
+    direction.bound->exchange->waitSends();
+  else if (direction.exchange)
+    direction.exchange->waitSends();
 }
 
 template <class T>
-void ScheduleExecutor::unpack(const Direction& direction, const Part& part, const Action& action,
-                              const Region* kept, Combine combine, double beta) {
+void ScheduleExecutor::unpack(Direction& direction, const Part& part, const Action& action,
+                              const Region* kept, const Meeting& meeting) {
+  if (part.lane >= 0)
+    return receive<T>(direction, part, action, meeting);
   const DTensor& x = *action.x;
-  DTensor& y = *action.y;
-  const int rank = y.rank();
-  std::array<Index, kMaxRank> near{}, far{};
-  const T* buffer = reinterpret_cast<const T*>(direction.receiveBuffer + part.offset);
-  for (std::size_t i = 0; i < part.to.size(); ++i) {
-    const Region& region = part.to[i];
-    if (&region == kept)
-      continue;
-    T* cell = firstCell(y.mutableData<T>(), y.strides(), region, rank, near.data());
-    const T* source = buffer;
-    if (part.message < 0)
-      source = firstCell(x.data<T>(), x.strides(), part.from[i], rank, far.data());
-    else
-      packedStrides(region, rank, far.data());
-    if (combine == Combine::Max)
-      blockCombine(combine, rank, region.extent.data(), source, far.data(), cell, near.data());
-    else
-      blockAxpby(rank, region.extent.data(), static_cast<T>(action.alpha), source, far.data(),
-                 static_cast<T>(beta), cell, near.data());
-    buffer += region.cells;
+  if (part.isOwn()) {
+    for (std::size_t i = 0; i < part.to.size(); ++i)
+      if (&part.to[i] != kept)
+        combineRegion<T>(action, part.to[i],
+                         viewOf(x.data<T>(), x.strides(), part.from[i], x.rank()), meeting);
+    return;
   }
+  if (direction.bound)
+    direction.bound->exchange->waitReceive(part.message);
+  else if (direction.exchange)
+    direction.exchange->waitReceive(part.message);
+  if (direction.bound && direction.bound->receivesDirect[part.message])
+    return;
+  unpackCells(action, part, reinterpret_cast<const T*>(direction.receiveBuffer + part.offset),
+              meeting);
 }
 
 } // namespace tenon

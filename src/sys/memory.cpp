@@ -26,38 +26,53 @@ void countUp(Index bytes) {
 } // namespace
 
 Buffer::Buffer(Index bytes, std::string label, std::source_location where)
-    : bytes_(bytes), label_(std::move(label)) {
+    : Buffer(bytes, std::move(label), nullptr, where) {}
+
+Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> source,
+               std::source_location where)
+    : bytes_(bytes), label_(std::move(label)), source_(std::move(source)) {
   if (bytes < 0)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{}: a buffer of {} bytes; expected 0 or more", label_, bytes), where);
   if (bytes == 0)
     return;
+  data_ = source_ ? source_->take(bytes) : nullptr;
+  if (!data_)
+    takeFromHeap(where);
+  countUp(bytes);
+}
+
+void Buffer::takeFromHeap(const std::source_location& where) {
+  source_.reset();
   data_ =
-      ::operator new (static_cast<std::size_t>(bytes), std::align_val_t{kAlignment}, std::nothrow);
+      ::operator new (static_cast<std::size_t>(bytes_), std::align_val_t{kAlignment}, std::nothrow);
   if (!data_)
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB); {} bytes are in use",
-                            label_, bytes, static_cast<double>(bytes) / 1048576.0, bytesAlive()),
+                            label_, bytes_, static_cast<double>(bytes_) / 1048576.0, bytesAlive()),
                 where);
-  countUp(bytes);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
-      label_(std::move(other.label_)) {}
+      label_(std::move(other.label_)), source_(std::move(other.source_)) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   Buffer taken(std::move(other));
   std::swap(data_, taken.data_);
   std::swap(bytes_, taken.bytes_);
   std::swap(label_, taken.label_);
+  std::swap(source_, taken.source_);
   return *this;
 }
 
 Buffer::~Buffer() {
   if (!data_)
     return;
-  ::operator delete (data_, std::align_val_t{kAlignment});
+  if (source_)
+    source_->giveBack(data_);
+  else
+    ::operator delete (data_, std::align_val_t{kAlignment});
   alive.fetch_sub(bytes_, std::memory_order_relaxed);
 }
 

@@ -1,23 +1,37 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counted memory: every array of the library is a Buffer, aligned for vector instructions, so that
-// what is alive and the high water of the process are known.
+// what is alive and the high water of the process are known. A buffer comes from the heap, or from a
+// source that another room offers, such as memory that a node's processes share.
 #pragma once
 
 #include "sys/error.hpp"
 #include "sys/types.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace tenon {
 
 inline constexpr std::size_t kAlignment = 64;
 
+class MemorySource {
+public:
+  virtual ~MemorySource() = default;
+  // Memory aligned to kAlignment, NULL if it has none left.
+  virtual void* take(Index bytes) = 0;
+  virtual void giveBack(void* memory) noexcept = 0;
+};
+
 class Buffer {
 public:
   Buffer() = default;
   // Uninitialised bytes; label says whose they are in messages: "Layer 'conv1' weights".
   Buffer(Index bytes, std::string label,
+         std::source_location where = std::source_location::current());
+  // The same from a source, which lives as long as the buffer; from the heap if the source is NULL
+  // or has none left.
+  Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> source,
          std::source_location where = std::source_location::current());
   // Room for count elements of T.
   template <class T>
@@ -46,10 +60,12 @@ public:
 private:
   static Index bytesOf(Index count, std::size_t size, const std::string& label,
                        const std::source_location& where);
+  void takeFromHeap(const std::source_location& where);
 
   void* data_ = nullptr;
   Index bytes_ = 0;
   std::string label_;
+  std::shared_ptr<MemorySource> source_; // NULL: the heap
 };
 
 // Of all buffers of the process, now and at most so far.

@@ -67,6 +67,50 @@ TEST(Buffer, MovesGiveTheMemoryAway) {
   EXPECT_EQ(bytesAlive(), before);
 }
 
+// One piece of memory, which it lends once at a time.
+class OnePiece : public MemorySource {
+public:
+  void* take(Index bytes) override {
+    if (taken || bytes > static_cast<Index>(sizeof piece))
+      return nullptr;
+    taken = true;
+    return piece;
+  }
+  void giveBack(void* memory) noexcept override {
+    EXPECT_EQ(memory, piece);
+    taken = false;
+  }
+  alignas(kAlignment) std::byte piece[256];
+  bool taken = false;
+};
+
+TEST(Buffer, ComesFromASourceWhileThatHasMemory) {
+  const Index before = bytesAlive();
+  const auto source = std::make_shared<OnePiece>();
+  Buffer first(100, "first", source);
+  EXPECT_EQ(first.data<std::byte>(), source->piece);
+  Buffer second(100, "second", source);
+  EXPECT_NE(second.data<std::byte>(), source->piece);
+  EXPECT_EQ(bytesAlive(), before + 200);
+  Buffer moved(std::move(first));
+  EXPECT_TRUE(source->taken);
+  moved = Buffer();
+  EXPECT_FALSE(source->taken);
+  second = Buffer(50, "again", source);
+  EXPECT_EQ(second.data<std::byte>(), source->piece);
+  EXPECT_EQ(bytesAlive(), before + 50);
+}
+
+TEST(Buffer, KeepsItsSourceAlive) {
+  auto source = std::make_shared<OnePiece>();
+  const std::weak_ptr<OnePiece> watched = source;
+  {
+    const Buffer buffer(10, "test", std::move(source));
+    EXPECT_FALSE(watched.expired());
+  }
+  EXPECT_TRUE(watched.expired());
+}
+
 TEST(Buffer, AFailingAllocationNamesSizeAndOwner) {
   const Index before = bytesAlive();
   expectError(TENON_ERR_MEMORY, {"Layer 'conv1' weights", "1152921504606846976 bytes"},

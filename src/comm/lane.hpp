@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The way from one rank to another on its node, within the sender's segment: a ring of slots that
+// the sender fills in order and the receiver frees in order.
+//
+// A slot's number says which posting it holds: the sender writes the slot, then its number (release);
+// the receiver waits for the number (acquire), reads, then counts one more as released (release);
+// the sender fills a slot again when what was in it is released (acquire). A posting is a chunk of
+// packed data, or says where the sender's array lies, which the receiver reads in place until it
+// releases. A slot's number, head and small data share a cache line.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "geometry/box.hpp"
+
+#include <array>
+
+namespace tenon {
+
+// What a slot holds: packed data (array = kPacked), or the place in the sender's segment of the
+// first cell of an array with these strides.
+inline constexpr Index kPacked = -1;
+struct ArrayPlace {
+  Index array = kPacked;
+  std::array<Index, kMaxRank> strides{};
+};
+
+struct LaneShape {
+  static constexpr int kSlots = 8;
+
+  // For parts of that many bytes: one slot holds a small part, an eighth of a larger one up to a
+  // bound that keeps the ring in a cache.
+  explicit LaneShape(Index partBytes);
+  Index laneBytes() const noexcept { return kLine + kSlots * slotBytes; }
+
+  static constexpr Index kLine = 64;
+  static constexpr Index kHeadBytes = 16;
+  Index dataBytes, slotBytes;
+};
+
+// The sender's end. It lives in the arena until the receiver has read all that was posted.
+class SendLane {
+public:
+  // Without a lane if the arena has no memory left.
+  SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, const std::string& owner);
+  SendLane(const SendLane&) = delete;
+  SendLane& operator=(const SendLane&) = delete;
+  ~SendLane();
+
+  bool exists() const noexcept { return memory_.bytes() > 0; }
+  Index bytes() const noexcept { return memory_.bytes(); }
+  // What the receiver opens it by.
+  Index place() const noexcept { return exists() ? arena_->offsetOf(lane()) : -1; }
+
+  bool hasFreeSlot() const noexcept;
+  // Of the next slot, which must be free; filled, then posted.
+  std::byte* slotData() const noexcept;
+  void postPacked() noexcept { post(kPacked); }
+  void postArray(const void* firstCell, const std::array<Index, kMaxRank>& strides) noexcept;
+  // Whether all that was posted is released.
+  bool isDrained() const noexcept;
+
+private:
+  std::byte* lane() const noexcept;
+  void post(Index array) noexcept;
+
+  std::shared_ptr<SharedArena> arena_;
+  LaneShape shape_;
+  Buffer memory_;
+  std::uint64_t posted_ = 0;
+};
+
+// The receiver's end.
+class ReceiveLane {
+public:
+  ReceiveLane(const SharedArena& arena, int sender, Index place, Index partBytes);
+
+  bool hasPosting() const noexcept;
+  // Of the next posting, which must be there.
+  ArrayPlace place() const noexcept;
+  const std::byte* slotData() const noexcept;
+  void release() noexcept;
+
+private:
+  std::byte* memory_;
+  LaneShape shape_;
+  std::uint64_t released_ = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/shared_arena.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <random>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kLineBytes = 64;
+constexpr Index kLarge = Index(1) << 20; // from here on aligned to pages, and discarded when freed
+constexpr int kNameLength = 64;
+
+Index roundedUp(Index value, Index unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+std::string freshName() {
+  std::random_device random;
+  return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());
+}
+
+// The node's communicator, freed when the set-up is over.
+struct Node {
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, size = 1;
+
+  explicit Node(MPI_Comm parent) {
+    int key = 0;
+    checkMpi(MPI_Comm_rank(parent, &key), "MPI_Comm_rank");
+    checkMpi(MPI_Comm_split_type(parent, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &comm),
+             "MPI_Comm_split_type");
+    checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+    checkMpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  }
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node() { MPI_Comm_free(&comm); }
+
+  // The reason of the lowest rank that has one.
+  std::string firstReason(const std::string& mine) const {
+    int speaker = mine.empty() ? size : rank;
+    checkMpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
+    if (speaker == size)
+      return {};
+    std::string text = mine.substr(0, 255);
+    text.resize(256);
+    checkMpi(MPI_Bcast(text.data(), 256, MPI_CHAR, speaker, comm), "MPI_Bcast");
+    return text.c_str();
+  }
+};
+
+template <class Body>
+std::string reasonOf(Body body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    return error.text();
+  }
+  return {};
+}
+
+} // namespace
+
+SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
+  const Node node(comm);
+  if (node.size == 1)
+    return {nullptr, "no other rank of the communicator is on this node"};
+  if (bytes < 0)
+    bytes = std::max(Index(1), SharedSegment::capacity() / node.size);
+  std::shared_ptr<SharedArena> arena(new SharedArena);
+  const std::string name = freshName();
+  std::string reason = node.firstReason(reasonOf([&] {
+    if (bytes == 0)
+      throw Error(TENON_ERR_MEMORY, "-tenon_shared_memory is 0");
+    if (bytes < kLarge)
+      throw Error(TENON_ERR_MEMORY,
+                  fmt::format("a rank's share of /dev/shm is {} bytes; expected {} or more", bytes,
+                              kLarge));
+    arena->own_ = node.rank;
+    arena->segments_.resize(node.size);
+    arena->segments_[node.rank] =
+        SharedSegment::create(name, roundedUp(bytes, SharedSegment::pageBytes()));
+  }));
+  if (reason.empty())
+    reason = node.firstReason(reasonOf([&] { arena->map(node.comm, bytes, name); }));
+  SharedSegment::unlink(name); // all have mapped it, or given up
+  if (!reason.empty())
+    return {nullptr, reason};
+  arena->findRanks(comm, node.comm);
+  return {arena, {}};
+}
+
+void SharedArena::map(MPI_Comm node, Index bytes, const std::string& name) {
+  struct Offer {
+    std::array<char, kNameLength> name{};
+    Index bytes = 0;
+  };
+  Offer mine{.name = {}, .bytes = roundedUp(bytes, SharedSegment::pageBytes())};
+  name.copy(mine.name.data(), kNameLength - 1);
+  std::vector<Offer> offers(segments_.size());
+  checkMpi(
+      MPI_Allgather(&mine, sizeof(Offer), MPI_BYTE, offers.data(), sizeof(Offer), MPI_BYTE, node),
+      "MPI_Allgather");
+  places_ = FirstFit(mine.bytes);
+  for (int r = 0; r < nodeSize(); ++r)
+    if (r != own_)
+      segments_[r] = SharedSegment::open(offers[r].name.data(), offers[r].bytes);
+}
+
+void SharedArena::findRanks(MPI_Comm comm, MPI_Comm node) {
+  int size = 0, rank = 0;
+  checkMpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
+  checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  std::vector<int> ranks(segments_.size());
+  checkMpi(MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, node), "MPI_Allgather");
+  nodeRankOf_.assign(size, -1);
+  for (int r = 0; r < nodeSize(); ++r)
+    nodeRankOf_[ranks[r]] = r;
+}
+
+void* SharedArena::take(Index bytes) {
+  releasePending();
+  const std::lock_guard lock(mutex_);
+  const Index rounded = roundedUp(bytes, kLineBytes);
+  if (closed_)
+    return nullptr;
+  const std::optional<Index> place =
+      places_.take(rounded, rounded < kLarge ? kLineBytes : SharedSegment::pageBytes());
+  if (!place)
+    return nullptr;
+  if (segments_[own_].commit(*place, rounded))
+    return segments_[own_].data() + *place;
+  places_.giveBack(*place);
+  return nullptr;
+}
+
+void SharedArena::giveBack(void* memory) noexcept {
+  const std::lock_guard lock(mutex_);
+  const Index place = offsetOf(memory), bytes = places_.giveBack(place);
+  if (bytes >= kLarge)
+    segments_[own_].discard(place, bytes);
+}
+
+void SharedArena::keepUntil(Buffer buffer, const std::atomic<std::uint64_t>& counter,
+                            std::uint64_t value) {
+  const std::lock_guard lock(mutex_);
+  if (!closed_)
+    pending_.push_back({std::move(buffer), &counter, value});
+}
+
+void SharedArena::close() {
+  std::vector<Pending> dropped; // after the lock, since buffers come back here
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  dropped.swap(pending_);
+}
+
+void SharedArena::releasePending() {
+  std::vector<Pending> drained;
+  const std::lock_guard lock(mutex_);
+  const auto waits = [](const Pending& p) {
+    return p.counter->load(std::memory_order_acquire) < p.value;
+  };
+  const auto split = std::stable_partition(pending_.begin(), pending_.end(), waits);
+  std::move(split, pending_.end(), std::back_inserter(drained));
+  pending_.erase(split, pending_.end());
+}
+
+bool SharedArena::contains(const void* memory) const noexcept {
+  const auto* byte = static_cast<const std::byte*>(memory);
+  const SharedSegment& own = segments_[own_];
+  return byte >= own.data() && byte < own.data() + own.bytes();
+}
+
+Index SharedArena::offsetOf(const void* memory) const noexcept {
+  return static_cast<const std::byte*>(memory) - segments_[own_].data();
+}
+
+std::byte* SharedArena::at(int rank, Index offset) const noexcept {
+  return segments_[nodeRankOf_[rank]].data() + offset;
+}
+
+Index SharedArena::bytesTaken() const {
+  const std::lock_guard lock(mutex_);
+  return places_.bytesTaken();
+}
+
+} // namespace tenon

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/shared_segment.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kFolder = "/dev/shm";
+
+std::string pathOf(const std::string& name) {
+  return fmt::format("{}/{}", kFolder, name);
+}
+
+} // namespace
+
+SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : bytes_(bytes) {
+  const auto fail = [&](const char* what) {
+    const int cause = errno;
+    if (file_ >= 0)
+      close(file_);
+    throw Error(TENON_ERR_MEMORY, fmt::format("{} {}: {}", what, pathOf(name), strerror(cause)));
+  };
+  file_ = ::open(pathOf(name).c_str(), O_RDWR | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
+  if (file_ < 0)
+    fail("cannot open");
+  if ((flags & O_CREAT) && ftruncate(file_, bytes) != 0)
+    fail("cannot size");
+  void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
+  if (place == MAP_FAILED)
+    fail("cannot map");
+  data_ = static_cast<std::byte*>(place);
+  madvise(place, bytes, MADV_HUGEPAGE); // where the system allows it for shared memory
+}
+
+SharedSegment SharedSegment::create(const std::string& name, Index bytes) {
+  return {name, bytes, O_CREAT | O_EXCL};
+}
+
+SharedSegment SharedSegment::open(const std::string& name, Index bytes) {
+  return {name, bytes, 0};
+}
+
+SharedSegment::SharedSegment(SharedSegment&& other) noexcept
+    : file_(std::exchange(other.file_, -1)), data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+SharedSegment& SharedSegment::operator=(SharedSegment&& other) noexcept {
+  std::swap(file_, other.file_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+SharedSegment::~SharedSegment() {
+  if (data_)
+    munmap(data_, bytes_);
+  if (file_ >= 0)
+    close(file_);
+}
+
+bool SharedSegment::commit(Index begin, Index bytes) noexcept {
+  int result = 0;
+  do
+    result = fallocate(file_, 0, begin, bytes);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+void SharedSegment::discard(Index begin, Index bytes) noexcept {
+  const Index page = pageBytes();
+  const Index first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
+  if (first < end)
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
+}
+
+void SharedSegment::unlink(const std::string& name) noexcept {
+  ::unlink(pathOf(name).c_str());
+}
+
+Index SharedSegment::pageBytes() noexcept {
+  static const Index bytes = sysconf(_SC_PAGESIZE);
+  return bytes;
+}
+
+Index SharedSegment::capacity() noexcept {
+  struct statvfs known {};
+  if (statvfs(kFolder, &known) != 0)
+    return 0;
+  return static_cast<Index>(known.f_blocks) * static_cast<Index>(known.f_frsize);
+}
+
+} // namespace tenon

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A file in /dev/shm that the processes of a node map, each one of its own and those of the others.
+// Its size is only reserved: memory is committed range by range, so that a full /dev/shm is an
+// answer and not a signal. Without a name it vanishes with its last process.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace tenon {
+
+class SharedSegment {
+public:
+  SharedSegment() = default;
+  // Makes a new file. Throws TENON_ERR_MEMORY or TENON_ERR_FILE with the reason.
+  static SharedSegment create(const std::string& name, Index bytes);
+  // Maps another process's file.
+  static SharedSegment open(const std::string& name, Index bytes);
+  SharedSegment(SharedSegment&& other) noexcept;
+  SharedSegment& operator=(SharedSegment&& other) noexcept;
+  ~SharedSegment();
+
+  std::byte* data() const noexcept { return data_; }
+  Index bytes() const noexcept { return bytes_; }
+
+  // Gives the range memory; false if there is none left.
+  bool commit(Index begin, Index bytes) noexcept;
+  // Gives back the memory of the range's whole pages.
+  void discard(Index begin, Index bytes) noexcept;
+
+  static void unlink(const std::string& name) noexcept;
+  static Index pageBytes() noexcept;
+  // What /dev/shm can hold, 0 if there is none.
+  static Index capacity() noexcept;
+
+private:
+  SharedSegment(const std::string& name, Index bytes, int flags);
+
+  int file_ = -1;
+  std::byte* data_ = nullptr;
+  Index bytes_ = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/transport.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kNames[] = {"auto", "messages", "neighbourhood", "shared"};
+
+} // namespace
+
+Transport parseTransport(std::string_view name) {
+  for (int i = 0; i < 4; ++i)
+    if (name == kNames[i])
+      return static_cast<Transport>(i);
+  throw Error(TENON_ERR_ARG,
+              fmt::format("'{}' is no transport; expected one of {}", name, kTransportChoices));
+}
+
+const char* transportName(Transport transport) noexcept {
+  return kNames[static_cast<int>(transport)];
+}
+
+Transport resolveTransport(Transport asked, const Communicator& comm) {
+  if (asked == Transport::Shared && !comm.arena() && comm.size() > 1)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("the transport shared was asked for, but there is no shared memory: "
+                            "{}; use auto or messages",
+                            comm.whyNoArena()));
+  if (asked != Transport::Auto)
+    return asked;
+  return comm.arena() ? Transport::Shared : Transport::Messages;
+}
+
+} // namespace tenon

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The ways by which a part of a tensor travels from rank to rank.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+#include <string_view>
+
+namespace tenon {
+
+enum class Transport {
+  Auto,          // shared where the node has an arena, else messages
+  Messages,      // point to point, persistent once bound
+  Neighbourhood, // one neighbourhood collective for all parts
+  Shared,        // through the memory of the node; messages to other nodes
+};
+
+// "auto", "messages", "neighbourhood", "shared": the choices of the option.
+inline constexpr const char* kTransportChoices = "auto|messages|neighbourhood|shared";
+Transport parseTransport(std::string_view name);
+const char* transportName(Transport transport) noexcept;
+
+// What auto stands for here. Throws TENON_ERR_SUPPORT with the reason if shared is asked for on a
+// node that has no arena, unless the rank is alone.
+Transport resolveTransport(Transport asked, const Communicator& comm);
+
+} // namespace tenon

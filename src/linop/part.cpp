@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/part.hpp"
+
+namespace tenon {
+
+std::vector<Region> regionsOf(const std::vector<CellBox>& boxes) {
+  std::vector<Region> regions;
+  for (const CellBox& box : boxes) {
+    Region& region = regions.emplace_back();
+    std::copy(box.begin.begin(), box.begin.end(), region.begin.begin());
+    std::copy(box.extent.begin(), box.extent.end(), region.extent.begin());
+    region.step.fill(1);
+    region.cells = cells(box.extent);
+  }
+  return regions;
+}
+
+Part makePart(const Transfer& transfer, bool transposed) {
+  Part part{.peer = transfer.peer, .cells = transfer.cells, .from = {}, .to = {}};
+  for (const CellBlock& block : transfer.blocks) {
+    Region source, target;
+    for (std::size_t d = 0; d < block.extent.size(); ++d) {
+      source.extent[d] = target.extent[d] = block.extent[d];
+      source.begin[d] = block.sourceBegin[d];
+      source.step[d] = block.sourceStep[d];
+      target.begin[d] = block.targetBegin[d];
+      target.step[d] = block.targetStep[d];
+    }
+    source.cells = target.cells = cells(block.extent);
+    part.from.push_back(transposed ? target : source);
+    part.to.push_back(transposed ? source : target);
+  }
+  return part;
+}
+
+Chunks::Chunks(const Part& part, int rank, Index mostCells) : first_{0} {
+  if (part.cells <= mostCells) {
+    first_.push_back(1);
+    return;
+  }
+  for (const Region& region : part.from) {
+    cuts_.push_back(cutOf(region, rank, mostCells));
+    first_.push_back(first_.back() + pieces(region, cuts_.back()));
+  }
+}
+
+Chunks::Cut Chunks::cutOf(const Region& region, int rank, Index mostCells) {
+  Index inner = 1; // cells of one index of the dimension
+  int d = rank - 1;
+  while (d > 0 && inner * region.extent[d] <= mostCells)
+    inner *= region.extent[d--];
+  return {.dim = d, .rows = std::clamp(mostCells / inner, Index(1), region.extent[d])};
+}
+
+Index Chunks::pieces(const Region& region, const Cut& cut) {
+  Index count = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;
+  for (int d = 0; d < cut.dim; ++d)
+    count *= region.extent[d];
+  return count;
+}
+
+Region Chunks::pieceOf(const Region& region, const Cut& cut, Index piece) {
+  Region result = region;
+  const auto narrow = [&](int d, Index at, Index extent) {
+    result.begin[d] = region.begin[d] + at * region.step[d];
+    result.cells = result.cells / region.extent[d] * extent;
+    result.extent[d] = extent;
+  };
+  const Index perRow = (region.extent[cut.dim] + cut.rows - 1) / cut.rows;
+  const Index at = piece % perRow * cut.rows;
+  narrow(cut.dim, at, std::min(cut.rows, region.extent[cut.dim] - at));
+  Index rest = piece / perRow;
+  for (int d = cut.dim - 1; d >= 0; --d) {
+    narrow(d, rest % region.extent[d], 1);
+    rest /= region.extent[d];
+  }
+  return result;
+}
+
+} // namespace tenon

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Places within a range of bytes: the first gap that is wide enough, and gaps that touch become one
+// again. Places are numbers; the memory behind them is somebody else's.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <map>
+#include <optional>
+
+namespace tenon {
+
+class FirstFit {
+public:
+  explicit FirstFit(Index bytes);
+
+  // The place of that many bytes, more than 0, at a multiple of `alignment`; none if no gap is wide
+  // enough.
+  std::optional<Index> take(Index bytes, Index alignment);
+  // Frees a place that was taken; returns its bytes.
+  Index giveBack(Index place);
+  Index bytesTaken() const noexcept { return taken_; }
+
+private:
+  void addGap(Index begin, Index end);
+
+  std::map<Index, Index> gaps_;   // begin to end
+  std::map<Index, Index> places_; // begin to end
+  Index taken_ = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lanes from each rank to the next on the node.
+#include "comm/lane.hpp"
+
+#include "comm/patience.hpp"
+#include "support/own_communicator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace tenon {
+namespace {
+
+class Lane : public testing::Test {
+protected:
+  void SetUp() override {
+    if (comm->size() == 1)
+      GTEST_SKIP() << "one rank has nobody to send to";
+    ASSERT_TRUE(comm->arena()) << comm->whyNoArena();
+  }
+
+  ReceiveLane receiveLane(Index place, Index bytes) const {
+    Index theirs = -1;
+    MPI_Sendrecv(&place, sizeof place, MPI_BYTE, next, 0, &theirs, sizeof theirs, MPI_BYTE,
+                 previous, 0, comm->mpi(), MPI_STATUS_IGNORE);
+    return {*comm->arena(), previous, theirs, bytes};
+  }
+  void await(const ReceiveLane& lane) const {
+    Patience patience(*comm);
+    while (!lane.hasPosting())
+      patience.wait();
+  }
+
+  CommPtr comm = test::communicatorWithArena(4);
+  int next = (comm->rank() + 1) % comm->size();
+  int previous = (comm->rank() + comm->size() - 1) % comm->size();
+};
+
+TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
+  SendLane out(comm->arena(), 8, "test");
+  ASSERT_TRUE(out.exists());
+  ReceiveLane in = receiveLane(out.place(), 8);
+  EXPECT_TRUE(out.isDrained());
+  for (Index round = 0; round < 100; ++round) {
+    Index sent = 0, received = 0;
+    while (sent < 3 * LaneShape::kSlots || received < 3 * LaneShape::kSlots) {
+      if (sent < 3 * LaneShape::kSlots && out.hasFreeSlot()) {
+        const Index value = 1000 * round + sent++;
+        std::memcpy(out.slotData(), &value, sizeof value);
+        out.postPacked();
+      }
+      if (received < 3 * LaneShape::kSlots && in.hasPosting()) {
+        Index value = -1;
+        EXPECT_EQ(in.place().array, kPacked);
+        std::memcpy(&value, in.slotData(), sizeof value);
+        EXPECT_EQ(value, 1000 * round + received++);
+        in.release();
+      }
+      sched_yield();
+    }
+  }
+  EXPECT_FALSE(in.hasPosting());
+}
+
+TEST_F(Lane, IsFullWithoutARelease) {
+  SendLane out(comm->arena(), 8, "test");
+  ReceiveLane in = receiveLane(out.place(), 8);
+  for (int i = 0; i < LaneShape::kSlots; ++i) {
+    EXPECT_TRUE(out.hasFreeSlot());
+    out.postPacked();
+  }
+  EXPECT_FALSE(out.hasFreeSlot());
+  MPI_Barrier(comm->mpi());
+  await(in);
+  in.release();
+  MPI_Barrier(comm->mpi());
+  EXPECT_TRUE(out.hasFreeSlot());
+  EXPECT_FALSE(out.isDrained());
+}
+
+TEST_F(Lane, TellsWhereAnArrayLies) {
+  Buffer array(800, "test", comm->arena());
+  for (int i = 0; i < 100; ++i)
+    array.data<double>()[i] = 100 * comm->rank() + i;
+  SendLane out(comm->arena(), 800, "test");
+  ReceiveLane in = receiveLane(out.place(), 800);
+  out.postArray(array.data<double>() + 3, {7, -2});
+  await(in);
+  const ArrayPlace place = in.place();
+  EXPECT_EQ(place.strides[0], 7);
+  EXPECT_EQ(place.strides[1], -2);
+  const auto* theirs = reinterpret_cast<const double*>(comm->arena()->at(previous, place.array));
+  EXPECT_EQ(theirs[4], 100 * previous + 7);
+  in.release();
+  MPI_Barrier(comm->mpi());
+  EXPECT_TRUE(out.isDrained());
+}
+
+TEST_F(Lane, StaysUntilItIsReadThoughItsSenderIsGone) {
+  const auto& arena = comm->arena();
+  const Index before = arena->bytesTaken();
+  auto out = std::make_unique<SendLane>(arena, 8, "test");
+  ReceiveLane in = receiveLane(out->place(), 8);
+  const Index value = 77 + comm->rank();
+  std::memcpy(out->slotData(), &value, sizeof value);
+  out->postPacked();
+  MPI_Barrier(comm->mpi());
+  out.reset();
+  const Buffer another(64, "another", arena); // not in the lane's place
+  std::memset(const_cast<std::byte*>(another.data<std::byte>()), -1, 64);
+  EXPECT_GT(arena->bytesTaken(), before + 64);
+  MPI_Barrier(comm->mpi());
+  await(in);
+  Index read = 0;
+  std::memcpy(&read, in.slotData(), sizeof read);
+  EXPECT_EQ(read, 77 + previous);
+  in.release();
+  MPI_Barrier(comm->mpi());
+  const Buffer later(64, "later", arena);
+  EXPECT_EQ(arena->bytesTaken(), before + 128);
+}
+
+TEST_F(Lane, DoesNotExistInAFullArena) {
+  std::vector<Buffer> all;
+  for (Index bytes = Index(1) << 21; bytes >= 64; bytes /= 2)
+    while (all.emplace_back(bytes, "all", comm->arena()),
+           comm->arena()->contains(all.back().data<std::byte>())) {
+    }
+  const SendLane out(comm->arena(), 8, "test");
+  EXPECT_FALSE(out.exists());
+  EXPECT_EQ(out.place(), -1);
+}
+
+} // namespace
+} // namespace tenon

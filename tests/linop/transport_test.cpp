@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Every transport gives the same bits: arrays of the library and of the caller, larger than a lane's
+// slots, of any strides, forwards and backwards; and what happens where memory cannot be shared.
+// That every operator keeps its promises under each transport is seen by running all of linop_test
+// with the option.
+#include "operators.hpp"
+#include "support/own_communicator.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::communicatorWithArena;
+using test::world;
+
+Layout line(const Shape& shape, const char* properties) {
+  return test::onLine(shape, properties);
+}
+
+struct Route {
+  const char* name;
+  Layout from, to;
+};
+
+// Parts of many chunks, and of one.
+std::vector<Route> routes() {
+  const int ranks = world()->size();
+  const Layout rows = line({33, 40 * ranks, 37}, "S0");
+  const Layout plain = line({2 * ranks + 1, 5000}, "S0");
+  return {
+      {"transpose", rows, line(rows.shape(), "S1")},
+      {"transpose of the innermost", rows, line(rows.shape(), "S2")},
+      {"sum", line({70001}, "P"), line({70001}, "B")},
+      {"sum of few", line({3}, "P"), line({3}, "B")},
+      {"reduce-scatter", line({90, 1001}, "P"), line({90, 1001}, "S0")},
+      {"all-gather", line({90, 1001}, "S0"), line({90, 1001}, "B")},
+      {"gather of empty parts", line({1, 9000}, "S0"), line({1, 9000}, "R")},
+      {"reflection", plain, test::withMargin(plain, 2, Boundary::Reflect)},
+      {"period", plain, test::withMargin(plain, 2, Boundary::Periodic)},
+  };
+}
+
+// Arrays of the caller's in column-major order with a ghost cell around them.
+class Columns {
+public:
+  explicit Columns(DTensor& tensor) : tensor_(tensor) {
+    std::vector<Index> strides, ghosts(tensor.rank(), 1), high(tensor.rank(), 1);
+    const Box owned = tensor.layout().ownedBox(tensor.position());
+    Index stride = 1, first = 0;
+    for (int d = 0; d < tensor.rank(); ++d) {
+      if (tensor.localCells() > 0) {
+        ghosts[d] += std::max<Index>(0, owned[d].begin - tensor.box()[d].begin);
+        high[d] += std::max<Index>(0, tensor.box()[d].end - owned[d].end);
+      }
+      strides.push_back(stride);
+      first += ghosts[d] * stride;
+      stride *= owned[d].size() + ghosts[d] + high[d];
+    }
+    memory_.assign(stride, -1);
+    tensor.placeArray(memory_.data() + first, strides, ghosts, high, false);
+  }
+
+  std::vector<double> cells() const {
+    DTensor copy(tensor_.comm(), tensor_.layout(), TENON_FLOAT64);
+    axpby(1, tensor_, 0, copy);
+    return test::cellsOf(copy);
+  }
+
+private:
+  DTensor& tensor_;
+  std::vector<double> memory_;
+};
+
+class Transports : public testing::TestWithParam<Transport> {};
+
+TEST_P(Transports, GiveTheSameBits) {
+  if (GetParam() == Transport::Shared && world()->size() > 1) {
+    ASSERT_TRUE(world()->arena()) << world()->whyNoArena();
+  }
+  for (const Route& route : routes()) {
+    SCOPED_TRACE(route.name);
+    Conversion expected(world(), route.from, route.to, TENON_FLOAT64, Transport::Messages);
+    Conversion op(world(), route.from, route.to, TENON_FLOAT64, GetParam());
+    for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+      const test::Ends messages(expected, sense, 1), library(op, sense, 1), callers(op, sense, 1);
+      const Columns x(*callers.x), y(*callers.y);
+      for (std::uint64_t round = 0; round < 3; ++round) {
+        fillRaw(*messages.x, round, false);
+        fillRaw(*library.x, round, false);
+        axpby(1, *library.x, 0, *callers.x);
+        test::act(expected, sense, 1, *messages.x, 0, *messages.y);
+        test::act(op, sense, 1, *library.x, 0, *library.y);
+        test::act(op, sense, 1, *callers.x, 0, *callers.y);
+        ASSERT_EQ(test::cellsOf(*library.y), test::cellsOf(*messages.y));
+        ASSERT_EQ(y.cells(), test::cellsOf(*messages.y));
+        test::act(expected, sense, 2, *messages.x, -1, *messages.y);
+        test::act(op, sense, 2, *library.x, -1, *library.y);
+        ASSERT_EQ(test::cellsOf(*library.y), test::cellsOf(*messages.y));
+      }
+    }
+  }
+}
+
+TEST_P(Transports, CarrySeveralConversionsAtOnce) {
+  const Layout s = line({50, 40, 30}, "S0"), t = line({50, 40, 30}, "S1");
+  Conversion one(world(), s, t, TENON_FLOAT64, GetParam()),
+      two(world(), t, s, TENON_FLOAT64, GetParam());
+  const test::Ends a(one, Sense::Forward, 3), b(two, Sense::Forward, 5);
+  for (int round = 0; round < 3; ++round) {
+    one.begin(Sense::Forward, 1, *a.x, 0, *a.y);
+    two.begin(Sense::Forward, 1, *b.x, 0, *b.y);
+    one.end(Sense::Forward);
+    two.end(Sense::Forward);
+  }
+  const std::vector<double> first = test::cellsOf(*a.y), second = test::cellsOf(*b.y);
+  one.apply(*a.x, *a.y);
+  two.apply(*b.x, *b.y);
+  EXPECT_EQ(test::cellsOf(*a.y), first);
+  EXPECT_EQ(test::cellsOf(*b.y), second);
+}
+
+TEST_P(Transports, AreNamedInTheView) {
+  Conversion op(world(), line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, GetParam());
+  EXPECT_NE(op.describe().find(std::string("transport ") + transportName(GetParam())),
+            std::string::npos)
+      << op.describe();
+}
+
+INSTANTIATE_TEST_SUITE_P(Linop, Transports,
+                         testing::Values(Transport::Messages, Transport::Neighbourhood,
+                                         Transport::Shared),
+                         [](const auto& info) { return transportName(info.param); });
+
+// Conversions of tensors of one communicator, against those of the world.
+void expectRightOn(const CommPtr& comm, Transport transport) {
+  for (const Route& route : routes()) {
+    SCOPED_TRACE(route.name);
+    Conversion expected(world(), route.from, route.to, TENON_FLOAT64, Transport::Messages);
+    Conversion op(comm, route.from, route.to, TENON_FLOAT64, transport);
+    const test::Ends there(expected, Sense::Forward, 1), here(op, Sense::Forward, 1);
+    for (int round = 0; round < 3; ++round) {
+      expected.apply(*there.x, *there.y);
+      op.apply(*here.x, *here.y);
+      ASSERT_EQ(test::cellsOf(*here.y), test::cellsOf(*there.y));
+    }
+  }
+}
+
+TEST(NoSharedMemory, FallsToMessagesAndSaysWhy) {
+  const CommPtr comm = communicatorWithArena(0);
+  expectRightOn(comm, Transport::Auto);
+  if (comm->size() == 1)
+    return;
+  const Conversion automatic(comm, line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, Transport::Auto);
+  EXPECT_NE(automatic.describe().find("messages (no shared memory: -tenon_shared_memory is 0)"),
+            std::string::npos)
+      << automatic.describe();
+  expectError(TENON_ERR_SUPPORT, {"shared", "-tenon_shared_memory is 0"}, [&] {
+    Conversion(comm, line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, Transport::Shared);
+  });
+}
+
+TEST(NoSharedMemory, ASmallArenaHoldsWhatItCan) {
+  const CommPtr comm = communicatorWithArena(1);
+  expectRightOn(comm, Transport::Shared);
+}
+
+// Some ranks have lanes, others find their arena full.
+TEST(NoSharedMemory, ASenderWithoutALaneSendsMessages) {
+  const CommPtr comm = communicatorWithArena(2);
+  std::vector<Buffer> all;
+  if (comm->arena() && comm->rank() % 2 == 0)
+    for (Index bytes = Index(1) << 21; bytes >= 64; bytes /= 2)
+      do
+        all.emplace_back(bytes, "all", comm->arena());
+      while (comm->arena()->contains(all.back().data<std::byte>()));
+  expectRightOn(comm, Transport::Auto);
+}
+
+// What is sent and what is written lie in one array, and are more than a lane's slots hold.
+TEST(InPlaceShared, WideMarginsAreFilledAndFolded) {
+  const Index width = 40000, cells = 50000;
+  const Layout plain = line({cells * world()->size()}, "S0");
+  const Layout margins = test::withMargin(plain, width, Boundary::Periodic);
+  Conversion op(world(), plain, margins, TENON_FLOAT64);
+  for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    const test::Ends apart(op, sense, 3), together(op, sense, 3);
+    std::vector<double> memory(cells + 2 * width);
+    for (const Ref<DTensor>& tensor : {together.x, together.y})
+      tensor->placeArray(&memory[width], {1}, {width}, {width}, false);
+    for (std::uint64_t round = 0; round < 2; ++round) {
+      fillRaw(*apart.x, round, true);
+      fillRaw(*together.x, round, true);
+      test::act(op, sense, 1, *apart.x, 0, *apart.y);
+      test::act(op, sense, 1, *together.x, 0, *together.y);
+      ASSERT_EQ(test::cellsOf(*together.y), test::cellsOf(*apart.y));
+    }
+  }
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/first_fit.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace tenon {
+namespace {
+
+TEST(FirstFit, TakesTheFirstGapThatIsWideEnough) {
+  FirstFit places(100);
+  EXPECT_EQ(places.take(40, 1), 0);
+  EXPECT_EQ(places.take(20, 1), 40);
+  EXPECT_EQ(places.take(30, 1), 60);
+  EXPECT_EQ(places.giveBack(0), 40);
+  EXPECT_EQ(places.take(50, 1), std::nullopt);
+  EXPECT_EQ(places.take(10, 1), 0);
+  EXPECT_EQ(places.take(30, 1), 10);
+  EXPECT_EQ(places.take(10, 1), 90);
+  EXPECT_EQ(places.bytesTaken(), 100);
+}
+
+TEST(FirstFit, JoinsGapsOnBothSides) {
+  FirstFit places(90);
+  for (Index at : {0, 30, 60})
+    EXPECT_EQ(places.take(30, 1), at);
+  places.giveBack(0);
+  places.giveBack(60);
+  EXPECT_EQ(places.take(31, 1), std::nullopt);
+  places.giveBack(30);
+  EXPECT_EQ(places.take(90, 1), 0);
+}
+
+TEST(FirstFit, AlignsAndUsesWhatThatLeaves) {
+  FirstFit places(256);
+  EXPECT_EQ(places.take(1, 64), 0);
+  EXPECT_EQ(places.take(10, 64), 64);
+  EXPECT_EQ(places.take(63, 1), 1);
+  EXPECT_EQ(places.take(129, 64), std::nullopt);
+  EXPECT_EQ(places.take(128, 128), 128);
+}
+
+TEST(FirstFit, RefusesAPlaceThatIsNotTaken) {
+  FirstFit places(8);
+  expectError(TENON_ERR_INTERNAL, {"place 4"}, [&] { places.giveBack(4); });
+}
+
+// Against a list of bytes that are taken.
+TEST(FirstFit, NeverOverlapsAndLosesNothing) {
+  std::mt19937 engine(5);
+  FirstFit places(1000);
+  std::vector<bool> taken(1000, false);
+  std::vector<std::pair<Index, Index>> held;
+  for (int round = 0; round < 4000; ++round) {
+    if (engine() % 2 == 0 && !held.empty()) {
+      const std::size_t i = engine() % held.size();
+      const auto [at, bytes] = held[i];
+      EXPECT_EQ(places.giveBack(at), bytes);
+      std::fill_n(taken.begin() + at, bytes, false);
+      held.erase(held.begin() + static_cast<Index>(i));
+      continue;
+    }
+    const Index bytes = 1 + engine() % 120, alignment = Index(1) << engine() % 5;
+    const auto at = places.take(bytes, alignment);
+    if (!at) {
+      for (Index start = 0; start + bytes <= 1000; start += alignment)
+        ASSERT_TRUE(std::find(taken.begin() + start, taken.begin() + start + bytes, true) !=
+                    taken.begin() + start + bytes);
+      continue;
+    }
+    ASSERT_EQ(*at % alignment, 0);
+    ASSERT_EQ(std::count(taken.begin() + *at, taken.begin() + *at + bytes, true), 0);
+    std::fill_n(taken.begin() + *at, bytes, true);
+    held.emplace_back(*at, bytes);
+  }
+}
+
+} // namespace
+} // namespace tenon
