@@ -124,7 +124,7 @@ protected:
 };
 
 TEST_P(Routes, KeepTheValueOfValidTensors) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
     const Case c = drawCase(seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64}) {
       const auto op = make(c.from, c.to, type);
@@ -138,7 +138,7 @@ TEST_P(Routes, KeepTheValueOfValidTensors) {
 }
 
 TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
     const Case c = drawCase(500 + seed);
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
       const auto op = make(c.from, c.to, TENON_FLOAT64);
@@ -162,7 +162,7 @@ TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
 }
 
 TEST_P(Routes, SatisfyTheAdjointIdentity) {
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
     const Case c = drawCase(1000 + seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
       const auto op = make(c.from, c.to, type);
@@ -175,7 +175,7 @@ TEST_P(Routes, SatisfyTheAdjointIdentity) {
 }
 
 TEST_P(Routes, SendWhatTheyCount) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
     const Case c = drawCase(2000 + seed);
     const auto op = make(c.from, c.to, TENON_FLOAT64);
     DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);
