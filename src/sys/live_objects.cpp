@@ -4,6 +4,9 @@
 #include "sys/object.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <unordered_map>
 
@@ -15,12 +18,27 @@ struct Live {
   std::mutex mutex;
   std::unordered_map<const void*, long> born; // object -> its number in order of creation
   long count = 0;
+  std::atomic<long> removals{0};
 };
 
 // Never destroyed: static objects may hold some.
 Live& live() {
   static auto* all = new Live;
   return *all;
+}
+
+// What this thread found alive, and how many objects had gone by then: true until another goes. A
+// call in a time step so looks its handles up without the lock.
+struct Found {
+  const void* object = nullptr;
+  long removals = -1;
+};
+
+Found& foundBefore(const void* pointer) {
+  constexpr std::size_t kSlots = 16, kAlignment = 16;
+  thread_local std::array<Found, kSlots> found;
+  const auto number = reinterpret_cast<std::uintptr_t>(pointer) / kAlignment;
+  return found[(number ^ (number / kSlots) ^ (number / (kSlots * kSlots))) % kSlots];
 }
 
 } // namespace
@@ -38,8 +56,14 @@ std::vector<LiveObject> liveObjects() {
 }
 
 bool isLiveObject(const void* pointer) noexcept {
+  Found& found = foundBefore(pointer);
+  if (found.object == pointer && found.removals == live().removals.load(std::memory_order_acquire))
+    return true;
   std::lock_guard lock(live().mutex);
-  return live().born.contains(pointer);
+  if (!live().born.contains(pointer))
+    return false;
+  found = {pointer, live().removals.load(std::memory_order_relaxed)};
+  return true;
 }
 
 void addLiveObject(const Object* object) {
@@ -49,6 +73,7 @@ void addLiveObject(const Object* object) {
 
 void removeLiveObject(const Object* object) noexcept {
   std::lock_guard lock(live().mutex);
+  live().removals.fetch_add(1, std::memory_order_release);
   live().born.erase(object);
 }
 

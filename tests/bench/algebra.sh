@@ -4,14 +4,15 @@
 #
 #   tests/bench/algebra.sh BUILD
 #
-# Ranks that are more than processors say nothing about latency. Wants a machine that does nothing
-# else. Settings come from the environment: MPIEXEC, OPENBLAS_CORETYPE.
+# Wants a machine that does nothing else: waiting ranks spin, and only where they are more than the
+# processors do they yield. Settings come from the environment: MPIEXEC, OPENBLAS_CORETYPE.
 set -euo pipefail
 build=${1:?usage: algebra.sh BUILD}
-export OMP_NUM_THREADS=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
+export OMP_NUM_THREADS=1 OMPI_MCA_hwloc_base_binding_policy=none
 export OMPI_MCA_rmaps_base_oversubscribe=1
 
 run() {
+  export OMPI_MCA_mpi_yield_when_idle=$(($1 > $(nproc --all)))
   "${MPIEXEC:-mpiexec}" -n "$1" "$build/tests/bench/$2"
 }
 {
