@@ -112,10 +112,17 @@ template <class T>
 class PointwiseKernel : public ::testing::Test {};
 TYPED_TEST_SUITE(PointwiseKernel, RealTypes);
 
+// valgrind computes long double as double: the formula is then no better than what it judges.
+bool isLongDoubleLonger() {
+  const volatile long double one = 1, little = 1e-18L;
+  return one + little != one;
+}
+
 TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
   using T = TypeParam;
   Draw draw(11);
-  const double tolerance = 16 * double(std::numeric_limits<T>::epsilon());
+  const double tolerance =
+      (isLongDoubleLonger() ? 16 : 64) * double(std::numeric_limits<T>::epsilon());
   for (Backend backend : backends<T>())
     for (const PointwiseFunction& f : kFunctions)
       for (Index n : {0, 1, 7, 64, 1003}) {
