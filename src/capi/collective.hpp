@@ -37,14 +37,14 @@ int processesOf(Handle handle) {
   return size;
 }
 
-// For Apply, where other ranks wait: an error of the only process is known to all there are, so it
-// may be returned.
-template <class Body>
-void returnIfAlone(int processes, Body&& body) {
+// For Apply of an object, where other ranks wait: an error of the only process is known to all there
+// are, so it may be returned.
+template <class Handle, class Body>
+void returnIfAlone(Handle handle, Body&& body) {
   try {
     body();
   } catch (Error& error) {
-    if (processes == 1)
+    if (processesOf(handle) == 1)
       error.agreed(true);
     throw;
   }

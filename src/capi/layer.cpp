@@ -130,7 +130,7 @@ TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
 
 TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x, TenonDTensor y) noexcept {
   return guardApply(__func__, [&] {
-    returnIfAlone(processesOf(layer), [&] {
+    returnIfAlone(layer, [&] {
       checkInitialized();
       deref(layer, "layer").apply(deref(x, "x"), deref(y, "y"));
     });
@@ -139,7 +139,7 @@ TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x, TenonDTensor y)
 
 TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDTensor dy) noexcept {
   return guardApply(__func__, [&] {
-    returnIfAlone(processesOf(layer), [&] {
+    returnIfAlone(layer, [&] {
       checkInitialized();
       deref(layer, "layer").applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
     });
@@ -148,7 +148,7 @@ TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx, TenonDT
 
 TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy, TenonDTensor dx) noexcept {
   return guardApply(__func__, [&] {
-    returnIfAlone(processesOf(layer), [&] {
+    returnIfAlone(layer, [&] {
       checkInitialized();
       deref(layer, "layer").applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
     });

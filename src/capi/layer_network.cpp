@@ -54,7 +54,7 @@ Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
 template <class Call>
 TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
   return guardApply(function, [&] {
-    returnIfAlone(processesOf(layer), [&] {
+    returnIfAlone(layer, [&] {
       checkInitialized();
       call(deref(layer, "layer"));
     });

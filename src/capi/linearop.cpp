@@ -16,7 +16,7 @@ namespace {
 template <class Use>
 TenonErrorCode applying(const char* function, TenonLinearOp op, Use use) {
   return guardApply(function, [&] {
-    returnIfAlone(processesOf(op), [&] {
+    returnIfAlone(op, [&] {
       checkInitialized();
       use(deref(op, "op"));
     });

@@ -63,9 +63,8 @@ TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) noexcept {
 }
 
 TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) noexcept {
-  return guardApply(__func__, [&] {
-    returnIfAlone(processesOf(optimizer), [&] { deref(optimizer, "optimizer").step(); });
-  });
+  return guardApply(
+      __func__, [&] { returnIfAlone(optimizer, [&] { deref(optimizer, "optimizer").step(); }); });
 }
 
 TenonErrorCode TenonOptimizerGetSteps(TenonOptimizer optimizer, TenonInt* steps) noexcept {

@@ -125,15 +125,18 @@ bool endsWord(char c) {
   return std::string_view(" ;()").find(c) != std::string_view::npos;
 }
 
-// Long texts that differ in a few words are hard to compare by eye: shows these words.
+// Long texts that differ in a few words are hard to compare by eye: shows these words, with the one
+// before them.
 std::string differenceText(std::string_view what, std::string_view first, int other,
                            std::string_view second) {
   const std::size_t shorter = std::min(first.size(), second.size());
   std::size_t head = 0, tail = 0;
   while (head < shorter && first[head] == second[head])
     ++head;
-  while (head > 0 && !endsWord(first[head - 1]))
-    --head;
+  // Back to the beginning of the word before.
+  for (const bool delimiters : {false, true, false})
+    while (head > 0 && endsWord(first[head - 1]) == delimiters)
+      --head;
   while (tail < shorter - head && first.rbegin()[tail] == second.rbegin()[tail])
     ++tail;
   while (tail > 0 && !endsWord(first.rbegin()[tail - 1]))

@@ -86,6 +86,13 @@ void completeMargin(LayoutSpec& spec, int dim) {
   }
 }
 
+bool rises(const std::vector<Interval>& boxes) {
+  for (std::size_t part = 1; part < boxes.size(); ++part)
+    if (boxes[part].begin < boxes[part - 1].begin || boxes[part].end < boxes[part - 1].end)
+      return false;
+  return true;
+}
+
 } // namespace
 
 Property Property::dual() const {
@@ -116,7 +123,10 @@ Layout::Layout(LayoutSpec spec) {
     completeSplit(spec, static_cast<int>(d));
     completeMargin(spec, static_cast<int>(d));
   }
-  data_ = std::make_shared<const LayoutSpec>(std::move(spec));
+  std::vector<bool> boxesRise;
+  for (const auto& margin : spec.margins)
+    boxesRise.push_back(!margin || rises(margin->boxes));
+  data_ = std::make_shared<const Data>(Data{std::move(spec), std::move(boxesRise)});
 }
 
 bool Layout::hasMargins() const noexcept {

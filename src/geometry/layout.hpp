@@ -89,6 +89,8 @@ public:
   std::vector<int> partCoordinates(int dim, int part) const;
   Interval owned(int dim, int part) const;
   Interval box(int dim, int part) const;
+  // Whether neither end of the boxes of a dimension's margin falls from part to part.
+  bool boxesRise(int dim) const { return data_->boxesRise[dim]; }
 
   // False outside the mesh (position -1) and off coordinate 0 of an R axis.
   bool isHolder(int position) const;
@@ -109,7 +111,10 @@ public:
   bool operator==(const Layout& other) const;
 
 private:
-  std::shared_ptr<const LayoutSpec> data_;
+  struct Data : LayoutSpec {
+    std::vector<bool> boxesRise;
+  };
+  std::shared_ptr<const Data> data_;
 };
 
 } // namespace tenon

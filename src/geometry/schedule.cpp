@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <ranges>
 #include <tuple>
 
 namespace tenon {
@@ -25,6 +27,12 @@ struct Overlap {
 // Whether the extension E fills the margin, or the adjoint folds it: G as a target, G* as a source.
 bool isExtended(const Margin& margin, Role role) {
   return (role == Role::Source) == margin.addends;
+}
+
+// P gives addends, and so does B in the transpose, where it stands for its dual.
+bool holdsAddends(const Layout& layout, int axis, Role role) {
+  return role == Role::Source ? layout.property(axis).isPartial()
+                              : layout.property(axis).isBroadcast();
 }
 
 // The runs of global indices that a part contributes in its role. G as a source and G* as a target
@@ -67,6 +75,45 @@ std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
     return std::tie(x.global, x.source, x.target) < std::tie(y.global, y.source, y.target);
   });
   return result;
+}
+
+// The parts that may share cells with some runs, in rising order, with few others: found by bisection,
+// unless the boxes of a margin lie in no order.
+std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layout, int dim,
+                           Role role) {
+  const int parts = layout.parts(dim);
+  const auto& margin = layout.margin(dim);
+  const bool extended = margin && isExtended(*margin, role);
+  std::vector<int> near;
+  const auto addParts = [&](int first, int last) {
+    for (int part = first; part < last; ++part)
+      near.push_back(part);
+  };
+  if (extended && !layout.boxesRise(dim)) {
+    addParts(0, parts);
+    return near;
+  }
+  const auto intervalOf = [&](int part) {
+    return extended ? margin->boxes[part] : layout.owned(dim, part);
+  };
+  const auto countWhile = [&](auto&& holds) {
+    const auto all = std::views::iota(0, parts);
+    return static_cast<int>(
+        std::ranges::partition_point(all, [&](int part) { return holds(intervalOf(part)); }) -
+        all.begin());
+  };
+  for (const Segment& run : runs) {
+    const Interval range = globalRange(run);
+    addParts(countWhile([&](Interval i) { return i.end <= range.begin; }),
+             countWhile([&](Interval i) { return i.begin < range.end; }));
+  }
+  if (extended) { // boxes that leave the domain may hold anything
+    addParts(0, countWhile([](Interval i) { return i.begin < 0; }));
+    addParts(countWhile([&](Interval i) { return i.end <= layout.shape()[dim]; }), parts);
+  }
+  std::sort(near.begin(), near.end());
+  near.erase(std::unique(near.begin(), near.end()), near.end());
+  return near;
 }
 
 // All boxes of cells that two positions share: the product of the overlaps of every dimension.
@@ -165,7 +212,7 @@ private:
 
   void findCandidates(int dim) {
     const auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
-    for (int part = 0; part < theirs_.parts(dim); ++part) {
+    for (int part : partsNear(own, theirs_, dim, otherRole(role_))) {
       std::vector<int> coordinates = theirs_.partCoordinates(dim, part);
       if (!compatible(dim, coordinates))
         continue;
@@ -228,15 +275,15 @@ private:
   std::vector<Transfer> transfers_;
 };
 
-// Whether a target cell may get several contributions: P on the way to P stays where it is.
-bool addsUp(const Layout& from, const Layout& to) {
-  if (!(from.mesh() == to.mesh()))
-    return from.holdsAddends();
-  for (int axis = 0; axis < from.mesh().axes(); ++axis)
-    if (from.property(axis).isPartial() && !to.property(axis).isPartial())
+// Whether a cell on the other side may get several contributions from this one in its role, or from
+// its dual: P on the way to P stays where it is.
+bool addsUp(const Layout& giving, const Layout& taking, Role role) {
+  const bool sameMesh = giving.mesh() == taking.mesh();
+  for (int axis = 0; axis < giving.mesh().axes(); ++axis)
+    if (holdsAddends(giving, axis, role) && !(sameMesh && holdsAddends(taking, axis, role)))
       return true;
-  for (int d = 0; d < from.rank(); ++d)
-    if (from.margin(d) && from.margin(d)->addends)
+  for (int d = 0; d < giving.rank(); ++d)
+    if (giving.margin(d) && isExtended(*giving.margin(d), role))
       return true;
   return false;
 }
@@ -268,8 +315,8 @@ Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
   schedule.receives = sources.takeTransfers();
   schedule.sourceExtent = extents(from.boxOfRank(rank));
   schedule.targetExtent = extents(to.boxOfRank(rank));
-  schedule.sumsOnReceipt = addsUp(from, to);
-  schedule.sumsOnTranspose = addsUp(to.dual(), from.dual());
+  schedule.sumsOnReceipt = addsUp(from, to, Role::Source);
+  schedule.sumsOnTranspose = addsUp(to, from, Role::Target);
   return schedule;
 }
 

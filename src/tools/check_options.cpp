@@ -42,6 +42,9 @@ void ConversionOptions::draw(Case& c) const {
   for (const Option& option : open_) {
     const std::string choice = c.draw.of(option.choices);
     require(TenonOptionsSet(option.key.c_str(), choice.c_str()));
+    // Read, so that a case without conversions is no reason to report it as unused.
+    char read[32] = "";
+    require(TenonOptionsGetString("", option.key.c_str() + sizeof kStart - 1, read, sizeof read));
     c.text += " " + option.key + " " + choice;
   }
 }

@@ -131,8 +131,8 @@ TEST(Agree, OfLongTextsTheWordsThatDifferAreShown) {
   });
   EXPECT_EQ(error.text(),
             fmt::format("the layer must be the same on all ranks: on rank 0 it is a convolution "
-                        "(kernel 3 stride 1), no bias; on rank {} it has '5 stride 2' in place of "
-                        "'3 stride 1'",
+                        "(kernel 3 stride 1), no bias; on rank {} it has 'kernel 5 stride 2' in "
+                        "place of 'kernel 3 stride 1'",
                         lastRank()));
 }
 
