@@ -149,7 +149,8 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {
   depth->setStackDepth(isLastRank() ? 2 : 1);
   expectErrorOnAll(TENON_ERR_COLLECTIVE, {"depth"}, [&] { depth->setUp(batch()); });
   const auto shape = makeRef<AffineLayer>(world(), 6, isLastRank() ? 4 : 5);
-  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"'to 4' in place of 'to 5'", "6 to 5"}, [&] { shape->setUp(batch()); });
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"'to 4' in place of 'to 5'", "6 to 5"},
+                   [&] { shape->setUp(batch()); });
   const auto window = makeRef<ConvolutionLayer>(
       world(), 2, 3,
       std::vector<Window>{{.kernel = 3, .padLow = isLastRank(), .padHigh = !isLastRank()}});
