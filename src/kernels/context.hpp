@@ -3,7 +3,7 @@
 // needs, since only one of them runs at a time. What a kernel leaves there is lost with the next
 // call of another. A kernel plans its scratch when it is made, and looks the memory up at each call,
 // because it moves when a later kernel needs more. The context also says how many threads the kernels
-// may use. (A device's queue will have its place here.)
+// may use, and holds the stream on which those of a library that has streams run, in order.
 #pragma once
 
 #include "kernels/parallel.hpp"
@@ -43,6 +43,8 @@ private:
   Index bytes_ = 0;
 };
 
+class KernelStream; // onednn.hpp
+
 // To be used by one caller at a time.
 class KernelContext {
 public:
@@ -63,9 +65,12 @@ public:
     return std::min(pieces.threads, threads());
   }
   Index scratchBytes() const noexcept { return scratch_.bytes(); }
+  // Made by the first kernel that needs it.
+  std::shared_ptr<KernelStream>& stream() noexcept { return stream_; }
 
 private:
   Buffer scratch_;
+  std::shared_ptr<KernelStream> stream_;
 };
 
 using KernelContextPtr = std::shared_ptr<KernelContext>;

@@ -250,7 +250,7 @@ private:
       : OneDnnConvolution(p, Chosen(p), stage, std::move(context)) {}
   OneDnnConvolution(const Problem& p, const Chosen& chosen,
                     const std::optional<InputStage<float>>& stage, KernelContextPtr context)
-      : stream_(onednn::engine()), forward_(forwardProduct(p, chosen.forward)),
+      : stream_(onednn::streamOf(*context)), forward_(forwardProduct(p, chosen.forward)),
         adjointData_(adjointDataProduct(p, chosen.adjointData)),
         adjointWeights_(adjointWeightsProduct(p, chosen.adjointWeights)),
         forwardSum_(dnnl::convolution_forward(chosen.sum)),

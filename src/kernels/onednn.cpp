@@ -10,6 +10,12 @@ const dnnl::engine& engine() {
   return cpu;
 }
 
+dnnl::stream streamOf(KernelContext& context) {
+  if (!context.stream())
+    context.stream() = std::make_shared<KernelStream>(dnnl::stream(engine()));
+  return context.stream()->oneDnn();
+}
+
 memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less) {
   memory::dims dims;
   for (int d = 0; d < rank; ++d)

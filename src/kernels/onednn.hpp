@@ -3,15 +3,31 @@
 // plain row-major arrays and the layout that a primitive prefers.
 #pragma once
 
+#include "kernels/context.hpp"
 #include "kernels/window.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
+namespace tenon {
+
+class KernelStream {
+public:
+  explicit KernelStream(dnnl::stream stream) : stream_(std::move(stream)) {}
+  const dnnl::stream& oneDnn() const noexcept { return stream_; }
+
+private:
+  dnnl::stream stream_;
+};
+
+} // namespace tenon
+
 namespace tenon::onednn {
 
 const dnnl::engine& engine();
+// The stream of a context, which all its oneDNN kernels share.
+dnnl::stream streamOf(KernelContext& context);
 
 // The row-major description of [first, second, spatial...]; with second < 0 of [first] alone.
 dnnl::memory::desc plainDescription(Index first, Index second,

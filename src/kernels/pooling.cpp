@@ -66,7 +66,7 @@ std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backe
     return makeReferencePooling<T>(shape);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnPools(shape))
-      return makeOneDnnPooling(shape);
+      return makeOneDnnPooling(shape, contextOrOwn(std::move(context)));
   if (isTiled(shape))
     return makeTilePooling<T>(shape, contextOrOwn(std::move(context)));
   return makeLoopPooling<T>(shape, contextOrOwn(std::move(context)));

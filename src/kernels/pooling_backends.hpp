@@ -18,6 +18,7 @@ std::unique_ptr<Pooling<T>> makeTilePooling(const PoolingShape& shape, KernelCon
 
 // Whether oneDNN computes this pooling with the same meaning; then its maker may be called.
 bool oneDnnPools(const PoolingShape& shape);
-std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape& shape);
+std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape& shape,
+                                                  KernelContextPtr context);
 
 } // namespace tenon

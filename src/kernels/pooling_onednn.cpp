@@ -14,7 +14,8 @@ using dnnl::memory;
 
 class OneDnnPooling final : public Pooling<float> {
 public:
-  explicit OneDnnPooling(const PoolingShape& shape) : stream_(onednn::engine()) {
+  OneDnnPooling(const PoolingShape& shape, KernelContext& context)
+      : stream_(onednn::streamOf(context)) {
     const dnnl::engine& engine = onednn::engine();
     const WindowShape& w = shape.window;
     const auto x = onednn::plainDescription(1, shape.planes, w.in, w.rank);
@@ -87,9 +88,10 @@ bool oneDnnPools(const PoolingShape& shape) {
   return true;
 }
 
-std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape& shape) {
+std::unique_ptr<Pooling<float>> makeOneDnnPooling(const PoolingShape& shape,
+                                                  KernelContextPtr context) {
   return onednn::guarded("setting up pooling",
-                         [&] { return std::make_unique<OneDnnPooling>(shape); });
+                         [&] { return std::make_unique<OneDnnPooling>(shape, *context); });
 }
 
 } // namespace tenon

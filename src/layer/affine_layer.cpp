@@ -45,16 +45,22 @@ public:
     });
   }
 
-  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
-               DTensor* dx) override {
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
+    if (!dx)
+      return;
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      gemm<T>(backend_, false, false, n_, i_, o_, T(1), dy.data<T>(), o_, p[0]->value().data<T>(),
+              i_, T(0), dx->mutableData<T>(), i_);
+    });
+    logFlops(flops());
+  }
+
+  void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const T* g = dy.data<T>();
-      if (dx)
-        gemm<T>(backend_, false, false, n_, i_, o_, T(1), g, o_, p[0]->value().data<T>(), i_, T(0),
-                dx->mutableData<T>(), i_);
       gemm<T>(backend_, true, false, o_, i_, n_, T(1), g, o_, point.x->data<T>(), i_, T(1),
               p[0]->gradientAddends().mutableData<T>(), i_);
-      logFlops(flops() * (dx ? 2 : 1));
+      logFlops(flops());
       if (p.size() < 2)
         return;
       DTensor& db = p[1]->gradientAddends();

@@ -49,16 +49,22 @@ public:
     });
   }
 
-  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& p,
-               DTensor* dx) override {
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
+    if (!dx)
+      return;
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      if (dx)
-        kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>(), dx->mutableData<T>());
+      kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>(), dx->mutableData<T>());
+    });
+    logFlops(flops_);
+  }
+
+  void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
+    visitFloating(dy.dataType(), [&]<class T>(T) {
       T* db = p.size() > 1 ? p[1]->gradientAddends().mutableData<T>() : nullptr;
       kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>(),
                                       p[0]->gradientAddends().mutableData<T>(), db);
     });
-    logFlops(flops_ * (dx ? 2 : 1));
+    logFlops(flops_);
   }
 
   std::string describe() const override {

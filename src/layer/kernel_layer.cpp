@@ -91,9 +91,14 @@ public:
     }
     const bool direct = dx && !toUse_ && dx->isContiguous();
     DTensor* use = direct ? dx : dx || (dv && toUse_) ? adjointUse_.get() : nullptr;
-    compute([&] { plan_.kernel->adjoint(point(frame), *given, uses_, use); });
+    const KernelPoint at = point(frame);
+    compute([&] { plan_.kernel->adjoint(at, *given, uses_, use); });
     if (dx && toUse_)
-      toUse_->applyAdjoint(*use, *dx);
+      toUse_->begin(Sense::Adjoint, 1, *use, 0, *dx);
+    if (!uses_.empty())
+      compute([&] { plan_.kernel->adjointParameters(at, *given, uses_); });
+    if (dx && toUse_)
+      toUse_->end(Sense::Adjoint);
     if (dx && !toUse_ && !direct)
       copyLocal(*use, *dx);
     if (dv && toUse_)

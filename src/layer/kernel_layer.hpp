@@ -5,6 +5,8 @@
 //   Apply        xUse = C(x -> use) x,  pUse = C(storage -> use) p,  y = kernel(xUse, pUse)
 //   ApplyAdjoint (dxUse, dpUse) = kernel*(dy),  dx = C* dxUse,  dpUse accumulates
 //
+// dxUse travels while the kernel works on dpUse.
+//
 // The kernel sees contiguous arrays only. What the caller supplies at the input's boundary is added
 // between conversion and kernel: a second input, or a constant (boundary_input.hpp).
 #pragma once
@@ -37,8 +39,11 @@ public:
                        Buffer* workspace) = 0;
   virtual void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& parameters,
                        DTensor& dy) = 0;
+  // dx may be null. What dx does not wait for may be left to adjointParameters(), which is called
+  // while dx is on its way to other ranks.
   virtual void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
                        DTensor* dx) = 0;
+  virtual void adjointParameters(const KernelPoint&, const DTensor& /*dy*/, ParameterUses&) {}
   virtual std::string describe() const = 0;
 };
 

@@ -26,6 +26,19 @@ TEST(KernelContext, GrowsToTheLargestPlanAndIsCounted) {
   EXPECT_EQ(bytesAlive(), before);
 }
 
+TEST(KernelContext, HoldsTheOneStreamOfItsOneDnnKernels) {
+  Draw draw(3);
+  const auto context = std::make_shared<KernelContext>();
+  EXPECT_EQ(context->stream(), nullptr);
+  const ConvolutionShape shape{1, 2, 3, draw.ordinaryWindow()};
+  const auto first = makeConvolution<float>(shape, Backend::OneDnn, context);
+  const auto stream = context->stream();
+  ASSERT_EQ(first->backend(), Backend::OneDnn);
+  EXPECT_NE(stream, nullptr);
+  const auto second = makeConvolution<float>(shape, Backend::OneDnn, context);
+  EXPECT_EQ(context->stream(), stream);
+}
+
 template <class T>
 class SharedContext : public ::testing::Test {};
 TYPED_TEST_SUITE(SharedContext, RealTypes);
