@@ -33,13 +33,13 @@ std::string nameOf(TenonInt bytes) {
 struct Sum {
   Sum(MPI_Comm comm, TenonInt count, bool callers)
       : addends(makeLayout(comm, {count}, "P")), arrays(callers ? 2 * count : 0) {
-    check(TenonLinearOpCreateAllReduce(addends, 0, TENON_FLOAT64, op.put()));
-    check(TenonLinearOpGetRange(op, sums.put()));
-    check(TenonDTensorCreate(addends, TENON_FLOAT64, x.put()));
-    check(TenonDTensorCreate(sums, TENON_FLOAT64, y.put()));
+    require(TenonLinearOpCreateAllReduce(addends, 0, TENON_FLOAT64, op.out()));
+    require(TenonLinearOpGetRange(op, sums.out()));
+    require(TenonDTensorCreate(addends, TENON_FLOAT64, x.out()));
+    require(TenonDTensorCreate(sums, TENON_FLOAT64, y.out()));
     if (callers) {
-      check(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
-      check(TenonDTensorPlaceArray(y, arrays.data() + count, nullptr, nullptr, nullptr));
+      require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
+      require(TenonDTensorPlaceArray(y, arrays.data() + count, nullptr, nullptr, nullptr));
     }
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -48,7 +48,7 @@ struct Sum {
   }
   double* input() { return arrayOf<double>(x, TENON_FLOAT64); }
   double* output() { return arrayOf<double>(y, TENON_FLOAT64); }
-  void apply() { check(TenonLinearOpApply(op, x, y)); }
+  void apply() { require(TenonLinearOpApply(op, x, y)); }
 
   LayoutHandle addends, sums;
   OpHandle op;
@@ -58,7 +58,7 @@ struct Sum {
 
 void addTenon(Race& race, MPI_Comm comm, const std::vector<double>& want, Sum& sum, Sum& bound,
               const std::string& memory) {
-  check(TenonLinearOpBind(bound.op, bound.x, bound.y));
+  require(TenonLinearOpBind(bound.op, bound.x, bound.y));
   for (Sum* each : {&sum, &bound}) {
     each->apply();
     each->apply();

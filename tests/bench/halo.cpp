@@ -52,9 +52,9 @@ struct Slabs {
 
 LayoutHandle ghosted(TenonLayout plain, int width) {
   LayoutHandle layout;
-  check(TenonLayoutCreateLike(plain, layout.put()));
-  check(TenonLayoutSetMargin(layout, 0, width, width, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
-  check(TenonLayoutSetUp(layout));
+  require(TenonLayoutCreateLike(plain, layout.out()));
+  require(TenonLayoutSetMargin(layout, 0, width, width, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
+  require(TenonLayoutSetUp(layout));
   return layout;
 }
 
@@ -62,18 +62,18 @@ struct Halo {
   Halo(MPI_Comm comm, const Slabs& s, bool callers)
       : from(makeLayout(comm, {s.cells, s.cells, s.cells, kChannels}, "S0")),
         to(ghosted(from, s.width)), array(callers ? s.size() : 0) {
-    check(TenonLinearOpCreateHalo(from, to, TENON_FLOAT64, op.put()));
-    check(TenonDTensorCreate(to, TENON_FLOAT64, memory.put()));
-    check(TenonDTensorCreate(from, TENON_FLOAT64, x.put()));
-    check(TenonDTensorCreate(to, TENON_FLOAT64, y.put()));
+    require(TenonLinearOpCreateHalo(from, to, TENON_FLOAT64, op.out()));
+    require(TenonDTensorCreate(to, TENON_FLOAT64, memory.out()));
+    require(TenonDTensorCreate(from, TENON_FLOAT64, x.out()));
+    require(TenonDTensorCreate(to, TENON_FLOAT64, y.out()));
     data = callers ? array.data() : arrayOf<double>(memory, TENON_FLOAT64);
     const TenonInt low[] = {s.low, 0, 0, 0}, high[] = {s.high, 0, 0, 0};
     for (TenonDTensor tensor : {TenonDTensor(x), TenonDTensor(y)})
-      check(TenonDTensorPlaceArray(tensor, data + s.low * s.slab(), nullptr, low, high));
+      require(TenonDTensorPlaceArray(tensor, data + s.low * s.slab(), nullptr, low, high));
     const Values values = s.values(false);
     std::copy(values.begin(), values.end(), data);
   }
-  void apply() { check(TenonLinearOpApply(op, x, y)); }
+  void apply() { require(TenonLinearOpApply(op, x, y)); }
 
   LayoutHandle from, to;
   OpHandle op;
@@ -159,7 +159,7 @@ void measure(MPI_Comm comm, int cells, int width) {
     for (const bool callers : {false, true}) {
       Halo& halo = *halos.emplace_back(std::make_unique<Halo>(comm, s, callers));
       if (bind)
-        check(TenonLinearOpBind(halo.op, halo.x, halo.y));
+        require(TenonLinearOpBind(halo.op, halo.x, halo.y));
       addChecked(race, comm, s,
                  std::string(bind ? "bound " : "Apply ") + (callers ? "caller" : "library"),
                  halo.data, [&halo] { halo.apply(); });

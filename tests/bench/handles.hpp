@@ -1,39 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tenon's C interface for the benchmarks: handles that give themselves back, and the main program.
+// Tenon's C interface for the benchmarks: layouts, arrays, and the main program.
 #pragma once
 
-#include <tenon.h>
+#include "tools/handles.hpp"
 
 #include <cstdio>
 #include <exception>
-#include <stdexcept>
 #include <vector>
 
 namespace tenon::bench {
 
-inline void check(TenonErrorCode code) {
-  if (code != TENON_SUCCESS)
-    throw std::runtime_error("a call of Tenon failed");
-}
-
-template <class T, auto destroy>
-class Handle {
-public:
-  Handle() = default;
-  Handle(Handle&& other) noexcept : handle_(other.handle_) { other.handle_ = nullptr; }
-  Handle& operator=(Handle&&) = delete;
-  ~Handle() { destroy(&handle_); }
-  operator T() const { return handle_; }
-  T* put() { return &handle_; }
-
-private:
-  T handle_ = nullptr;
-};
-using PartitionHandle = Handle<TenonPartition, TenonPartitionDestroy>;
-using LayoutHandle = Handle<TenonLayout, TenonLayoutDestroy>;
-using TensorHandle = Handle<TenonDTensor, TenonDTensorDestroy>;
-using OpHandle = Handle<TenonLinearOp, TenonLinearOpDestroy>;
-using LayerHandle = Handle<TenonLayer, TenonLayerDestroy>;
+using tools::require;
+using PartitionHandle = tools::Partition;
+using LayoutHandle = tools::Layout;
+using TensorHandle = tools::DTensor;
+using OpHandle = tools::LinearOp;
+using LayerHandle = tools::Layer;
 
 // A layout on all ranks in a row.
 inline LayoutHandle makeLayout(MPI_Comm comm, const std::vector<TenonInt>& shape,
@@ -41,10 +23,10 @@ inline LayoutHandle makeLayout(MPI_Comm comm, const std::vector<TenonInt>& shape
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
   PartitionHandle row;
-  check(TenonPartitionCreate(comm, 1, &ranks, row.put()));
+  require(TenonPartitionCreate(comm, 1, &ranks, row.out()));
   LayoutHandle layout;
-  check(TenonLayoutCreateSharded(row, static_cast<int>(shape.size()), shape.data(), properties,
-                                 layout.put()));
+  require(TenonLayoutCreateSharded(row, static_cast<int>(shape.size()), shape.data(), properties,
+                                   layout.out()));
   return layout;
 }
 
@@ -53,9 +35,9 @@ inline LayoutHandle makeLayout(MPI_Comm comm, const std::vector<TenonInt>& shape
 template <class T>
 T* arrayOf(TenonDTensor x, TenonDataType type) {
   void *array = nullptr, *lent = nullptr;
-  check(TenonDTensorGetArray(x, type, &array));
+  require(TenonDTensorGetArray(x, type, &array));
   lent = array;
-  check(TenonDTensorRestoreArray(x, &lent));
+  require(TenonDTensorRestoreArray(x, &lent));
   return static_cast<T*>(array);
 }
 

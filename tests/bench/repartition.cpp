@@ -36,16 +36,16 @@ struct Repartition {
       : from(makeLayout(comm, {kRows, kColumns, kInner}, "S0")),
         to(makeLayout(comm, {kRows, kColumns, kInner}, "S1")),
         arrays(callers ? value.size() + results : 0) {
-    check(TenonLinearOpCreateRepartition(from, to, TENON_FLOAT64, op.put()));
-    check(TenonDTensorCreate(from, TENON_FLOAT64, x.put()));
-    check(TenonDTensorCreate(to, TENON_FLOAT64, y.put()));
+    require(TenonLinearOpCreateRepartition(from, to, TENON_FLOAT64, op.out()));
+    require(TenonDTensorCreate(from, TENON_FLOAT64, x.out()));
+    require(TenonDTensorCreate(to, TENON_FLOAT64, y.out()));
     if (callers) {
-      check(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
-      check(TenonDTensorPlaceArray(y, arrays.data() + value.size(), nullptr, nullptr, nullptr));
+      require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
+      require(TenonDTensorPlaceArray(y, arrays.data() + value.size(), nullptr, nullptr, nullptr));
     }
     std::copy(value.begin(), value.end(), arrayOf<double>(x, TENON_FLOAT64));
   }
-  void apply() { check(TenonLinearOpApply(op, x, y)); }
+  void apply() { require(TenonLinearOpApply(op, x, y)); }
 
   LayoutHandle from, to;
   OpHandle op;
@@ -56,7 +56,7 @@ struct Repartition {
 void addTenon(Race& race, MPI_Comm comm, Repartition& work, const Values& want,
               const std::string& method, bool bind) {
   if (bind)
-    check(TenonLinearOpBind(work.op, work.x, work.y));
+    require(TenonLinearOpBind(work.op, work.x, work.y));
   work.apply();
   work.apply();
   const double* y = arrayOf<double>(work.y, TENON_FLOAT64);

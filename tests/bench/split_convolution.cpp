@@ -22,25 +22,25 @@ const TenonInt kThree[] = {3, 3, 3}, kOne[] = {1, 1, 1};
 struct Step {
   Step(MPI_Comm comm, int channels, int depth, int cells, const char* split)
       : input(makeLayout(comm, {1, channels, depth, cells, cells}, split)) {
-    check(TenonLayerCreateConv(comm, 3, channels, channels, kThree, layer.put()));
-    check(TenonLayerSetPadding(layer, kOne, kOne));
-    check(TenonLayerSetUp(layer, input));
-    check(TenonLayerInitialize(layer, 1));
-    check(TenonDTensorCreate(input, TENON_FLOAT32, x.put()));
-    check(TenonLayerCreateOutput(layer, y.put()));
-    check(TenonLayerCreateCotangent(layer, dy.put()));
-    check(TenonLayerCreateInputCotangent(layer, dx.put()));
-    check(TenonDTensorFillUniform(x, 1, 1, -1, 1));
-    check(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
+    require(TenonLayerCreateConv(comm, 3, channels, channels, kThree, layer.out()));
+    require(TenonLayerSetPadding(layer, kOne, kOne));
+    require(TenonLayerSetUp(layer, input));
+    require(TenonLayerInitialize(layer, 1));
+    require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));
+    require(TenonLayerCreateOutput(layer, y.out()));
+    require(TenonLayerCreateCotangent(layer, dy.out()));
+    require(TenonLayerCreateInputCotangent(layer, dx.out()));
+    require(TenonDTensorFillUniform(x, 1, 1, -1, 1));
+    require(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
   }
   void forward() {
-    check(TenonLayerSetTraining(layer, TENON_FALSE));
-    check(TenonLayerApply(layer, x, y));
+    require(TenonLayerSetTraining(layer, TENON_FALSE));
+    require(TenonLayerApply(layer, x, y));
   }
   void both() {
-    check(TenonLayerSetTraining(layer, TENON_TRUE));
-    check(TenonLayerApply(layer, x, y));
-    check(TenonLayerApplyAdjoint(layer, dy, dx));
+    require(TenonLayerSetTraining(layer, TENON_TRUE));
+    require(TenonLayerApply(layer, x, y));
+    require(TenonLayerApplyAdjoint(layer, dy, dx));
   }
 
   LayoutHandle input;
@@ -51,7 +51,7 @@ struct Step {
 // Whether this rank's part of a split tensor [1, c, d, h, w] is that of the whole one.
 bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int cells) {
   TenonInt low[5], high[5];
-  check(TenonDTensorGetBox(part, low, high));
+  require(TenonDTensorGetBox(part, low, high));
   const float* got = arrayOf<float>(part, TENON_FLOAT32);
   const float* want = arrayOf<float>(whole, TENON_FLOAT32);
   const TenonInt plane = TenonInt(cells) * cells;
@@ -66,7 +66,7 @@ bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int cells) {
 void checkValues(MPI_Comm comm, Step& split, int channels, int cells) {
   Step whole(MPI_COMM_SELF, channels, cells, cells, "B");
   for (Step* step : {&split, &whole}) {
-    check(TenonDTensorFillConstant(step->dx, 0));
+    require(TenonDTensorFillConstant(step->dx, 0));
     step->both();
   }
   const bool right =
