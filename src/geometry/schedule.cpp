@@ -282,9 +282,11 @@ bool addsUp(const Layout& giving, const Layout& taking, Role role) {
   for (int axis = 0; axis < giving.mesh().axes(); ++axis)
     if (holdsAddends(giving, axis, role) && !(sameMesh && holdsAddends(taking, axis, role)))
       return true;
-  for (int d = 0; d < giving.rank(); ++d)
-    if (giving.margin(d) && isExtended(*giving.margin(d), role))
+  for (int d = 0; d < giving.rank(); ++d) {
+    const auto& margin = giving.margin(d);
+    if (margin && isExtended(*margin, role))
       return true;
+  }
   return false;
 }
 
