@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <type_traits>
 
 namespace tenon {
@@ -35,6 +36,29 @@ bool isEmpty(const ConvolutionShape& shape) {
 }
 
 } // namespace
+
+ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank) {
+  ImageStrides strides;
+  Index step = 1;
+  for (int d = rank - 1; d >= 0; --d) {
+    strides.space[d] = step;
+    step *= space[d];
+  }
+  strides.channel = step;
+  strides.batch = step * channels;
+  return strides;
+}
+
+ImageStrides outputStrides(const ConvolutionShape& shape) {
+  const WindowShape& w = shape.window;
+  return shape.y ? *shape.y : denseStrides(shape.outChannels, w.out, w.rank);
+}
+
+ImageStrides embedStrides(const ImageStrides& strides, int rank) {
+  ImageStrides embedded{strides.batch, strides.channel, {}};
+  std::copy_n(strides.space.begin(), rank, embedded.space.begin() + kMaxSpatial - rank);
+  return embedded;
+}
 
 template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,

@@ -13,18 +13,31 @@
 #include "kernels/window.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace tenon {
+
+// Steps in memory, in elements, of an array [batch, channel, spatial...].
+struct ImageStrides {
+  Index batch = 0, channel = 0;
+  std::array<Index, kMaxSpatial> space{};
+
+  bool operator==(const ImageStrides&) const = default;
+};
+
+// Of a contiguous row-major array.
+ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank);
 
 struct ConvolutionShape {
   Index batch, inChannels, outChannels;
   WindowShape window;
-  Index groups = 1; // divides both numbers of channels
+  Index groups = 1;                   // divides both numbers of channels
+  std::optional<ImageStrides> y = {}; // of y and dy where they are a box of a larger array
 };
 
-// All arrays are contiguous and row-major: x [batch, inChannels, in...], y [batch, outChannels,
-// out...], w [outChannels, inChannels / groups, kernel...], b [outChannels]. One call
-// at a time runs in a context.
+// All arrays are contiguous and row-major unless the shape says otherwise: x [batch, inChannels,
+// in...], y [batch, outChannels, out...], w [outChannels, inChannels / groups, kernel...],
+// b [outChannels]. One call at a time runs in a context.
 template <class T>
 class Convolution {
 public:

@@ -6,6 +6,11 @@
 
 namespace tenon {
 
+// How y lies, as said or by default.
+ImageStrides outputStrides(const ConvolutionShape& shape);
+// The same with three spatial dimensions, as embedWindow has them.
+ImageStrides embedStrides(const ImageStrides& strides, int rank);
+
 template <class T>
 std::unique_ptr<Convolution<T>> makeReferenceConvolution(const ConvolutionShape& shape);
 template <class T>

@@ -44,13 +44,18 @@ public:
   BlasConvolution(const ConvolutionShape& shape, KernelContextPtr context)
       : context_(std::move(context)), batch_(shape.batch), in_(shape.inChannels),
         out_(shape.outChannels), window_(embedWindow(shape.window)),
-        inVolume_(inputVolume(window_)), outVolume_(outputVolume(window_)),
-        depth_(in_ * kernelVolume(window_)), groups_(shape.groups), copies_(onlyCopies(window_)) {
+        y_(embedStrides(outputStrides(shape), shape.window.rank)), inVolume_(inputVolume(window_)),
+        outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)),
+        groups_(shape.groups), copies_(onlyCopies(window_)) {
     planTiles();
+    denseInSpace_ = isDenseInSpace();
+    if (out_ == 1) // BLAS wants a distance between rows even of one row
+      y_.channel = std::max(y_.channel, outVolume_);
+    packs_ = images_ > 1 || !denseInSpace_;
     const Index outputs = images_ * rows_ * cols_;
     ScratchPlan plan;
     columnsAt_ = plan.add<T>(copies_ ? 0 : depth_ * outputs);
-    packedAt_ = plan.add<T>(images_ > 1 ? out_ * outputs : 0);
+    packedAt_ = plan.add<T>(packs_ ? out_ * outputs : 0);
     context_->reserve(plan);
   }
 
@@ -59,16 +64,16 @@ public:
       const Index width = outputsOf(tile);
       const T* gathered = gather(tile, x);
       const Index distance = copies_ ? inVolume_ : width;
-      T* target = tile.images > 1 ? packed() : y + firstOutput(tile);
-      const Index targetDistance = tile.images > 1 ? width : outVolume_;
-      if (tile.images == 1)
+      T* target = packs_ ? packed() : y + firstOutput(tile);
+      const Index targetDistance = outputDistance(width);
+      if (!packs_)
         beginOutputs(tile, b, y, accumulate);
       forEachGroup([&](const Group& g) {
         multiply(false, false, g.outputs, width, g.depth, w + g.weights, g.depth,
-                 gathered + g.firstRow * distance, distance, T(tile.images == 1),
+                 gathered + g.firstRow * distance, distance, T(!packs_),
                  target + g.firstOutput * targetDistance, targetDistance);
       });
-      if (tile.images > 1)
+      if (packs_)
         unpack(tile, b, y, accumulate);
     });
   }
@@ -77,7 +82,7 @@ public:
     parallelFill(batch_ * in_ * inVolume_, T(0), dx);
     forEachTile([&](const Tile& tile) {
       const Index width = outputsOf(tile);
-      const Index dyDistance = tile.images > 1 ? width : outVolume_;
+      const Index dyDistance = outputDistance(width);
       T* gathered = copies_ ? dx + tile.image * in_ * inVolume_ : columns();
       const Index distance = copies_ ? inVolume_ : width;
       const T* outputs = pack(tile, dy);
@@ -94,7 +99,7 @@ public:
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
     forEachTile([&](const Tile& tile) {
       const Index width = outputsOf(tile);
-      const Index dyDistance = tile.images > 1 ? width : outVolume_;
+      const Index dyDistance = outputDistance(width);
       const T* outputs = pack(tile, dy);
       const T* gathered = gather(tile, x);
       const Index distance = copies_ ? inVolume_ : width;
@@ -154,10 +159,22 @@ private:
     return (tile.rows.end - tile.rows.begin) * (tile.cols.end - tile.cols.begin);
   }
   static Index outputsOf(const Tile& tile) { return tile.images * pixelsOf(tile.outputs); }
+  // Whether the outputs of a channel lie one after the other.
+  bool isDenseInSpace() const {
+    Index dense = 1;
+    for (int d = kMaxSpatial - 1; d >= 0; --d) {
+      if (window_.out[d] > 1 && y_.space[d] != dense)
+        return false;
+      dense *= window_.out[d];
+    }
+    return true;
+  }
   Index firstOutput(const Tile& tile) const {
-    return tile.image * out_ * outVolume_ + tile.outputs.rows.begin * window_.out[2] +
+    return tile.image * y_.batch + tile.outputs.rows.begin * window_.out[2] +
            tile.outputs.cols.begin;
   }
+  // Between the channels of the product's matrix of outputs.
+  Index outputDistance(Index width) const { return packs_ ? width : y_.channel; }
 
   void multiply(bool transA, bool transB, Index m, Index n, Index k, const T* a, Index lda,
                 const T* b, Index ldb, T beta, T* c, Index ldc) {
@@ -217,7 +234,7 @@ private:
   // y of the tile becomes what the product is added to.
   void beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) {
     forEachOutputChannel(tile, [=, this, o = tile.outputs, cols = window_.out[2]](Index k) {
-      T* channel = y + (tile.image * out_ + k) * outVolume_;
+      T* channel = y + tile.image * y_.batch + k * y_.channel;
       const T value = b ? b[k] : T(0);
       for (Index r = o.rows.begin; r < o.rows.end; ++r)
         for (Index i = r * cols + o.cols.begin; i < r * cols + o.cols.end; ++i)
@@ -225,27 +242,46 @@ private:
     });
   }
 
+  // visit(a row of the tile's outputs in y, the same row in the packed matrix, its length) for all
+  // images and rows of output channel k; rows that follow each other in y are visited as one.
+  template <class Element, class Visit>
+  void forEachPackedRow(const Tile& tile, Index k, Element* y, Visit visit) {
+    const auto [rows, cols] = tile.outputs;
+    const Index length = denseInSpace_ ? pixelsOf(tile.outputs) : cols.end - cols.begin;
+    const Index end = denseInSpace_ ? rows.begin + 1 : rows.end;
+    T* cells = packed() + k * outputsOf(tile);
+    for (Index n = 0; n < tile.images; ++n) {
+      Element* channel = y + (tile.image + n) * y_.batch + k * y_.channel;
+      for (Index r = rows.begin; r < end; ++r, cells += length)
+        visit(channel + r / window_.out[1] * y_.space[0] + r % window_.out[1] * y_.space[1] +
+                  cols.begin * y_.space[2],
+              cells, length);
+    }
+  }
+
+  // Between the outputs of a packed row in y.
+  Index columnStep() const { return denseInSpace_ ? 1 : y_.space[2]; }
+
   // dy of the tile as a matrix [outChannels, outputs].
   const T* pack(const Tile& tile, const T* dy) {
-    if (tile.images == 1)
+    if (!packs_)
       return dy + firstOutput(tile);
-    forEachOutputChannel(tile, [=, this](Index k) {
-      for (Index n = 0; n < tile.images; ++n)
-        std::copy_n(dy + ((tile.image + n) * out_ + k) * outVolume_, outVolume_,
-                    packed() + (k * tile.images + n) * outVolume_);
+    forEachOutputChannel(tile, [=, this, step = columnStep()](Index k) {
+      forEachPackedRow(tile, k, dy, [=](const T* row, T* cells, Index length) {
+        for (Index o = 0; o < length; ++o)
+          cells[o] = row[o * step];
+      });
     });
     return packed();
   }
 
   void unpack(const Tile& tile, const T* b, T* y, bool accumulate) {
-    forEachOutputChannel(tile, [=, this](Index k) {
-      for (Index n = 0; n < tile.images; ++n) {
-        const T* from = packed() + (k * tile.images + n) * outVolume_;
-        T* to = y + ((tile.image + n) * out_ + k) * outVolume_;
-        const T value = b ? b[k] : T(0);
-        for (Index o = 0; o < outVolume_; ++o)
-          to[o] = accumulate ? to[o] + (from[o] + value) : from[o] + value;
-      }
+    forEachOutputChannel(tile, [=, this, step = columnStep()](Index k) {
+      const T value = b ? b[k] : T(0);
+      forEachPackedRow(tile, k, y, [=](T* row, const T* cells, Index length) {
+        for (Index o = 0; o < length; ++o)
+          row[o * step] = accumulate ? row[o * step] + (cells[o] + value) : cells[o] + value;
+      });
     });
   }
 
@@ -255,10 +291,13 @@ private:
   KernelContextPtr context_;
   Index batch_, in_, out_;
   WindowShape window_;
+  ImageStrides y_;
   Index inVolume_, outVolume_;
   Index depth_; // rows of the columns: channels times taps
   Index groups_;
   bool copies_;
+  bool denseInSpace_;
+  bool packs_; // the product's outputs are not where y or dy has them
   Index images_, rows_, cols_;
   Index columnsAt_, packedAt_; // in the scratch
 };

@@ -52,14 +52,22 @@ Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
   return plain.reshape(dims);
 }
 
+Desc userOutputs(const ConvolutionShape& s, const Desc& dense) {
+  const ImageStrides y = outputStrides(s);
+  memory::dims strides{y.batch, y.channel};
+  for (int d = 0; d < s.window.rank; ++d)
+    strides.push_back(y.space[d]);
+  return {dense.dims(), memory::data_type::f32, strides};
+}
+
 // The plain descriptions and geometry of one convolution in oneDNN's terms.
 struct Problem {
   Problem(const ConvolutionShape& s, const WindowShape& w)
       : x(onednn::plainDescription(s.batch, s.inChannels, w.in, w.rank)), w(weightsOf(s, w)),
         b(onednn::plainDescription(s.outChannels, -1, {}, 0)),
         y(onednn::plainDescription(s.batch, s.outChannels, w.out, w.rank)),
-        strides(onednn::toDims(w.stride, w.rank)), dilates(onednn::toDims(w.dilation, w.rank, 1)),
-        padLow(onednn::toDims(w.padLow, w.rank)),
+        userY(userOutputs(s, y)), strides(onednn::toDims(w.stride, w.rank)),
+        dilates(onednn::toDims(w.dilation, w.rank, 1)), padLow(onednn::toDims(w.padLow, w.rank)),
         fewChannels(s.groups == 1 && s.inChannels <= kFewChannels) {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
@@ -100,6 +108,7 @@ struct Problem {
   }
 
   Desc x, w, b, y;
+  Desc userY; // y as it lies in the caller's array
   memory::dims strides, dilates, padLow, padHigh;
   bool fewChannels;
 };
@@ -157,7 +166,7 @@ struct Product {
 Product forwardProduct(const Problem& p, const dnnl::convolution_forward::primitive_desc& chosen) {
   return {Port(p.x, chosen.src_desc()),
           Port(p.w, chosen.weights_desc()),
-          Port(p.y, chosen.dst_desc()),
+          Port(p.userY, chosen.dst_desc()),
           dnnl::convolution_forward(chosen),
           {}};
 }
@@ -166,7 +175,7 @@ Product adjointDataProduct(const Problem& p,
                            const dnnl::convolution_backward_data::primitive_desc& chosen) {
   return {Port(p.x, chosen.diff_src_desc()),
           Port(p.w, chosen.weights_desc()),
-          Port(p.y, chosen.diff_dst_desc()),
+          Port(p.userY, chosen.diff_dst_desc()),
           dnnl::convolution_backward_data(chosen),
           {}};
 }
@@ -175,7 +184,7 @@ Product adjointWeightsProduct(const Problem& p,
                               const dnnl::convolution_backward_weights::primitive_desc& chosen) {
   return {Port(p.x, chosen.src_desc()),
           Port(p.w, chosen.diff_weights_desc()),
-          Port(p.y, chosen.diff_dst_desc()),
+          Port(p.userY, chosen.diff_dst_desc()),
           dnnl::convolution_backward_weights(chosen),
           {}};
 }

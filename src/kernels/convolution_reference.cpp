@@ -14,19 +14,20 @@ public:
   explicit ReferenceConvolution(const ConvolutionShape& shape)
       : batch_(shape.batch), in_(shape.inChannels), out_(shape.outChannels),
         inOfGroup_(in_ / shape.groups), outOfGroup_(out_ / shape.groups),
-        window_(embedWindow(shape.window)), inVolume_(inputVolume(window_)),
-        outVolume_(outputVolume(window_)), taps_(kernelVolume(window_)) {}
+        window_(embedWindow(shape.window)),
+        y_(embedStrides(outputStrides(shape), shape.window.rank)), inVolume_(inputVolume(window_)),
+        taps_(kernelVolume(window_)) {}
 
   void forward(const T* x, const T* w, const T* b, T* y, bool accumulate) override {
     for (Index n = 0; n < batch_; ++n)
       for (Index k = 0; k < out_; ++k)
-        forEachOutput(window_, [&](const Position& o, Index flat) {
+        forEachOutput(window_, [&](const Position& o, Index) {
           T sum = b ? b[k] : T(0);
           for (Index c = 0; c < inOfGroup_; ++c)
             forEachRead(window_, o, [&](Index t, Index i) {
               sum += w[weight(k, c) + t] * x[channel(n, k, c) + i];
             });
-          T& value = y[(n * out_ + k) * outVolume_ + flat];
+          T& value = y[output(n, k, o)];
           value = accumulate ? value + sum : sum;
         });
   }
@@ -35,8 +36,8 @@ public:
     std::fill_n(dx, batch_ * in_ * inVolume_, T(0));
     for (Index n = 0; n < batch_; ++n)
       for (Index k = 0; k < out_; ++k)
-        forEachOutput(window_, [&](const Position& o, Index flat) {
-          const T value = dy[(n * out_ + k) * outVolume_ + flat];
+        forEachOutput(window_, [&](const Position& o, Index) {
+          const T value = dy[output(n, k, o)];
           for (Index c = 0; c < inOfGroup_; ++c)
             forEachRead(window_, o, [&](Index t, Index i) {
               dx[channel(n, k, c) + i] += w[weight(k, c) + t] * value;
@@ -47,8 +48,8 @@ public:
   void adjointWeights(const T* x, const T* dy, T* dw, T* db) override {
     for (Index n = 0; n < batch_; ++n)
       for (Index k = 0; k < out_; ++k)
-        forEachOutput(window_, [&](const Position& o, Index flat) {
-          const T value = dy[(n * out_ + k) * outVolume_ + flat];
+        forEachOutput(window_, [&](const Position& o, Index) {
+          const T value = dy[output(n, k, o)];
           if (db)
             db[k] += value;
           for (Index c = 0; c < inOfGroup_; ++c)
@@ -64,13 +65,18 @@ public:
 private:
   // Where the taps of output channel k and the c-th input of its group begin, and that input.
   Index weight(Index k, Index c) const { return (k * inOfGroup_ + c) * taps_; }
+  Index output(Index n, Index k, const Position& o) const {
+    return n * y_.batch + k * y_.channel + o[0] * y_.space[0] + o[1] * y_.space[1] +
+           o[2] * y_.space[2];
+  }
   Index channel(Index n, Index k, Index c) const {
     return (n * in_ + k / outOfGroup_ * inOfGroup_ + c) * inVolume_;
   }
 
   Index batch_, in_, out_, inOfGroup_, outOfGroup_;
   WindowShape window_;
-  Index inVolume_, outVolume_, taps_;
+  ImageStrides y_;
+  Index inVolume_, taps_;
 };
 
 } // namespace

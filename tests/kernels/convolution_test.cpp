@@ -65,6 +65,74 @@ void expectEqualToReference(Draw& draw, const ConvolutionShape& shape, Backend b
   ASSERT_EQ(allResults(*op, arrays), expected) << backendName(backend) << " " << describe(shape);
 }
 
+// y as a box in the middle of a larger array, whose dimensions lie in any order: its strides, where
+// its first cell is, and how large the array.
+struct Placement {
+  ImageStrides y;
+  Index first = 0, cells = 1;
+};
+
+Placement drawPlacement(Draw& draw, const ConvolutionShape& s) {
+  Placement placed;
+  std::vector<std::pair<Index, Index*>> dims{{s.batch, &placed.y.batch},
+                                             {s.outChannels, &placed.y.channel}};
+  for (int d = 0; d < s.window.rank; ++d)
+    dims.emplace_back(s.window.out[d], &placed.y.space[d]);
+  if (draw.chance(0.5))
+    std::swap(dims[draw.integer(0, Index(dims.size()) - 1)], dims.back());
+  for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
+    const Index before = draw.integer(0, 2);
+    *d->second = placed.cells;
+    placed.first += before * placed.cells;
+    placed.cells *= before + d->first + draw.integer(0, 2);
+  }
+  return placed;
+}
+
+// visit(cell of the contiguous y, cell of the placed one)
+template <class Visit>
+void forEachPlaced(const ConvolutionShape& s, const Placement& placed, Visit visit) {
+  Index dense = 0;
+  const WindowShape w = embedWindow(s.window);
+  const int front = kMaxSpatial - s.window.rank;
+  for (Index n = 0; n < s.batch; ++n)
+    for (Index k = 0; k < s.outChannels; ++k)
+      forEachOutput(w, [&](const Position& o, Index) {
+        Index at = placed.first + n * placed.y.batch + k * placed.y.channel;
+        for (int d = 0; d < s.window.rank; ++d)
+          at += o[front + d] * placed.y.space[d];
+        visit(dense++, at);
+      });
+}
+
+// The same convolution with y and dy placed, beside the contiguous reference; what lies around them
+// is left alone.
+template <class T>
+void expectEqualWhenPlaced(Draw& draw, ConvolutionShape shape, Backend backend) {
+  const auto dense = drawArrays<T>(draw, shape);
+  const auto expected = allResults(*makeConvolution<T>(shape, Backend::Reference), dense);
+  const Placement placed = drawPlacement(draw, shape);
+  shape.y = placed.y;
+  const auto op = makeConvolution<T>(shape, backend);
+  std::vector<T> y(placed.cells, T(77)), dx(dense.x.size(), T(99)), dw = dense.w, db = dense.b;
+  T* const first = y.data() + placed.first;
+  const auto expectPlaced = [&](const std::vector<T>& cells) {
+    std::vector<T> wanted(placed.cells, T(77));
+    forEachPlaced(shape, placed, [&](Index from, Index to) { wanted[to] = cells[from]; });
+    ASSERT_EQ(y, wanted) << backendName(backend) << " " << describe(shape);
+  };
+  op->forward(dense.x.data(), dense.w.data(), dense.b.data(), first, false);
+  ASSERT_NO_FATAL_FAILURE(expectPlaced(expected[0]));
+  forEachPlaced(shape, placed, [&](Index from, Index to) { y[to] = dense.y[from]; });
+  op->adjointData(dense.w.data(), first, dx.data());
+  op->adjointWeights(dense.x.data(), first, dw.data(), db.data());
+  EXPECT_EQ(dx, expected[3]) << backendName(backend) << " " << describe(shape);
+  EXPECT_EQ(dw, expected[4]) << backendName(backend) << " " << describe(shape);
+  EXPECT_EQ(db, expected[5]) << backendName(backend) << " " << describe(shape);
+  op->forward(dense.x.data(), dense.w.data(), dense.b.data(), first, true);
+  ASSERT_NO_FATAL_FAILURE(expectPlaced(expected[2]));
+}
+
 } // namespace
 
 template <class T>
@@ -156,6 +224,17 @@ TYPED_TEST(ConvolutionKernel, BackendsEqualTheReference) {
     const ConvolutionShape shape = drawShape(draw, 5);
     for (Backend backend : fastBackends<T>())
       ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, backend));
+  }
+}
+
+TYPED_TEST(ConvolutionKernel, OutputsLieWhereTheShapeSays) {
+  using T = TypeParam;
+  Draw draw(17);
+  for (int trial = 0; trial < 300; ++trial) {
+    const ConvolutionShape shape = drawShape(draw, trial % 10 == 0 ? 30 : 5);
+    ASSERT_NO_FATAL_FAILURE(expectEqualWhenPlaced<T>(draw, shape, Backend::Reference));
+    for (Backend backend : fastBackends<T>())
+      ASSERT_NO_FATAL_FAILURE(expectEqualWhenPlaced<T>(draw, shape, backend));
   }
 }
 
