@@ -55,7 +55,7 @@ struct Node {
     std::string text = mine.substr(0, 255);
     text.resize(256);
     checkMpi(MPI_Bcast(text.data(), 256, MPI_CHAR, speaker, comm), "MPI_Bcast");
-    return text.c_str();
+    return text.substr(0, text.find('\0'));
   }
 };
 

@@ -58,6 +58,19 @@ Interval windowBox(const Window& window, Index extent, Interval outputs) {
   return box.empty() ? Interval{} : box;
 }
 
+Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs) {
+  const auto reads = [&](Index output) { return windowBox(window, extent, {output, output + 1}); };
+  while (!outputs.empty() && !reads(outputs.begin).empty() &&
+         reads(outputs.begin).begin < owned.begin)
+    ++outputs.begin;
+  while (!outputs.empty() && !reads(outputs.end - 1).empty() &&
+         reads(outputs.end - 1).end > owned.end)
+    --outputs.end;
+  const Interval box = windowBox(window, extent, outputs);
+  const bool own = box.empty() || (box.begin >= owned.begin && box.end <= owned.end);
+  return own ? outputs : Interval{outputs.begin, outputs.begin};
+}
+
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,
                               Index outputs) {
   std::vector<Index> cuts;

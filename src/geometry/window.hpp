@@ -35,6 +35,10 @@ Interval windowInput(const Window& window, Interval outputs);
 // Of these the ones that exist in the domain or its extension: [0, 0) if there are none.
 Interval windowBox(const Window& window, Index extent, Interval outputs);
 
+// Of a part's outputs those that read nothing but its own inputs; at their place an empty interval if
+// there are none.
+Interval interiorOutputs(const Window& window, Index extent, Interval owned, Interval outputs);
+
 // Cuts of the output that follow the input's: an output belongs to the part that owns the input at
 // the centre of its window.
 std::vector<Index> windowCuts(const Window& window, const std::vector<Index>& inputCuts,

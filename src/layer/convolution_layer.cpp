@@ -2,10 +2,14 @@
 #include "layer/convolution_layer.hpp"
 
 #include "kernels/convolution.hpp"
+#include "kernels/reduce.hpp"
 #include "layer/layer_context.hpp"
 #include "layer/typed_kernel.hpp"
 #include "layer/window_layout.hpp"
+#include "layer/window_pieces.hpp"
+#include "linop/conversion.hpp"
 #include "sys/log.hpp"
+#include "sys/options.hpp"
 
 #include <fmt/format.h>
 
@@ -13,12 +17,37 @@ namespace tenon {
 
 namespace {
 
+constexpr OptionSpec kOptions[] = {
+    {"overlap", OptionSpec::Choice, "auto",
+     "whether what needs no halo is computed while the halo travels; auto: where that is predicted "
+     "to take less time",
+     "auto|on|off"},
+};
+const OptionRegistration kRegistration{{"convolution", kOptions}};
+
+// What one more kernel call costs, with what oneDNN does around it.
+constexpr double kStripSeconds = 1e-5;
+
+// At most, by what waits for nobody any more: the copy of the largest part, and a message.
+double secondsSaved(const Layout& plain, Index cellBytes) {
+  Index most = 1;
+  for (int d = 0; d < plain.rank(); ++d) {
+    Index widest = 0;
+    for (int part = 0; part < plain.parts(d); ++part)
+      widest = std::max(widest, plain.owned(d, part).size());
+    most *= widest;
+  }
+  const LinkRates rates = LinkRates::fromOptions();
+  return rates.latency + double(most * cellBytes) / rates.copyBandwidth;
+}
+
 class LocalConvolution final : public LocalKernel {
 public:
-  LocalConvolution(const ConvolutionShape& shape, TenonDataType type, Backend backend,
-                   const KernelContextPtr& context)
+  // The outputs begin at a cell of y.
+  LocalConvolution(const ConvolutionShape& shape, Index firstOutput, TenonDataType type,
+                   Backend backend, const KernelContextPtr& context)
       : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        flops_(flopsOf(shape)) {}
+        shape_(shape), firstOutput_(firstOutput), flops_(flopsOf(shape)) {}
 
   bool keepsInput() const override { return true; }
 
@@ -26,7 +55,7 @@ public:
     visitFloating(x.dataType(), [&]<class T>(T) {
       const T* w = p[0]->value().data<T>();
       const T* b = p.size() > 1 ? p[1]->value().data<T>() : nullptr;
-      kernel_.get<T>().forward(x.data<T>(), w, b, y.mutableData<T>(), false);
+      kernel_.get<T>().forward(x.data<T>(), w, b, y.mutableData<T>() + firstOutput_, false);
     });
     logFlops(flops_);
   }
@@ -37,14 +66,12 @@ public:
       const DTensor* dw = p[0]->tangent();
       const DTensor* db = p.size() > 1 ? p[1]->tangent() : nullptr;
       const T* b = db ? db->data<T>() : nullptr;
-      T* out = dy.mutableData<T>();
-      std::fill_n(out, dy.localCells(), T(0));
+      T* out = dy.mutableData<T>() + firstOutput_;
+      fillOutputs(b, out);
       if (dx)
         kernel_.get<T>().forward(dx->data<T>(), p[0]->value().data<T>(), nullptr, out, true);
       if (dw)
         kernel_.get<T>().forward(point.x->data<T>(), dw->data<T>(), nullptr, out, true);
-      if (b)
-        addPlaneBias(dy, b, out);
       logFlops(flops_ * ((dx ? 1 : 0) + (dw ? 1 : 0)));
     });
   }
@@ -53,7 +80,8 @@ public:
     if (!dx)
       return;
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>(), dx->mutableData<T>());
+      kernel_.get<T>().adjointData(p[0]->value().data<T>(), dy.data<T>() + firstOutput_,
+                                   dx->mutableData<T>());
     });
     logFlops(flops_);
   }
@@ -61,7 +89,7 @@ public:
   void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       T* db = p.size() > 1 ? p[1]->gradientAddends().mutableData<T>() : nullptr;
-      kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>(),
+      kernel_.get<T>().adjointWeights(point.x->data<T>(), dy.data<T>() + firstOutput_,
                                       p[0]->gradientAddends().mutableData<T>(), db);
     });
     logFlops(flops_);
@@ -81,17 +109,19 @@ private:
            double(taps);
   }
 
-  // y[n,o,...] += b[o]
+  // y[n,o,...] = b[o], or 0 without b.
   template <class T>
-  static void addPlaneBias(const DTensor& y, const T* b, T* out) {
-    const Index planes = y.extent()[0] * y.extent()[1];
-    const Index plane = planes > 0 ? y.localCells() / planes : 0;
-    for (Index i = 0; i < planes; ++i)
-      for (Index j = 0; j < plane; ++j)
-        out[i * plane + j] += b[i % y.extent()[1]];
+  void fillOutputs(const T* b, T* y) const {
+    const WindowShape& window = shape_.window;
+    for (Index n = 0; n < shape_.batch; ++n)
+      for (Index o = 0; o < shape_.outChannels; ++o)
+        fillBlock(window.rank, window.out.data(), b ? b[o] : T(0),
+                  y + n * shape_.y->batch + o * shape_.y->channel, shape_.y->space.data());
   }
 
   TypedKernel<Convolution> kernel_;
+  ConvolutionShape shape_;
+  Index firstOutput_;
   double flops_;
 };
 
@@ -123,10 +153,24 @@ void ConvolutionLayer::setGroups(Index groups) {
   groups_ = groups;
 }
 
+void ConvolutionLayer::setFromOptions() {
+  WindowedLayer::setFromOptions();
+  if (const auto choice = options().findChoice(prefix(), "overlap"))
+    setOverlap(*choice == "on" ? Overlap::On : *choice == "off" ? Overlap::Off : Overlap::Auto);
+}
+
+void ConvolutionLayer::setOverlap(Overlap overlap) {
+  checkBeforeSetUp("SetOverlap");
+  overlap_ = overlap;
+}
+
 std::string ConvolutionLayer::ownSettings() const {
-  return fmt::format("{} to {} channels{}, {}{}", inChannels_, outChannels_,
+  const std::string overlap = overlap_ == Overlap::Auto ? RoutePolicy::fromOptions().agreedText()
+                              : overlap_ == Overlap::On ? ", overlap on"
+                                                        : ", overlap off";
+  return fmt::format("{} to {} channels{}, {}{}{}", inChannels_, outChannels_,
                      groups_ > 1 ? fmt::format(" in {} groups", groups_) : "", describeWindows(),
-                     bias_ ? "" : ", no bias");
+                     bias_ ? "" : ", no bias", overlap);
 }
 
 SignatureTable ConvolutionLayer::table() const {
@@ -197,17 +241,63 @@ WindowedLayer::WindowPlan ConvolutionLayer::windowPlan(const Layout& input) cons
 }
 
 KernelPlan ConvolutionLayer::plan(const Layout& input) {
-  const auto [chosen, plain, output, use] = windowPlan(input);
+  const WindowPlan window = windowPlan(input);
+  const auto& [chosen, plain, output, use] = window;
   KernelPlan result{chosen, use, output, {}, {}, nullptr, callersValues()};
   planParameters(chosen, plain, result);
   const int here = input.mesh().position(comm()->rank());
-  const Box in = use.box(here), out = output.box(here);
-  const ConvolutionShape shape{in[0].size(), in[1].size(), out[1].size(),
-                               localWindow(windows(), use, output, here),
-                               std::max<Index>(1, in[1].size() / (inChannels_ / groups_))};
-  result.kernel = std::make_unique<LocalConvolution>(shape, dataType(), parseBackend(backend()),
-                                                     contextOf(comm()));
+  WindowPieces pieces = windowPieces(windows(), plain, output, here);
+  if (!overlapsHalo(input, window, pieces.strips.size())) {
+    result.kernel = localKernel(use, output, output.box(here));
+    return result;
+  }
+  result.use = plain;
+  result.kernel = localKernel(plain, output, pieces.interior);
+  for (WindowStrip& strip : pieces.strips) {
+    auto kernel = localKernel(strip.use, output, strip.outputs);
+    result.strips.push_back({std::move(strip.use), std::move(kernel)});
+  }
   return result;
+}
+
+// The kernel that makes some of this rank's outputs from what it holds in `use`.
+std::unique_ptr<LocalKernel> ConvolutionLayer::localKernel(const Layout& use, const Layout& output,
+                                                           const Box& outputs) const {
+  const int here = use.mesh().position(comm()->rank());
+  const Box in = use.box(here), all = output.box(here);
+  ConvolutionShape shape{in[0].size(), in[1].size(), outputs[1].size(),
+                         localWindow(windows(), use.shape(), in, outputs),
+                         std::max<Index>(1, in[1].size() / (inChannels_ / groups_))};
+  std::array<Index, kMaxSpatial> extents{};
+  for (int s = 0; s < spatialRank(); ++s)
+    extents[s] = all[s + kFirstSpatial].size();
+  shape.y = denseStrides(shape.outChannels, extents, spatialRank());
+  Index first = 0;
+  for (int s = 0; s < spatialRank(); ++s)
+    first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * shape.y->space[s];
+  return std::make_unique<LocalConvolution>(shape, first, dataType(), parseBackend(backend()),
+                                            contextOf(comm()));
+}
+
+// Without a halo there is nothing to overlap, and no price to pay.
+bool ConvolutionLayer::overlapsHalo(const Layout& input, const WindowPlan& window,
+                                    std::size_t strips) const {
+  if (overlap_ == Overlap::Off || strips == 0)
+    return false;
+  const char* obstacle = !sameHolding(input, window.plain)
+                             ? "its input must be converted by more than a halo exchange; choose a "
+                               "signature that takes the input as it lies, or repartition before"
+                         : callersValues()
+                             ? "sides of the boundary mode values are filled after the halo"
+                             : nullptr;
+  if (overlap_ == Overlap::On && obstacle)
+    throw Error(TENON_ERR_SUPPORT, fmt::format("{} cannot compute while its halo travels, as the "
+                                               "option overlap wants it: {}; or set overlap to "
+                                               "auto or off",
+                                               title(), obstacle));
+  return !obstacle &&
+         (overlap_ == Overlap::On ||
+          secondsSaved(window.plain, dataTypeSize(dataType())) > double(strips) * kStripSeconds);
 }
 
 void ConvolutionLayer::planParameters(const Signature& chosen, const Layout& plain,

@@ -6,11 +6,17 @@
 // Letters on a mesh axis: n batch (data parallel), o output channels (model parallel), i input
 // channels (y partial), g groups, d/h/w a spatial dimension (domain parallel, with halo), B all replicated,
 // R all on the root, P a partial input. Any mix on several axes.
+//
+// Where the input lies as it is used but for a halo, the outputs that read no halo can be computed
+// while it travels, and those that do in strips afterwards (window_pieces.hpp); likewise the input's
+// cotangent. The price is a kernel call for each strip, the gain also a copy of the input.
 #pragma once
 
 #include "layer/windowed_layer.hpp"
 
 namespace tenon {
+
+enum class Overlap { Auto, On, Off };
 
 class ConvolutionLayer final : public WindowedLayer {
 public:
@@ -21,6 +27,11 @@ public:
   void setBias(bool bias);
   // Parts of the channels that are convolved each for itself; they divide both numbers of channels.
   void setGroups(Index groups);
+  // Of the halo and what needs none. On is refused at set-up (TENON_ERR_SUPPORT) where the input
+  // needs another conversion, or a side has the boundary mode values.
+  void setOverlap(Overlap overlap);
+  // Reads -tenon_[prefix_]overlap too.
+  void setFromOptions() override;
 
 private:
   std::string ownSettings() const override;
@@ -30,10 +41,14 @@ private:
   void checkInput(const Layout& input) const;
   void checkSignature() const;
   Layout plainLayout(const Layout& input, const Properties& properties) const;
+  std::unique_ptr<LocalKernel> localKernel(const Layout& use, const Layout& output,
+                                           const Box& outputs) const;
+  bool overlapsHalo(const Layout& input, const WindowPlan& window, std::size_t strips) const;
   void planParameters(const Signature& chosen, const Layout& plain, KernelPlan& plan);
 
   Index inChannels_, outChannels_, groups_ = 1;
   bool bias_ = true;
+  Overlap overlap_ = Overlap::Auto;
 };
 
 } // namespace tenon

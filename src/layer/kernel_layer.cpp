@@ -4,6 +4,7 @@
 #include "dtensor/fill.hpp"
 #include "layer/boundary_input.hpp"
 #include "layer/held_bytes.hpp"
+#include "layer/kernel_strips.hpp"
 #include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 struct KernelFrame final : Frame {
   Ref<DTensor> use; // the converted input, or a contiguous copy of it
   SavedTensor x, y;
+  KernelStrips::Tensors strips;
   std::vector<std::uint64_t> parameters; // their states
   Buffer workspace;
 
@@ -24,14 +26,15 @@ struct KernelFrame final : Frame {
     y.drop();
   }
   Index bytes() const override {
-    return heldBytes(use) + x.bytes() + y.bytes() + workspace.bytes();
+    return heldBytes(use, strips) + x.bytes() + y.bytes() + workspace.bytes();
   }
 };
 
 class KernelSetup final : public Setup {
 public:
   KernelSetup(const Layer& layer, const Layouts& given, KernelPlan plan)
-      : Setup(given, plan.output), layer_(layer), plan_(std::move(plan)), staged_(tensor(output())),
+      : Setup(given, plan.output), layer_(layer), plan_(std::move(plan)),
+        strips_(layer, input(), std::move(plan_.strips)), staged_(tensor(output())),
         stagedDual_(tensor(outputDual())), tangentUse_(tensor(plan_.use)),
         adjointUse_(tensor(plan_.use.dual())) {
     if (!sameHolding(input(), plan_.use))
@@ -47,6 +50,7 @@ public:
     frame->use = tensor(plan_.use);
     if (toUse_)
       frame->use->allocate();
+    frame->strips = strips_.makeTensors();
     frame->parameters.resize(plan_.parameters.size());
     frame->workspace = Buffer(plan_.kernel->workspaceBytes(), layer_.title() + " workspace");
     return frame;
@@ -54,12 +58,14 @@ public:
 
   void applyMany(Inputs x, DTensor& y, Frame& base, bool training) override {
     auto& frame = static_cast<KernelFrame&>(base);
+    strips_.begin(*x[0], frame.strips);
     const DTensor& use = inUseLayout(*x[0], *frame.use);
     if (const DTensor* values = constant_ ? constant_.get() : second(x))
       addBoundary(*values, *frame.use);
     DTensor& result = y.isContiguous() ? y : *staged_;
     compute(
         [&] { plan_.kernel->forward(use, uses_, result, training ? &frame.workspace : nullptr); });
+    strips_.forward(frame.strips, uses_, result);
     if (&result != &y)
       copyLocal(result, y);
     if (!training)
@@ -74,9 +80,12 @@ public:
 
   void tangentMany(Frame& base, Inputs dx, DTensor& dy) override {
     auto& frame = static_cast<KernelFrame&>(base);
+    const KernelPoint at = point(frame);
+    strips_.beginTangent(dx[0]);
     const DTensor* use = tangentInUse(dx[0], second(dx));
     DTensor& result = dy.isContiguous() ? dy : *staged_;
-    compute([&] { plan_.kernel->tangent(point(frame), use, uses_, result); });
+    compute([&] { plan_.kernel->tangent(at, use, uses_, result); });
+    strips_.tangent(frame.strips, dx[0], uses_, result);
     if (&result != &dy)
       copyLocal(result, dy);
   }
@@ -92,15 +101,20 @@ public:
     const bool direct = dx && !toUse_ && dx->isContiguous();
     DTensor* use = direct ? dx : dx || (dv && toUse_) ? adjointUse_.get() : nullptr;
     const KernelPoint at = point(frame);
+    if (dx)
+      strips_.beginAdjoint(frame.strips, *given, uses_, *dx);
     compute([&] { plan_.kernel->adjoint(at, *given, uses_, use); });
     if (dx && toUse_)
       toUse_->begin(Sense::Adjoint, 1, *use, 0, *dx);
     if (!uses_.empty())
       compute([&] { plan_.kernel->adjointParameters(at, *given, uses_); });
+    strips_.adjointParameters(frame.strips, *given, uses_);
     if (dx && toUse_)
       toUse_->end(Sense::Adjoint);
     if (dx && !toUse_ && !direct)
       copyLocal(*use, *dx);
+    if (dx)
+      strips_.endAdjoint();
     if (dv && toUse_)
       boundary_->adjoint(*use, *dv);
     else if (dv)
@@ -114,6 +128,7 @@ public:
       text += fmt::format("  converted to {}\n", describeTraffic(*toUse_));
     if (boundary_)
       text += boundary_->describe();
+    text += strips_.describe();
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (const Conversion* conversion = uses_[i]->conversion())
         text += fmt::format("  parameter {} converted to {}\n", plan_.parameters[i]->name(),
@@ -123,7 +138,7 @@ public:
 
   Index bytes() const override {
     Index sum = heldBytes(staged_, stagedDual_, tangentUse_, adjointUse_, toUse_, constant_);
-    sum += boundary_ ? boundary_->bytes() : 0;
+    sum += strips_.bytes() + (boundary_ ? boundary_->bytes() : 0);
     for (const auto& use : uses_)
       sum += use->bytes();
     return sum;
@@ -202,6 +217,7 @@ private:
 
   const Layer& layer_;
   KernelPlan plan_;
+  KernelStrips strips_;
   ParameterUses uses_;
   Ref<Conversion> toUse_; // null where the input's memory serves as it is
   std::unique_ptr<BoundaryInput> boundary_;

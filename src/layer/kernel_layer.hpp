@@ -5,7 +5,8 @@
 //   Apply        xUse = C(x -> use) x,  pUse = C(storage -> use) p,  y = kernel(xUse, pUse)
 //   ApplyAdjoint (dxUse, dpUse) = kernel*(dy),  dx = C* dxUse,  dpUse accumulates
 //
-// dxUse travels while the kernel works on dpUse.
+// dxUse travels while the kernel works on dpUse. A layer whose input lies as it is used but for a halo
+// may leave part of its output to strips (kernel_strips.hpp), whose halo travels while the kernel works.
 //
 // The kernel sees contiguous arrays only. What the caller supplies at the input's boundary is added
 // between conversion and kernel: a second input, or a constant (boundary_input.hpp).
@@ -52,6 +53,12 @@ struct CallersValues {
   std::optional<double> constant; // none: the layer has a second input
 };
 
+// A part of the output with a kernel of its own, which reads `use` and writes its part alone.
+struct KernelStrip {
+  Layout use; // of the input
+  std::unique_ptr<LocalKernel> kernel;
+};
+
 // What a layer type decides for one layout of the input.
 struct KernelPlan {
   Signature signature;
@@ -61,6 +68,7 @@ struct KernelPlan {
   std::vector<Layout> parameterUses;
   std::unique_ptr<LocalKernel> kernel;
   std::optional<CallersValues> callers = {};
+  std::vector<KernelStrip> strips = {}; // only where the input's memory serves as `use`
 };
 
 class KernelLayer : public Layer {

@@ -97,9 +97,9 @@ WindowedLayer::WindowPlan PoolingLayer::windowPlan(const Layout& input) const {
 KernelPlan PoolingLayer::plan(const Layout& input) {
   const auto [chosen, plain, output, use] = windowPlan(input);
   const int here = input.mesh().position(comm()->rank());
-  const Box in = use.box(here);
-  const PoolingShape shape{in[0].size() * in[1].size(), localWindow(windows(), use, output, here),
-                           mode_};
+  const Box in = use.box(here), out = output.box(here);
+  const PoolingShape shape{in[0].size() * in[1].size(),
+                           localWindow(windows(), use.shape(), in, out), mode_};
   auto kernel =
       std::make_unique<LocalPooling>(shape, dataType(), parseBackend(backend()), contextOf(comm()));
   return {chosen, use, output, {}, {}, std::move(kernel), callersValues()};

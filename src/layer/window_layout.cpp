@@ -85,11 +85,10 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   return Layout(std::move(spec));
 }
 
-WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output,
-                        int position) {
+WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
+                        const Box& out) {
   WindowShape local;
   local.rank = static_cast<int>(windows.size());
-  const Box in = use.box(position), out = output.box(position);
   for (int s = 0; s < local.rank; ++s) {
     const int d = s + kFirstSpatial;
     local.in[s] = in[d].size();
@@ -98,7 +97,7 @@ WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, c
     local.stride[s] = windows[s].stride;
     local.dilation[s] = windows[s].dilation;
     local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
-    local.padEnd[s] = use.shape()[d] + windows[s].padHigh - in[d].begin;
+    local.padEnd[s] = shape[d] + windows[s].padHigh - in[d].begin;
   }
   return local;
 }

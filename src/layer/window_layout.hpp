@@ -38,8 +38,8 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
 
-// The window of the local arrays at a mesh position.
-WindowShape localWindow(const std::vector<Window>& windows, const Layout& use, const Layout& output,
-                        int position);
+// The window of arrays that hold a box of the input, of extents `shape`, and a box of the output.
+WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
+                        const Box& out);
 
 } // namespace tenon

@@ -80,28 +80,35 @@ void LinearOp::checkIdle() const {
                                              title(), nameOf(flight_->sense)));
 }
 
-void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
+void LinearOp::start(const Action& action) {
   static const int event = logEvent("LinearOpBegin");
   const LogScope scope(event);
-  const Action action{sense, alpha, &x, beta, &y};
   check(action);
-  Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
   launch(*this, action);
+}
+
+void LinearOp::finish() {
+  static const int event = logEvent("LinearOpEnd");
+  const LogScope scope(event);
+  complete(*this);
+}
+
+void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
+  Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
+  start({sense, alpha, &x, beta, &y});
   x.lendForReading();
   y.lendForWriting();
   loan_ = std::move(loan);
 }
 
 void LinearOp::end(Sense sense) {
-  static const int event = logEvent("LinearOpEnd");
-  const LogScope scope(event);
   if (!loan_ || !flight_ || flight_->sense != sense)
     throw Error(TENON_ERR_STATE, fmt::format("{} has no {} in flight; call {}Begin first", title(),
                                              nameOf(sense), nameOf(sense)));
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);
-  complete(*this); // other ranks wait for it
+  finish(); // other ranks wait for it
   if (broken)
     throw Error(*broken);
 }

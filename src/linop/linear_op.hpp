@@ -42,6 +42,10 @@ public:
   // this operator is TENON_ERR_STATE.
   void begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y);
   void end(Sense sense);
+  // The same for layers: nothing is lent, and by finish() x must be as it was and y hold what the
+  // result is added to.
+  void start(const Action& action);
+  void finish();
   bool isBegun() const noexcept { return loan_.has_value(); }
 
   // Prepares actions between these two arrays, such as persistent requests. Results stay as they

@@ -109,5 +109,40 @@ TEST(Window, OutputCutsFollowTheInputs) {
   EXPECT_EQ(windowCuts({.kernel = 3}, {0, 0, 1, 3}, 1), (std::vector<Index>{0, 0, 0, 1}));
 }
 
+// Output by output: what is inside reads its own part alone, and what is not, somebody else's.
+TEST(Window, InteriorOutputsReadTheirOwnPartAlone) {
+  for (Index kernel = 1; kernel <= 4; ++kernel)
+    for (Index stride = 1; stride <= 3; ++stride)
+      for (Index dilation = 1; dilation <= 2; ++dilation)
+        for (Index pad = -1; pad < kernel * dilation; ++pad)
+          for (Boundary mode : {Boundary::None, Boundary::Periodic}) {
+            const Window w{.kernel = kernel,
+                           .stride = stride,
+                           .dilation = dilation,
+                           .padLow = pad,
+                           .padHigh = pad,
+                           .lowMode = mode,
+                           .highMode = mode};
+            const Index extent = 23;
+            const std::vector<Index> cuts = {0, 2, 11, 11, 23},
+                                     outs = windowCuts(w, cuts, windowOutput(w, extent, 0));
+            for (int part = 0; part < 4; ++part) {
+              const Interval owned{cuts[part], cuts[part + 1]}, all{outs[part], outs[part + 1]};
+              const Interval inside = interiorOutputs(w, extent, owned, all);
+              EXPECT_GE(inside.begin, all.begin);
+              EXPECT_LE(inside.end, std::max(all.begin, all.end));
+              for (Index o = all.begin; o < all.end; ++o) {
+                const Interval reads = windowBox(w, extent, {o, o + 1});
+                if (reads.empty())
+                  continue;
+                const bool own = reads.begin >= owned.begin && reads.end <= owned.end;
+                EXPECT_EQ(own, o >= inside.begin && o < inside.end)
+                    << "output " << o << " of part " << part << ", kernel " << kernel << " stride "
+                    << stride << " dilation " << dilation << " padding " << pad;
+              }
+            }
+          }
+}
+
 } // namespace
 } // namespace tenon

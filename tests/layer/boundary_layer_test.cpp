@@ -31,6 +31,7 @@ struct Config {
   Shape input;
   std::vector<Window> windows;
   Supply supply;
+  bool overlap = false; // of the halo, where the layer can
 
   bool hasValues() const {
     return std::ranges::any_of(
@@ -103,6 +104,7 @@ Config drawConfig(LayoutDraw& draw) {
     config.windows.push_back(w);
     config.input.push_back(extent);
   }
+  config.overlap = config.what == What::Convolution && draw.chance(50);
   return config;
 }
 
@@ -235,6 +237,22 @@ SecondInput secondInput(const Config& config, const PaddedInput& padded, const L
                                          : numberInput(padded, layout, seed, type);
 }
 
+// Asks for the overlap, and does without where it is refused.
+void setUpOverlapped(const Config& config, ConvolutionLayer& layer, const Layouts& inputs) {
+  layer.setOverlap(Overlap::On);
+  try {
+    layer.setUp(inputs);
+  } catch (const Error& error) {
+    ASSERT_EQ(error.code(), TENON_ERR_SUPPORT) << error.text();
+    const char* reason = config.hasValues() ? "boundary mode values" : "more than a halo";
+    EXPECT_TRUE(error.text().find(reason) != std::string::npos ||
+                error.text().find("more than a halo") != std::string::npos)
+        << error.text();
+    layer.setOverlap(Overlap::Off);
+    layer.setUp(inputs);
+  }
+}
+
 // One step of a layer: at x and v, in a direction, with a cotangent.
 struct BoundaryStep {
   Ref<WindowedLayer> layer;
@@ -248,7 +266,10 @@ struct BoundaryStep {
     Layouts inputs = {input};
     if (config.hasSecondInput())
       inputs.push_back(config.supply == Supply::Tensor ? layer->boundaryLayout(input) : number);
-    layer->setUp(inputs);
+    if (config.overlap)
+      setUpOverlapped(config, dynamic_cast<ConvolutionLayer&>(*layer), inputs);
+    else
+      layer->setUp(inputs);
     test::fillParameters(*layer);
     x = tensor(input, type);
     direction = tensor(input, type);

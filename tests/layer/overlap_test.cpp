@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Convolutions that compute while their halo travels: the pieces of the output, when there are any,
+// what is refused, and late messages. That the values are right is boundary_layer_test's.
+#include "comm/delay.hpp"
+#include "layer/window_layout.hpp"
+#include "layer/window_pieces.hpp"
+#include "layer_run.hpp"
+#include "support/random_layout.hpp"
+
+namespace tenon {
+namespace {
+
+using test::LayoutDraw;
+using test::onWorld;
+using test::world;
+using Windows = std::vector<Window>;
+
+constexpr Window kSame{.kernel = 3, .padLow = 1, .padHigh = 1};
+
+Ref<ConvolutionLayer> convolution(const Windows& windows, Overlap overlap) {
+  auto layer = makeRef<ConvolutionLayer>(world(), 2, 2, windows);
+  layer->setOverlap(overlap);
+  return layer;
+}
+
+bool hasStrips(const Layer& layer) {
+  return layer.describe().find("  strip 0, kernel ") != std::string::npos;
+}
+
+bool contains(const Box& box, const std::vector<Index>& index) {
+  for (std::size_t d = 0; d < box.size(); ++d)
+    if (index[d] < box[d].begin || index[d] >= box[d].end)
+      return false;
+  return true;
+}
+
+Window drawWindow(LayoutDraw& draw) {
+  const auto mode = static_cast<Boundary>(draw.upTo(kBoundaries - 1));
+  return {.kernel = draw.between(1, 4),
+          .stride = draw.between(1, 3),
+          .dilation = draw.between(1, 2),
+          .padLow = draw.between(0, 3),
+          .padHigh = draw.between(0, 3),
+          .lowMode = mode,
+          .highMode = mode};
+}
+
+// Each output in one piece, and each piece reads what it says.
+void expectPartition(const Windows& windows, const Layout& plain, const Layout& output,
+                     int position) {
+  const WindowPieces pieces = windowPieces(windows, plain, output, position);
+  const Box all = output.box(position), owned = plain.box(position);
+  std::vector<Box> outputs = {pieces.interior}, inputs = {owned};
+  for (const WindowStrip& strip : pieces.strips) {
+    outputs.push_back(strip.outputs);
+    inputs.push_back(strip.use.box(position));
+  }
+  Index sum = 0;
+  for (const Box& box : outputs)
+    sum += cells(box);
+  EXPECT_EQ(sum, cells(all));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (cells(outputs[i]) == 0)
+      continue;
+    EXPECT_TRUE(contains(
+        all, {outputs[i][0].begin, outputs[i][1].begin, outputs[i][2].begin, outputs[i][3].begin}));
+    for (std::size_t j = 0; j < i; ++j) {
+      Index common = 1;
+      for (std::size_t d = 0; d < all.size(); ++d)
+        common *= intersect(outputs[i][d], outputs[j][d]).size();
+      EXPECT_EQ(common, 0) << "pieces " << i << " and " << j << " of " << output.describe();
+    }
+    for (int d = kFirstSpatial; d < plain.rank(); ++d) {
+      const Interval reads = windowBox(windows[d - kFirstSpatial], plain.shape()[d], outputs[i][d]);
+      EXPECT_TRUE(reads.empty() ||
+                  (reads.begin >= inputs[i][d].begin && reads.end <= inputs[i][d].end))
+          << "piece " << i << " in dimension " << d << " of " << plain.describe();
+    }
+  }
+}
+
+TEST(Overlap, PiecesPartitionTheOutputs) {
+  LayoutDraw draw(71);
+  for (int trial = 0; trial < 300; ++trial) {
+    const Windows windows = {drawWindow(draw), drawWindow(draw)};
+    const Shape shape = {1, 2, draw.between(14, 20), draw.between(14, 20)};
+    const Layout drawn = draw.layout(shape, draw.mesh(8, 3), 0, true);
+    const Layout plain = drawn.withoutMargins();
+    const Shape outShape = windowOutputShape(windows, plain, 2, "a convolution");
+    const Layout output =
+        windowOutputLayout(windows, plain, outShape, plain.properties(), plain.cuts(1));
+    for (int position = -1; position < plain.mesh().size(); ++position)
+      ASSERT_NO_FATAL_FAILURE(expectPartition(windows, plain, output, position));
+  }
+}
+
+TEST(Overlap, IsThereWhereItIsWorthIt) {
+  const Window periodic{.kernel = 3,
+                        .padLow = 1,
+                        .padHigh = 1,
+                        .lowMode = Boundary::Periodic,
+                        .highMode = Boundary::Periodic};
+  const auto stripsOn = [&](const Shape& shape, Overlap overlap) {
+    const auto layer = convolution({periodic, kSame}, overlap);
+    layer->setUp(onWorld(shape, "S2"));
+    return hasStrips(*layer);
+  };
+  const Shape small = {1, 2, 24, 5}, large = {1, 2, 2048, 1024};
+  EXPECT_FALSE(stripsOn(small, Overlap::Auto));
+  EXPECT_TRUE(stripsOn(large, Overlap::Auto));
+  EXPECT_TRUE(stripsOn(small, Overlap::On));
+  EXPECT_FALSE(stripsOn(large, Overlap::Off));
+}
+
+TEST(Overlap, IsNotWhereThereIsNoHalo) {
+  const auto layer = convolution({kSame, kSame}, Overlap::On);
+  layer->setUp(onWorld({8, 2, 6, 6}, "S0"));
+  EXPECT_FALSE(hasStrips(*layer));
+}
+
+TEST(Overlap, IsRefusedWhereTheInputIsConvertedOtherwise) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank converts nothing";
+  const auto layer = convolution({kSame, kSame}, Overlap::On);
+  layer->setSignature("h");
+  test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "signature", "auto or off"}, [&] {
+    layer->setUp(onWorld({8, 2, 16, 6}, "S0"));
+  });
+  layer->setOverlap(Overlap::Auto);
+  layer->setUp(onWorld({8, 2, 16, 6}, "S0"));
+}
+
+TEST(Overlap, IsRefusedWhereTheCallerFillsTheHalo) {
+  const Window values{.kernel = 3,
+                      .padLow = 1,
+                      .padHigh = 1,
+                      .lowMode = Boundary::Values,
+                      .highMode = Boundary::Values};
+  const auto layer = convolution({values, kSame}, Overlap::On);
+  layer->setBoundaryConstant(1);
+  test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "values"}, [&] {
+    layer->setUp(onWorld({1, 2, 32, 6}, "S2"));
+  });
+}
+
+// All that a step computes, with or without.
+std::vector<std::vector<double>> stepWith(Overlap overlap, const std::string& properties) {
+  const auto layer = convolution({kSame, kSame}, overlap);
+  test::Step step(layer, onWorld({2, 2, 24, 7}, properties));
+  test::fillParameters(*layer);
+  test::fillValid(*step.x, 1);
+  test::fillValid(*step.dy, 2);
+  step.apply();
+  step.adjoint();
+  return {test::gathered(*step.y), test::gathered(*step.dx),
+          test::gathered(layer->parameters()[0]->gradient())};
+}
+
+TEST(Overlap, IsRightWhenMessagesAreLate) {
+  const auto want = stepWith(Overlap::Off, "S2");
+  Delay::set(2e-3);
+  const auto got = stepWith(Overlap::On, "S2");
+  Delay::set(0);
+  for (std::size_t i = 0; i < want.size(); ++i)
+    ASSERT_NO_FATAL_FAILURE(test::expectNear(got[i], want[i], 1e-13, "result"));
+}
+
+// A tensor that Apply read in place must not change before the adjoint.
+TEST(Overlap, RefusesAnInputThatChanged) {
+  const auto layer = convolution({kSame, kSame}, Overlap::On);
+  test::Step step(layer, onWorld({2, 2, 24, 7}, "S2"));
+  step.apply();
+  test::fillValid(*step.x, 3);
+  EXPECT_THROW(step.adjoint(), Error);
+}
+
+} // namespace
+} // namespace tenon
