@@ -131,6 +131,28 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer,
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) TENON_NOEXCEPT;
 
+/** Whether a convolution computes while its halo travels. */
+typedef enum TenonOverlap {
+  TENON_OVERLAP_AUTO = 0, /**< where that is predicted to take less time */
+  TENON_OVERLAP_ON = 1,
+  TENON_OVERLAP_OFF = 2,
+  TENON_OVERLAP_MAX_ = 0x7fff
+} TenonOverlap;
+
+/** @brief Whether a convolution computes what needs no halo while the halo travels, in Apply,
+ *         ApplyTangent and ApplyAdjoint. TENON_OVERLAP_AUTO by default. Not collective.
+ *
+ *  The outputs near a part's sides are then computed apart, in strips, each one call of the kernel
+ *  more; the rest reads the input where it lies, without the copy that a halo costs otherwise. So the
+ *  input is kept for the adjoint as it is: it must not change before, as without a halo.
+ *
+ *  TENON_OVERLAP_ON is refused at SetUp (TENON_ERR_SUPPORT) where the input is converted by more than a
+ *  halo exchange, and with the boundary mode values. Option: overlap.
+ *
+ *  @return TENON_ERR_TYPE if the layer is no convolution */
+TENON_EXTERN TenonErrorCode TenonLayerSetOverlap(TenonLayer layer,
+                                                 TenonOverlap overlap) TENON_NOEXCEPT;
+
 /** @brief Whether a last window may reach beyond the padding; it may not by default. Not collective.
  *
  *  The number of outputs is then rounded up instead of down, but a window that would begin beyond

@@ -35,6 +35,16 @@ TenonInt atLeast(TenonInt least, TenonInt value, const char* name, int d) {
   return value;
 }
 
+Overlap overlapOf(TenonOverlap overlap) {
+  static_assert(static_cast<int>(Overlap::Auto) == TENON_OVERLAP_AUTO &&
+                static_cast<int>(Overlap::On) == TENON_OVERLAP_ON &&
+                static_cast<int>(Overlap::Off) == TENON_OVERLAP_OFF);
+  if (overlap < TENON_OVERLAP_AUTO || overlap > TENON_OVERLAP_OFF)
+    throw Error(TENON_ERR_ARG, fmt::format("overlap is {}; expected a TENON_OVERLAP_...",
+                                           static_cast<int>(overlap)));
+  return static_cast<Overlap>(overlap);
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {
@@ -87,6 +97,12 @@ TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer, double value) noe
 TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     layerOf<ConvolutionLayer>(l, "convolution").setGroups(groups);
+  });
+}
+
+TenonErrorCode TenonLayerSetOverlap(TenonLayer layer, TenonOverlap overlap) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    layerOf<ConvolutionLayer>(l, "convolution").setOverlap(overlapOf(overlap));
   });
 }
 

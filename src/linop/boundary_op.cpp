@@ -25,7 +25,7 @@ std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout)
 
 const Layout& ofValues(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
-    if (layout.margin(d) && layout.margin(d)->addends)
+    if (const auto& margin = layout.margin(d); margin && margin->addends)
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("a constant fills margins of values, but {} holds addends; pass its "
                               "dual",
@@ -54,7 +54,7 @@ LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataT
   return MemoryOp::mask("boundaryvalues", comm, layout, cellsOfRank(*comm, layout), type);
 }
 
-BoundaryConstant::BoundaryConstant(CommPtr comm, const Layout& layout, TenonDataType type)
+BoundaryConstant::BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type)
     : LinearOp(comm, boundaryScalar(ofValues(layout)), layout, type),
       cells_(cellsOfRank(*comm, layout)) {}
 

@@ -21,7 +21,7 @@ LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataT
 // M 1, from boundaryScalar(layout) to the layout. Throws likewise, and for a margin of addends.
 class BoundaryConstant final : public LinearOp {
 public:
-  BoundaryConstant(CommPtr comm, const Layout& layout, TenonDataType type);
+  BoundaryConstant(const CommPtr& comm, const Layout& layout, TenonDataType type);
   const char* type() const noexcept override { return "boundaryconstant"; }
 
 private:

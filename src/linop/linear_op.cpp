@@ -94,8 +94,8 @@ void LinearOp::finish() {
 }
 
 void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor& y) {
-  Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
   start({sense, alpha, &x, beta, &y});
+  Loan loan{Ref<DTensor>::share(&x), Ref<DTensor>::share(&y), arrayOf(x), arrayOf(y)};
   x.lendForReading();
   y.lendForWriting();
   loan_ = std::move(loan);

@@ -102,9 +102,11 @@ RouteStep RouteSearch::directStep(const Layout& from, const Layout& to, double* 
 std::optional<RouteStep> RouteSearch::collectiveStep(const Layout& from, const Layout& to,
                                                      double* cost) const {
   const std::optional<int> axis = changedAxis(from, to);
-  const auto kind = axis ? collectiveBetween(from, to, *axis) : std::nullopt;
+  if (!axis)
+    return std::nullopt;
+  const auto kind = collectiveBetween(from, to, *axis);
   const Index cells = std::max(largestPart(from), largestPart(to));
-  const int ranks = axis ? from.mesh().extent(*axis) : 1;
+  const int ranks = from.mesh().extent(*axis);
   if (!kind || ranks == 1 || cells > std::numeric_limits<int>::max()) // MPI counts in int
     return std::nullopt;
   const Index bytes = cells * cellBytes_;
@@ -160,7 +162,7 @@ std::vector<Property> RouteSearch::choices(const Layout& layout, int axis) const
 Route RouteSearch::pathToGoal() const {
   Route route;
   for (int node = kGoal; node != kStart; node = nodes_[node].parent)
-    route.insert(route.begin(), *nodes_[node].step);
+    route.insert(route.begin(), nodes_[node].step.value());
   return route;
 }
 

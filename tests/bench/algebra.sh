@@ -21,5 +21,6 @@ run() {
   run 2 halo
   run 2 all_reduce
   run 2 split_convolution
+  run 2 overlap
 } | awk '!/^work/ || !heads++'
 "$build/tests/bench/schedule_making"

@@ -50,6 +50,33 @@ TEST_F(LayerKinds, GroupsSumOverTheirOwnChannels) {
   EXPECT_EQ(largestOutput({1, 6, 5}, 1, 0.5), (3 * 2) * 0.5 + 0.5);
 }
 
+TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
+  const TenonInt one[] = {1};
+  const TenonBoundary periodic = TENON_BOUNDARY_PERIODIC;
+  for (const bool byOption : {false, true}) {
+    expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kTwo, &layer_));
+    expectSuccess(TenonLayerSetPadding(layer_, one, one));
+    expectSuccess(TenonLayerSetBoundary(layer_, &periodic, &periodic));
+    if (byOption) {
+      expectSuccess(TenonOptionsSet("-tenon_forced_overlap", "on"));
+      expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(layer_), "forced_"));
+      expectSuccess(TenonLayerSetFromOptions(layer_));
+    } else {
+      expectSuccess(TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON));
+    }
+    EXPECT_EQ(largestOutput({1, 1, 16}, 3, 0.5), 2 * 3 * 0.5 + 0.5);
+    ::testing::internal::CaptureStdout();
+    expectSuccess(TenonLayerView(layer_));
+    const std::string text = ::testing::internal::GetCapturedStdout();
+    const bool prints = !text.empty(); // the first rank
+    EXPECT_EQ(prints, text.find("strip 0, kernel ") != std::string::npos) << text;
+    expectSuccess(TenonLayerDestroy(&layer_));
+  }
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kTwo, &layer_));
+  expectCode(TENON_ERR_ARG, TenonLayerSetOverlap(layer_, static_cast<TenonOverlap>(7)),
+             {"overlap is 7"});
+}
+
 TEST_F(LayerKinds, CeilModeAddsAWindow) {
   expectSuccess(
       TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_AVERAGE_INCLUDE_PAD, 1, kTwo, &layer_));
@@ -89,6 +116,8 @@ TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &layer_));
   expectCode(TENON_ERR_TYPE, TenonLayerSetGroups(layer_, 1), {"affine", "convolution"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetCeilMode(layer_, TENON_TRUE), {"affine", "pooling"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON),
+             {"affine", "convolution"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetSlope(layer_, 1), {"affine", "functions"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetFactor(layer_, 1), {"affine", "functions"});
   expectCode(TENON_ERR_NULL, TenonLayerSetGroups(nullptr, 1), {"layer"});
