@@ -29,11 +29,8 @@ void ScheduleExecutor::makeLanes(Direction& direction, const std::string& owner)
     if (!isFree(part))
       continue;
     part.lane = static_cast<int>(direction.incoming.size());
-    direction.incoming.push_back({.part = i,
-                                  .chunks = chunksOf(part),
-                                  .lane = std::nullopt,
-                                  .message = nullptr,
-                                  .buffer = {}});
+    direction.incoming.push_back(
+        {.part = i, .chunks = chunksOf(part), .lane = nullptr, .message = nullptr, .buffer = {}});
   }
   direction.sameTarget =
       direction.sums && !direction.incoming.empty() && haveSameTarget(direction.unpacks);
@@ -67,7 +64,7 @@ void ScheduleExecutor::open(Direction& direction) {
         MPI_Recv(&place, sizeof place, MPI_BYTE, part.peer, tag_, comm_->mpi(), MPI_STATUS_IGNORE),
         "MPI_Recv");
     if (place >= 0) {
-      in.lane.emplace(*arena_, part.peer, place, bytes);
+      in.lane = std::make_unique<ReceiveLane>(*arena_, part.peer, place, bytes);
       continue;
     }
     direction.sameTarget = false;

@@ -85,7 +85,7 @@ private:
   struct Incoming {
     std::size_t part;
     Chunks chunks;
-    std::optional<ReceiveLane> lane;
+    std::unique_ptr<ReceiveLane> lane;
     std::unique_ptr<Exchange> message;
     Buffer buffer;
     ArrayPlace place{};
