@@ -22,6 +22,19 @@ std::vector<std::string> wordsOf(const char* choices) {
 } // namespace
 
 ConversionOptions::ConversionOptions() {
+  addChoices();
+  // With slow messages few of them and an overlapped halo pay.
+  addUnlessGiven("-tenon_machine_latency", {"1e-6", "1"});
+}
+
+void ConversionOptions::addUnlessGiven(const std::string& key, std::vector<std::string> choices) {
+  TenonBool isGiven = TENON_FALSE;
+  require(TenonOptionsHas("", key.c_str() + sizeof kStart - 1, &isGiven));
+  if (!isGiven)
+    open_.push_back({key, std::move(choices)});
+}
+
+void ConversionOptions::addChoices() {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
@@ -29,12 +42,8 @@ ConversionOptions::ConversionOptions() {
     TenonOptionType type;
     require(TenonOptionsGetDeclared(i, nullptr, &key, &type, nullptr, nullptr, &choices));
     const std::string name = key, start = std::string(kStart) + kOwner;
-    if (type != TENON_OPTION_CHOICE || name.compare(0, start.size(), start) != 0)
-      continue;
-    TenonBool isGiven = TENON_FALSE;
-    require(TenonOptionsHas("", key + sizeof kStart - 1, &isGiven));
-    if (!isGiven)
-      open_.push_back({name, wordsOf(choices)});
+    if (type == TENON_OPTION_CHOICE && name.compare(0, start.size(), start) == 0)
+      addUnlessGiven(name, wordsOf(choices));
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// How the library moves data is a matter of options, -tenon_conversion_..., and must not change any
-// result: `tenon check` draws those that its caller has left open.
+// How the library moves data is a matter of options, -tenon_conversion_... and the price of messages,
+// and must not change any result: `tenon check` draws those that its caller has left open.
 #pragma once
 
 #include "tools/check_case.hpp"
@@ -18,6 +18,9 @@ private:
     std::string key;
     std::vector<std::string> choices;
   };
+  void addChoices();
+  void addUnlessGiven(const std::string& key, std::vector<std::string> choices);
+
   std::vector<Option> open_;
 };
 
