@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parts through lanes. Whoever waits for a posting keeps filling his own lanes meanwhile, so that
-// all ranks advance, and what is packed is still in a cache when it is unpacked.
+// all ranks advance.
 #include "dtensor/arithmetic.hpp"
 #include "linop/region_run.hpp"
 #include "linop/schedule_executor.hpp"
@@ -15,6 +15,8 @@ namespace {
 // Larger parts of arrays in the arena are read in place; below, waiting until they are read would
 // cost more than the copy.
 constexpr Index kLeastReadInPlace = Index(8) << 10;
+// Larger parts that are packed go past the caches.
+constexpr Index kLeastStreamed = Index(16) << 10;
 
 } // namespace
 
@@ -65,8 +67,10 @@ void ScheduleExecutor::post(Direction& direction, Outgoing& out, const DTensor& 
     return out.lane->postArray(arrayOf(x), x.strides());
   const Part& part = direction.packs[out.part];
   T* cells = reinterpret_cast<T*>(out.lane->slotData());
-  out.chunks.visit(part, chunk,
-                   [&](const Region& from, const Region&) { cells = packRegion(x, from, cells); });
+  const bool streams = part.cells * Index(sizeof(T)) >= kLeastStreamed;
+  out.chunks.visit(part, chunk, [&](const Region& from, const Region&) {
+    cells = streams ? streamRegion(x, from, cells) : packRegion(x, from, cells);
+  });
   out.lane->postPacked();
 }
 

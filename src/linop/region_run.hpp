@@ -4,6 +4,7 @@
 
 #include "kernels/block_axpby.hpp"
 #include "kernels/block_copy.hpp"
+#include "kernels/block_stream.hpp"
 #include "linop/action.hpp"
 #include "linop/part.hpp"
 
@@ -47,6 +48,14 @@ T* packRegion(const DTensor& x, const Region& region, T* cells) {
   const auto target = packedView(cells, region, x.rank());
   blockCombine(Combine::Copy, x.rank(), region.extent.data(), source.first, source.steps.data(),
                target.first, target.steps.data());
+  return cells + region.cells;
+}
+
+// The same past the caches, where another rank reads it.
+template <class T>
+T* streamRegion(const DTensor& x, const Region& region, T* cells) {
+  const auto source = viewOf(x.data<T>(), x.strides(), region, x.rank());
+  blockStream(x.rank(), region.extent.data(), source.first, source.steps.data(), cells);
   return cells + region.cells;
 }
 
