@@ -15,8 +15,6 @@ namespace {
 // Larger parts of arrays in the arena are read in place; below, waiting until they are read would
 // cost more than the copy.
 constexpr Index kLeastReadInPlace = Index(8) << 10;
-// Larger parts that are packed go past the caches.
-constexpr Index kLeastStreamed = Index(16) << 10;
 
 } // namespace
 
@@ -67,9 +65,8 @@ void ScheduleExecutor::post(Direction& direction, Outgoing& out, const DTensor& 
     return out.lane->postArray(arrayOf(x), x.strides());
   const Part& part = direction.packs[out.part];
   T* cells = reinterpret_cast<T*>(out.lane->slotData());
-  const bool streams = part.cells * Index(sizeof(T)) >= kLeastStreamed;
   out.chunks.visit(part, chunk, [&](const Region& from, const Region&) {
-    cells = streams ? streamRegion(x, from, cells) : packRegion(x, from, cells);
+    cells = packRegion(x, part, from, cells);
   });
   out.lane->postPacked();
 }

@@ -41,21 +41,19 @@ RegionView<T> packedView(T* cells, const Region& region, int rank) {
   return view;
 }
 
-// Returns the end of what was packed.
+// Parts from that size on are packed past the caches: the peer reads them at once, this rank never.
+constexpr Index kLeastStreamed = Index(16) << 10;
+
+// A region of a part. Returns the end of what was packed.
 template <class T>
-T* packRegion(const DTensor& x, const Region& region, T* cells) {
+T* packRegion(const DTensor& x, const Part& part, const Region& region, T* cells) {
   const auto source = viewOf(x.data<T>(), x.strides(), region, x.rank());
   const auto target = packedView(cells, region, x.rank());
-  blockCombine(Combine::Copy, x.rank(), region.extent.data(), source.first, source.steps.data(),
-               target.first, target.steps.data());
-  return cells + region.cells;
-}
-
-// The same past the caches, where another rank reads it.
-template <class T>
-T* streamRegion(const DTensor& x, const Region& region, T* cells) {
-  const auto source = viewOf(x.data<T>(), x.strides(), region, x.rank());
-  blockStream(x.rank(), region.extent.data(), source.first, source.steps.data(), cells);
+  if (part.cells * static_cast<Index>(sizeof(T)) >= kLeastStreamed)
+    blockStream(x.rank(), region.extent.data(), source.first, source.steps.data(), cells);
+  else
+    blockCombine(Combine::Copy, x.rank(), region.extent.data(), source.first, source.steps.data(),
+                 target.first, target.steps.data());
   return cells + region.cells;
 }
 

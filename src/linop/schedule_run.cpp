@@ -48,7 +48,7 @@ void ScheduleExecutor::beginTyped(Direction& direction, const Action& action) {
     if (!direction.bound || !direction.bound->sendsDirect[part.message]) {
       T* cells = reinterpret_cast<T*>(direction.sendBuffer + part.offset);
       for (const Region& region : part.from)
-        cells = packRegion(*action.x, region, cells);
+        cells = packRegion(*action.x, part, region, cells);
     }
     if (exchange)
       exchange->startSend(part.message);
