@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/grouping.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+void check(const Hierarchy& hierarchy, const Instruction& instruction) {
+  const int levels = static_cast<int>(hierarchy.size());
+  if (instruction.slice < 0 || instruction.slice > levels)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has slice {}, but the hierarchy [{}] has levels 0 (the root) to {}",
+                            instruction.describe(), instruction.slice, fmt::join(hierarchy, ","),
+                            levels));
+  if (instruction.form != Form::InsideGroup &&
+      (instruction.ancestor < 0 || instruction.ancestor >= instruction.slice))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} names level {}, which is not above its slice; name one from 0 to {}",
+                    instruction.describe(), instruction.ancestor, instruction.slice - 1));
+}
+
+// Devices below one instance of level i.
+int below(const Hierarchy& hierarchy, int level) {
+  int devices = 1;
+  for (std::size_t i = level; i < hierarchy.size(); ++i)
+    devices *= static_cast<int>(hierarchy[i]);
+  return devices;
+}
+
+} // namespace
+
+int deviceCount(const Hierarchy& hierarchy) {
+  Index devices = 1;
+  for (Index size : hierarchy) {
+    if (size < 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the hierarchy [{}] has a level of size {}; sizes begin "
+                              "at 1",
+                              fmt::join(hierarchy, ","), size));
+    if (size > std::numeric_limits<int>::max() / devices)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("the hierarchy [{}] has more devices than an int can count",
+                              fmt::join(hierarchy, ",")));
+    devices *= size;
+  }
+  return static_cast<int>(devices);
+}
+
+DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction) {
+  check(hierarchy, instruction);
+  const int levels = static_cast<int>(hierarchy.size());
+  const bool inside = instruction.form == Form::InsideGroup;
+  const int first = inside ? instruction.slice : instruction.ancestor;
+  const int last = inside ? levels : instruction.slice;
+  const int devices = deviceCount(hierarchy);
+  const int block = below(hierarchy, first), stride = below(hierarchy, last);
+  DeviceGroups groups;
+  if (block == stride)
+    return groups;
+  const int acting = instruction.form == Form::Master ? 1 : stride;
+  for (int begin = 0; begin < devices; begin += block)
+    for (int offset = 0; offset < acting; ++offset) {
+      std::vector<int>& group = groups.emplace_back();
+      for (int device = begin + offset; device < begin + block; device += stride)
+        group.push_back(device);
+    }
+  return groups;
+}
+
+std::vector<Grouping> distinctGroupings(const Hierarchy& hierarchy) {
+  std::vector<Grouping> distinct;
+  const auto add = [&](const Instruction& spelled) {
+    DeviceGroups groups = groupsOf(hierarchy, spelled);
+    const bool isKnown = std::any_of(distinct.begin(), distinct.end(),
+                                     [&](const Grouping& g) { return g.groups == groups; });
+    if (!groups.empty() && !isKnown)
+      distinct.push_back({spelled, std::move(groups)});
+  };
+  const int levels = static_cast<int>(hierarchy.size());
+  for (int slice = 0; slice <= levels; ++slice)
+    add({.slice = slice, .form = Form::InsideGroup});
+  for (Form form : {Form::Parallel, Form::Master})
+    for (int slice = 1; slice <= levels; ++slice)
+      for (int ancestor = 0; ancestor < slice; ++ancestor)
+        add({.slice = slice, .form = form, .ancestor = ancestor});
+  return distinct;
+}
+
+} // namespace tenon

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/program.hpp"
+
+#include "reduction/collective_rule.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <charconv>
+
+namespace tenon {
+
+namespace {
+
+constexpr CollectiveKind kCollectives[] = {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+                                           CollectiveKind::AllGather, CollectiveKind::Reduce,
+                                           CollectiveKind::Broadcast};
+
+class Reader {
+public:
+  explicit Reader(std::string_view text) : text_(text) {}
+
+  bool atEnd() {
+    skipBlanks();
+    return at_ == text_.size();
+  }
+
+  void take(char mark) {
+    skipBlanks();
+    if (at_ == text_.size() || text_[at_] != mark)
+      fail(at_, fmt::format("'{}'", mark));
+    ++at_;
+  }
+
+  std::string_view word() {
+    skipBlanks();
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && std::isalnum(static_cast<unsigned char>(text_[at_])))
+      ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  int level() {
+    const std::string_view digits = word();
+    int value = -1;
+    const char* end = digits.data() + digits.size();
+    const auto [stop, error] = std::from_chars(digits.data(), end, value);
+    if (error != std::errc() || stop != end || value < 0)
+      failAt(digits, "a level's number");
+    return value;
+  }
+
+  // The word was read last.
+  [[noreturn]] void failAt(std::string_view word, const std::string& expected) {
+    fail(at_ - word.size(), expected);
+  }
+
+private:
+  void skipBlanks() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])))
+      ++at_;
+  }
+
+  [[noreturn]] void fail(std::size_t byte, const std::string& expected) {
+    const std::string_view rest = text_.substr(byte, 16);
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("byte {} of the reduction program '{}' should begin {}, but there is {}; "
+                    "write it as (slice, form, collective), ... with levels by number, "
+                    "such as (1, Parallel(0), AllReduce)",
+                    byte, text_, expected, rest.empty() ? "its end" : fmt::format("'{}'", rest)));
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+void readForm(Reader& reader, Instruction& instruction) {
+  const std::string_view word = reader.word();
+  if (word == "InsideGroup") {
+    instruction.form = Form::InsideGroup;
+    return;
+  }
+  if (word != "Parallel" && word != "Master")
+    reader.failAt(word, "InsideGroup, Parallel(level) or Master(level)");
+  instruction.form = word == "Parallel" ? Form::Parallel : Form::Master;
+  reader.take('(');
+  instruction.ancestor = reader.level();
+  reader.take(')');
+}
+
+CollectiveKind readCollective(Reader& reader) {
+  const std::string_view word = reader.word();
+  for (CollectiveKind kind : kCollectives)
+    if (word == wordOf(kind))
+      return kind;
+  reader.failAt(word, "AllReduce, ReduceScatter, AllGather, Reduce or Broadcast");
+}
+
+Instruction readInstruction(Reader& reader) {
+  Instruction instruction;
+  reader.take('(');
+  instruction.slice = reader.level();
+  reader.take(',');
+  readForm(reader, instruction);
+  reader.take(',');
+  instruction.collective = readCollective(reader);
+  reader.take(')');
+  return instruction;
+}
+
+} // namespace
+
+std::string Instruction::describe() const {
+  const std::string where =
+      form == Form::InsideGroup
+          ? "InsideGroup"
+          : fmt::format("{}({})", form == Form::Parallel ? "Parallel" : "Master", ancestor);
+  return fmt::format("({}, {}, {})", slice, where, wordOf(collective));
+}
+
+std::string describe(const Program& program) {
+  std::string text;
+  for (const Instruction& instruction : program)
+    text += (text.empty() ? "" : ", ") + instruction.describe();
+  return text;
+}
+
+Program parseProgram(std::string_view text) {
+  Program program;
+  Reader reader(text);
+  if (reader.atEnd())
+    return program;
+  program.push_back(readInstruction(reader));
+  while (!reader.atEnd()) {
+    reader.take(',');
+    program.push_back(readInstruction(reader));
+  }
+  return program;
+}
+
+} // namespace tenon
