@@ -64,12 +64,12 @@ private:
 
   [[noreturn]] void fail(std::size_t byte, const std::string& expected) {
     const std::string_view rest = text_.substr(byte, 16);
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("byte {} of the reduction program '{}' should begin {}, but there is {}; "
-                    "write it as (slice, form, collective), ... with levels by number, "
-                    "such as (1, Parallel(0), AllReduce)",
-                    byte, text_, expected, rest.empty() ? "its end" : fmt::format("'{}'", rest)));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the reduction program '{}' has {} at byte {}, where {} is expected; "
+                            "write it as (slice, form, collective), ... with levels by number, "
+                            "such as (1, Parallel(0), AllReduce)",
+                            text_, rest.empty() ? "its end" : fmt::format("'{}'", rest), byte,
+                            expected));
   }
 
   std::string_view text_;

@@ -21,7 +21,7 @@ std::string refusalOf(const std::string& text) {
 
 void expectAt(const std::string& text, int byte, const std::string& expected) {
   const std::string said = refusalOf(text);
-  EXPECT_NE(said.find("byte " + std::to_string(byte) + " "), std::string::npos) << said;
+  EXPECT_NE(said.find("byte " + std::to_string(byte) + ","), std::string::npos) << said;
   EXPECT_NE(said.find(expected), std::string::npos) << said;
 }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/execution.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+std::vector<int> upTo(int devices) {
+  std::vector<int> all(devices);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+} // namespace
+
+DeviceStates initialStates(int devices) {
+  DeviceStates states;
+  for (int device = 0; device < devices; ++device)
+    states.emplace_back(devices, devices, std::vector<int>{device});
+  return states;
+}
+
+DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups) {
+  DeviceStates states(devices, DeviceState(devices, devices));
+  for (const std::vector<int>& group : reductionGroups)
+    for (int device : group)
+      states[device] = DeviceState(devices, devices, group);
+  return states;
+}
+
+Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states) {
+  DeviceStates after = states;
+  DeviceStates members;
+  for (const std::vector<int>& group : groups) {
+    members.clear();
+    for (int device : group)
+      members.push_back(states[device]);
+    const Refusal refusal = applyCollective(kind, members);
+    if (refusal != Refusal::None)
+      return refusal;
+    for (std::size_t i = 0; i < group.size(); ++i)
+      after[group[i]] = std::move(members[i]);
+  }
+  states = std::move(after);
+  return Refusal::None;
+}
+
+void checkReduces(const Program& program, int levels) {
+  const Hierarchy twos(levels, 2);
+  const int devices = deviceCount(twos);
+  DeviceStates states = initialStates(devices);
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const DeviceGroups groups = groupsOf(twos, program[i]);
+    if (groups.empty())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("step {}, {}, forms groups of one device in a hierarchy "
+                              "of {} levels; leave it out",
+                              i + 1, program[i].describe(), levels));
+    const Refusal refusal = applyToGroups(program[i].collective, groups, states);
+    if (refusal != Refusal::None)
+      throw Error(TENON_ERR_ARG, fmt::format("step {}, {}, cannot be done: {}", i + 1,
+                                             program[i].describe(), sentenceOf(refusal)));
+  }
+  if (states != goalStates(devices, {upTo(devices)}))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("the program '{}' does not end with the whole sum on every device of a "
+                    "hierarchy of {} levels; tenon plan reductions -list prints those that do",
+                    describe(program), levels));
+}
+
+} // namespace tenon

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/placement.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+Index product(const std::vector<Index>& factors) {
+  Index all = 1;
+  for (Index factor : factors)
+    all *= factor;
+  return all;
+}
+
+Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
+  if (matrix.empty() || matrix.front().empty())
+    throw Error(TENON_ERR_ARG, "a parallelism matrix needs at least one axis and one level");
+  Hierarchy system(matrix.front().size(), 1);
+  for (const std::vector<Index>& row : matrix) {
+    if (row.size() != system.size())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("a parallelism matrix has rows of {} and {} levels; all "
+                              "must be of the same",
+                              system.size(), row.size()));
+    deviceCount(row);
+    for (std::size_t level = 0; level < system.size(); ++level) {
+      system[level] *= row[level];
+      deviceCount(system);
+    }
+  }
+  return system;
+}
+
+} // namespace
+
+Placement::Placement(std::vector<std::vector<Index>> matrix)
+    : matrix_(std::move(matrix)), devices_(deviceCount(columnProducts(matrix_))) {}
+
+Hierarchy Placement::system() const {
+  return columnProducts(matrix_);
+}
+
+std::vector<Index> Placement::coordinates(int device) const {
+  std::vector<Index> result(axes(), 0), weight(axes(), 1);
+  Index rest = device;
+  for (int level = levels() - 1; level >= 0; --level)
+    for (int axis = axes() - 1; axis >= 0; --axis) {
+      const Index factor = matrix_[axis][level];
+      result[axis] += rest % factor * weight[axis];
+      weight[axis] *= factor;
+      rest /= factor;
+    }
+  return result;
+}
+
+int Placement::device(const std::vector<Index>& coordinates) const {
+  std::vector<Index> rest = coordinates;
+  Index number = 0, weight = 1;
+  for (int level = levels() - 1; level >= 0; --level)
+    for (int axis = axes() - 1; axis >= 0; --axis) {
+      const Index factor = matrix_[axis][level];
+      number += rest[axis] % factor * weight;
+      weight *= factor;
+      rest[axis] /= factor;
+    }
+  return static_cast<int>(number);
+}
+
+std::vector<bool> Placement::chosen(const std::vector<int>& axes) const {
+  std::vector<bool> result(this->axes(), false);
+  for (int axis : axes) {
+    if (axis < 0 || axis >= this->axes())
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("there is no axis {} to reduce over; the axes are 0 to {}", axis,
+                              this->axes() - 1));
+    if (result[axis])
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("axis {} is named twice among the axes to reduce over, "
+                              "[{}]; name it once",
+                              axis, fmt::join(axes, ",")));
+    result[axis] = true;
+  }
+  return result;
+}
+
+Hierarchy Placement::reductionHierarchy(const std::vector<int>& axes) const {
+  const std::vector<bool> reduced = chosen(axes);
+  Hierarchy hierarchy;
+  for (int level = 0; level < levels(); ++level) {
+    Index size = 1;
+    for (int axis = 0; axis < this->axes(); ++axis)
+      size *= reduced[axis] ? matrix_[axis][level] : 1;
+    if (size > 1)
+      hierarchy.push_back(size);
+  }
+  return hierarchy;
+}
+
+DeviceGroups Placement::reductionGroups(const std::vector<int>& axes) const {
+  const std::vector<bool> reduced = chosen(axes);
+  DeviceGroups groups;
+  std::map<std::vector<Index>, std::size_t> known;
+  for (int device = 0; device < devices_; ++device) {
+    std::vector<Index> kept = coordinates(device);
+    for (int axis = 0; axis < this->axes(); ++axis)
+      if (reduced[axis])
+        kept[axis] = 0;
+    const auto [found, isNew] = known.try_emplace(kept, groups.size());
+    if (isNew)
+      groups.emplace_back();
+    groups[found->second].push_back(device);
+  }
+  return groups;
+}
+
+DeviceGroups Placement::lowered(const std::vector<int>& axes, const DeviceGroups& members) const {
+  DeviceGroups lowered;
+  for (const std::vector<int>& group : reductionGroups(axes))
+    for (const std::vector<int>& acting : members) {
+      std::vector<int>& devices = lowered.emplace_back();
+      for (int member : acting)
+        devices.push_back(group[member]);
+    }
+  return lowered;
+}
+
+namespace {
+
+constexpr std::size_t kMostPlacements = 1'000'000;
+
+// Ascending.
+std::vector<Index> divisors(Index number) {
+  std::vector<Index> low, high;
+  for (Index d = 1; d * d <= number; ++d)
+    if (number % d == 0) {
+      low.push_back(d);
+      if (d * d < number)
+        high.push_back(number / d);
+    }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+// Entry by entry, row by row. `open_` is what the rows below have still to make of each level. A
+// factor is taken if the levels to its right can hold the rest of its axis; then the rows below can
+// always be filled (prime by prime, a table of given row and column sums exists whenever the two
+// sums agree), so the search never turns back.
+class Enumeration {
+public:
+  Enumeration(const std::vector<Index>& system, const std::vector<Index>& axes)
+      : axes_(axes), open_(system), matrix_(axes.size(), std::vector<Index>(system.size(), 1)) {}
+
+  std::vector<Placement> run() {
+    fill(0, 0, axes_[0]);
+    return std::move(found_);
+  }
+
+private:
+  void fill(std::size_t axis, std::size_t level, Index rest) {
+    if (level == open_.size()) {
+      if (axis + 1 == axes_.size())
+        keep();
+      else
+        fill(axis + 1, 0, axes_[axis + 1]);
+      return;
+    }
+    const Index right = product({open_.begin() + level + 1, open_.end()});
+    for (Index factor : divisors(std::gcd(rest, open_[level]))) {
+      if (right % (rest / factor) != 0)
+        continue;
+      matrix_[axis][level] = factor;
+      open_[level] /= factor;
+      fill(axis, level + 1, rest / factor);
+      open_[level] *= factor;
+    }
+  }
+
+  void keep() {
+    if (found_.size() == kMostPlacements)
+      throw Error(TENON_ERR_ARG, fmt::format("there are more than {} placements; take fewer levels "
+                                             "or axes",
+                                             kMostPlacements));
+    found_.emplace_back(matrix_);
+  }
+
+  std::vector<Index> axes_, open_;
+  std::vector<std::vector<Index>> matrix_;
+  std::vector<Placement> found_;
+};
+
+Index checkedProduct(const std::vector<Index>& sizes, const char* what) {
+  if (sizes.empty())
+    throw Error(TENON_ERR_ARG, fmt::format("no {} are given; at least one size is needed", what));
+  Index all = 1;
+  for (Index size : sizes) {
+    if (size < 1)
+      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] have a size of {}; sizes begin at 1",
+                                             what, fmt::join(sizes, ","), size));
+    if (size > std::numeric_limits<int>::max() / all)
+      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] make more devices than an int can count",
+                                             what, fmt::join(sizes, ",")));
+    all *= size;
+  }
+  return all;
+}
+
+} // namespace
+
+std::vector<Placement> placementsOf(const std::vector<Index>& system,
+                                    const std::vector<Index>& axes) {
+  const Index devices = checkedProduct(system, "levels of the system");
+  const Index processes = checkedProduct(axes, "parallelism axes");
+  if (devices != processes)
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("0 placements: the axes [{}] make {} processes, but the system [{}] has {} "
+                    "devices; choose axes whose product is {}",
+                    fmt::join(axes, ","), processes, fmt::join(system, ","), devices, devices));
+  return Enumeration(system, axes).run();
+}
+
+} // namespace tenon

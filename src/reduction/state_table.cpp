@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/state_table.hpp"
+
+namespace tenon {
+
+std::uint32_t StateTable::numberOf(const DeviceState& state) {
+  const auto [found, isNew] =
+      numbers_.try_emplace(state, static_cast<std::uint32_t>(states_.size()));
+  if (isNew)
+    states_.push_back(&found->first);
+  return found->second;
+}
+
+std::optional<StateTable::Numbers> StateTable::apply(CollectiveKind kind, Numbers group) {
+  key_.assign(group.begin(), group.end());
+  key_.push_back(static_cast<std::uint32_t>(kind));
+  const auto [index, isNew] = asked_.insert(key_);
+  if (isNew)
+    answers_.push_back(make(kind, group));
+  return answers_[index] < 0 ? std::nullopt : std::optional(made_[answers_[index]]);
+}
+
+int StateTable::make(CollectiveKind kind, Numbers group) {
+  std::vector<DeviceState> members;
+  for (std::uint32_t number : group)
+    members.push_back(*states_[number]);
+  if (applyCollective(kind, members) != Refusal::None)
+    return -1;
+  std::vector<std::uint32_t> after;
+  for (const DeviceState& member : members)
+    after.push_back(numberOf(member));
+  return made_.insert(after).first;
+}
+
+} // namespace tenon
