@@ -14,13 +14,6 @@ namespace tenon {
 
 namespace {
 
-Index product(const std::vector<Index>& factors) {
-  Index all = 1;
-  for (Index factor : factors)
-    all *= factor;
-  return all;
-}
-
 Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
   if (matrix.empty() || matrix.front().empty())
     throw Error(TENON_ERR_ARG, "a parallelism matrix needs at least one axis and one level");
@@ -135,7 +128,7 @@ DeviceGroups Placement::lowered(const std::vector<int>& axes, const DeviceGroups
 
 namespace {
 
-constexpr std::size_t kMostPlacements = 1'000'000;
+constexpr std::size_t kMostPlacements = 100'000;
 
 // Ascending.
 std::vector<Index> divisors(Index number) {
@@ -173,7 +166,8 @@ private:
         fill(axis + 1, 0, axes_[axis + 1]);
       return;
     }
-    const Index right = product({open_.begin() + level + 1, open_.end()});
+    const Index right =
+        std::accumulate(open_.begin() + level + 1, open_.end(), Index(1), std::multiplies<>());
     for (Index factor : divisors(std::gcd(rest, open_[level]))) {
       if (right % (rest / factor) != 0)
         continue;

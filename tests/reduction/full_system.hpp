@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Programs carried out on the states of all devices of a system, by the rules alone.
+#pragma once
+
+#include "reduction/execution.hpp"
+#include "reduction/placement.hpp"
+#include "reduction/synthesis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tenon::test {
+
+class FullSystem {
+public:
+  FullSystem(const Placement& placement, std::vector<int> axes)
+      : placement_(placement), axes_(std::move(axes)),
+        hierarchy_(placement.reductionHierarchy(axes_)),
+        goal_(goalStates(placement.devices(), placement.reductionGroups(axes_))) {}
+
+  const Hierarchy& hierarchy() const { return hierarchy_; }
+
+  // Whether the program can be carried out and leaves each device with the sum of its group.
+  bool reduces(const Program& program) {
+    DeviceStates states = initialStates(placement_.devices());
+    for (const Instruction& instruction : program)
+      if (applyToGroups(instruction.collective, groups(instruction), states) != Refusal::None)
+        return false;
+    return states == goal_;
+  }
+
+private:
+  const DeviceGroups& groups(const Instruction& instruction) {
+    DeviceGroups& groups = lowered_[instruction.describe()];
+    if (groups.empty())
+      groups = placement_.lowered(axes_, groupsOf(hierarchy_, instruction));
+    return groups;
+  }
+
+  Placement placement_;
+  std::vector<int> axes_;
+  Hierarchy hierarchy_;
+  DeviceStates goal_;
+  std::map<std::string, DeviceGroups> lowered_;
+};
+
+} // namespace tenon::test
