@@ -38,6 +38,8 @@ typedef struct TenonLinearOp_s* TenonLinearOp;   /**< a linear map between distr
 typedef struct TenonLayer_s* TenonLayer;         /**< a differentiable map with parameters */
 typedef struct TenonOptimizer_s* TenonOptimizer; /**< steps the parameters of a layer */
 typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
+typedef struct TenonPlacementList_s* TenonPlacementList; /**< placements of a job on a system */
+typedef struct TenonReductionPrograms_s* TenonReductionPrograms; /**< ways to sum on a system */
 /**@}*/
 
 #endif

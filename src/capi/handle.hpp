@@ -8,6 +8,7 @@
 #include "comm/partition.hpp"
 #include "layer/layer.hpp"
 #include "linop/linear_op.hpp"
+#include "reduction/plan_objects.hpp"
 #include "sys/live_objects.hpp"
 #include "train/dataset.hpp"
 #include "train/optimizer.hpp"
@@ -37,6 +38,10 @@ template <>
 struct ClassOf<TenonOptimizer> : std::type_identity<Optimizer> {};
 template <>
 struct ClassOf<TenonDataset> : std::type_identity<IdxDataset> {};
+template <>
+struct ClassOf<TenonPlacementList> : std::type_identity<PlacementList> {};
+template <>
+struct ClassOf<TenonReductionPrograms> : std::type_identity<ReductionPrograms> {};
 
 // The object behind any handle; `name` is the argument's name in messages.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);

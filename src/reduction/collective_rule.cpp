@@ -7,62 +7,56 @@ namespace tenon {
 
 namespace {
 
-using Group = std::span<DeviceState>;
-
-DeviceState unionOf(Group group) {
-  DeviceState all = group.front();
-  for (const DeviceState& state : group.subspan(1))
-    all.join(state);
+DeviceState unionOf(GroupStates group) {
+  DeviceState all = *group.front();
+  for (const DeviceState* state : group.subspan(1))
+    all.join(*state);
   return all;
 }
 
-Refusal whyNoSum(Group group) {
-  DeviceState sum = group.front();
-  for (const DeviceState& state : group.subspan(1)) {
-    if (!state.hasSameRows(sum))
+Refusal whyNoSum(GroupStates group) {
+  const DeviceState& first = *group.front();
+  for (const DeviceState* state : group.subspan(1))
+    if (!state->hasSameRows(first))
       return Refusal::RowsDiffer;
-    if (state.sharesEntry(sum))
+  if (first.isEmpty())
+    return Refusal::NobodyHolds;
+  DeviceState sum = first;
+  for (const DeviceState* state : group.subspan(1)) {
+    if (state->sharesEntry(sum))
       return Refusal::AddedTwice;
-    sum.join(state);
+    sum.join(*state);
   }
-  return sum.isEmpty() ? Refusal::NobodyHolds : Refusal::None;
+  return Refusal::None;
 }
 
-Refusal whyNoGather(Group group) {
-  DeviceState all = group.front();
-  for (const DeviceState& state : group.subspan(1)) {
-    if (state.heldRows() != group.front().heldRows())
+Refusal whyNoGather(GroupStates group) {
+  const int held = group.front()->heldRows();
+  for (const DeviceState* state : group.subspan(1))
+    if (state->heldRows() != held)
       return Refusal::RowCountsDiffer;
-    if (state.sharesRow(all))
+  if (held == 0)
+    return Refusal::NobodyHolds;
+  DeviceState all = *group.front();
+  for (const DeviceState* state : group.subspan(1)) {
+    if (state->sharesRow(all))
       return Refusal::RowTwice;
-    all.join(state);
+    all.join(*state);
   }
-  return all.isEmpty() ? Refusal::NobodyHolds : Refusal::None;
+  return Refusal::None;
 }
 
-Refusal whyNoBroadcast(Group group) {
+Refusal whyNoBroadcast(GroupStates group) {
+  const DeviceState& first = *group.front();
   bool someoneLearns = false;
-  for (const DeviceState& state : group.subspan(1)) {
-    if (!state.isWithin(group.front()))
+  for (const DeviceState* state : group.subspan(1)) {
+    if (!state->isWithin(first))
       return Refusal::FirstKnowsLess;
-    someoneLearns |= state != group.front();
+    someoneLearns |= *state != first;
   }
   if (someoneLearns)
     return Refusal::None;
-  return group.front().isEmpty() ? Refusal::NobodyHolds : Refusal::NothingToBroadcast;
-}
-
-Refusal whyNot(CollectiveKind kind, Group group) {
-  if (kind == CollectiveKind::AllGather)
-    return whyNoGather(group);
-  if (kind == CollectiveKind::Broadcast)
-    return whyNoBroadcast(group);
-  const Refusal refusal = whyNoSum(group);
-  const int members = static_cast<int>(group.size());
-  if (refusal == Refusal::None && kind == CollectiveKind::ReduceScatter &&
-      group.front().heldRows() % members != 0)
-    return Refusal::Indivisible;
-  return refusal;
+  return first.isEmpty() ? Refusal::NobodyHolds : Refusal::NothingToBroadcast;
 }
 
 } // namespace
@@ -97,21 +91,33 @@ const char* wordOf(CollectiveKind kind) {
   return kWords[static_cast<int>(kind)];
 }
 
-Refusal applyCollective(CollectiveKind kind, std::span<DeviceState> group) {
-  const Refusal refusal = whyNot(kind, group);
-  if (refusal != Refusal::None)
-    return refusal;
-  const DeviceState all = kind == CollectiveKind::Broadcast ? group.front() : unionOf(group);
+Refusal refusalOf(CollectiveKind kind, GroupStates group) {
+  if (kind == CollectiveKind::AllGather)
+    return whyNoGather(group);
+  if (kind == CollectiveKind::Broadcast)
+    return whyNoBroadcast(group);
+  const Refusal refusal = whyNoSum(group);
   const int members = static_cast<int>(group.size());
+  if (refusal == Refusal::None && kind == CollectiveKind::ReduceScatter &&
+      group.front()->heldRows() % members != 0)
+    return Refusal::Indivisible;
+  return refusal;
+}
+
+std::vector<DeviceState> statesAfter(CollectiveKind kind, GroupStates group) {
+  const DeviceState all = kind == CollectiveKind::Broadcast ? *group.front() : unionOf(group);
+  const int members = static_cast<int>(group.size());
+  std::vector<DeviceState> after;
+  after.reserve(group.size());
   for (int i = 0; i < members; ++i) {
     if (kind == CollectiveKind::ReduceScatter)
-      group[i] = all.share(i, members);
+      after.push_back(all.share(i, members));
     else if (kind == CollectiveKind::Reduce && i > 0)
-      group[i] = DeviceState(all.rows(), all.columns());
+      after.emplace_back(all.rows(), all.columns());
     else
-      group[i] = all;
+      after.push_back(all);
   }
-  return Refusal::None;
+  return after;
 }
 
 } // namespace tenon

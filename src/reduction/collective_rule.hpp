@@ -39,7 +39,11 @@ const char* sentenceOf(Refusal refusal);
 // "AllReduce", "ReduceScatter", ...: the words of the reduction language.
 const char* wordOf(CollectiveKind kind);
 
-// Replaces the states of a group's members, in their order. Those of a refused call stay.
-Refusal applyCollective(CollectiveKind kind, std::span<DeviceState> group);
+// The states of a group's members, in their order.
+using GroupStates = std::span<const DeviceState* const>;
+
+Refusal refusalOf(CollectiveKind kind, GroupStates group);
+// What the members hold after a collective that is not refused.
+std::vector<DeviceState> statesAfter(CollectiveKind kind, GroupStates group);
 
 } // namespace tenon

@@ -2,6 +2,7 @@
 #include "reduction/device_state.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace tenon {
 
@@ -9,11 +10,30 @@ namespace {
 
 constexpr int kWordBits = 64;
 
+int wordsOf(int bits) {
+  return (bits + kWordBits - 1) / kWordBits;
+}
+
+bool hasBit(const std::uint64_t* words, int bit) {
+  return words[bit / kWordBits] >> (bit % kWordBits) & 1;
+}
+
+void setBit(std::uint64_t* words, int bit) {
+  words[bit / kWordBits] |= std::uint64_t(1) << (bit % kWordBits);
+}
+
+bool haveCommonBit(const std::uint64_t* a, const std::uint64_t* b, std::size_t words) {
+  for (std::size_t i = 0; i < words; ++i)
+    if (a[i] & b[i])
+      return true;
+  return false;
+}
+
 } // namespace
 
 DeviceState::DeviceState(int rows, int columns)
-    : rows_(rows), columns_(columns), stride_((columns + kWordBits - 1) / kWordBits),
-      words_(std::size_t(rows) * stride_, 0) {}
+    : rows_(rows), columns_(columns), mask_(wordsOf(rows)), stride_(wordsOf(columns)),
+      words_(mask_ + std::size_t(rows) * stride_, 0) {}
 
 DeviceState::DeviceState(int rows, int columns, const std::vector<int>& contributors)
     : DeviceState(rows, columns) {
@@ -23,43 +43,35 @@ DeviceState::DeviceState(int rows, int columns, const std::vector<int>& contribu
 }
 
 bool DeviceState::has(int index, int column) const {
-  return row(index)[column / kWordBits] >> (column % kWordBits) & 1;
+  return hasBit(row(index), column);
 }
 
 void DeviceState::add(int index, int column) {
-  row(index)[column / kWordBits] |= std::uint64_t(1) << (column % kWordBits);
+  setBit(words_.data(), index);
+  setBit(row(index), column);
 }
 
 bool DeviceState::holds(int index) const {
-  return std::any_of(row(index), row(index) + stride_, [](std::uint64_t w) { return w != 0; });
+  return hasBit(words_.data(), index);
 }
 
 int DeviceState::heldRows() const {
   int held = 0;
-  for (int r = 0; r < rows_; ++r)
-    held += holds(r);
+  for (int i = 0; i < mask_; ++i)
+    held += std::popcount(words_[i]);
   return held;
 }
 
 bool DeviceState::hasSameRows(const DeviceState& other) const {
-  for (int r = 0; r < rows_; ++r)
-    if (holds(r) != other.holds(r))
-      return false;
-  return true;
+  return std::equal(words_.begin(), words_.begin() + mask_, other.words_.begin());
 }
 
 bool DeviceState::sharesRow(const DeviceState& other) const {
-  for (int r = 0; r < rows_; ++r)
-    if (holds(r) && other.holds(r))
-      return true;
-  return false;
+  return haveCommonBit(words_.data(), other.words_.data(), mask_);
 }
 
 bool DeviceState::sharesEntry(const DeviceState& other) const {
-  for (std::size_t i = 0; i < words_.size(); ++i)
-    if (words_[i] & other.words_[i])
-      return true;
-  return false;
+  return haveCommonBit(row(0), other.row(0), words_.size() - mask_);
 }
 
 bool DeviceState::isWithin(const DeviceState& other) const {
@@ -80,8 +92,10 @@ DeviceState DeviceState::share(int part, int parts) const {
   for (int r = 0, seen = 0; r < rows_; ++r) {
     if (!holds(r))
       continue;
-    if (seen / size == part)
+    if (seen / size == part) {
+      setBit(kept.words_.data(), r);
       std::copy(row(r), row(r) + stride_, kept.row(r));
+    }
     ++seen;
   }
   return kept;

@@ -42,10 +42,13 @@ public:
   std::size_t hash() const noexcept;
 
 private:
-  const std::uint64_t* row(int index) const { return words_.data() + std::size_t(index) * stride_; }
-  std::uint64_t* row(int index) { return words_.data() + std::size_t(index) * stride_; }
+  const std::uint64_t* row(int index) const {
+    return words_.data() + mask_ + std::size_t(index) * stride_;
+  }
+  std::uint64_t* row(int index) { return words_.data() + mask_ + std::size_t(index) * stride_; }
 
   int rows_, columns_;
+  int mask_;   // words that say which rows are held, in front of the rows
   int stride_; // words a row
   std::vector<std::uint64_t> words_;
 };

@@ -19,6 +19,16 @@ std::vector<int> upTo(int devices) {
 
 } // namespace
 
+Hierarchy levelsOfTwo(int levels) {
+  constexpr int kMostLevels = 8;
+  if (levels < 0 || levels > kMostLevels)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("a reduction over {} levels cannot be planned; join levels "
+                            "of the system until it has at most {}",
+                            levels, kMostLevels));
+  return Hierarchy(levels, 2);
+}
+
 DeviceStates initialStates(int devices) {
   DeviceStates states;
   for (int device = 0; device < devices; ++device)
@@ -36,23 +46,24 @@ DeviceStates goalStates(int devices, const DeviceGroups& reductionGroups) {
 
 Refusal applyToGroups(CollectiveKind kind, const DeviceGroups& groups, DeviceStates& states) {
   DeviceStates after = states;
-  DeviceStates members;
+  std::vector<const DeviceState*> members;
   for (const std::vector<int>& group : groups) {
     members.clear();
     for (int device : group)
-      members.push_back(states[device]);
-    const Refusal refusal = applyCollective(kind, members);
+      members.push_back(&states[device]);
+    const Refusal refusal = refusalOf(kind, members);
     if (refusal != Refusal::None)
       return refusal;
+    DeviceStates made = statesAfter(kind, members);
     for (std::size_t i = 0; i < group.size(); ++i)
-      after[group[i]] = std::move(members[i]);
+      after[group[i]] = std::move(made[i]);
   }
   states = std::move(after);
   return Refusal::None;
 }
 
 void checkReduces(const Program& program, int levels) {
-  const Hierarchy twos(levels, 2);
+  const Hierarchy twos = levelsOfTwo(levels);
   const int devices = deviceCount(twos);
   DeviceStates states = initialStates(devices);
   for (std::size_t i = 0; i < program.size(); ++i) {

@@ -8,6 +8,10 @@
 
 namespace tenon {
 
+// So many levels of two devices each. Throws TENON_ERR_ARG above 8 levels: the states of all devices
+// grow eightfold with each.
+Hierarchy levelsOfTwo(int levels);
+
 // One for each device.
 using DeviceStates = std::vector<DeviceState>;
 

@@ -21,14 +21,14 @@ std::optional<StateTable::Numbers> StateTable::apply(CollectiveKind kind, Number
 }
 
 int StateTable::make(CollectiveKind kind, Numbers group) {
-  std::vector<DeviceState> members;
+  members_.clear();
   for (std::uint32_t number : group)
-    members.push_back(*states_[number]);
-  if (applyCollective(kind, members) != Refusal::None)
+    members_.push_back(states_[number]);
+  if (refusalOf(kind, members_) != Refusal::None)
     return -1;
   std::vector<std::uint32_t> after;
-  for (const DeviceState& member : members)
-    after.push_back(numberOf(member));
+  for (const DeviceState& state : statesAfter(kind, members_))
+    after.push_back(numberOf(state));
   return made_.insert(after).first;
 }
 

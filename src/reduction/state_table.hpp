@@ -33,6 +33,7 @@ private:
   std::vector<int> answers_;               // for each of these, an index in made_; -1: refused
   SequenceTable made_;
   std::vector<std::uint32_t> key_;
+  std::vector<const DeviceState*> members_;
 };
 
 } // namespace tenon

@@ -15,8 +15,8 @@ namespace tenon {
 
 namespace {
 
-// A state of 64 devices takes 256 bytes here.
-constexpr int kMostStates = 4'000'000;
+// Numbers of device states that are kept: all programs of five steps on six levels take half of it.
+constexpr Index kMostKept = Index(1) << 23;
 
 bool mayReachGoal(CollectiveKind kind) {
   return kind != CollectiveKind::ReduceScatter && kind != CollectiveKind::Reduce;
@@ -103,12 +103,12 @@ private:
 
   int indexOf(const std::vector<std::uint32_t>& states) {
     const int index = found_.insert(states).first;
-    if (index >= kMostStates)
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format("programs of up to {} instructions on this hierarchy pass through more "
-                      "than {} states; lower the size, or take fewer levels",
-                      set_.sizeLimit_, kMostStates));
+    const Index most = kMostKept / static_cast<Index>(states.size());
+    if (index >= most)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("programs of up to {} instructions on {} devices pass through more "
+                              "than {} states; lower the size, or join levels of the system",
+                              set_.sizeLimit_, states.size(), most));
     return index;
   }
 
@@ -189,7 +189,7 @@ std::shared_ptr<const ProgramSet> reductionPrograms(int levels, int sizeLimit) {
   const std::lock_guard lock(mutex);
   std::shared_ptr<const ProgramSet>& set = kept[{levels, sizeLimit}];
   if (!set) {
-    const Hierarchy twos(levels, 2);
+    const Hierarchy twos = levelsOfTwo(levels);
     const int devices = deviceCount(twos);
     std::vector<int> all(devices);
     std::iota(all.begin(), all.end(), 0);

@@ -47,6 +47,8 @@ using Partition = Handle<TenonPartition, TenonPartitionDestroy>;
 using Layout = Handle<TenonLayout, TenonLayoutDestroy>;
 using DTensor = Handle<TenonDTensor, TenonDTensorDestroy>;
 using LinearOp = Handle<TenonLinearOp, TenonLinearOpDestroy>;
+using PlacementList = Handle<TenonPlacementList, TenonPlacementListDestroy>;
+using ReductionPrograms = Handle<TenonReductionPrograms, TenonReductionProgramsDestroy>;
 using Layer = Handle<TenonLayer, TenonLayerDestroy>;
 
 } // namespace tenon::tools

@@ -9,10 +9,6 @@ namespace tenon::tools {
 
 namespace {
 
-bool isOption(const char* word) {
-  return word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
-}
-
 // The first word behind the command that is neither an option nor the value of one.
 const char* strayWord(int argc, char** argv) {
   for (int i = 2; i < argc; ++i)
@@ -51,6 +47,10 @@ int runGuarded(const Program& program) {
 }
 
 } // namespace
+
+bool isOption(const char* word) {
+  return word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+}
 
 int runProgram(const Program& program, int argc, char** argv) {
   for (const ProgramOption& option : program.options)

@@ -27,6 +27,8 @@ struct Program {
 // status.
 int runProgram(const Program& program, int argc, char** argv);
 
+// A key, not a number below 0.
+bool isOption(const char* word);
 TenonInt intOption(const char* name);
 int worldRank();
 int worldSize();

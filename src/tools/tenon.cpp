@@ -4,6 +4,7 @@
 #include "tools/bench.hpp"
 #include "tools/check.hpp"
 #include "tools/indexes.hpp"
+#include "tools/plan.hpp"
 
 #include <tenon.h>
 
@@ -22,7 +23,8 @@ struct Command {
   const char* help;
   void (*print)();                                                   // or
   const std::vector<tenon::tools::ProgramOption>* options = nullptr; // a program's, and
-  int (*run)() = nullptr;                                            // itself
+  int (*run)() = nullptr;                                            // itself; or
+  int (*runAlone)(int argc, char** argv) = nullptr;                  // without MPI
 };
 
 void printHelp();
@@ -51,16 +53,28 @@ const Command kCommands[] = {
     {"help", "list the commands", printHelp},
     {"info", "what the library was built with and runs on, and what keeps it slow", printInfo},
     {"options", "the index of options, as Markdown tables", printOptionIndex},
+    {"plan", "placements of a job on a system, and the steps in which it may sum", nullptr, nullptr,
+     nullptr, tenon::tools::runPlan},
     {"version", "the version", printVersion},
 };
+
+void printOptions(const std::vector<tenon::tools::ProgramOption>& options) {
+  for (const auto& option : options)
+    std::printf("    -%-9s %s [%s]\n", option.name, option.help,
+                option.defaultValue ? option.defaultValue : "");
+}
 
 void printHelp() {
   std::printf("usage: tenon <command>\n");
   for (const Command& command : kCommands) {
     std::printf("  %-8s %s\n", command.name, command.help);
     if (command.options)
-      for (const auto& option : *command.options)
-        std::printf("    -%-9s %s [%s]\n", option.name, option.help, option.defaultValue);
+      printOptions(*command.options);
+    if (command.runAlone == tenon::tools::runPlan)
+      for (const auto& part : tenon::tools::planCommands()) {
+        std::printf("   plan %s: %s\n", part.name, part.help);
+        printOptions(*part.options);
+      }
   }
 }
 
@@ -113,6 +127,8 @@ int main(int argc, char** argv) {
     return refuse("unknown command", argv[1], command.name);
   if (command.run)
     return tenon::tools::runProgram({command.name, *command.options, command.run}, argc, argv);
+  if (command.runAlone)
+    return command.runAlone(argc, argv);
   if (argc > 2)
     return refuse("unknown argument", argv[2], ("tenon " + word).c_str());
   command.print();

@@ -137,6 +137,8 @@ TEST(Synthesis, AProgramOfAUsersIsChecked) {
 
 TEST(Synthesis, RefusesBadLimitsAndNumbers) {
   EXPECT_THROW(direct({2}, 0), Error);
+  EXPECT_THROW(reductionPrograms(9, 5), Error);
+  EXPECT_THROW(reductionPrograms(-1, 5), Error);
   const auto programs = reductionPrograms(2, 5);
   EXPECT_THROW(programs->program(-1), Error);
   EXPECT_THROW(programs->program(47), Error);

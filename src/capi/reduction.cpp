@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/plan_objects.hpp"
+
+#include "capi/arguments.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/reduction.h>
+
+using namespace tenon;
+
+static_assert(static_cast<int>(CollectiveKind::AllGather) == TENON_COLLECTIVE_ALL_GATHER &&
+              static_cast<int>(CollectiveKind::ReduceScatter) == TENON_COLLECTIVE_REDUCE_SCATTER &&
+              static_cast<int>(CollectiveKind::AllReduce) == TENON_COLLECTIVE_ALL_REDUCE &&
+              static_cast<int>(CollectiveKind::Broadcast) == TENON_COLLECTIVE_BROADCAST &&
+              static_cast<int>(CollectiveKind::Reduce) == TENON_COLLECTIVE_REDUCE);
+
+namespace {
+
+std::vector<Index> flat(const std::vector<std::vector<Index>>& rows) {
+  std::vector<Index> values;
+  for (const std::vector<Index>& row : rows)
+    values.insert(values.end(), row.begin(), row.end());
+  return values;
+}
+
+// Processes along an axis.
+Index extentOf(const Placement& placement, int axis) {
+  Index extent = 1;
+  for (Index factor : placement.matrix()[axis])
+    extent *= factor;
+  return extent;
+}
+
+} // namespace
+
+TenonErrorCode TenonPlacementListCreate(int levels, const TenonInt system[], int axes,
+                                        const TenonInt sizes[], TenonPlacementList* list) noexcept {
+  return guard(__func__, [&] {
+    required(list, "list");
+    give(list,
+         makeRef<PlacementList>(listOf(system, levels, "system"), listOf(sizes, axes, "sizes")));
+  });
+}
+
+TenonErrorCode TenonPlacementListGetCount(TenonPlacementList list, TenonInt* count) noexcept {
+  return guard(__func__, [&] { required(count, "count") = deref(list, "list").count(); });
+}
+
+TenonErrorCode TenonPlacementListGetMatrix(TenonPlacementList list, TenonInt index,
+                                           TenonInt matrix[]) noexcept {
+  return guard(__func__,
+               [&] { copyList(flat(deref(list, "list").at(index).matrix()), matrix, "matrix"); });
+}
+
+TenonErrorCode TenonPlacementListGetCoordinates(TenonPlacementList list, TenonInt index,
+                                                TenonInt device, TenonInt coordinates[]) noexcept {
+  return guard(__func__, [&] {
+    const Placement& placement = deref(list, "list").at(index);
+    if (device < 0 || device >= placement.devices())
+      throw Error(TENON_ERR_ARG, fmt::format("there is no device {}; there are {}, counted from 0",
+                                             device, placement.devices()));
+    copyList(placement.coordinates(static_cast<int>(device)), coordinates, "coordinates");
+  });
+}
+
+TenonErrorCode TenonPlacementListGetDevice(TenonPlacementList list, TenonInt index,
+                                           const TenonInt coordinates[],
+                                           TenonInt* device) noexcept {
+  return guard(__func__, [&] {
+    const Placement& placement = deref(list, "list").at(index);
+    const std::vector<Index> asked = listOf(coordinates, placement.axes(), "coordinates");
+    for (int axis = 0; axis < placement.axes(); ++axis)
+      if (asked[axis] < 0 || asked[axis] >= extentOf(placement, axis))
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("coordinate {} on axis {} is outside the axis of {} processes",
+                                asked[axis], axis, extentOf(placement, axis)));
+    required(device, "device") = placement.device(asked);
+  });
+}
+
+TenonErrorCode TenonPlacementListGetHierarchy(TenonPlacementList list, TenonInt index, int axes,
+                                              const int reduce[], int* levels,
+                                              TenonInt hierarchy[]) noexcept {
+  return guard(__func__, [&] {
+    const Hierarchy found =
+        deref(list, "list").at(index).reductionHierarchy(listOf(reduce, axes, "reduce"));
+    required(levels, "levels");
+    copyList(found, hierarchy, "hierarchy");
+    *levels = static_cast<int>(found.size());
+  });
+}
+
+TenonErrorCode TenonPlacementListDestroy(TenonPlacementList* list) noexcept {
+  return guard(__func__, [&] { destroy(list, "list"); });
+}
+
+TenonErrorCode TenonReductionProgramsCreate(TenonPlacementList list, TenonInt index, int axes,
+                                            const int reduce[], int sizeLimit,
+                                            TenonReductionPrograms* programs) noexcept {
+  return guard(__func__, [&] {
+    required(programs, "programs");
+    give(programs, makeRef<ReductionPrograms>(deref(list, "list").at(index),
+                                              listOf(reduce, axes, "reduce"), sizeLimit));
+  });
+}
+
+TenonErrorCode TenonReductionProgramsGetCount(TenonReductionPrograms programs,
+                                              TenonInt* count) noexcept {
+  return guard(__func__,
+               [&] { required(count, "count") = deref(programs, "programs").set().count(); });
+}
+
+TenonErrorCode TenonReductionProgramsGetCountOfSize(TenonReductionPrograms programs, int size,
+                                                    TenonInt* count) noexcept {
+  return guard(__func__, [&] {
+    required(count, "count") = deref(programs, "programs").set().countOfSize(size);
+  });
+}
+
+TenonErrorCode TenonReductionProgramsGetSize(TenonReductionPrograms programs, TenonInt index,
+                                             int* steps) noexcept {
+  return guard(__func__, [&] {
+    required(steps, "steps") =
+        static_cast<int>(deref(programs, "programs").set().program(index).size());
+  });
+}
+
+TenonErrorCode TenonReductionProgramsGetText(TenonReductionPrograms programs, TenonInt index,
+                                             char* text, int capacity) noexcept {
+  return guard(__func__, [&] {
+    copyText(describe(deref(programs, "programs").set().program(index)), text, capacity, "text");
+  });
+}
+
+TenonErrorCode TenonReductionProgramsGetStep(TenonReductionPrograms programs, TenonInt index,
+                                             int step, TenonCollective* collective, int* groups,
+                                             int* members) noexcept {
+  return guard(__func__, [&] {
+    const ReductionPrograms& all = deref(programs, "programs");
+    required(collective, "collective");
+    required(groups, "groups");
+    required(members, "members");
+    const DeviceGroups formed = all.groups(index, step);
+    *collective = static_cast<TenonCollective>(all.step(index, step).collective);
+    *groups = static_cast<int>(formed.size());
+    *members = static_cast<int>(formed.front().size());
+  });
+}
+
+TenonErrorCode TenonReductionProgramsGetGroups(TenonReductionPrograms programs, TenonInt index,
+                                               int step, int devices[]) noexcept {
+  return guard(__func__, [&] {
+    std::vector<int> all;
+    for (const std::vector<int>& group : deref(programs, "programs").groups(index, step))
+      all.insert(all.end(), group.begin(), group.end());
+    copyList(all, devices, "devices");
+  });
+}
+
+TenonErrorCode TenonReductionProgramsDestroy(TenonReductionPrograms* programs) noexcept {
+  return guard(__func__, [&] { destroy(programs, "programs"); });
+}

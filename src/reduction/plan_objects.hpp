@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The objects behind two public handles: the placements of a job on a system, and the programs that
+// reduce over axes of one placement.
+#pragma once
+
+#include "reduction/placement.hpp"
+#include "reduction/synthesis.hpp"
+#include "sys/object.hpp"
+
+namespace tenon {
+
+class PlacementList : public Object {
+public:
+  static constexpr const char* kClass = "PlacementList";
+
+  PlacementList(const std::vector<Index>& system, const std::vector<Index>& axes)
+      : Object(kClass), placements_(placementsOf(system, axes)) {}
+
+  Index count() const noexcept { return static_cast<Index>(placements_.size()); }
+  // Throws TENON_ERR_ARG if there is no such placement.
+  const Placement& at(Index index) const;
+
+private:
+  std::vector<Placement> placements_;
+};
+
+class ReductionPrograms : public Object {
+public:
+  static constexpr const char* kClass = "ReductionPrograms";
+
+  ReductionPrograms(Placement placement, std::vector<int> axes, int sizeLimit)
+      : Object(kClass), placement_(std::move(placement)), axes_(std::move(axes)),
+        hierarchy_(placement_.reductionHierarchy(axes_)),
+        set_(reductionPrograms(static_cast<int>(hierarchy_.size()), sizeLimit)) {}
+
+  const Hierarchy& hierarchy() const noexcept { return hierarchy_; }
+  const ProgramSet& set() const noexcept { return *set_; }
+  // Throws TENON_ERR_ARG if the program has no such step.
+  Instruction step(Index index, int step) const;
+  // Of the system's devices.
+  DeviceGroups groups(Index index, int step) const {
+    return placement_.lowered(axes_, groupsOf(hierarchy_, this->step(index, step)));
+  }
+
+private:
+  Placement placement_;
+  std::vector<int> axes_;
+  Hierarchy hierarchy_;
+  std::shared_ptr<const ProgramSet> set_;
+};
+
+} // namespace tenon

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan.hpp"
+
+#include "tools/handles.hpp"
+#include "tools/plan_placements.hpp"
+#include "tools/plan_reductions.hpp"
+
+#include <cstdio>
+#include <exception>
+
+namespace tenon::tools {
+
+namespace {
+
+int refuse(const std::string& message) {
+  std::fprintf(stderr, "tenon plan: %s\n", message.c_str());
+  return kExitUsage;
+}
+
+std::string names() {
+  std::string all;
+  for (const PlanCommand& command : planCommands())
+    all += (all.empty() ? "" : ", ") + std::string(command.name);
+  return all;
+}
+
+// No other process speaks, so a mistake is one line.
+class Silence {
+public:
+  Silence() { TenonPushErrorHandler(TenonReturnErrorHandler, nullptr); }
+  ~Silence() { TenonPopErrorHandler(); }
+};
+
+void readOptions(const PlanCommand& command, int argc, char** argv) {
+  const std::string owner = std::string("plan ") + command.name;
+  for (const ProgramOption& option : *command.options)
+    require(TenonOptionsDeclare(owner.c_str(), option.name, option.type, option.defaultValue,
+                                option.help, nullptr));
+  for (int i = 3; i < argc; ++i) {
+    const char* key = argv[i];
+    if (!isOption(key))
+      throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
+                               command.name + "; its options are listed by tenon help");
+    const bool hasValue = i + 1 < argc && !isOption(argv[i + 1]);
+    require(TenonOptionsSet(key, hasValue ? argv[++i] : nullptr));
+  }
+}
+
+} // namespace
+
+const std::vector<PlanCommand>& planCommands() {
+  static const std::vector<PlanCommand> kCommands{
+      {"placements", "where the axes of a job may stand on a system", &kPlacementOptions,
+       planPlacements},
+      {"reductions", "the programs that sum over axes, for each placement", &kReductionOptions,
+       planReductions},
+  };
+  return kCommands;
+}
+
+int runPlan(int argc, char** argv) {
+  if (argc < 3)
+    return refuse("what is to be planned? There are " + names());
+  const Silence silence;
+  for (const PlanCommand& command : planCommands())
+    if (std::string(argv[2]) == command.name)
+      try {
+        readOptions(command, argc, argv);
+        return command.run();
+      } catch (const std::exception& error) {
+        return refuse(error.what());
+      }
+  return refuse(std::string("unknown command '") + argv[2] + "'; there are " + names());
+}
+
+} // namespace tenon::tools

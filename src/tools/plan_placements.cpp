@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan_placements.hpp"
+
+#include "tools/plan_system.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kPlacementOptions{
+    {"system", TENON_OPTION_STRING, nullptr, "sizes of the levels, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, nullptr, "processes along each axis of the job: 8,2,4"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+void printJson(const PlannedPlacements& placements) {
+  std::string matrices;
+  for (TenonInt i = 0; i < placements.count(); ++i)
+    matrices += (i > 0 ? ", " : "") + textOf(placements.matrix(i));
+  fmt::print("{{\"count\": {}, \"matrices\": [{}]}}\n", placements.count(), matrices);
+}
+
+void printText(const PlannedPlacements& placements) {
+  fmt::print("{} placements of axes {} on the system {}; a row for each axis, a column for each "
+             "level\n",
+             placements.count(), textOf(placements.axes), textOf(placements.system));
+  for (TenonInt i = 0; i < placements.count(); ++i)
+    fmt::print("{}\n", textOf(placements.matrix(i)));
+}
+
+} // namespace
+
+int planPlacements() {
+  const bool isJson = flagOption("json");
+  const auto placements = PlannedPlacements::fromOptions([&] {
+    if (isJson)
+      fmt::print("{{\"count\": 0, \"matrices\": []}}\n");
+  });
+  (isJson ? printJson : printText)(placements);
+  return 0;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan_reductions.hpp"
+
+#include "tools/plan_system.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <limits>
+
+namespace tenon::tools {
+
+const std::vector<ProgramOption> kReductionOptions{
+    {"system", TENON_OPTION_STRING, nullptr, "sizes of the levels, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, nullptr, "processes along each axis of the job: 8,2,4"},
+    {"reduce", TENON_OPTION_STRING, nullptr, "axes that are summed over, from 0: 0,2"},
+    {"size", TENON_OPTION_INT, "5", "most instructions of a program"},
+    {"list", TENON_OPTION_FLAG, "false", "print every program"},
+    {"json", TENON_OPTION_FLAG, "false", "print JSON"},
+};
+
+namespace {
+
+// More than any program has; by_size has a number for each.
+constexpr TenonInt kMostSteps = 1'000;
+
+struct Request {
+  std::vector<int> reduce;
+  int size;
+  bool isList, isJson;
+};
+
+std::vector<int> axesOption() {
+  std::vector<int> axes;
+  for (TenonInt axis : sizesOption("reduce"))
+    if (axis < 0 || axis > std::numeric_limits<int>::max())
+      throw std::runtime_error(fmt::format("-reduce names the axis {}; axes count from 0", axis));
+    else
+      axes.push_back(static_cast<int>(axis));
+  return axes;
+}
+
+Request requestFromOptions() {
+  const TenonInt size = intOption("size");
+  if (size < 1 || size > kMostSteps)
+    throw std::runtime_error(
+        fmt::format("-size {} is not between 1 and {} instructions", size, kMostSteps));
+  return {axesOption(), static_cast<int>(size), flagOption("list"), flagOption("json")};
+}
+
+// What is known of one placement.
+struct Reduction {
+  std::vector<Sizes> matrix;
+  Sizes hierarchy;
+  TenonInt programs = 0;
+  Sizes bySize;
+  std::vector<std::string> texts; // with -list
+};
+
+std::string programText(const ReductionPrograms& programs, TenonInt index) {
+  int steps = 0;
+  require(TenonReductionProgramsGetSize(programs, index, &steps));
+  std::string text(static_cast<std::size_t>(steps) * 64, '\0');
+  require(
+      TenonReductionProgramsGetText(programs, index, text.data(), static_cast<int>(text.size())));
+  text.resize(text.find('\0'));
+  return text;
+}
+
+Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const Request& request) {
+  Reduction found;
+  found.matrix = placements.matrix(index);
+  found.hierarchy.resize(placements.system.size());
+  const int axes = static_cast<int>(request.reduce.size());
+  int levels = 0;
+  require(TenonPlacementListGetHierarchy(placements.list, index, axes, request.reduce.data(),
+                                         &levels, found.hierarchy.data()));
+  found.hierarchy.resize(levels);
+  ReductionPrograms programs;
+  require(TenonReductionProgramsCreate(placements.list, index, axes, request.reduce.data(),
+                                       request.size, programs.out()));
+  require(TenonReductionProgramsGetCount(programs, &found.programs));
+  for (int size = 1; size <= request.size; ++size) {
+    TenonInt count = 0;
+    require(TenonReductionProgramsGetCountOfSize(programs, size, &count));
+    found.bySize.push_back(count);
+  }
+  for (TenonInt i = 0; request.isList && i < found.programs; ++i)
+    found.texts.push_back(programText(programs, i));
+  return found;
+}
+
+std::string jsonOf(const Reduction& one, const Request& request) {
+  std::string json =
+      fmt::format("{{\"matrix\": {}, \"hierarchy\": {}, \"programs\": {}, \"by_size\": {}",
+                  textOf(one.matrix), textOf(one.hierarchy), one.programs, textOf(one.bySize));
+  if (request.isList) {
+    std::string list;
+    for (const std::string& text : one.texts)
+      list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", text);
+    json += fmt::format(", \"list\": [{}]", list);
+  }
+  return json + "}";
+}
+
+void printJson(TenonInt total, const std::vector<Reduction>& all, const Request& request) {
+  fmt::print("{{\"total\": {}, \"placements\": [", total);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    fmt::print("{}{}", i > 0 ? ", " : "", jsonOf(all[i], request));
+  fmt::print("]}}\n");
+}
+
+void printText(TenonInt total, const std::vector<Reduction>& all, const Request& request) {
+  fmt::print("{} programs of up to {} instructions on {} placements\n", total, request.size,
+             all.size());
+  for (const Reduction& one : all) {
+    fmt::print("{} reduces on {}: ", textOf(one.matrix), textOf(one.hierarchy));
+    if (one.hierarchy.empty())
+      fmt::print("nothing to do\n");
+    else
+      fmt::print("{} programs, by size {}\n", one.programs, textOf(one.bySize));
+    for (const std::string& text : one.texts)
+      fmt::print("  {}\n", text);
+  }
+}
+
+} // namespace
+
+int planReductions() {
+  const Request request = requestFromOptions();
+  const auto placements = PlannedPlacements::fromOptions([&] {
+    if (request.isJson)
+      printJson(0, {}, request);
+  });
+  std::vector<Reduction> all;
+  TenonInt total = 0;
+  for (TenonInt i = 0; i < placements.count(); ++i) {
+    all.push_back(reductionOf(placements, i, request));
+    if (__builtin_add_overflow(total, all.back().programs, &total))
+      throw std::runtime_error("the programs are more than can be counted; lower -size");
+  }
+  (request.isJson ? printJson : printText)(total, all, request);
+  return 0;
+}
+
+} // namespace tenon::tools

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the commands of `tenon plan` share: a system and the axes of a job from options, their
+// placements, and lists of numbers as text.
+#pragma once
+
+#include "tools/handles.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenon::tools {
+
+using Sizes = std::vector<TenonInt>;
+
+// The numbers of an option such as "-system 4,16"; an error if it is not given or holds anything else.
+Sizes sizesOption(const char* name);
+bool flagOption(const char* name);
+
+struct PlannedPlacements {
+  Sizes system, axes;
+  PlacementList list;
+
+  // As -system and -axes say. Axes that do not make up the system are a wrong call, and an answer too:
+  // `printNone` gives it before the error is thrown.
+  static PlannedPlacements fromOptions(const std::function<void()>& printNone);
+  TenonInt count() const;
+  std::vector<Sizes> matrix(TenonInt index) const;
+};
+
+// "[4,16]" and "[[1,2],[4,8]]": JSON, and the paper's notation.
+std::string textOf(const Sizes& sizes);
+std::string textOf(const std::vector<Sizes>& matrix);
+
+} // namespace tenon::tools
