@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Placements and reduction programs through C, without TenonInitialize().
+#include "capi/expect_code.hpp"
+
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+class ReductionC : public testing::Test {
+protected:
+  void SetUp() override {
+    TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+    const TenonInt system[] = {4, 16}, axes[] = {8, 2, 4};
+    expectSuccess(TenonPlacementListCreate(2, system, 3, axes, &list_));
+  }
+  void TearDown() override {
+    expectSuccess(TenonReductionProgramsDestroy(&programs_));
+    expectSuccess(TenonPlacementListDestroy(&list_));
+    TenonPopErrorHandler();
+  }
+
+  void makePrograms(TenonInt index, std::vector<int> reduce, int sizeLimit) {
+    expectSuccess(TenonReductionProgramsCreate(list_, index, static_cast<int>(reduce.size()),
+                                               reduce.data(), sizeLimit, &programs_));
+  }
+
+  TenonPlacementList list_ = nullptr;
+  TenonReductionPrograms programs_ = nullptr;
+};
+
+TEST_F(ReductionC, ListsPlacements) {
+  TenonInt count = 0, matrix[6] = {};
+  expectSuccess(TenonPlacementListGetCount(list_, &count));
+  EXPECT_EQ(count, 5);
+  expectSuccess(TenonPlacementListGetMatrix(list_, 2, matrix));
+  EXPECT_EQ(std::vector<TenonInt>(matrix, matrix + 6), (std::vector<TenonInt>{2, 4, 1, 2, 2, 2}));
+}
+
+TEST_F(ReductionC, KnowsWhereAProcessStands) {
+  // [[2 4] [1 2] [2 2]]: device = 32 d0 + 16 d2 on the first level, 4 d0 + 2 d1 + d2 on the second.
+  TenonInt device = -1, coordinates[3] = {5, 1, 2};
+  expectSuccess(TenonPlacementListGetDevice(list_, 2, coordinates, &device));
+  EXPECT_EQ(device, 32 * 1 + 16 * 1 + 4 * 1 + 2 * 1 + 0);
+  TenonInt back[3] = {};
+  expectSuccess(TenonPlacementListGetCoordinates(list_, 2, device, back));
+  EXPECT_EQ(std::vector<TenonInt>(back, back + 3), (std::vector<TenonInt>{5, 1, 2}));
+}
+
+TEST_F(ReductionC, KnowsTheLevelsOfAReduction) {
+  int levels = -1;
+  TenonInt hierarchy[2] = {};
+  const int both[] = {2, 0}, middle[] = {1};
+  expectSuccess(TenonPlacementListGetHierarchy(list_, 2, 2, both, &levels, hierarchy));
+  EXPECT_EQ(levels, 2);
+  EXPECT_EQ(hierarchy[0], 4);
+  EXPECT_EQ(hierarchy[1], 8);
+  expectSuccess(TenonPlacementListGetHierarchy(list_, 2, 1, middle, &levels, hierarchy));
+  EXPECT_EQ(levels, 1);
+  EXPECT_EQ(hierarchy[0], 2);
+  expectSuccess(TenonPlacementListGetHierarchy(list_, 2, 0, nullptr, &levels, hierarchy));
+  EXPECT_EQ(levels, 0);
+}
+
+TEST_F(ReductionC, ListsPrograms) {
+  makePrograms(4, {0, 2}, 5);
+  TenonInt count = 0;
+  expectSuccess(TenonReductionProgramsGetCount(programs_, &count));
+  EXPECT_EQ(count, 47);
+  const TenonInt bySize[] = {0, 1, 4, 20, 22, 0, 0};
+  for (int size = 0; size <= 6; ++size) {
+    expectSuccess(TenonReductionProgramsGetCountOfSize(programs_, size, &count));
+    EXPECT_EQ(count, bySize[size]);
+  }
+  char text[64] = "";
+  int steps = 0;
+  expectSuccess(TenonReductionProgramsGetText(programs_, 0, text, sizeof text));
+  EXPECT_STREQ(text, "(0, InsideGroup, AllReduce)");
+  expectSuccess(TenonReductionProgramsGetSize(programs_, 46, &steps));
+  EXPECT_EQ(steps, 4);
+}
+
+// The second program of placement [[1 8] [1 2] [4 1]] along axis 2 scatters and gathers among the
+// devices with the same place in the four nodes.
+TEST_F(ReductionC, NamesTheDevicesOfAStep) {
+  makePrograms(0, {2}, 5);
+  TenonCollective collective = TENON_COLLECTIVE_MAX_;
+  int groups = 0, members = 0;
+  expectSuccess(TenonReductionProgramsGetStep(programs_, 1, 0, &collective, &groups, &members));
+  EXPECT_EQ(collective, TENON_COLLECTIVE_REDUCE_SCATTER);
+  ASSERT_EQ(groups, 16);
+  ASSERT_EQ(members, 4);
+  std::vector<int> devices(64);
+  expectSuccess(TenonReductionProgramsGetGroups(programs_, 1, 0, devices.data()));
+  for (int group = 0; group < 16; ++group)
+    for (int member = 0; member < 4; ++member)
+      EXPECT_EQ(devices[group * 4 + member], group + 16 * member);
+  expectSuccess(TenonReductionProgramsGetStep(programs_, 1, 1, &collective, &groups, &members));
+  EXPECT_EQ(collective, TENON_COLLECTIVE_ALL_GATHER);
+}
+
+TEST_F(ReductionC, AnAxisThatIsNotSplitHasNothingToSum) {
+  TenonPlacementList flat = nullptr;
+  const TenonInt four = 4, axes[] = {4, 1};
+  expectSuccess(TenonPlacementListCreate(1, &four, 2, axes, &flat));
+  const int reduce = 1;
+  expectSuccess(TenonReductionProgramsCreate(flat, 0, 1, &reduce, 5, &programs_));
+  expectSuccess(TenonPlacementListDestroy(&flat));
+  TenonInt count = -1;
+  expectSuccess(TenonReductionProgramsGetCount(programs_, &count));
+  EXPECT_EQ(count, 0);
+}
+
+TEST_F(ReductionC, RefusesABadSystem) {
+  TenonPlacementList made = nullptr;
+  const TenonInt system[] = {4, 16}, zero[] = {0}, wrong[] = {8, 2, 3}, right[] = {64};
+  expectCode(TENON_ERR_SHAPE, TenonPlacementListCreate(2, system, 3, wrong, &made),
+             {"0 placements", "48", "64"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListCreate(2, system, 1, zero, &made), {"size of 0"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListCreate(0, system, 1, right, &made), {"at least one"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListCreate(-1, system, 1, right, &made), {"system"});
+  expectCode(TENON_ERR_NULL, TenonPlacementListCreate(2, nullptr, 1, right, &made),
+             {"system is NULL"});
+  expectCode(TENON_ERR_NULL, TenonPlacementListCreate(2, system, 1, nullptr, &made),
+             {"sizes is NULL"});
+  expectCode(TENON_ERR_NULL, TenonPlacementListCreate(2, system, 1, right, nullptr),
+             {"list is NULL"});
+  EXPECT_EQ(made, nullptr);
+}
+
+TEST_F(ReductionC, RefusesWhatIsNotInTheList) {
+  TenonInt some[6] = {};
+  int levels = 0;
+  const int none[] = {3}, twice[] = {0, 0};
+  expectCode(TENON_ERR_ARG, TenonPlacementListGetMatrix(list_, 5, some), {"placement 5"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListGetMatrix(list_, -1, some), {"placement -1"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListGetCoordinates(list_, 0, 64, some), {"device 64"});
+  const TenonInt outside[] = {8, 0, 0};
+  expectCode(TENON_ERR_ARG, TenonPlacementListGetDevice(list_, 0, outside, some),
+             {"coordinate 8 on axis 0"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListGetHierarchy(list_, 0, 1, none, &levels, some),
+             {"no axis 3", "0 to 2"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsCreate(list_, 0, 2, twice, 5, &programs_),
+             {"twice"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsCreate(list_, 0, 1, twice, 0, &programs_),
+             {"limit", "0"});
+  EXPECT_EQ(programs_, nullptr);
+}
+
+TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
+  makePrograms(0, {0, 2}, 5);
+  char text[8] = "";
+  int number = 0, other = 0;
+  TenonCollective collective;
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 47, text, 8), {"program 47"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 0, text, 8), {"room for 8"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetSize(programs_, -1, &number), {"program -1"});
+  expectCode(TENON_ERR_ARG,
+             TenonReductionProgramsGetStep(programs_, 0, 1, &collective, &number, &other),
+             {"no step 1"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetGroups(programs_, 0, -1, &number),
+             {"no step -1"});
+  TenonInt count = 0;
+  expectCode(
+      TENON_ERR_HANDLE,
+      TenonReductionProgramsGetCount(reinterpret_cast<TenonReductionPrograms>(list_), &count),
+      {"PlacementList", "ReductionPrograms"});
+  expectCode(TENON_ERR_NULL, TenonReductionProgramsGetCount(nullptr, &count), {"programs is NULL"});
+  expectCode(TENON_ERR_NULL, TenonPlacementListGetCount(list_, nullptr), {"count is NULL"});
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Wrong words behind `tenon plan`: status 2, and a message that helps.
+# usage: plan_refuses.sh TENON
+set -u
+tenon=$1
+status=0
+
+# refused TEXT WORD...
+refused() {
+  local text=$1 said
+  shift
+  said=$("$tenon" "$@" 2>&1)
+  if [[ $? != 2 || $said != *"$text"* ]]; then
+    printf 'tenon %s should be refused with "%s", but says:\n%s\n' "$*" "$text" "$said" >&2
+    status=1
+  fi
+}
+
+refused "There are placements, reductions" plan
+refused "unknown command 'place'" plan place
+refused "did you mean '-system'" plan placements -sistem 4
+refused "unknown argument '4'" plan placements 4
+refused "-system is missing" plan placements -axes 4
+refused "'x' is no integer" plan placements -system 4,x -axes 4
+refused "'' is no integer" plan placements -system 4, -axes 4
+refused "does not fit into 64 bits" plan placements -system 99999999999999999999 -axes 4
+refused "sizes begin at 1" plan placements -system 4,0 -axes 4
+refused "sizes begin at 1" plan placements -system 4 -axes -4,-1
+refused "an int can count" plan placements -system 4294967296,4294967296 -axes 4
+refused "0 placements: the axes [8,2,3] make 48" plan placements -system 4,16 -axes 8,2,3
+refused '{"count": 0, "matrices": []}' plan placements -system 2,3 -axes 5 -json
+refused '{"total": 0, "placements": []}' plan reductions -system 2,3 -axes 5 -reduce 0 -json
+refused "-reduce is missing" plan reductions -system 4 -axes 4
+refused "no axis 1" plan reductions -system 4 -axes 4 -reduce 1
+refused "the axis -1" plan reductions -system 4 -axes 4 -reduce -1
+refused "named twice" plan reductions -system 4 -axes 4 -reduce 0,0
+refused "-size 0" plan reductions -system 4 -axes 4 -reduce 0 -size 0
+refused "expected an integer" plan reductions -system 4 -axes 4 -reduce 0 -size five
+exit $status
