@@ -12,20 +12,20 @@ std::uint32_t StateTable::numberOf(const DeviceState& state) {
 }
 
 std::optional<StateTable::Numbers> StateTable::apply(CollectiveKind kind, Numbers group) {
-  key_.assign(group.begin(), group.end());
-  key_.push_back(static_cast<std::uint32_t>(kind));
-  const auto [index, isNew] = asked_.insert(key_);
-  if (isNew)
-    answers_.push_back(make(kind, group));
-  return answers_[index] < 0 ? std::nullopt : std::optional(made_[answers_[index]]);
-}
-
-int StateTable::make(CollectiveKind kind, Numbers group) {
   members_.clear();
   for (std::uint32_t number : group)
     members_.push_back(states_[number]);
   if (refusalOf(kind, members_) != Refusal::None)
-    return -1;
+    return std::nullopt;
+  key_.assign(group.begin(), group.end());
+  key_.push_back(static_cast<std::uint32_t>(kind));
+  const auto [index, isNew] = asked_.insert(key_);
+  if (isNew)
+    answers_.push_back(make(kind));
+  return made_[answers_[index]];
+}
+
+int StateTable::make(CollectiveKind kind) {
   std::vector<std::uint32_t> after;
   for (const DeviceState& state : statesAfter(kind, members_))
     after.push_back(numberOf(state));
