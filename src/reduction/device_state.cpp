@@ -92,7 +92,7 @@ DeviceState DeviceState::share(int part, int parts) const {
   for (int r = 0, seen = 0; r < rows_; ++r) {
     if (!holds(r))
       continue;
-    if (seen / size == part) {
+    if (seen >= part * size && seen < (part + 1) * size) {
       setBit(kept.words_.data(), r);
       std::copy(row(r), row(r) + stride_, kept.row(r));
     }

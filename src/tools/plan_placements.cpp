@@ -23,9 +23,10 @@ void printJson(const PlannedPlacements& placements) {
 }
 
 void printText(const PlannedPlacements& placements) {
-  fmt::print("{} placements of axes {} on the system {}; a row for each axis, a column for each "
+  fmt::print("{} of axes {} on the system {}; a row for each axis, a column for each "
              "level\n",
-             placements.count(), textOf(placements.axes), textOf(placements.system));
+             counted(placements.count(), "placement"), textOf(placements.axes),
+             textOf(placements.system));
   for (TenonInt i = 0; i < placements.count(); ++i)
     fmt::print("{}\n", textOf(placements.matrix(i)));
 }

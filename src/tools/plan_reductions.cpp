@@ -111,14 +111,15 @@ void printJson(TenonInt total, const std::vector<Reduction>& all, const Request&
 }
 
 void printText(TenonInt total, const std::vector<Reduction>& all, const Request& request) {
-  fmt::print("{} programs of up to {} instructions on {} placements\n", total, request.size,
-             all.size());
+  fmt::print("{} of up to {} on {}\n", counted(total, "program"),
+             counted(request.size, "instruction"),
+             counted(static_cast<TenonInt>(all.size()), "placement"));
   for (const Reduction& one : all) {
     fmt::print("{} reduces on {}: ", textOf(one.matrix), textOf(one.hierarchy));
     if (one.hierarchy.empty())
       fmt::print("nothing to do\n");
     else
-      fmt::print("{} programs, by size {}\n", one.programs, textOf(one.bySize));
+      fmt::print("{}, by size {}\n", counted(one.programs, "program"), textOf(one.bySize));
     for (const std::string& text : one.texts)
       fmt::print("  {}\n", text);
   }

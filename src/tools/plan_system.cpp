@@ -68,6 +68,10 @@ std::vector<Sizes> PlannedPlacements::matrix(TenonInt index) const {
   return rows;
 }
 
+std::string counted(TenonInt count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string textOf(const Sizes& sizes) {
   return fmt::format("[{}]", fmt::join(sizes, ","));
 }

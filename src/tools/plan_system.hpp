@@ -28,6 +28,8 @@ struct PlannedPlacements {
   std::vector<Sizes> matrix(TenonInt index) const;
 };
 
+// "1 placement", "5 placements".
+std::string counted(TenonInt count, const char* noun);
 // "[4,16]" and "[[1,2],[4,8]]": JSON, and the paper's notation.
 std::string textOf(const Sizes& sizes);
 std::string textOf(const std::vector<Sizes>& matrix);
