@@ -50,11 +50,4 @@ private:
   int devices_;
 };
 
-// All placements of the axes on the system, in lexicographic order of their matrices, row by row.
-// There is at least one. Throws TENON_ERR_ARG if a size is below 1, the devices are more than an int
-// can count or the placements more than 100000, and TENON_ERR_SHAPE if the axes do not make up
-// the system.
-std::vector<Placement> placementsOf(const std::vector<Index>& system,
-                                    const std::vector<Index>& axes);
-
 } // namespace tenon

@@ -3,7 +3,7 @@
 // reduce over axes of one placement.
 #pragma once
 
-#include "reduction/placement.hpp"
+#include "reduction/placement_list.hpp"
 #include "reduction/synthesis.hpp"
 #include "sys/object.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reduction/execution.hpp"
-#include "reduction/placement.hpp"
+#include "reduction/placement_list.hpp"
 #include "reduction/synthesis.hpp"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 // where an axis that is not reduced stands below the reduction axis in the matrix: on (c) Master then
 // takes the first instance of that axis alone. (The third case of Lemma B.7 concludes about
 // Parallel.) So this choice of (d) is right all the same: it has all programs of the three others.
-#include "reduction/placement.hpp"
+#include "reduction/placement_list.hpp"
 #include "reduction/synthesis.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "reduction/placement.hpp"
+#include "reduction/placement_list.hpp"
 #include "sys/error.hpp"
 
 #include <gtest/gtest.h>

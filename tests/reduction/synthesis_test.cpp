@@ -98,8 +98,7 @@ TEST(Synthesis, EveryProgramReducesOnTheWholeSystem) {
                                              {{13}, {13}, {0}}})
     for (const Placement& placement : placementsOf(system, axes)) {
       test::FullSystem whole(placement, reduce);
-      const int levels = static_cast<int>(whole.hierarchy().size());
-      const auto programs = reductionPrograms(levels, levels > 2 ? 4 : 5);
+      const auto programs = reductionPrograms(static_cast<int>(whole.hierarchy().size()), 5);
       for (Index i = 0; i < programs->count(); ++i)
         ASSERT_TRUE(whole.reduces(programs->program(i))) << describe(programs->program(i));
     }

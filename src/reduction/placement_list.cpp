@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/placement_list.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
+#include <limits>
+#include <numeric>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::size_t kMostPlacements = 100'000;
+
+// Ascending.
+std::vector<Index> divisors(Index number) {
+  std::vector<Index> low, high;
+  for (Index d = 1; d * d <= number; ++d)
+    if (number % d == 0) {
+      low.push_back(d);
+      if (d * d < number)
+        high.push_back(number / d);
+    }
+  low.insert(low.end(), high.rbegin(), high.rend());
+  return low;
+}
+
+// `open_` is what the rows below have still to make of each level.
+class Enumeration {
+public:
+  Enumeration(const std::vector<Index>& system, const std::vector<Index>& axes)
+      : axes_(axes), open_(system), matrix_(axes.size(), std::vector<Index>(system.size(), 1)) {}
+
+  std::vector<Placement> run() {
+    fill(0, 0, axes_[0]);
+    return std::move(found_);
+  }
+
+private:
+  void fill(std::size_t axis, std::size_t level, Index rest) {
+    if (level == open_.size()) {
+      if (axis + 1 == axes_.size())
+        keep();
+      else
+        fill(axis + 1, 0, axes_[axis + 1]);
+      return;
+    }
+    const Index right =
+        std::accumulate(open_.begin() + level + 1, open_.end(), Index(1), std::multiplies<>());
+    for (Index factor : divisors(std::gcd(rest, open_[level]))) {
+      if (right % (rest / factor) != 0)
+        continue;
+      matrix_[axis][level] = factor;
+      open_[level] /= factor;
+      fill(axis, level + 1, rest / factor);
+      open_[level] *= factor;
+    }
+  }
+
+  void keep() {
+    if (found_.size() == kMostPlacements)
+      throw Error(TENON_ERR_ARG, fmt::format("there are more than {} placements; take fewer levels "
+                                             "or axes",
+                                             kMostPlacements));
+    found_.emplace_back(matrix_);
+  }
+
+  std::vector<Index> axes_, open_;
+  std::vector<std::vector<Index>> matrix_;
+  std::vector<Placement> found_;
+};
+
+Index checkedProduct(const std::vector<Index>& sizes, const char* what) {
+  if (sizes.empty())
+    throw Error(TENON_ERR_ARG, fmt::format("no {} are given; at least one size is needed", what));
+  Index all = 1;
+  for (Index size : sizes) {
+    if (size < 1)
+      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] have a size of {}; sizes begin at 1",
+                                             what, fmt::join(sizes, ","), size));
+    if (size > std::numeric_limits<int>::max() / all)
+      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] make more devices than an int can count",
+                                             what, fmt::join(sizes, ",")));
+    all *= size;
+  }
+  return all;
+}
+
+} // namespace
+
+std::vector<Placement> placementsOf(const std::vector<Index>& system,
+                                    const std::vector<Index>& axes) {
+  const Index devices = checkedProduct(system, "levels of the system");
+  const Index processes = checkedProduct(axes, "parallelism axes");
+  if (devices != processes)
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("0 placements: the axes [{}] make {} processes, but the system [{}] has {} "
+                    "devices; choose axes whose product is {}",
+                    fmt::join(axes, ","), processes, fmt::join(system, ","), devices, devices));
+  return Enumeration(system, axes).run();
+}
+
+} // namespace tenon
