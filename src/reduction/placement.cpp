@@ -23,10 +23,9 @@ Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
                               "must be of the same",
                               system.size(), row.size()));
     deviceCount(row);
-    for (std::size_t level = 0; level < system.size(); ++level) {
+    for (std::size_t level = 0; level < system.size(); ++level)
       system[level] *= row[level];
-      deviceCount(system);
-    }
+    deviceCount(system);
   }
   return system;
 }
