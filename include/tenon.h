@@ -16,6 +16,7 @@
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>
 #include <tenon/log.h>
+#include <tenon/machine.h>
 #include <tenon/object.h>
 #include <tenon/optimizer.h>
 #include <tenon/options.h>

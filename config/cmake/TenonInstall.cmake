@@ -27,6 +27,7 @@ install(TARGETS tenon EXPORT TenonTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ TYPE INCLUDE FILES_MATCHING PATTERN *.h)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ TYPE INCLUDE OPTIONAL FILES_MATCHING PATTERN *.h)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tenon TYPE DATA)
 install(EXPORT TenonTargets NAMESPACE Tenon:: DESTINATION ${package})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
   ${PROJECT_BINARY_DIR}/TenonConfig.cmake INSTALL_DESTINATION ${package})
@@ -44,3 +45,10 @@ list(JOIN no_bindings " " TENON_PC_DEFINITIONS)
 list(JOIN MPI_C_LIBRARIES " " TENON_PC_LIBS)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon.pc.in ${PROJECT_BINARY_DIR}/tenon.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tenon.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The built library finds its data files as the installed one does, from where it lies.
+file(GLOB_RECURSE data RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/share/tenon/*)
+foreach(file IN LISTS data)
+  configure_file(${PROJECT_SOURCE_DIR}/${file} ${PROJECT_BINARY_DIR}/${file} COPYONLY)
+endforeach()

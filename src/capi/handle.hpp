@@ -5,6 +5,7 @@
 #pragma once
 
 #include "comm/layout_object.hpp"
+#include "comm/machine_object.hpp"
 #include "comm/partition.hpp"
 #include "layer/layer.hpp"
 #include "linop/linear_op.hpp"
@@ -34,6 +35,8 @@ template <>
 struct ClassOf<TenonLinearOp> : std::type_identity<LinearOp> {};
 template <>
 struct ClassOf<TenonLayer> : std::type_identity<Layer> {};
+template <>
+struct ClassOf<TenonMachine> : std::type_identity<MachineObject> {};
 template <>
 struct ClassOf<TenonOptimizer> : std::type_identity<Optimizer> {};
 template <>

@@ -8,10 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 
 namespace tenon {
 
@@ -116,24 +112,6 @@ std::vector<OptionValue> readFileText(std::string_view text, const std::string& 
           fmt::format("-tenon_options_file ({}) inside an options file; expected one file", place));
   }
   return values;
-}
-
-std::string readWholeFile(const std::string& path) {
-  const auto failed = [&](int reason) {
-    return Error(TENON_ERR_FILE,
-                 fmt::format("cannot read options file '{}': {}", path, std::strerror(reason)));
-  };
-  const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
-  if (!file)
-    throw failed(errno);
-  std::string text;
-  char block[4096];
-  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get()))
-    text.append(block, got);
-  if (std::ferror(file.get()))
-    throw failed(errno);
-  return text;
 }
 
 } // namespace tenon

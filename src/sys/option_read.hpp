@@ -22,7 +22,4 @@ std::vector<OptionValue> readFileText(std::string_view text, const std::string& 
 OptionValue checkedValue(const std::string& key, const std::optional<std::string>& value,
                          OptionSource source, const std::string& place);
 
-// The content of a file, or an error that says why it cannot be read.
-std::string readWholeFile(const std::string& path);
-
 } // namespace tenon

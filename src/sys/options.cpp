@@ -6,6 +6,7 @@
 #include "sys/option_read.hpp"
 #include "sys/option_text.hpp"
 #include "sys/text.hpp"
+#include "sys/whole_file.hpp"
 
 #include <fmt/format.h>
 
@@ -80,7 +81,7 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
   });
   if (file != values.rend()) {
     const std::string path = file->text;
-    const auto fromFile = readFileText(readWholeFile(path), path);
+    const auto fromFile = readFileText(readWholeFile(path, "options file"), path);
     values.insert(values.end(), fromFile.begin(), fromFile.end());
   }
   commit(values);
@@ -90,7 +91,7 @@ std::vector<std::string> OptionDatabase::load(int argc, const char* const* argv)
 }
 
 void OptionDatabase::insertFile(const std::string& path) {
-  insertFileText(readWholeFile(path), path);
+  insertFileText(readWholeFile(path, "options file"), path);
 }
 
 void OptionDatabase::insertFileText(std::string_view text, const std::string& path) {

@@ -50,5 +50,6 @@ using LinearOp = Handle<TenonLinearOp, TenonLinearOpDestroy>;
 using PlacementList = Handle<TenonPlacementList, TenonPlacementListDestroy>;
 using ReductionPrograms = Handle<TenonReductionPrograms, TenonReductionProgramsDestroy>;
 using Layer = Handle<TenonLayer, TenonLayerDestroy>;
+using Machine = Handle<TenonMachine, TenonMachineDestroy>;
 
 } // namespace tenon::tools

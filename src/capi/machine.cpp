@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/machine_object.hpp"
+
+#include "capi/collective.hpp"
+#include "comm/job_machine.hpp"
+#include "machine/machine_file.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/machine.h>
+
+using namespace tenon;
+
+namespace {
+
+LinkRule ruleOf(TenonLinkRule rule) {
+  static_assert(LinkRule::Touching == static_cast<int>(TENON_LINK_TOUCHING) &&
+                LinkRule::Filling == static_cast<int>(TENON_LINK_FILLING) &&
+                LinkRule::Leaving == static_cast<int>(TENON_LINK_LEAVING));
+  if (rule < TENON_LINK_TOUCHING || rule > TENON_LINK_LEAVING)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("rule is {}; expected a TENON_LINK_...", static_cast<int>(rule)));
+  return {static_cast<LinkRule::When>(rule)};
+}
+
+template <class T>
+const T& numbered(const std::vector<T>& all, int number, const char* what) {
+  if (number < 0 || number >= static_cast<int>(all.size()))
+    throw Error(TENON_ERR_ARG, fmt::format("there is no {} {}; the machine has {}, from 0", what,
+                                           number, all.size()));
+  return all[number];
+}
+
+template <class T, class V>
+void giveValue(T* address, V value) {
+  if (address)
+    *address = value;
+}
+
+} // namespace
+
+TenonErrorCode TenonMachineCreate(const char* name, int levels, const char* const names[],
+                                  const TenonInt sizes[], TenonMachine* machine) noexcept {
+  return guard(__func__, [&] {
+    required(machine, "machine");
+    const auto words = listOf(names, levels, "names");
+    const auto units = listOf(sizes, levels, "sizes");
+    std::vector<Level> made;
+    for (int l = 0; l < levels; ++l)
+      made.push_back({textOf(words[l], "one of names"), units[l]});
+    give(machine, makeRef<MachineObject>(Machine::make(textOf(name, "name"), std::move(made))));
+  });
+}
+
+TenonErrorCode TenonMachineCreateFromFile(const char* nameOrPath, TenonInt nodes,
+                                          TenonMachine* machine) noexcept {
+  return guard(__func__, [&] {
+    required(machine, "machine");
+    const auto count = nodes == 0 ? std::nullopt : std::optional<Index>(nodes);
+    give(machine, makeRef<MachineObject>(readMachine(textOf(nameOrPath, "nameOrPath"), count)));
+  });
+}
+
+TenonErrorCode TenonMachineCreateLocal(TenonMachine* machine) noexcept {
+  return guard(__func__, [&] {
+    required(machine, "machine");
+    give(machine, makeRef<MachineObject>(localMachine(LocalTopology()), nullptr));
+  });
+}
+
+TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm, TenonMachine* machine) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    createTogether(
+        *own, machine, "machine", "the machine",
+        [&] { return makeRef<MachineObject>(findJobMachine(*own), own); },
+        [](const Ref<MachineObject>& made) { return made->describe(); });
+  });
+}
+
+TenonErrorCode TenonMachineAddLink(TenonMachine machine, const char* name, int level,
+                                   TenonInt units, double bandwidth, double latency,
+                                   TenonLinkRule rule) noexcept {
+  return guard(__func__, [&] {
+    deref(machine, "machine")
+        .addLink({textOf(name, "name"), level, units, bandwidth, latency, {ruleOf(rule)}});
+  });
+}
+
+TenonErrorCode TenonMachineGetCounts(TenonMachine machine, int* levels, int* links,
+                                     TenonInt* devices) noexcept {
+  return guard(__func__, [&] {
+    const Machine& counted = deref(machine, "machine").machine();
+    giveValue(levels, static_cast<int>(counted.levels().size()));
+    giveValue(links, static_cast<int>(counted.links().size()));
+    giveValue(devices, counted.devices());
+  });
+}
+
+TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level, const char** name,
+                                    TenonInt* size) noexcept {
+  return guard(__func__, [&] {
+    const Level& found = numbered(deref(machine, "machine").machine().levels(), level, "level");
+    giveValue(name, found.name.c_str());
+    giveValue(size, found.size);
+  });
+}
+
+TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, const char** name, int* level,
+                                   TenonInt* units, double* bandwidth, double* latency) noexcept {
+  return guard(__func__, [&] {
+    const Link& found = numbered(deref(machine, "machine").machine().links(), link, "link");
+    giveValue(name, found.name.c_str());
+    giveValue(level, found.level);
+    giveValue(units, found.units);
+    giveValue(bandwidth, found.bandwidth);
+    giveValue(latency, found.latency);
+  });
+}
+
+TenonErrorCode TenonMachineGetRanks(TenonMachine machine, TenonInt ranks[]) noexcept {
+  return guard(__func__, [&] {
+    const MachineObject& asked = deref(machine, "machine");
+    required(ranks, "ranks");
+    for (Index device = 0; device < asked.machine().devices(); ++device)
+      ranks[device] = asked.placed(device);
+  });
+}
+
+TenonErrorCode TenonMachineView(TenonMachine machine) noexcept {
+  return guard(__func__, [&] {
+    const MachineObject& seen = deref(machine, "machine");
+    if (!seen.comm() || seen.comm()->rank() == 0)
+      print(seen.describe());
+  });
+}
+
+TenonErrorCode TenonMachineDestroy(TenonMachine* machine) noexcept {
+  return guard(__func__, [&] { destroy(machine, "machine"); });
+}

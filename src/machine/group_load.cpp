@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/group_load.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+using Devices = std::span<const int>;
+
+// The number of blocks of `size` devices that increasing devices lie in.
+Index blocksOf(Devices devices, Index size) {
+  Index blocks = 0, last = -1;
+  for (const int device : devices) {
+    blocks += device / size != last;
+    last = device / size;
+  }
+  return blocks;
+}
+
+class Walk {
+public:
+  Walk(const Machine& machine, Devices group) : machine_(machine), group_(group) {}
+
+  std::vector<LinkShare> shares() {
+    for (std::size_t l = 0; l < machine_.links().size(); ++l) {
+      starts_.push_back(shares_.size());
+      const Index size = machine_.devicesOf(machine_.links()[l]);
+      const Index blocks = blocksOf(group_, size);
+      for (auto from = group_.begin(); from != group_.end();) {
+        const Index instance = *from / size;
+        const auto to = std::lower_bound(from, group_.end(), (instance + 1) * size);
+        addIfLoaded(static_cast<int>(l), instance, {from, to}, blocks);
+        from = to;
+      }
+    }
+    return std::move(shares_);
+  }
+
+private:
+  // The devices `here` are the group's below this instance.
+  void addIfLoaded(int l, Index instance, Devices here, Index blocks) {
+    const Link& link = machine_.links()[l];
+    for (const LinkRule& rule : link.rules) {
+      if (rule.unless != LinkRule::kNone && uses(rule.unless, here.front()))
+        continue;
+      Index domains = 0;
+      if (rule.when == LinkRule::Filling &&
+          static_cast<Index>(here.size()) != machine_.devicesOf(link))
+        continue;
+      if (rule.when == LinkRule::Leaving)
+        domains = blocks;
+      if (rule.when == LinkRule::Crossing)
+        domains = blocksOf(here, machine_.devicesOf(machine_.links()[rule.between]));
+      if (rule.when >= LinkRule::Leaving && domains < 2)
+        continue;
+      shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(here.size()) : 1});
+      return;
+    }
+  }
+
+  // Whether the group loads the instance of an earlier link that a device of it is below.
+  bool uses(int l, int device) const {
+    const Index instance = device / machine_.devicesOf(machine_.links()[l]);
+    const std::size_t end =
+        l + 1 < static_cast<int>(starts_.size()) ? starts_[l + 1] : shares_.size();
+    const auto at = std::lower_bound(shares_.begin() + starts_[l], shares_.begin() + end, instance,
+                                     [](const LinkShare& s, Index i) { return s.instance < i; });
+    return at != shares_.begin() + end && at->instance == instance;
+  }
+
+  const Machine& machine_;
+  Devices group_;
+  std::vector<LinkShare> shares_;
+  std::vector<std::size_t> starts_; // where each link's shares begin
+};
+
+} // namespace
+
+std::vector<LinkShare> linksOf(const Machine& machine, std::span<const int> group) {
+  if (group.size() < 2)
+    return {};
+  return Walk(machine, group).shares();
+}
+
+} // namespace tenon

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/local_topology.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#ifdef TENON_HAS_HWLOC
+#include <hwloc.h>
+#else
+#include <algorithm>
+#include <thread>
+#endif
+
+namespace tenon {
+
+const std::vector<std::string>& LocalTopology::levels() {
+  static const std::vector<std::string> names{"package", "numa", "l3", "core"};
+  return names;
+}
+
+JoinedPlaces localMachine(const LocalTopology& topology) {
+  return joinPlaces("this computer", {"core", LocalTopology::levels(), topology.corePlaces()});
+}
+
+LocalTopology::~LocalTopology() = default;
+
+#ifdef TENON_HAS_HWLOC
+
+namespace {
+
+constexpr hwloc_obj_type_t kTypes[] = {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_L3CACHE,
+                                       HWLOC_OBJ_CORE};
+
+} // namespace
+
+struct LocalTopology::Impl {
+  hwloc_topology_t topology = nullptr;
+  hwloc_bitmap_t own = hwloc_bitmap_alloc();
+
+  explicit Impl(const char* synthetic) {
+    const bool fails = !own || hwloc_topology_init(&topology) != 0 ||
+                       (synthetic && hwloc_topology_set_synthetic(topology, synthetic) != 0) ||
+                       hwloc_topology_load(topology) != 0;
+    if (!fails)
+      return;
+    clear();
+    throw Error(TENON_ERR_LIBRARY,
+                fmt::format("hwloc cannot describe {}", synthetic ? synthetic : "this computer"));
+  }
+  ~Impl() { clear(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // The unit of a type that holds all these processors. Where a computer has none of a type, the
+  // unit above stands for it, which then has one.
+  Index unitOf(hwloc_obj_type_t type, hwloc_const_bitmap_t processors) const {
+    if (hwloc_get_nbobjs_by_type(topology, type) <= 0)
+      return 0;
+    hwloc_obj_t unit = nullptr;
+    while ((unit = hwloc_get_next_obj_by_type(topology, type, unit)))
+      if (hwloc_bitmap_isincluded(processors, unit->cpuset))
+        return static_cast<Index>(unit->logical_index);
+    return kNoUnit;
+  }
+  std::vector<Index> placeOf(hwloc_const_bitmap_t processors) const {
+    std::vector<Index> place;
+    for (const auto type : kTypes)
+      place.push_back(unitOf(type, processors));
+    return place;
+  }
+
+private:
+  void clear() {
+    if (topology)
+      hwloc_topology_destroy(topology);
+    hwloc_bitmap_free(own);
+  }
+};
+
+LocalTopology::LocalTopology() : impl_(std::make_unique<Impl>(nullptr)) {
+  if (hwloc_get_cpubind(impl_->topology, impl_->own, HWLOC_CPUBIND_PROCESS) != 0)
+    hwloc_bitmap_copy(impl_->own, hwloc_topology_get_topology_cpuset(impl_->topology));
+  hwloc_bitmap_and(impl_->own, impl_->own, hwloc_topology_get_topology_cpuset(impl_->topology));
+}
+
+LocalTopology::LocalTopology(const std::string& synthetic, int first, int last)
+    : impl_(std::make_unique<Impl>(synthetic.c_str())) {
+  hwloc_bitmap_set_range(impl_->own, static_cast<unsigned>(first), last);
+}
+
+std::string LocalTopology::library() {
+  const unsigned version = hwloc_get_api_version();
+  return fmt::format("hwloc {}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff);
+}
+
+std::vector<Index> LocalTopology::ownPlace() const {
+  return impl_->placeOf(impl_->own);
+}
+
+std::vector<std::vector<Index>> LocalTopology::corePlaces() const {
+  const bool hasCores = hwloc_get_nbobjs_by_type(impl_->topology, HWLOC_OBJ_CORE) > 0;
+  const hwloc_obj_type_t type = hasCores ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+  std::vector<std::vector<Index>> places;
+  hwloc_obj_t core = nullptr;
+  while ((core = hwloc_get_next_obj_by_type(impl_->topology, type, core))) {
+    places.push_back(impl_->placeOf(core->cpuset));
+    places.back().back() = static_cast<Index>(core->logical_index);
+  }
+  return places;
+}
+
+#else
+
+struct LocalTopology::Impl {};
+
+LocalTopology::LocalTopology() = default;
+
+LocalTopology::LocalTopology(const std::string&, int, int) {
+  throw Error(TENON_ERR_SUPPORT, "Tenon was built without hwloc, which synthetic computers need");
+}
+
+std::string LocalTopology::library() {
+  return "none; build with hwloc (Debian: libhwloc-dev) to see packages, caches and bindings";
+}
+
+std::vector<Index> LocalTopology::ownPlace() const {
+  return std::vector<Index>(levels().size(), kNoUnit);
+}
+
+std::vector<std::vector<Index>> LocalTopology::corePlaces() const {
+  const Index processors = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::vector<Index>> places;
+  for (Index core = 0; core < processors; ++core)
+    places.push_back({0, 0, 0, core});
+  return places;
+}
+
+#endif
+
+} // namespace tenon

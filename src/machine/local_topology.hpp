@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// This computer as hwloc sees it: packages, NUMA nodes, last-level caches and cores, and which of them
+// this process is bound to. Built without hwloc, it knows the number of processors and no more.
+#pragma once
+
+#include "machine/places.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+class LocalTopology {
+public:
+  // Of this computer; or, for tests, of one that hwloc's synthetic description names, on which this
+  // process is bound to the processors from `first` to `last`.
+  LocalTopology();
+  LocalTopology(const std::string& synthetic, int first, int last);
+  ~LocalTopology();
+
+  // "hwloc 2.9.0", or "none" with the reason.
+  static std::string library();
+  // The levels of all places below: package, numa, l3, core.
+  static const std::vector<std::string>& levels();
+  // The units that hold all processors which this process may run on; kNoUnit where none does.
+  std::vector<Index> ownPlace() const;
+  // Of each core, by number.
+  std::vector<std::vector<Index>> corePlaces() const;
+
+private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// The cores of this computer as a machine without links.
+JoinedPlaces localMachine(const LocalTopology& topology);
+
+} // namespace tenon

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/machine.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kMostDevices = Index{1} << 40;
+
+[[noreturn]] void refuse(const std::string& why) {
+  throw Error(TENON_ERR_ARG, why);
+}
+
+template <class Named>
+int find(const std::vector<Named>& all, std::string_view name) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+template <class Named>
+void checkNames(const std::vector<Named>& all, const char* what) {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i].name.empty() || find(all, all[i].name) != static_cast<int>(i))
+      refuse(fmt::format("{} {} is called '{}'; expected a name of its own", what, i, all[i].name));
+}
+
+std::string describe(const LinkRule& rule, const std::vector<Link>& links) {
+  std::string text = ruleName(rule.when);
+  if (rule.between != LinkRule::kNone)
+    text += fmt::format(" between {}", links[rule.between].name);
+  if (rule.unless != LinkRule::kNone)
+    text += fmt::format(" unless by {}", links[rule.unless].name);
+  if (rule.each)
+    text += " with each device";
+  return text;
+}
+
+} // namespace
+
+const char* ruleName(LinkRule::When when) {
+  static constexpr const char* kNames[] = {"touching", "filling", "leaving", "crossing"};
+  return kNames[when];
+}
+
+Machine Machine::make(std::string name, std::vector<Level> levels, std::vector<Link> links) {
+  Machine made;
+  made.name_ = std::move(name);
+  made.levels_ = std::move(levels);
+  made.links_ = std::move(links);
+  made.countDevices();
+  checkNames(made.levels_, "level");
+  checkNames(made.links_, "link");
+  for (std::size_t i = 0; i < made.links_.size(); ++i)
+    made.checkLink(i);
+  return made;
+}
+
+void Machine::countDevices() {
+  if (levels_.empty())
+    refuse(fmt::format("machine '{}' has no level; expected at least one", name_));
+  below_.assign(levels_.size() + 1, 1);
+  for (std::size_t level = levels_.size(); level-- > 0;) {
+    const Index size = levels_[level].size;
+    if (size < 1)
+      refuse(fmt::format("level '{}' has size {}; expected 1 or more", levels_[level].name, size));
+    if (size > kMostDevices / below_[level + 1])
+      refuse(fmt::format("machine '{}' has more than {} devices; expected at most as many", name_,
+                         kMostDevices));
+    below_[level] = below_[level + 1] * size;
+  }
+}
+
+void Machine::checkLink(std::size_t position) const {
+  const Link& link = links_[position];
+  const auto wrong = [&](const std::string& why) {
+    refuse(fmt::format("link '{}' {}", link.name, why));
+  };
+  if (link.level < 0 || link.level >= static_cast<int>(levels_.size()))
+    wrong(fmt::format("is of level {}; expected 0 to {}", link.level, levels_.size() - 1));
+  const Level& level = levels_[link.level];
+  if (link.units < 1 || level.size % link.units != 0)
+    wrong(fmt::format("joins {} units of level '{}'; expected a divisor of its size {}", link.units,
+                      level.name, level.size));
+  if (!(link.bandwidth > 0) || !std::isfinite(link.bandwidth))
+    wrong(fmt::format("has bandwidth {} B/s; expected a number above 0", link.bandwidth));
+  if (!(link.latency >= 0) || !std::isfinite(link.latency))
+    wrong(fmt::format("has latency {} s; expected 0 or more", link.latency));
+  if (link.rules.empty())
+    wrong("has no rule; expected at least one, since no group would load it");
+  for (const LinkRule& rule : link.rules) {
+    if ((rule.when == LinkRule::Crossing) != (rule.between != LinkRule::kNone))
+      wrong("has a rule 'crossing' without 'between', or another with it");
+    for (const int other : {rule.between, rule.unless})
+      if (other < LinkRule::kNone || other >= static_cast<int>(position))
+        wrong("has a rule that names no link before it");
+    if (rule.between != LinkRule::kNone && devicesOf(links_[rule.between]) >= devicesOf(link))
+      wrong(fmt::format("crosses '{}', which is not smaller", links_[rule.between].name));
+  }
+}
+
+int Machine::findLink(std::string_view name) const {
+  return find(links_, name);
+}
+
+int Machine::findLevel(std::string_view name) const {
+  return find(levels_, name);
+}
+
+Machine Machine::resized(int level, Index size) const {
+  std::vector<Level> levels = levels_;
+  levels.at(level).size = size;
+  return make(name_, std::move(levels), links_);
+}
+
+Machine Machine::linkedBy(Link link) const {
+  std::vector<Link> links = links_;
+  links.push_back(std::move(link));
+  return make(name_, levels_, std::move(links));
+}
+
+std::string Machine::draw() const {
+  std::string text = fmt::format("{}: {} device{}\n", name_, devices(), devices() == 1 ? "" : "s");
+  std::string indent = "  ";
+  for (const Level& level : levels_) {
+    text += fmt::format("{}{} x {}\n", indent, level.size, level.name);
+    indent += "  ";
+  }
+  for (const Link& link : links_) {
+    const std::string& level = levels_[link.level].name;
+    std::string rules;
+    for (const LinkRule& rule : link.rules)
+      rules += (rules.empty() ? "" : ", or ") + describe(rule, links_);
+    text += fmt::format("  link {}: {:.3g} GB/s each way, {:.3g} us, one for {} ({} device{}), "
+                        "loaded by groups {}\n",
+                        link.name, link.bandwidth * 1e-9, link.latency * 1e6,
+                        link.units == 1 ? "each " + level
+                                        : fmt::format("every {} of {}", link.units, level),
+                        devicesOf(link), devicesOf(link) == 1 ? "" : "s", rules);
+  }
+  return text;
+}
+
+} // namespace tenon

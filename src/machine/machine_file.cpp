@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/machine_file.hpp"
+
+#include "sys/error.hpp"
+#include "sys/json_tree.hpp"
+#include "sys/options.hpp"
+#include "sys/share_folder.hpp"
+#include "sys/text.hpp"
+#include "sys/whole_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"machine_file", OptionSpec::String, "",
+     "description of the machine: a name (a100x16) or the path of a JSON file; found out if empty"},
+    {"machine_path", OptionSpec::String, "",
+     "folder in which descriptions are looked for before the library's own"},
+};
+const OptionRegistration kRegistration{{"machine", kOptions}};
+
+JsonView sourced(const JsonView& number, const char* unit) {
+  if (unit)
+    number.allow({"value", "unit", "source"});
+  else
+    number.allow({"value", "source"});
+  if (unit && number.at("unit").text() != unit)
+    number.at("unit").fail(
+        fmt::format("is \"{}\"; expected \"{}\"", number.at("unit").text(), unit));
+  if (number.at("source").text().empty())
+    number.at("source").fail("is empty; expected where the number comes from");
+  return number.at("value");
+}
+
+double positive(const JsonView& number, const char* unit, bool mayBeZero) {
+  const JsonView value = sourced(number, unit);
+  if (mayBeZero ? value.real() < 0 : value.real() <= 0)
+    value.fail(
+        fmt::format("is {}; expected a number {}", value.real(), mayBeZero ? "from 0" : "above 0"));
+  return value.real();
+}
+
+template <class Named>
+int placeOf(const JsonView& name, const std::vector<Named>& all, const char* what) {
+  std::vector<std::string> names;
+  for (const Named& one : all)
+    names.push_back(one.name);
+  const auto at = std::find(names.begin(), names.end(), name.text());
+  if (at == names.end())
+    name.fail(fmt::format("no {} '{}' stands before; known are: {}", what, name.text(),
+                          names.empty() ? "none" : joined(names)));
+  return static_cast<int>(at - names.begin());
+}
+
+Level readLevel(const JsonView& level) {
+  level.allow({"name", "size"});
+  return {level.at("name").text(), sourced(level.at("size"), nullptr).integer(1)};
+}
+
+LinkRule readRule(const JsonView& rule, const std::vector<Link>& before) {
+  rule.allow({"groups", "between", "unless", "each"});
+  LinkRule made;
+  std::vector<std::string> words;
+  for (const auto when :
+       {LinkRule::Touching, LinkRule::Filling, LinkRule::Leaving, LinkRule::Crossing})
+    words.push_back(ruleName(when));
+  const auto at = std::find(words.begin(), words.end(), rule.at("groups").text());
+  if (at == words.end())
+    rule.at("groups").fail(
+        fmt::format("is \"{}\"; expected one of {}", rule.at("groups").text(), joined(words)));
+  made.when = static_cast<LinkRule::When>(at - words.begin());
+  if ((made.when == LinkRule::Crossing) != rule.has("between"))
+    rule.fail("'between' belongs to groups \"crossing\", and to these alone");
+  if (rule.has("between"))
+    made.between = placeOf(rule.at("between"), before, "link");
+  if (rule.has("unless"))
+    made.unless = placeOf(rule.at("unless"), before, "link");
+  if (rule.has("each"))
+    made.each = rule.at("each").flag();
+  return made;
+}
+
+Link readLink(const JsonView& link, const std::vector<Level>& levels,
+              const std::vector<Link>& before) {
+  link.allow({"name", "level", "units", "bandwidth", "latency", "rules"});
+  Link made;
+  made.name = link.at("name").text();
+  made.level = placeOf(link.at("level"), levels, "level");
+  if (link.has("units"))
+    made.units = sourced(link.at("units"), nullptr).integer(1);
+  made.bandwidth = positive(link.at("bandwidth"), "B/s", false);
+  made.latency = positive(link.at("latency"), "s", true);
+  for (const JsonView& rule : link.at("rules").list())
+    made.rules.push_back(readRule(rule, before));
+  return made;
+}
+
+// What only the whole can tell is refused with the place of the part that completes it.
+template <class Make>
+auto madeAt(const JsonView& place, Make&& make) {
+  try {
+    return make();
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_ARG)
+      throw;
+    place.fail(error.text());
+  }
+}
+
+bool isPath(const std::string& word) {
+  return word.find('/') != std::string::npos || word.ends_with(".json");
+}
+
+std::string findFile(const std::string& name) {
+  std::vector<std::string> folders;
+  if (const std::string own = options().getString("", "machine_path"); !own.empty())
+    folders.push_back(own);
+  for (const std::string& share : shareFolders())
+    folders.push_back(share + "/machines");
+  std::vector<std::string> known;
+  std::error_code ignored;
+  for (const std::string& folder : folders) {
+    const std::filesystem::path path = std::filesystem::path(folder) / (name + ".json");
+    if (std::filesystem::exists(path, ignored))
+      return path.string();
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".json")
+        known.push_back(entry.path().stem().string());
+  }
+  std::sort(known.begin(), known.end());
+  throw Error(TENON_ERR_FILE,
+              fmt::format("there is no description of a machine '{}' in {}; known are: {}. Pass "
+                          "one of these, or a path that ends with .json",
+                          name, joined(folders), known.empty() ? "none" : joined(known)));
+}
+
+} // namespace
+
+Machine parseMachine(const std::string& text, const std::string& where) {
+  const JsonNode tree = parseJson(text, where);
+  const JsonView root(tree, where);
+  root.allow({"name", "about", "levels", "links"});
+  root.at("about").text();
+  const std::string& name = root.at("name").text();
+  std::vector<Level> levels;
+  for (const JsonView& level : root.at("levels").list())
+    levels.push_back(readLevel(level));
+  Machine made = madeAt(root.at("levels"), [&] { return Machine::make(name, levels); });
+  for (const JsonView& link : root.at("links").list())
+    made = madeAt(link, [&] { return made.linkedBy(readLink(link, levels, made.links())); });
+  return made;
+}
+
+Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes) {
+  const std::string path = isPath(nameOrPath) ? nameOrPath : findFile(nameOrPath);
+  const Machine machine = parseMachine(readWholeFile(path, "machine description"), path);
+  if (!nodes)
+    return machine;
+  const int level = machine.findLevel("node");
+  if (level < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has no level 'node', so its number of "
+                                           "nodes cannot be {}; leave it out",
+                                           machine.name(), *nodes));
+  return machine.resized(level, *nodes);
+}
+
+std::string machineFileOption() {
+  return options().getString("", "machine_file");
+}
+
+} // namespace tenon

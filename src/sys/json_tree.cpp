@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/json_tree.hpp"
+
+#include "sys/error.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+using Kind = JsonNode::Kind;
+
+std::string found(const JsonNode& node) {
+  switch (node.kind) {
+  case Kind::Null:
+    return "null";
+  case Kind::Flag:
+    return node.flag ? "true" : "false";
+  case Kind::Integer:
+    return fmt::format("{}", node.integer);
+  case Kind::Real:
+    return fmt::format("{}", node.real);
+  case Kind::Text:
+    return fmt::format("the text \"{}\"", node.text);
+  case Kind::List:
+    return "a list";
+  default:
+    return "an object";
+  }
+}
+
+} // namespace
+
+void JsonView::fail(const std::string& why) const {
+  throw Error(TENON_ERR_FORMAT, fmt::format("file '{}', byte {}: {}: {}", *file_, node_->byte,
+                                            path_.empty() ? "the whole" : path_, why));
+}
+
+void JsonView::expect(Kind kind, const char* expected) const {
+  if (node_->kind != kind)
+    fail(fmt::format("is {}; expected {}", found(*node_), expected));
+}
+
+const JsonNode* JsonView::find(std::string_view key) const {
+  expect(Kind::Object, "an object");
+  const auto at = std::find(node_->keys.begin(), node_->keys.end(), key);
+  return at == node_->keys.end() ? nullptr : &node_->items[at - node_->keys.begin()];
+}
+
+bool JsonView::has(std::string_view key) const {
+  return find(key);
+}
+
+JsonView JsonView::at(std::string_view key) const {
+  const JsonNode* value = find(key);
+  if (!value)
+    fail(fmt::format("has no key '{}'", key));
+  return {*value, *file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key)};
+}
+
+void JsonView::allow(std::initializer_list<std::string_view> keys) const {
+  expect(Kind::Object, "an object");
+  const std::vector<std::string> allowed(keys.begin(), keys.end());
+  for (const std::string& key : node_->keys)
+    if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      at(key).fail(fmt::format("unknown key; did you mean '{}'? Allowed are {}",
+                               nearest(key, allowed), joined(allowed)));
+}
+
+std::vector<JsonView> JsonView::list() const {
+  expect(Kind::List, "a list");
+  std::vector<JsonView> items;
+  for (std::size_t i = 0; i < node_->items.size(); ++i)
+    items.push_back(JsonView(node_->items[i], *file_, fmt::format("{}[{}]", path_, i)));
+  return items;
+}
+
+const std::string& JsonView::text() const {
+  expect(Kind::Text, "a text");
+  return node_->text;
+}
+
+bool JsonView::flag() const {
+  expect(Kind::Flag, "true or false");
+  return node_->flag;
+}
+
+Index JsonView::integer(Index least) const {
+  if (node_->kind != Kind::Integer || node_->integer < least)
+    fail(fmt::format("is {}; expected an integer from {}", found(*node_), least));
+  return node_->integer;
+}
+
+double JsonView::real() const {
+  if (node_->kind != Kind::Integer && node_->kind != Kind::Real)
+    fail(fmt::format("is {}; expected a number", found(*node_)));
+  return node_->real;
+}
+
+} // namespace tenon

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A JSON file whose every value knows where it stands, so that a message can name file, key and
+// byte. A reader walks it with JsonView, which refuses what it does not expect.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+struct JsonNode {
+  enum class Kind { Null, Flag, Integer, Real, Text, List, Object };
+  Kind kind = Kind::Null;
+  bool flag = false;
+  Index integer = 0;
+  double real = 0; // of an integer as well
+  std::string text;
+  std::vector<std::string> keys; // of an object
+  std::vector<JsonNode> items;   // of a list, or an object's values by key
+  std::size_t byte = 0;          // counted from 1: where the key is written, or the value has ended
+};
+
+// Throws TENON_ERR_FORMAT, naming `file` and the byte, if the text is not one JSON value, has a key
+// twice, or is nested more than 64 deep.
+JsonNode parseJson(const std::string& text, const std::string& file);
+
+// A value, its file and the path of keys to it. All errors are TENON_ERR_FORMAT and name all three.
+class JsonView {
+public:
+  JsonView(const JsonNode& node, const std::string& file) : node_(&node), file_(&file) {}
+
+  // The value of an object's key; an error if there is none.
+  JsonView at(std::string_view key) const;
+  bool has(std::string_view key) const;
+  // The value must be an object with no other keys than these.
+  void allow(std::initializer_list<std::string_view> keys) const;
+
+  std::vector<JsonView> list() const;
+  const std::string& text() const;
+  bool flag() const;
+  Index integer(Index least) const;
+  double real() const;
+
+  [[noreturn]] void fail(const std::string& why) const;
+
+private:
+  JsonView(const JsonNode& node, const std::string& file, std::string path)
+      : node_(&node), file_(&file), path_(std::move(path)) {}
+  const JsonNode* find(std::string_view key) const;
+  void expect(JsonNode::Kind kind, const char* expected) const;
+
+  const JsonNode* node_;
+  const std::string* file_;
+  std::string path_;
+};
+
+} // namespace tenon

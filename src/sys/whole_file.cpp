@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/whole_file.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace tenon {
+
+std::string readWholeFile(const std::string& path, const std::string& kind) {
+  const auto failed = [&](int reason) {
+    return Error(TENON_ERR_FILE,
+                 fmt::format("cannot read {} '{}': {}", kind, path, std::strerror(reason)));
+  };
+  const auto close = [](std::FILE* file) { std::fclose(file); };
+  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
+  if (!file)
+    throw failed(errno);
+  std::string text;
+  char block[4096];
+  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get()))
+    text.append(block, got);
+  if (std::ferror(file.get()))
+    throw failed(errno);
+  return text;
+}
+
+} // namespace tenon

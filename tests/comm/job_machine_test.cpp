@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The levels of a job whose ranks stand where the test says.
+#include "comm/job_machine.hpp"
+
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+#include "sys/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace tenon {
+namespace {
+
+using test::world;
+using Order = std::vector<Index>;
+
+int ranks() {
+  return world()->size();
+}
+
+// Ranks are dealt out to the nodes in turn.
+TEST(JobMachine, OrdersRanksByNode) {
+  const int rank = world()->rank();
+  const auto found =
+      joinJob(*world(), "node" + std::to_string(rank % 2), {kNoUnit, kNoUnit, kNoUnit, kNoUnit});
+  Order order;
+  for (int first : {0, 1})
+    for (int r = first; r < ranks(); r += 2)
+      order.push_back(r);
+  std::vector<Level> levels{{"node", 2}, {"rank", ranks() / 2}};
+  if (ranks() % 2 != 0 || ranks() == 2) {
+    levels = {{"rank", ranks()}};
+    std::iota(order.begin(), order.end(), 0);
+  }
+  EXPECT_EQ(levels, found.machine.levels());
+  EXPECT_EQ(order, found.order);
+}
+
+TEST(JobMachine, SaysThatNodesAreUnequal) {
+  if (ranks() < 3)
+    return;
+  const bool isAlone = world()->rank() == 0;
+  const auto found = joinJob(*world(), isAlone ? "a" : "b", {0, 0, 0, world()->rank()});
+  EXPECT_EQ((std::vector<Level>{{"rank", ranks()}}), found.machine.levels());
+  ASSERT_FALSE(found.notes.empty());
+  EXPECT_EQ("level 'node' is left out: its units hold from 1 to " + std::to_string(ranks() - 1) +
+                " ranks",
+            found.notes[0]);
+}
+
+// What tells the nodes of a cluster apart stands at the end of their names.
+TEST(JobMachine, TellsLongNamesApart) {
+  const std::string name = std::string(300, 'x') + std::to_string(world()->rank() / 2);
+  const auto found = joinJob(*world(), name, {0, 0, 0, 0});
+  if (ranks() % 2 == 0 && ranks() > 2) {
+    EXPECT_EQ((std::vector<Level>{{"node", ranks() / 2}, {"rank", 2}}), found.machine.levels());
+  }
+}
+
+TEST(JobMachine, OfThisJobHasAllRanks) {
+  const auto found = findJobMachine(*world());
+  EXPECT_EQ(ranks(), found.machine.devices());
+  EXPECT_EQ("port (assumed rate)", found.machine.links()[0].name);
+  EXPECT_EQ("rank", found.machine.levels().back().name);
+}
+
+TEST(JobMachine, OfAFileIsResized) {
+  EXPECT_EQ(6, machineForRanks(TENON_TEST_MACHINES "/a100x16.json", 96).levels()[0].size);
+  EXPECT_EQ(32, machineForRanks(TENON_TEST_MACHINES "/cpu2s.json", 32).devices());
+  expectError(TENON_ERR_ARG, {"'a100x16'", "16 devices for each unit of 'node'", "24 ranks"},
+              [] { machineForRanks(TENON_TEST_MACHINES "/a100x16.json", 24); });
+  expectError(TENON_ERR_ARG, {"'cpu2s' has 32 devices", "no level 'node'", "16 ranks"},
+              [] { machineForRanks(TENON_TEST_MACHINES "/cpu2s.json", 16); });
+}
+
+// The file is missing on one rank alone, and all fail alike.
+TEST(JobMachine, FailsAlikeOnAllRanks) {
+  const bool isLast = world()->rank() == ranks() - 1;
+  options().set("-tenon_machine_file", isLast ? "./nowhere.json" : "");
+  expectError(TENON_ERR_FILE, {"cannot read machine description './nowhere.json'"},
+              [] { findJobMachine(*world()); });
+  options().set("-tenon_machine_file", "");
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "machine/machine_file.hpp"
+
+#include "sys/error.hpp"
+#include "sys/options.hpp"
+#include "sys/whole_file.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace tenon;
+
+class MachineFile : public testing::Test {
+protected:
+  void SetUp() override { options().set("-tenon_machine_path", TENON_TEST_MACHINES); }
+  void TearDown() override { options().clear(); }
+
+  static std::string textOf(const std::string& name) {
+    return readWholeFile(std::string(TENON_TEST_MACHINES) + "/" + name + ".json", "test file");
+  }
+  template <class Body>
+  static void expectRefused(TenonErrorCode code, const std::string& part, Body&& body) {
+    try {
+      body();
+      ADD_FAILURE() << "not refused; expected: " << part;
+    } catch (const Error& error) {
+      EXPECT_EQ(code, error.code());
+      EXPECT_NE(error.text().find(part), std::string::npos) << error.text();
+    }
+  }
+  // The description of the A100 nodes with one part replaced.
+  static void expectRefusedWith(const std::string& old, const std::string& now,
+                                const std::string& part) {
+    std::string text = textOf("a100x16");
+    const std::size_t at = text.find(old);
+    ASSERT_NE(std::string::npos, at) << old;
+    text.replace(at, old.size(), now);
+    expectRefused(TENON_ERR_FORMAT, part, [&] { parseMachine(text, "m.json"); });
+  }
+};
+
+TEST_F(MachineFile, OfThePaperAreRead) {
+  const Machine a100 = readMachine("a100x16", 2);
+  EXPECT_EQ((std::vector<Level>{{"node", 2}, {"gpu", 16}}), a100.levels());
+  ASSERT_EQ(2U, a100.links().size());
+  EXPECT_EQ((Link{"NIC", 0, 1, 8e9, 0, {{LinkRule::Leaving}}}), a100.links()[1]);
+  const Machine v100 = readMachine("v100x8");
+  EXPECT_EQ((std::vector<Level>{{"node", 4}, {"gpu", 8}}), v100.levels());
+  ASSERT_EQ(3U, v100.links().size());
+  EXPECT_EQ((Link{"PCIe", 1, 4, 32e9, 0, {{LinkRule::Touching, LinkRule::kNone, 0}}}),
+            v100.links()[1]);
+  EXPECT_EQ((std::vector<LinkRule>{{LinkRule::Leaving}, {LinkRule::Crossing, 1, 0}}),
+            v100.links()[2].rules);
+}
+
+TEST_F(MachineFile, OfProcessorsAreRead) {
+  EXPECT_EQ(32, readMachine("cpu2s").devices());
+  EXPECT_EQ(256, readMachine("cluster4", 8).devices());
+  EXPECT_TRUE(readMachine("cpu2s").links()[1].rules[0].each);
+}
+
+TEST_F(MachineFile, MayBeAPath) {
+  EXPECT_EQ(readMachine("cpu2s"), readMachine(std::string(TENON_TEST_MACHINES) + "/cpu2s.json"));
+  expectRefused(TENON_ERR_FILE, "cannot read machine description './cpu2s.json'",
+                [] { readMachine("./cpu2s.json"); });
+  expectRefused(TENON_ERR_FILE, "known are: a100x16, cluster4, cpu2s, v100x8",
+                [] { readMachine("b200x8"); });
+}
+
+TEST_F(MachineFile, HasNodesToCount) {
+  expectRefused(TENON_ERR_ARG, "no level 'node'", [] { readMachine("cpu2s", 3); });
+  expectRefused(TENON_ERR_ARG, "level 'node' has size 0", [] { readMachine("a100x16", 0); });
+}
+
+TEST_F(MachineFile, NamesFileKeyAndByteOfAFault) {
+  expectRefusedWith("\"levels\"", "\"lewels\"",
+                    "lewels: unknown key; did you mean 'levels'? Allowed are name, about, levels");
+  expectRefusedWith("\"about\"", "\"name2\"", "unknown key");
+  expectRefusedWith("{\"value\": 4, ", "{\"value\": 0, ",
+                    "levels[0].size.value: is 0; expected an integer from 1");
+  expectRefusedWith("{\"value\": 4, ", "{\"value\": 4.5, ", "levels[0].size.value: is 4.5");
+  expectRefusedWith("{\"value\": 4, ", "{", "levels[0].size: has no key 'value'");
+  expectRefusedWith("\"value\": 270e9", "\"value\": \"fast\"",
+                    "links[0].bandwidth.value: is the text \"fast\"; expected a number");
+  expectRefusedWith("\"value\": 270e9", "\"value\": -1", "is -1; expected a number above 0");
+  expectRefusedWith("\"unit\": \"B/s\"", "\"unit\": \"Gb/s\"",
+                    "links[0].bandwidth.unit: is \"Gb/s\"; expected \"B/s\"");
+  expectRefusedWith("\"level\": \"gpu\"", "\"level\": \"cpu\"",
+                    "links[0].level: no level 'cpu' stands before; known are: node, gpu");
+  expectRefusedWith("\"touching\"", "\"all\"",
+                    "links[0].rules[0].groups: is \"all\"; expected one of touching, filling");
+  expectRefusedWith("\"groups\": \"touching\"", "\"groups\": \"touching\", \"unless\": \"NIC\"",
+                    "links[0].rules[0].unless: no link 'NIC' stands before; known are: none");
+  expectRefusedWith("\"groups\": \"touching\"", "\"groups\": \"crossing\"",
+                    "'between' belongs to groups \"crossing\"");
+  expectRefusedWith("\"name\": \"NIC\"", "\"name\": \"NVSwitch port\"",
+                    "links[1]: link 1 is called 'NVSwitch port'");
+  expectRefusedWith("\"rules\": [{\"groups\": \"touching\"}]", "\"rules\": []",
+                    "link 'NVSwitch port' has no rule");
+}
+
+TEST_F(MachineFile, HalfWrittenIsRefusedAtEachLength) {
+  const std::string whole = textOf("v100x8");
+  for (std::size_t length = 0; length + 2 < whole.size(); length += 7)
+    expectRefused(TENON_ERR_FORMAT, "file 'm.json', byte ",
+                  [&] { parseMachine(whole.substr(0, length), "m.json"); });
+}
+
+} // namespace

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/json_tree.hpp"
+
+#include "sys/error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace tenon;
+
+const std::string kFile = "some.json";
+
+// The message of the error that the body raises, which must be of the format.
+template <class Body>
+std::string refusal(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    EXPECT_EQ(TENON_ERR_FORMAT, error.code());
+    return error.text();
+  }
+  return "nothing was refused";
+}
+
+std::string refusalOf(const std::string& text) {
+  return refusal([&] { parseJson(text, kFile); });
+}
+
+TEST(JsonTree, HoldsValuesOfEachKind) {
+  const JsonNode tree =
+      parseJson(R"({"a": [1, -2.5, "x\"y"], "b": {"c": true, "d": null}})", kFile);
+  const JsonView root(tree, kFile);
+  const auto list = root.at("a").list();
+  ASSERT_EQ(3U, list.size());
+  EXPECT_EQ(1, list[0].integer(1));
+  EXPECT_EQ(1.0, list[0].real());
+  EXPECT_EQ(-2.5, list[1].real());
+  EXPECT_EQ("x\"y", list[2].text());
+  EXPECT_TRUE(root.at("b").at("c").flag());
+  EXPECT_TRUE(root.at("b").has("d"));
+  EXPECT_FALSE(root.has("d"));
+}
+
+TEST(JsonTree, NamesFileByteAndKeyOfAWrongValue) {
+  //                        1234567890123456789012
+  const std::string text = R"({"a": 1, "b\"": {"c": "x"}})";
+  const JsonNode tree = parseJson(text, kFile);
+  const JsonView c = JsonView(tree, kFile).at("b\"").at("c");
+  EXPECT_EQ("file 'some.json', byte 18: b\".c: is the text \"x\"; expected a number",
+            refusal([&] { c.real(); }));
+  EXPECT_EQ("file 'some.json', byte 2: a: is 1; expected an integer from 2",
+            refusal([&] { JsonView(tree, kFile).at("a").integer(2); }));
+  EXPECT_EQ("file 'some.json', byte 10: b\": has no key 'd'",
+            refusal([&] { JsonView(tree, kFile).at("b\"").at("d"); }));
+}
+
+TEST(JsonTree, NamesTheElementOfAList) {
+  const JsonNode tree = parseJson(R"({"a": [1, 2.5]})", kFile);
+  EXPECT_EQ("file 'some.json', byte 14: a[1]: is 2.5; expected an integer from 0",
+            refusal([&] { JsonView(tree, kFile).at("a").list()[1].integer(0); }));
+}
+
+TEST(JsonTree, RefusesKeysThatNobodyKnows) {
+  const JsonNode tree = parseJson(R"({"size": 1, "sice": 2})", kFile);
+  EXPECT_EQ("file 'some.json', byte 13: sice: unknown key; did you mean 'size'? Allowed are size",
+            refusal([&] { JsonView(tree, kFile).allow({"size"}); }));
+}
+
+TEST(JsonTree, RefusesAKeyThatStandsTwice) {
+  EXPECT_EQ("file 'some.json', byte 10: the key 'a' stands here for the second time",
+            refusalOf(R"({"a": 1, "a": 2})"));
+}
+
+TEST(JsonTree, NamesTheByteWhereAHalfWrittenFileEnds) {
+  const std::string whole = R"({"a": [1, {"b": "text"}], "c": -1.5e3})";
+  parseJson(whole, kFile);
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::string message = refusalOf(whole.substr(0, length));
+    EXPECT_NE(message.find("file 'some.json', byte "), std::string::npos) << message;
+    EXPECT_NE(message.find("not JSON, or cut short"), std::string::npos) << message;
+  }
+  EXPECT_NE(refusalOf(R"({"a": 1} 2)").find("byte 10"), std::string::npos);
+}
+
+TEST(JsonTree, RefusesDeepNesting) {
+  EXPECT_NE(refusalOf(std::string(100000, '[')).find("byte 65: nested more than 64 deep"),
+            std::string::npos);
+}
+
+TEST(JsonTree, TakesNoNumberForAnotherKind) {
+  const JsonNode tree = parseJson(R"([9223372036854775808, 1.0, true, {}])", kFile);
+  const auto list = JsonView(tree, kFile).list();
+  for (const JsonView& value : list)
+    EXPECT_NE(refusal([&] { value.integer(0); }).find("expected an integer"), std::string::npos);
+  EXPECT_EQ(9223372036854775808.0, list[0].real());
+}
+
+} // namespace
