@@ -52,7 +52,7 @@ private:
       if (rule.when == LinkRule::Leaving)
         domains = blocks;
       if (rule.when == LinkRule::Crossing)
-        domains = blocksOf(here, machine_.devicesOf(machine_.links()[rule.between]));
+        domains = blocksOf(here, machine_.devicesOf(rule));
       if (rule.when >= LinkRule::Leaving && domains < 2)
         continue;
       shares_.push_back({l, instance, domains, rule.each ? static_cast<Index>(here.size()) : 1});

@@ -32,17 +32,6 @@ void checkNames(const std::vector<Named>& all, const char* what) {
       refuse(fmt::format("{} {} is called '{}'; expected a name of its own", what, i, all[i].name));
 }
 
-std::string describe(const LinkRule& rule, const std::vector<Link>& links) {
-  std::string text = ruleName(rule.when);
-  if (rule.between != LinkRule::kNone)
-    text += fmt::format(" between {}", links[rule.between].name);
-  if (rule.unless != LinkRule::kNone)
-    text += fmt::format(" unless by {}", links[rule.unless].name);
-  if (rule.each)
-    text += " with each device";
-  return text;
-}
-
 } // namespace
 
 const char* ruleName(LinkRule::When when) {
@@ -78,32 +67,49 @@ void Machine::countDevices() {
   }
 }
 
+void Machine::checkUnits(const std::string& title, int level, Index units) const {
+  if (level < 0 || level >= static_cast<int>(levels_.size()))
+    refuse(fmt::format("{} is of level {}; expected 0 to {}", title, level, levels_.size() - 1));
+  const Level& found = levels_[level];
+  if (units < 1 || found.size % units != 0)
+    refuse(fmt::format("{} joins {} units of level '{}'; expected a divisor of its size {}", title,
+                       units, found.name, found.size));
+}
+
 void Machine::checkLink(std::size_t position) const {
   const Link& link = links_[position];
-  const auto wrong = [&](const std::string& why) {
-    refuse(fmt::format("link '{}' {}", link.name, why));
-  };
-  if (link.level < 0 || link.level >= static_cast<int>(levels_.size()))
-    wrong(fmt::format("is of level {}; expected 0 to {}", link.level, levels_.size() - 1));
-  const Level& level = levels_[link.level];
-  if (link.units < 1 || level.size % link.units != 0)
-    wrong(fmt::format("joins {} units of level '{}'; expected a divisor of its size {}", link.units,
-                      level.name, level.size));
+  const std::string title = fmt::format("link '{}'", link.name);
+  checkUnits(title, link.level, link.units);
   if (!(link.bandwidth > 0) || !std::isfinite(link.bandwidth))
-    wrong(fmt::format("has bandwidth {} B/s; expected a number above 0", link.bandwidth));
+    refuse(
+        fmt::format("{} has bandwidth {} B/s; expected a number above 0", title, link.bandwidth));
   if (!(link.latency >= 0) || !std::isfinite(link.latency))
-    wrong(fmt::format("has latency {} s; expected 0 or more", link.latency));
+    refuse(fmt::format("{} has latency {} s; expected 0 or more", title, link.latency));
   if (link.rules.empty())
-    wrong("has no rule; expected at least one, since no group would load it");
+    refuse(
+        fmt::format("{} has no rule; expected at least one, since no group would load it", title));
   for (const LinkRule& rule : link.rules) {
-    if ((rule.when == LinkRule::Crossing) != (rule.between != LinkRule::kNone))
-      wrong("has a rule 'crossing' without 'between', or another with it");
-    for (const int other : {rule.between, rule.unless})
-      if (other < LinkRule::kNone || other >= static_cast<int>(position))
-        wrong("has a rule that names no link before it");
-    if (rule.between != LinkRule::kNone && devicesOf(links_[rule.between]) >= devicesOf(link))
-      wrong(fmt::format("crosses '{}', which is not smaller", links_[rule.between].name));
+    if (rule.unless < LinkRule::kNone || rule.unless >= static_cast<int>(position))
+      refuse(fmt::format("{} has a rule with 'unless' that names no link before it", title));
+    if (rule.when != LinkRule::Crossing)
+      continue;
+    checkUnits(title + ", rule 'crossing',", rule.level, rule.units);
+    if (devicesOf(rule) >= devicesOf(link))
+      refuse(fmt::format("{} has a rule 'crossing' whose domains of {} devices are not smaller "
+                         "than its own of {}",
+                         title, devicesOf(rule), devicesOf(link)));
   }
+}
+
+std::string Machine::describe(const LinkRule& rule) const {
+  std::string text = ruleName(rule.when);
+  if (rule.when == LinkRule::Crossing)
+    text += fmt::format(" between every {} of {}", rule.units, levels_[rule.level].name);
+  if (rule.unless != LinkRule::kNone)
+    text += fmt::format(" unless by {}", links_[rule.unless].name);
+  if (rule.each)
+    text += " with each device";
+  return text;
 }
 
 int Machine::findLink(std::string_view name) const {
@@ -137,7 +143,7 @@ std::string Machine::draw() const {
     const std::string& level = levels_[link.level].name;
     std::string rules;
     for (const LinkRule& rule : link.rules)
-      rules += (rules.empty() ? "" : ", or ") + describe(rule, links_);
+      rules += (rules.empty() ? "" : ", or ") + describe(rule);
     text += fmt::format("  link {}: {:.3g} GB/s each way, {:.3g} us, one for {} ({} device{}), "
                         "loaded by groups {}\n",
                         link.name, link.bandwidth * 1e-9, link.latency * 1e6,

@@ -4,17 +4,18 @@
 //
 // A link is what groups of devices load when they communicate. There is one instance of it for every
 // `units` neighbouring units of a level, shared by all devices below them: one NIC for a node, one
-// port for a device, one PCIe switch for four GPUs of eight. Its rules say which groups load an
-// instance, as data, so that no machine needs code of its own:
+// port for a device, one bus for two of four cores. Its rules say which groups load an instance, as
+// data, so that no machine needs code of its own:
 //
 //   touching           some device of the group is below it
 //   filling            all devices below it are the group's
 //   leaving            the group has devices below it and elsewhere
-//   crossing(between)  its devices below it lie below several instances of another link
+//   crossing           its devices below it lie in several domains of the rule's own: every
+//                      `units` neighbouring units of a level, as the GPUs of two processors
 //
 // A rule with `unless` does not hold for a group whose devices there use an instance of that link.
 // What a group brings is a through load (touching, filling) or a trunk load (leaving, crossing),
-// which depends on how many domains the group joins: instances of the link itself or of `between`.
+// which depends on how many domains the group joins: instances of the link itself, or the rule's.
 // It brings it once, or with `each` once for each of its devices there, as to a memory that all use.
 #pragma once
 
@@ -36,9 +37,10 @@ struct LinkRule {
   enum When { Touching, Filling, Leaving, Crossing };
   static constexpr int kNone = -1;
   When when = Touching;
-  int between = kNone; // a link before this one, for Crossing
-  int unless = kNone;  // a link before this one
-  bool each = false;   // the load counts for each device of the group
+  int unless = kNone; // a link before this one
+  bool each = false;  // the load counts for each device of the group
+  int level = kNone;  // of Crossing, its domains
+  Index units = 1;
   bool operator==(const LinkRule&) const = default;
 };
 
@@ -68,6 +70,7 @@ public:
   Index devices() const noexcept { return devicesIn(-1); }
   // Below one unit of a level; -1 stands for the whole.
   Index devicesIn(int level) const { return below_[level + 1]; }
+  Index devicesOf(const LinkRule& rule) const { return rule.units * devicesIn(rule.level); }
   // Below one instance of a link.
   Index devicesOf(const Link& link) const { return link.units * devicesIn(link.level); }
   Index instances(const Link& link) const { return devices() / devicesOf(link); }
@@ -86,6 +89,8 @@ private:
   Machine() = default;
   void countDevices();
   void checkLink(std::size_t position) const;
+  void checkUnits(const std::string& title, int level, Index units) const;
+  std::string describe(const LinkRule& rule) const;
 
   std::string name_;
   std::vector<Level> levels_;

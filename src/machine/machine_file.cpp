@@ -63,7 +63,12 @@ Level readLevel(const JsonView& level) {
   return {level.at("name").text(), sourced(level.at("size"), nullptr).integer(1)};
 }
 
-LinkRule readRule(const JsonView& rule, const std::vector<Link>& before) {
+Index readUnits(const JsonView& object) {
+  return object.has("units") ? sourced(object.at("units"), nullptr).integer(1) : 1;
+}
+
+LinkRule readRule(const JsonView& rule, const std::vector<Level>& levels,
+                  const std::vector<Link>& before) {
   rule.allow({"groups", "between", "unless", "each"});
   LinkRule made;
   std::vector<std::string> words;
@@ -77,8 +82,11 @@ LinkRule readRule(const JsonView& rule, const std::vector<Link>& before) {
   made.when = static_cast<LinkRule::When>(at - words.begin());
   if ((made.when == LinkRule::Crossing) != rule.has("between"))
     rule.fail("'between' belongs to groups \"crossing\", and to these alone");
-  if (rule.has("between"))
-    made.between = placeOf(rule.at("between"), before, "link");
+  if (rule.has("between")) {
+    rule.at("between").allow({"level", "units"});
+    made.level = placeOf(rule.at("between").at("level"), levels, "level");
+    made.units = readUnits(rule.at("between"));
+  }
   if (rule.has("unless"))
     made.unless = placeOf(rule.at("unless"), before, "link");
   if (rule.has("each"))
@@ -92,12 +100,11 @@ Link readLink(const JsonView& link, const std::vector<Level>& levels,
   Link made;
   made.name = link.at("name").text();
   made.level = placeOf(link.at("level"), levels, "level");
-  if (link.has("units"))
-    made.units = sourced(link.at("units"), nullptr).integer(1);
+  made.units = readUnits(link);
   made.bandwidth = positive(link.at("bandwidth"), "B/s", false);
   made.latency = positive(link.at("latency"), "s", true);
   for (const JsonView& rule : link.at("rules").list())
-    made.rules.push_back(readRule(rule, before));
+    made.rules.push_back(readRule(rule, levels, before));
   return made;
 }
 

@@ -4,8 +4,8 @@
 //   name, about   texts
 //   levels        from the outermost: name, size
 //   links         name, level, bandwidth (B/s), latency (s), rules; units may be left out (then 1)
-//   rules         groups: touching, filling, leaving or crossing; between and unless name links
-//                 before this one; each: true
+//   rules         groups: touching, filling, leaving or crossing; between, for crossing: level and
+//                 units; unless: the name of a link before this one; each: true
 //
 // Each number is an object of value, source, and unit where it has one, so that no number stands in a
 // file of which nobody knows where it comes from.

@@ -48,9 +48,8 @@ TEST_F(MachineFile, OfThePaperAreRead) {
   const Machine v100 = readMachine("v100x8");
   EXPECT_EQ((std::vector<Level>{{"node", 4}, {"gpu", 8}}), v100.levels());
   ASSERT_EQ(3U, v100.links().size());
-  EXPECT_EQ((Link{"PCIe", 1, 4, 32e9, 0, {{LinkRule::Touching, LinkRule::kNone, 0}}}),
-            v100.links()[1]);
-  EXPECT_EQ((std::vector<LinkRule>{{LinkRule::Leaving}, {LinkRule::Crossing, 1, 0}}),
+  EXPECT_EQ((Link{"PCIe", 1, 1, 32e9, 0, {{LinkRule::Touching, 0}}}), v100.links()[1]);
+  EXPECT_EQ((std::vector<LinkRule>{{LinkRule::Leaving}, {LinkRule::Crossing, 0, false, 1, 4}}),
             v100.links()[2].rules);
 }
 

@@ -22,6 +22,11 @@ std::string refusalOf(std::vector<Level> levels, std::vector<Link> links = {}) {
 
 const LinkRule kTouching{LinkRule::Touching}, kFilling{LinkRule::Filling},
     kLeaving{LinkRule::Leaving};
+// Between every so many units of a level.
+LinkRule crossing(int level, Index units = 1) {
+  return {LinkRule::Crossing, LinkRule::kNone, false, level, units};
+}
+
 const std::vector<Level> kLevels{{"node", 2}, {"socket", 2}, {"core", 4}};
 
 TEST(Machine, CountsDevices) {
@@ -56,25 +61,25 @@ TEST(Machine, SaysWhatIsWrong) {
   expect("has latency -1", refusalOf(kLevels, {{"l", 2, 1, 1, -1, {kLeaving}}}));
   expect("has no rule", refusalOf(kLevels, {{"l", 2, 1, 1, 0, {}}}));
   expect("names no link before it",
-         refusalOf(kLevels, {{"l", 2, 1, 1, 0, {{LinkRule::Touching, LinkRule::kNone, 0}}}}));
-  expect("without 'between'", refusalOf(kLevels, {{"l", 2, 1, 1, 0, {{LinkRule::Crossing}}}}));
-  expect("crosses 'l', which is not smaller",
-         refusalOf(kLevels,
-                   {{"l", 0, 1, 1, 0, {kLeaving}}, {"k", 1, 1, 1, 0, {{LinkRule::Crossing, 0}}}}));
+         refusalOf(kLevels, {{"l", 2, 1, 1, 0, {{LinkRule::Touching, 0}}}}));
+  expect("rule 'crossing', is of level -1",
+         refusalOf(kLevels, {{"l", 2, 1, 1, 0, {{LinkRule::Crossing}}}}));
+  expect("domains of 8 devices are not smaller than its own of 4",
+         refusalOf(kLevels, {{"k", 1, 1, 1, 0, {crossing(0)}}}));
 }
 
 TEST(Machine, DrawsItsLevelsAndLinks) {
-  const Machine machine = Machine::make(
-      "m", {{"node", 2}, {"core", 4}},
-      {{"bus", 1, 2, 2e9, 1e-6, {kTouching}},
-       {"nic", 0, 1, 5e8, 0, {kLeaving, {LinkRule::Crossing, 0, LinkRule::kNone, true}}}});
+  const Machine machine =
+      Machine::make("m", {{"node", 2}, {"core", 4}},
+                    {{"bus", 1, 2, 2e9, 1e-6, {kTouching}},
+                     {"nic", 0, 1, 5e8, 0, {kLeaving, {LinkRule::Crossing, 0, true, 1, 2}}}});
   EXPECT_EQ("m: 8 devices\n"
             "  2 x node\n"
             "    4 x core\n"
             "  link bus: 2 GB/s each way, 1 us, one for every 2 of core (2 devices), loaded by "
             "groups touching\n"
             "  link nic: 0.5 GB/s each way, 0 us, one for each node (4 devices), loaded by groups "
-            "leaving, or crossing between bus with each device\n",
+            "leaving, or crossing between every 2 of core unless by bus with each device\n",
             machine.draw());
 }
 
@@ -95,7 +100,7 @@ TEST(GroupLoad, TouchingLoadsWhatIsAboveADevice) {
   const std::vector<Link> bus{{"bus", 1, 1, 1, 0, {kTouching}}};
   EXPECT_EQ((std::vector<LinkShare>{{0, 0}, {0, 2}}), sharesOf(bus, {0, 1, 3, 9}));
   const std::vector<Link> memory{
-      {"memory", 1, 1, 1, 0, {{LinkRule::Touching, LinkRule::kNone, LinkRule::kNone, true}}}};
+      {"memory", 1, 1, 1, 0, {{LinkRule::Touching, LinkRule::kNone, true}}}};
   EXPECT_EQ((std::vector<LinkShare>{{0, 0, 0, 3}, {0, 2, 0, 1}}), sharesOf(memory, {0, 1, 3, 9}));
 }
 
@@ -114,17 +119,16 @@ TEST(GroupLoad, LeavingCountsTheDomains) {
 }
 
 TEST(GroupLoad, CrossingCountsWhatIsCrossed) {
-  const std::vector<Link> links{{"pair", 2, 2, 1, 0, {kTouching}},
-                                {"x", 1, 1, 1, 0, {{LinkRule::Crossing, 0}}}};
+  const std::vector<Link> links{{"x", 1, 1, 1, 0, {crossing(2, 2)}}};
   EXPECT_EQ((std::vector<LinkShare>{}), sharesOf(links, {0, 1}));
-  EXPECT_EQ((std::vector<LinkShare>{{1, 0, 2}}), sharesOf(links, {1, 2}));
-  EXPECT_EQ((std::vector<LinkShare>{{1, 1, 2}}), sharesOf(links, {1, 4, 6, 9}));
+  EXPECT_EQ((std::vector<LinkShare>{{0, 0, 2}}), sharesOf(links, {1, 2}));
+  EXPECT_EQ((std::vector<LinkShare>{{0, 1, 2}}), sharesOf(links, {1, 4, 6, 9}));
 }
 
 // The second bus is spared where the ring carries the group.
 TEST(GroupLoad, AnotherLinkMayCarryTheGroup) {
   const std::vector<Link> links{{"ring", 1, 1, 1, 0, {kFilling}},
-                                {"pair", 2, 2, 1, 0, {{LinkRule::Touching, LinkRule::kNone, 0}}}};
+                                {"pair", 2, 2, 1, 0, {{LinkRule::Touching, 0}}}};
   EXPECT_EQ((std::vector<LinkShare>{}), sharesOf(links, {0, 1, 2, 3}));
   EXPECT_EQ((std::vector<LinkShare>{{1, 0}, {1, 1}}), sharesOf(links, {0, 1, 2}));
   EXPECT_EQ((std::vector<LinkShare>{{1, 2}}), sharesOf(links, {0, 1, 2, 3, 4}));
@@ -132,10 +136,9 @@ TEST(GroupLoad, AnotherLinkMayCarryTheGroup) {
 
 // The first rule that holds decides the load.
 TEST(GroupLoad, LoadsALinkOnce) {
-  const std::vector<Link> links{{"pair", 2, 2, 1, 0, {kTouching}},
-                                {"nic", 0, 1, 1, 0, {kLeaving, {LinkRule::Crossing, 0}}}};
-  EXPECT_EQ((std::vector<LinkShare>{{1, 0, 2}, {1, 1, 2}}), sharesOf(links, {0, 2, 4, 8}));
-  EXPECT_EQ((std::vector<LinkShare>{{1, 0, 3}}), sharesOf(links, {0, 2, 4}));
+  const std::vector<Link> links{{"nic", 0, 1, 1, 0, {kLeaving, crossing(2, 2)}}};
+  EXPECT_EQ((std::vector<LinkShare>{{0, 0, 2}, {0, 1, 2}}), sharesOf(links, {0, 2, 4, 8}));
+  EXPECT_EQ((std::vector<LinkShare>{{0, 0, 3}}), sharesOf(links, {0, 2, 4}));
 }
 
 } // namespace

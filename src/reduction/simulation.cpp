@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "reduction/simulation.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+Hierarchy sizesOf(const Machine& machine) {
+  Hierarchy sizes;
+  for (const Level& level : machine.levels())
+    sizes.push_back(level.size);
+  return sizes;
+}
+
+// The load of a group of n in units of S, on a link where it joins so many domains.
+double loadOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n, Index domains) {
+  const double ring = static_cast<double>(n - 1) / static_cast<double>(n);
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    if (algorithm == ReductionAlgorithm::Tree)
+      return domains == 2 ? 1 : 2;
+    return 2 * ring;
+  case CollectiveKind::ReduceScatter:
+  case CollectiveKind::AllGather:
+    return ring;
+  case CollectiveKind::Reduce:
+  case CollectiveKind::Broadcast:
+    break;
+  }
+  return 1;
+}
+
+double roundsOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n) {
+  if (kind != CollectiveKind::AllReduce)
+    return static_cast<double>(n - 1);
+  if (algorithm == ReductionAlgorithm::Ring)
+    return 2 * static_cast<double>(n - 1);
+  return 2 * std::bit_width(static_cast<std::uint64_t>(n - 1));
+}
+
+bool isSizedAfter(CollectiveKind kind) {
+  return kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast;
+}
+
+} // namespace
+
+Simulation::Simulation(const Machine& machine, const Placement& placement,
+                       const std::vector<int>& axes, ReductionAlgorithm algorithm, double bytes)
+    : machine_(machine), algorithm_(algorithm), bytes_(bytes),
+      hierarchy_(placement.reductionHierarchy(axes)),
+      reductionGroups_(placement.reductionGroups(axes)) {
+  const Hierarchy sizes = sizesOf(machine);
+  if (placement.system() != sizes)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("machine '{}' has levels [{}], but the placement is on [{}]; place the "
+                            "job on the machine's levels",
+                            machine.name(), fmt::join(sizes, ","),
+                            fmt::join(placement.system(), ",")));
+  if (!(bytes >= 0) || !std::isfinite(bytes))
+    throw Error(TENON_ERR_ARG, fmt::format("bytes is {}; expected 0 or more", bytes));
+  for (const Link& link : machine_.links())
+    loads_.emplace_back(machine_.instances(link), 0.0);
+}
+
+const std::vector<Simulation::Traffic>& Simulation::trafficOf(const Instruction& instruction) {
+  const Key key{instruction.slice, instruction.form, instruction.ancestor};
+  if (const auto known = traffic_.find(key); known != traffic_.end())
+    return known->second;
+  std::vector<Traffic> step;
+  for (const std::vector<int>& members : groupsOf(hierarchy_, instruction)) {
+    Traffic traffic{members, {}, 0};
+    std::vector<int> devices(members.size());
+    for (const std::vector<int>& group : reductionGroups_) {
+      std::transform(members.begin(), members.end(), devices.begin(),
+                     [&](int member) { return group[member]; });
+      const auto shares = linksOf(machine_, devices);
+      traffic.shares.insert(traffic.shares.end(), shares.begin(), shares.end());
+    }
+    for (const LinkShare& share : traffic.shares)
+      traffic.latency = std::max(traffic.latency, machine_.links()[share.link].latency);
+    step.push_back(std::move(traffic));
+  }
+  return traffic_.emplace(key, std::move(step)).first->second;
+}
+
+double Simulation::stepTime(CollectiveKind kind, const std::vector<Traffic>& step,
+                            const Holdings& source) {
+  double longest = 0, latency = 0;
+  const auto rows = static_cast<double>(source.size());
+  for (const Traffic& group : step) {
+    const auto n = static_cast<Index>(group.members.size());
+    const double held = bytes_ * rowsIn(source[group.members.front()]) / rows;
+    if (held == 0)
+      continue;
+    latency = std::max(latency, group.latency * roundsOf(kind, algorithm_, n));
+    for (const LinkShare& share : group.shares) {
+      double& load = loads_[share.link][share.instance];
+      load += held * loadOf(kind, algorithm_, n, share.domains) * static_cast<double>(share.times);
+      longest = std::max(longest, load / machine_.links()[share.link].bandwidth);
+    }
+  }
+  for (const Traffic& group : step)
+    for (const LinkShare& share : group.shares)
+      loads_[share.link][share.instance] = 0;
+  return longest + latency;
+}
+
+std::vector<double> Simulation::stepSeconds(const Program& program) {
+  std::vector<double> seconds;
+  Holdings before = initialHoldings(deviceCount(hierarchy_));
+  for (const Instruction& instruction : program) {
+    const std::vector<Traffic>& step = trafficOf(instruction);
+    DeviceGroups groups;
+    for (const Traffic& group : step)
+      groups.push_back(group.members);
+    Holdings after = holdingsAfter(instruction.collective, groups, before);
+    seconds.push_back(stepTime(instruction.collective, step,
+                               isSizedAfter(instruction.collective) ? after : before));
+    before = std::move(after);
+  }
+  return seconds;
+}
+
+double Simulation::seconds(const Program& program) {
+  double sum = 0;
+  for (const double step : stepSeconds(program))
+    sum += step;
+  return sum;
+}
+
+void rank(std::vector<Prediction>& predictions) {
+  std::sort(predictions.begin(), predictions.end(), [](const Prediction& a, const Prediction& b) {
+    return std::tie(a.seconds, a.program, a.placement) <
+           std::tie(b.seconds, b.program, b.placement);
+  });
+}
+
+} // namespace tenon
