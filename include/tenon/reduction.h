@@ -37,6 +37,13 @@ typedef enum TenonCollective {
   TENON_COLLECTIVE_MAX_ = 0x7fff
 } TenonCollective;
 
+/** How an AllReduce travels. */
+typedef enum TenonReductionAlgorithm {
+  TENON_REDUCTION_RING = 0, /**< around a ring of its devices */
+  TENON_REDUCTION_TREE = 1, /**< up and down a double binary tree */
+  TENON_REDUCTION_ALGORITHM_MAX_ = 0x7fff
+} TenonReductionAlgorithm;
+
 /** @brief All placements of the axes on the system, in lexicographic order of their matrices, row by
  *         row. Not collective.
  *
@@ -188,6 +195,23 @@ TENON_EXTERN TenonErrorCode TenonReductionProgramsGetStep(TenonReductionPrograms
 TENON_EXTERN TenonErrorCode TenonReductionProgramsGetGroups(TenonReductionPrograms programs,
                                                             TenonInt index, int step,
                                                             int devices[]) TENON_NOEXCEPT;
+
+/** @brief How long each program takes on a machine, by the model of links: a step takes as long as
+ *         its busiest link, and its rounds of latency. Not collective.
+ *
+ *  @param[in]  programs   programs
+ *  @param[in]  machine    of the same levels as the system that the placement is on
+ *  @param[in]  algorithm  of every AllReduce
+ *  @param[in]  bytes      that are summed on each device, 0 or more
+ *  @param[out] seconds    [number of programs] by program
+ *  @return TENON_ERR_SHAPE if the machine has other levels; TENON_ERR_ARG if there is no such
+ *          algorithm, or bytes is below 0 or not finite
+ */
+TENON_EXTERN TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs,
+                                                          TenonMachine machine,
+                                                          TenonReductionAlgorithm algorithm,
+                                                          double bytes,
+                                                          double seconds[]) TENON_NOEXCEPT;
 
 /** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
 TENON_EXTERN TenonErrorCode TenonReductionProgramsDestroy(TenonReductionPrograms* programs)

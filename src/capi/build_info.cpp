@@ -2,6 +2,7 @@
 #include "capi/arguments.hpp"
 #include "kernels/library_info.hpp"
 #include "kernels/parallel.hpp"
+#include "machine/local_topology.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/init.h>
@@ -58,6 +59,7 @@ std::string buildInfo() {
   line("oneDNN", oneDnnVersion());
   line("BLAS", orUnknown(blas.config));
   line("BLAS kernel", orUnknown(blas.kernel));
+  line("hwloc", LocalTopology::library());
   line("threads", fmt::format("{}", computeThreads()));
   line("threads of own loops",
        hasThreads() ? fmt::format("{}", kernelThreads()) : "1, compiled without OpenMP");

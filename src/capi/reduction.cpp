@@ -2,6 +2,7 @@
 #include "reduction/plan_objects.hpp"
 
 #include "capi/arguments.hpp"
+#include "reduction/simulation.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/reduction.h>
@@ -13,6 +14,8 @@ static_assert(static_cast<int>(CollectiveKind::AllGather) == TENON_COLLECTIVE_AL
               static_cast<int>(CollectiveKind::AllReduce) == TENON_COLLECTIVE_ALL_REDUCE &&
               static_cast<int>(CollectiveKind::Broadcast) == TENON_COLLECTIVE_BROADCAST &&
               static_cast<int>(CollectiveKind::Reduce) == TENON_COLLECTIVE_REDUCE);
+static_assert(static_cast<int>(ReductionAlgorithm::Ring) == TENON_REDUCTION_RING &&
+              static_cast<int>(ReductionAlgorithm::Tree) == TENON_REDUCTION_TREE);
 
 namespace {
 
@@ -154,6 +157,24 @@ TenonErrorCode TenonReductionProgramsGetGroups(TenonReductionPrograms programs, 
     for (const std::vector<int>& group : deref(programs, "programs").groups(index, step))
       all.insert(all.end(), group.begin(), group.end());
     copyList(all, devices, "devices");
+  });
+}
+
+TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, TenonMachine machine,
+                                             TenonReductionAlgorithm algorithm, double bytes,
+                                             double seconds[]) noexcept {
+  return guard(__func__, [&] {
+    const ReductionPrograms& all = deref(programs, "programs");
+    const Machine& links = deref(machine, "machine").machine();
+    if (algorithm != TENON_REDUCTION_RING && algorithm != TENON_REDUCTION_TREE)
+      throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; expected a TENON_REDUCTION_...",
+                                             static_cast<int>(algorithm)));
+    Simulation simulation(links, all.placement(), all.axes(),
+                          static_cast<ReductionAlgorithm>(algorithm), bytes);
+    std::vector<double> times(all.set().count());
+    for (std::size_t i = 0; i < times.size(); ++i)
+      times[i] = simulation.seconds(all.set().program(static_cast<Index>(i)));
+    copyList(times, seconds, "seconds");
   });
 }
 

@@ -33,6 +33,8 @@ public:
         hierarchy_(placement_.reductionHierarchy(axes_)),
         set_(reductionPrograms(static_cast<int>(hierarchy_.size()), sizeLimit)) {}
 
+  const Placement& placement() const noexcept { return placement_; }
+  const std::vector<int>& axes() const noexcept { return axes_; }
   const Hierarchy& hierarchy() const noexcept { return hierarchy_; }
   const ProgramSet& set() const noexcept { return *set_; }
   // Throws TENON_ERR_ARG if the program has no such step.

@@ -4,6 +4,7 @@
 #include "tools/handles.hpp"
 #include "tools/plan_placements.hpp"
 #include "tools/plan_reductions.hpp"
+#include "tools/plan_simulate.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -54,6 +55,8 @@ const std::vector<PlanCommand>& planCommands() {
        planPlacements},
       {"reductions", "the programs that sum over axes, for each placement", &kReductionOptions,
        planReductions},
+      {"simulate", "how long each program takes on each placement on a machine, ranked",
+       &kSimulateOptions, planSimulate},
   };
   return kCommands;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/plan_reductions.hpp"
 
-#include "tools/plan_system.hpp"
+#include "tools/plan_machine.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <limits>
 
 namespace tenon::tools {
 
@@ -15,14 +15,14 @@ const std::vector<ProgramOption> kReductionOptions{
     {"axes", TENON_OPTION_STRING, nullptr, "processes along each axis of the job: 8,2,4"},
     {"reduce", TENON_OPTION_STRING, nullptr, "axes that are summed over, from 0: 0,2"},
     {"size", TENON_OPTION_INT, "5", "most instructions of a program"},
+    kMachineOption,
+    kAlgorithmOption,
+    kBytesOption,
     {"list", TENON_OPTION_FLAG, "false", "print every program"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
 namespace {
-
-// More than any program has; by_size has a number for each.
-constexpr TenonInt kMostSteps = 1'000;
 
 struct Request {
   std::vector<int> reduce;
@@ -30,22 +30,8 @@ struct Request {
   bool isList, isJson;
 };
 
-std::vector<int> axesOption() {
-  std::vector<int> axes;
-  for (TenonInt axis : sizesOption("reduce"))
-    if (axis < 0 || axis > std::numeric_limits<int>::max())
-      throw std::runtime_error(fmt::format("-reduce names the axis {}; axes count from 0", axis));
-    else
-      axes.push_back(static_cast<int>(axis));
-  return axes;
-}
-
 Request requestFromOptions() {
-  const TenonInt size = intOption("size");
-  if (size < 1 || size > kMostSteps)
-    throw std::runtime_error(
-        fmt::format("-size {} is not between 1 and {} instructions", size, kMostSteps));
-  return {axesOption(), static_cast<int>(size), flagOption("list"), flagOption("json")};
+  return {reducedAxesOption(), programSizeOption(), flagOption("list"), flagOption("json")};
 }
 
 // What is known of one placement.
@@ -55,19 +41,25 @@ struct Reduction {
   TenonInt programs = 0;
   Sizes bySize;
   std::vector<std::string> texts; // with -list
+  bool isPredicted = false;       // with -machine
+  std::string best;               // "" if there is nothing to do
+  double predicted = 0, allReduce = 0;
 };
 
-std::string programText(const ReductionPrograms& programs, TenonInt index) {
-  int steps = 0;
-  require(TenonReductionProgramsGetSize(programs, index, &steps));
-  std::string text(static_cast<std::size_t>(steps) * 64, '\0');
-  require(
-      TenonReductionProgramsGetText(programs, index, text.data(), static_cast<int>(text.size())));
-  text.resize(text.find('\0'));
-  return text;
+// The fastest program; of equals the first, which is the shortest.
+void predict(const PlannedMachine& machine, const ReductionPrograms& programs, Reduction& found) {
+  const std::vector<double> seconds = machine.predict(programs);
+  found.isPredicted = true;
+  if (seconds.empty())
+    return;
+  const auto least = std::min_element(seconds.begin(), seconds.end());
+  found.best = programText(programs, least - seconds.begin());
+  found.predicted = *least;
+  found.allReduce = seconds.front();
 }
 
-Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const Request& request) {
+Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const Request& request,
+                      const std::optional<PlannedMachine>& machine) {
   Reduction found;
   found.matrix = placements.matrix(index);
   found.hierarchy.resize(placements.system.size());
@@ -87,6 +79,8 @@ Reduction reductionOf(const PlannedPlacements& placements, TenonInt index, const
   }
   for (TenonInt i = 0; request.isList && i < found.programs; ++i)
     found.texts.push_back(programText(programs, i));
+  if (machine)
+    predict(*machine, programs, found);
   return found;
 }
 
@@ -100,6 +94,9 @@ std::string jsonOf(const Reduction& one, const Request& request) {
       list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", text);
     json += fmt::format(", \"list\": [{}]", list);
   }
+  if (one.isPredicted)
+    json += fmt::format(", \"best\": {}, \"predicted_s\": {}, \"allreduce_s\": {}",
+                        quoted(one.best), one.predicted, one.allReduce);
   return json + "}";
 }
 
@@ -120,6 +117,8 @@ void printText(TenonInt total, const std::vector<Reduction>& all, const Request&
       fmt::print("nothing to do\n");
     else
       fmt::print("{}, by size {}\n", counted(one.programs, "program"), textOf(one.bySize));
+    if (!one.best.empty())
+      fmt::print("  best {} s, AllReduce {} s: {}\n", one.predicted, one.allReduce, one.best);
     for (const std::string& text : one.texts)
       fmt::print("  {}\n", text);
   }
@@ -133,10 +132,11 @@ int planReductions() {
     if (request.isJson)
       printJson(0, {}, request);
   });
+  const auto machine = PlannedMachine::forSystem(placements.system);
   std::vector<Reduction> all;
   TenonInt total = 0;
   for (TenonInt i = 0; i < placements.count(); ++i) {
-    all.push_back(reductionOf(placements, i, request));
+    all.push_back(reductionOf(placements, i, request, machine));
     if (__builtin_add_overflow(total, all.back().programs, &total))
       throw std::runtime_error("the programs are more than can be counted; lower -size");
   }

@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/plan_system.hpp"
 
+#include "tools/program.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <limits>
 #include <stdexcept>
 
 namespace tenon::tools {
+
+namespace {
+
+// More than any program has; by_size has a number for each.
+constexpr TenonInt kMostSteps = 1'000;
+
+} // namespace
 
 Sizes sizesOption(const char* name) {
   char text[4096] = "";
@@ -41,8 +51,40 @@ bool flagOption(const char* name) {
   return value != TENON_FALSE;
 }
 
+std::vector<int> reducedAxesOption() {
+  std::vector<int> axes;
+  for (TenonInt axis : sizesOption("reduce"))
+    if (axis < 0 || axis > std::numeric_limits<int>::max())
+      throw std::runtime_error(fmt::format("-reduce names the axis {}; axes count from 0", axis));
+    else
+      axes.push_back(static_cast<int>(axis));
+  return axes;
+}
+
+int programSizeOption() {
+  const TenonInt size = intOption("size");
+  if (size < 1 || size > kMostSteps)
+    throw std::runtime_error(
+        fmt::format("-size {} is not between 1 and {} instructions", size, kMostSteps));
+  return static_cast<int>(size);
+}
+
+std::string programText(const ReductionPrograms& programs, TenonInt index) {
+  int steps = 0;
+  require(TenonReductionProgramsGetSize(programs, index, &steps));
+  std::string text(static_cast<std::size_t>(steps) * 64, '\0');
+  require(
+      TenonReductionProgramsGetText(programs, index, text.data(), static_cast<int>(text.size())));
+  text.resize(text.find('\0'));
+  return text;
+}
+
 PlannedPlacements PlannedPlacements::fromOptions(const std::function<void()>& printNone) {
-  PlannedPlacements made{sizesOption("system"), sizesOption("axes"), {}};
+  return on(sizesOption("system"), printNone);
+}
+
+PlannedPlacements PlannedPlacements::on(Sizes system, const std::function<void()>& printNone) {
+  PlannedPlacements made{std::move(system), sizesOption("axes"), {}};
   const TenonErrorCode code = TenonPlacementListCreate(
       static_cast<int>(made.system.size()), made.system.data(), static_cast<int>(made.axes.size()),
       made.axes.data(), made.list.out());
@@ -70,6 +112,18 @@ std::vector<Sizes> PlannedPlacements::matrix(TenonInt index) const {
 
 std::string counted(TenonInt count, const char* noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string quoted(const std::string& text) {
+  std::string made = "\"";
+  for (const char c : text)
+    if (c == '"' || c == '\\')
+      made += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      made += fmt::format("\\u{:04x}", static_cast<int>(c));
+    else
+      made += c;
+  return made + "\"";
 }
 
 std::string textOf(const Sizes& sizes) {

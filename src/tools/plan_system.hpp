@@ -24,12 +24,22 @@ struct PlannedPlacements {
   // As -system and -axes say. Axes that do not make up the system are a wrong call, and an answer too:
   // `printNone` gives it before the error is thrown.
   static PlannedPlacements fromOptions(const std::function<void()>& printNone);
+  static PlannedPlacements on(Sizes system, const std::function<void()>& printNone);
   TenonInt count() const;
   std::vector<Sizes> matrix(TenonInt index) const;
 };
 
 // "1 placement", "5 placements".
 std::string counted(TenonInt count, const char* noun);
+// The axes that -reduce names.
+std::vector<int> reducedAxesOption();
+// The limit that -size sets on the instructions of a program.
+int programSizeOption();
+// A program in the paper's notation.
+std::string programText(const ReductionPrograms& programs, TenonInt index);
+
+// With quotes, as JSON.
+std::string quoted(const std::string& text);
 // "[4,16]" and "[[1,2],[4,8]]": JSON, and the paper's notation.
 std::string textOf(const Sizes& sizes);
 std::string textOf(const std::vector<Sizes>& matrix);

@@ -4,6 +4,7 @@
 #include "tools/bench.hpp"
 #include "tools/check.hpp"
 #include "tools/indexes.hpp"
+#include "tools/info.hpp"
 #include "tools/plan.hpp"
 
 #include <tenon.h>
@@ -21,7 +22,7 @@ using tenon::tools::kExitUsage;
 struct Command {
   const char* name;
   const char* help;
-  void (*print)();                                                   // or
+  void (*print)();                                                   // without more words; or
   const std::vector<tenon::tools::ProgramOption>* options = nullptr; // a program's, and
   int (*run)() = nullptr;                                            // itself; or
   int (*runAlone)(int argc, char** argv) = nullptr;                  // without MPI
@@ -35,15 +36,6 @@ void printVersion() {
   std::printf("tenon %s\n", text);
 }
 
-void printInfo() {
-  char text[4096] = "";
-  TenonCallAbort(TenonGetBuildInfo(text, sizeof text));
-  std::fputs(text, stdout);
-  TenonCallAbort(TenonGetPerformanceAdvice(text, sizeof text));
-  if (text[0] != '\0')
-    std::printf("warning: %s\n", text);
-}
-
 const Command kCommands[] = {
     {"bench", "each movement of data beside its limit and MPI's own call (mpiexec -n 4 ...)",
      nullptr, &tenon::tools::kBenchOptions, tenon::tools::runBench},
@@ -51,7 +43,8 @@ const Command kCommands[] = {
      nullptr, &tenon::tools::kCheckOptions, tenon::tools::runCheck},
     {"errors", "the index of error codes, as a Markdown table", printErrorIndex},
     {"help", "list the commands", printHelp},
-    {"info", "what the library was built with and runs on, and what keeps it slow", printInfo},
+    {"info", "what the library was built with and runs on, and what keeps it slow",
+     tenon::tools::printInfo, &tenon::tools::kInfoOptions, tenon::tools::runInfo},
     {"options", "the index of options, as Markdown tables", printOptionIndex},
     {"plan", "placements of a job on a system, and the steps in which it may sum", nullptr, nullptr,
      nullptr, tenon::tools::runPlan},
@@ -125,7 +118,7 @@ int main(int argc, char** argv) {
   const Command& command = nearest(word);
   if (word != command.name)
     return refuse("unknown command", argv[1], command.name);
-  if (command.run)
+  if (command.run && (argc > 2 || !command.print))
     return tenon::tools::runProgram({command.name, *command.options, command.run}, argc, argv);
   if (command.runAlone)
     return command.runAlone(argc, argv);

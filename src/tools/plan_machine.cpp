@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/plan_machine.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tenon::tools {
+
+constinit const ProgramOption kMachineOption{
+    "machine", TENON_OPTION_STRING, nullptr,
+    "whose links give times: a100x16, ..., or a JSON file"};
+constinit const ProgramOption kAlgorithmOption{"algorithm", TENON_OPTION_STRING, "ring",
+                                               "of an AllReduce: ring or tree"};
+constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",
+                                           "that are summed on each device"};
+
+namespace {
+
+std::string textOption(const char* name) {
+  char text[4096] = "";
+  require(TenonOptionsGetString("-", name, text, sizeof text));
+  return text;
+}
+
+Machine machineOf(const std::string& name, TenonInt nodes) {
+  Machine machine;
+  require(TenonMachineCreateFromFile(name.c_str(), nodes, machine.out()));
+  return machine;
+}
+
+Sizes levelsOf(const Machine& machine, int* nodeLevel) {
+  int levels = 0;
+  require(TenonMachineGetCounts(machine, &levels, nullptr, nullptr));
+  Sizes sizes(levels);
+  for (int level = 0; level < levels; ++level) {
+    const char* name = nullptr;
+    require(TenonMachineGetLevel(machine, level, &name, &sizes[level]));
+    if (nodeLevel && std::strcmp(name, "node") == 0)
+      *nodeLevel = level;
+  }
+  return sizes;
+}
+
+PlannedMachine planned(const std::string& name, TenonInt nodes) {
+  PlannedMachine made;
+  made.name = name;
+  made.machine = machineOf(name, nodes);
+  made.system = levelsOf(made.machine, nullptr);
+  made.algorithm = textOption("algorithm");
+  if (made.algorithm != "ring" && made.algorithm != "tree")
+    throw std::runtime_error(fmt::format("-algorithm {} is neither ring nor tree", made.algorithm));
+  made.bytes = intOption("bytes");
+  if (made.bytes < 1)
+    throw std::runtime_error(fmt::format(
+        "-bytes {}: give the bytes that are summed on each device, at least 1", made.bytes));
+  return made;
+}
+
+} // namespace
+
+PlannedMachine PlannedMachine::fromOptions(TenonInt nodes) {
+  const std::string name = textOption("machine");
+  if (name.empty())
+    throw std::runtime_error("-machine is missing; give a name such as a100x16, or a JSON file");
+  return planned(name, nodes);
+}
+
+std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
+  const std::string name = textOption("machine");
+  if (name.empty()) {
+    if (intOption("bytes") != 0)
+      throw std::runtime_error("-bytes needs -machine, whose links they load");
+    return std::nullopt;
+  }
+  int node = -1;
+  const Sizes described = levelsOf(machineOf(name, 0), &node);
+  const bool mayResize = node >= 0 && described.size() == system.size() && system[node] > 0;
+  return planned(name, mayResize ? system[node] : 0);
+}
+
+std::vector<double> PlannedMachine::predict(const ReductionPrograms& programs) const {
+  TenonInt count = 0;
+  require(TenonReductionProgramsGetCount(programs, &count));
+  std::vector<double> seconds(count);
+  if (count > 0)
+    require(TenonReductionProgramsPredict(
+        programs, machine, algorithm == "ring" ? TENON_REDUCTION_RING : TENON_REDUCTION_TREE,
+        static_cast<double>(bytes), seconds.data()));
+  return seconds;
+}
+
+} // namespace tenon::tools
