@@ -91,7 +91,7 @@ LocalTopology::LocalTopology(const std::string& synthetic, int first, int last)
 
 std::string LocalTopology::library() {
   const unsigned version = hwloc_get_api_version();
-  return fmt::format("hwloc {}.{}.{}", version >> 16, (version >> 8) & 0xff, version & 0xff);
+  return fmt::format("interface {}.{}", version >> 16, (version >> 8) & 0xff);
 }
 
 std::vector<Index> LocalTopology::ownPlace() const {

@@ -19,7 +19,7 @@ public:
   LocalTopology(const std::string& synthetic, int first, int last);
   ~LocalTopology();
 
-  // "hwloc 2.9.0", or "none" with the reason.
+  // "interface 2.8", or "none" with what to do about it.
   static std::string library();
   // The levels of all places below: package, numa, l3, core.
   static const std::vector<std::string>& levels();

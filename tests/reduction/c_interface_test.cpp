@@ -169,5 +169,43 @@ TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   expectCode(TENON_ERR_NULL, TenonPlacementListGetCount(list_, nullptr), {"count is NULL"});
 }
 
+TEST_F(ReductionC, PredictsTimesOnAMachine) {
+  makePrograms(4, {0}, 5); // [[4 2] [1 2] [1 4]]: axis 0 on both levels
+  TenonMachine machine = nullptr;
+  const char* names[] = {"node", "gpu"};
+  const TenonInt sizes[] = {4, 16};
+  expectSuccess(TenonMachineCreate("m", 2, names, sizes, &machine));
+  expectSuccess(TenonMachineAddLink(machine, "nic", 0, 1, 2.0, 0, TENON_LINK_LEAVING));
+  TenonInt count = 0;
+  expectSuccess(TenonReductionProgramsGetCount(programs_, &count));
+  ASSERT_EQ(count, 47);
+  std::vector<double> seconds(count, -1);
+  expectSuccess(
+      TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_RING, 16, seconds.data()));
+  // Eight groups, of eight devices on four nodes, leave each node: 8 x 2 x 7/8 x 16 B / (2 B/s).
+  EXPECT_DOUBLE_EQ(seconds[0], 112);
+  expectSuccess(
+      TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_TREE, 16, seconds.data()));
+  EXPECT_DOUBLE_EQ(seconds[0], 128);
+  expectCode(TENON_ERR_ARG,
+             TenonReductionProgramsPredict(
+                 programs_, machine, static_cast<TenonReductionAlgorithm>(5), 16, seconds.data()),
+             {"algorithm is 5"});
+  expectCode(
+      TENON_ERR_ARG,
+      TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_RING, -1, seconds.data()),
+      {"bytes is -1"});
+  expectCode(TENON_ERR_NULL,
+             TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_RING, 1, nullptr),
+             {"seconds is NULL"});
+  expectSuccess(TenonMachineDestroy(&machine));
+  expectSuccess(TenonMachineCreate("n", 1, names, sizes, &machine));
+  expectCode(
+      TENON_ERR_SHAPE,
+      TenonReductionProgramsPredict(programs_, machine, TENON_REDUCTION_RING, 1, seconds.data()),
+      {"machine 'n' has levels [4], but the placement is on [4,16]"});
+  expectSuccess(TenonMachineDestroy(&machine));
+}
+
 } // namespace
 } // namespace tenon::test

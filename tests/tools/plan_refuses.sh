@@ -17,7 +17,7 @@ refused() {
   fi
 }
 
-refused "There are placements, reductions" plan
+refused "There are placements, reductions, simulate" plan
 refused "unknown command 'place'" plan place
 refused "did you mean '-system'" plan placements -sistem 4
 refused "unknown argument '4'" plan placements 4
@@ -37,4 +37,19 @@ refused "the axis -1" plan reductions -system 4 -axes 4 -reduce -1
 refused "named twice" plan reductions -system 4 -axes 4 -reduce 0,0
 refused "-size 0" plan reductions -system 4 -axes 4 -reduce 0 -size 0
 refused "expected an integer" plan reductions -system 4 -axes 4 -reduce 0 -size five
+refused "-bytes needs -machine" plan reductions -system 4 -axes 4 -reduce 0 -bytes 8
+refused "-bytes 0: give the bytes" plan reductions -system 4,16 -axes 64 -reduce 0 -machine a100x16
+refused "machine 'a100x16' has levels [4,16], but the placement is on [4,8]" \
+  plan reductions -system 4,8 -axes 32 -reduce 0 -machine a100x16 -bytes 8
+refused "-machine is missing" plan simulate -axes 64 -reduce 0 -bytes 8
+refused "known are: a100x16, cluster4, cpu2s, v100x8" \
+  plan simulate -machine b200 -axes 64 -reduce 0 -bytes 8
+refused "has no level 'node'" plan simulate -machine cpu2s -nodes 2 -axes 64 -reduce 0 -bytes 8
+refused "has size -1" plan simulate -machine a100x16 -nodes -1 -axes 64 -reduce 0 -bytes 8
+refused "-algorithm star" \
+  plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -algorithm star
+refused "0 placements: the axes [63] make 63" \
+  plan simulate -machine a100x16 -axes 63 -reduce 0 -bytes 8
+refused "cannot write './nowhere/chart.svg': No such file" \
+  plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -chart ./nowhere/chart.svg
 exit $status

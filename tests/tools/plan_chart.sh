@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The chart of `tenon plan simulate`: a whole SVG with a mark for each program, written at one stroke.
+# usage: plan_chart.sh TENON FOLDER
+set -eu
+tenon=$1 folder=$2
+rm -rf "$folder"
+mkdir -p "$folder"
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+simulate() {
+  "$tenon" plan simulate -machine a100x16 -nodes 2 -axes 2,16 -reduce 1 -bytes 1000000 "$@"
+}
+simulate -chart "$folder/chart.svg" >"$folder/text"
+chart=$(<"$folder/chart.svg")
+[[ $chart == "<svg "*"</svg>" ]] || fail "not a whole SVG: $chart"
+[[ ! -e $folder/chart.svg.part ]] || fail "the part file is left"
+# 47 and 3 programs, of which 2 are single AllReduces; and 2 dots in the legend.
+[[ $(grep -c '<path ' <<<"$chart") == 48 ]] || fail "expected 48 crosses"
+[[ $(grep -c '<circle ' <<<"$chart") == 4 ]] || fail "expected 4 dots"
+[[ $chart == *'>[[1,2],[2,8]]<'* ]] || fail "a placement is missing in the legend"
+if command -v xmllint >/dev/null; then
+  xmllint --noout "$folder/chart.svg"
+fi
+
+# What cannot be written leaves what was there.
+mkdir "$folder/folder.svg"
+if simulate -chart "$folder/folder.svg" >"$folder/text" 2>&1; then
+  fail "a folder was overwritten"
+fi
+[[ -d $folder/folder.svg && ! -e $folder/folder.svg.part ]] || fail "the folder has changed"
