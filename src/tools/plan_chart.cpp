@@ -128,9 +128,11 @@ std::string drawChart(const std::string& title, const std::vector<std::string>& 
                   "placement, the colour its matrix</text>\n",
                   kWidth, height, kLeft, escaped(title));
   svg += axes(scale);
-  for (std::size_t i = 0; i < points.size(); ++i)
-    svg +=
-        mark(points[i], kLeft + (static_cast<double>(i) + 0.5) * step, scale.y(points[i].seconds));
+  for (const bool isDot : {false, true}) // dots lie on top
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (points[i].isAllReduce == isDot)
+        svg += mark(points[i], kLeft + (static_cast<double>(i) + 0.5) * step,
+                    scale.y(points[i].seconds));
   return svg + legend(series) + "</svg>\n";
 }
 

@@ -16,7 +16,7 @@ plant() {
   rm -rf tree
   mkdir -p tree/src/{sys,geometry,comm,io} tree/outside tree/tests/sys
   printf '# floor room uses\n0 sys\n1 geometry sys\n2 comm geometry\n3 io comm\n' >tree/src/rooms.txt
-  touch tree/outside/{mpi.h,hdf5.h,cblas.h}
+  touch tree/outside/{mpi.h,hdf5.h,cblas.h,hwloc.h}
   echo '#include <sys/stat.h> // getenv( in a comment is none' >tree/src/sys/a.hpp
   printf '#include "sys/a.hpp"\n#include <cstdlib>\nchar* home() { return std::getenv("HOME"); }\n' \
     >tree/src/sys/a.cpp
@@ -73,6 +73,8 @@ plant && echo '#include <hdf5.h>' >>tree/src/comm/c.cpp
 expect "the room comm reaches hdf5.h"
 plant && echo '#include <cblas.h>' >>tree/src/comm/c.cpp
 expect "the room comm reaches cblas.h"
+plant && echo '#include <hwloc.h>' >>tree/src/comm/c.cpp
+expect "the room comm reaches hwloc.h"
 for word in 'std::getenv("A")' 'std::abort()' 'std::printf("x")' 'std::puts("x")' '(void)std::cout'; do
   plant && printf '#include <cstdio>\n#include <cstdlib>\n#include <iostream>\nvoid g() { %s; }\n' \
     "$word" >>tree/src/comm/c.cpp

@@ -21,6 +21,11 @@ if [[ $("$prefix/bin/tenon" --version) != "tenon $version" ]]; then
   exit 1
 fi
 
+if ! "$prefix/bin/tenon" plan simulate -machine cpu2s -axes 32 -reduce 0 -bytes 8 >"$build/plan.log"; then
+  echo "fault: the installed command does not find the installed machines"
+  exit 1
+fi
+
 echo "== find_package"
 "$cmake" -S "$here/consumer" -B "$build/consumer" -DCMAKE_PREFIX_PATH="$prefix" \
   -DCMAKE_C_COMPILER="$cc" -DCMAKE_CXX_COMPILER="$cxx" -DTENON_VERSION="$version"
