@@ -79,14 +79,14 @@ JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vec
             node.size() > kNameLength ? node.size() - kNameLength : 0);
   std::copy(place.begin(), place.end(), mine.place.begin());
   PlacedDevices placed{"rank", {"node"}, {}};
-  for (const std::string& level : LocalTopology::levels())
-    placed.levels.push_back(level);
+  const auto& levels = LocalTopology::levels();
+  placed.levels.insert(placed.levels.end(), levels.begin(), levels.end());
   std::map<std::array<char, kNameLength>, Index> nodes;
   for (const Message& message : gather(comm, mine)) {
     const Index number = nodes.emplace(message.node, nodes.size()).first->second;
     placed.places.push_back({number});
     placed.places.back().insert(placed.places.back().end(), message.place.begin(),
-                                message.place.end());
+                                message.place.begin() + levels.size());
   }
   return joinPlaces("this job", placed);
 }
@@ -105,6 +105,8 @@ JoinedPlaces findJobMachine(Communicator& comm) {
     return seen;
   });
   JoinedPlaces found = joinJob(comm, mine.node, mine.place);
+  found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
+                     LocalTopology::notes().end());
   found.machine = mine.described ? *mine.described : withAssumedLinks(found.machine, mine.rates);
   return found;
 }

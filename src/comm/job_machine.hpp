@@ -17,7 +17,7 @@ namespace tenon {
 // each rank, and a NIC for each node as fast as a port. Collective; on an error all ranks fail alike.
 JoinedPlaces findJobMachine(Communicator& comm);
 
-// The same for a node and a place that a test names.
+// The same without links, for a node and a place (of LocalTopology::levels()) that a test names.
 JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place);
 
 // The machine of a file for so many ranks. Throws TENON_ERR_ARG if it has another number of devices.

@@ -14,13 +14,12 @@
 
 namespace tenon {
 
-const std::vector<std::string>& LocalTopology::levels() {
-  static const std::vector<std::string> names{"package", "numa", "l3", "core"};
-  return names;
-}
-
 JoinedPlaces localMachine(const LocalTopology& topology) {
-  return joinPlaces("this computer", {"core", LocalTopology::levels(), topology.corePlaces()});
+  JoinedPlaces found =
+      joinPlaces("this computer", {"core", LocalTopology::levels(), topology.corePlaces()});
+  found.notes.insert(found.notes.end(), LocalTopology::notes().begin(),
+                     LocalTopology::notes().end());
+  return found;
 }
 
 LocalTopology::~LocalTopology() = default;
@@ -89,6 +88,16 @@ LocalTopology::LocalTopology(const std::string& synthetic, int first, int last)
   hwloc_bitmap_set_range(impl_->own, static_cast<unsigned>(first), last);
 }
 
+const std::vector<std::string>& LocalTopology::levels() {
+  static const std::vector<std::string> names{"package", "numa", "l3", "core"};
+  return names;
+}
+
+const std::vector<std::string>& LocalTopology::notes() {
+  static const std::vector<std::string> none;
+  return none;
+}
+
 std::string LocalTopology::library() {
   const unsigned version = hwloc_get_api_version();
   return fmt::format("interface {}.{}", version >> 16, (version >> 8) & 0xff);
@@ -120,20 +129,27 @@ LocalTopology::LocalTopology(const std::string&, int, int) {
   throw Error(TENON_ERR_SUPPORT, "Tenon was built without hwloc, which synthetic computers need");
 }
 
+const std::vector<std::string>& LocalTopology::levels() {
+  static const std::vector<std::string> none;
+  return none;
+}
+
+const std::vector<std::string>& LocalTopology::notes() {
+  static const std::vector<std::string> one{
+      "Tenon was built without hwloc, so packages, caches and cores are not seen"};
+  return one;
+}
+
 std::string LocalTopology::library() {
   return "none; build with hwloc (Debian: libhwloc-dev) to see packages, caches and bindings";
 }
 
 std::vector<Index> LocalTopology::ownPlace() const {
-  return std::vector<Index>(levels().size(), kNoUnit);
+  return {};
 }
 
 std::vector<std::vector<Index>> LocalTopology::corePlaces() const {
-  const Index processors = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<std::vector<Index>> places;
-  for (Index core = 0; core < processors; ++core)
-    places.push_back({0, 0, 0, core});
-  return places;
+  return std::vector<std::vector<Index>>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
 #endif

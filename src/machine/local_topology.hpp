@@ -21,8 +21,10 @@ public:
 
   // "interface 2.8", or "none" with what to do about it.
   static std::string library();
-  // The levels of all places below: package, numa, l3, core.
+  // The levels of all places below: package, numa, l3, core; none without hwloc.
   static const std::vector<std::string>& levels();
+  // What is not seen for lack of hwloc.
+  static const std::vector<std::string>& notes();
   // The units that hold all processors which this process may run on; kNoUnit where none does.
   std::vector<Index> ownPlace() const;
   // Of each core, by number.
