@@ -41,48 +41,67 @@ Index unboundDevice(const std::vector<Place>& places, std::size_t level) {
   return -1;
 }
 
-} // namespace
-
-JoinedPlaces joinPlaces(std::string name, const PlacedDevices& placed) {
-  const auto& places = placed.places;
-  if (places.empty())
-    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has no devices", name));
-  const auto devices = static_cast<Index>(places.size());
+// What becomes of the levels of a place.
+struct Sorted {
   std::vector<Level> levels;
-  std::vector<std::size_t> kept;
-  std::vector<std::string> notes, unbound;
+  std::vector<std::size_t> kept; // of the places' levels
+  std::vector<std::string> notes;
+};
+
+void noteUnbound(const PlacedDevices& placed, const std::vector<std::string>& levels, Index device,
+                 std::vector<std::string>& notes) {
+  if (!levels.empty())
+    notes.push_back(fmt::format("{} {} is bound to no single {}, so these levels are left out: {}; "
+                                "start the ranks bound to cores to see them",
+                                placed.device, device, levels.front(), joined(levels)));
+}
+
+Sorted sortLevels(const PlacedDevices& placed) {
+  const auto devices = static_cast<Index>(placed.places.size());
+  Sorted sorted;
+  std::vector<std::string> unbound;
   Index units = 1, unboundFirst = -1;
   for (std::size_t l = 0; l < placed.levels.size(); ++l) {
-    if (const Index device = unboundDevice(places, l); device >= 0) {
+    if (const Index device = unboundDevice(placed.places, l); device >= 0) {
       unboundFirst = unbound.empty() ? device : unboundFirst;
       unbound.push_back(placed.levels[l]);
       continue;
     }
-    const Count count = countUnits(places, l);
+    const Count count = countUnits(placed.places, l);
     if (count.least != count.most) {
-      notes.push_back(fmt::format("level '{}' is left out: its units hold from {} to {} {}s",
-                                  placed.levels[l], count.least, count.most, placed.device));
-    } else if (count.units % units == 0 && count.units > units && count.units < devices) {
-      levels.push_back({placed.levels[l], count.units / units});
-      kept.push_back(l);
+      sorted.notes.push_back(fmt::format("level '{}' is left out: its units hold from {} to {} {}s",
+                                         placed.levels[l], count.least, count.most, placed.device));
+    } else if (count.units > units && count.units < devices) {
+      sorted.levels.push_back({placed.levels[l], count.units / units});
+      sorted.kept.push_back(l);
       units = count.units;
     }
   }
-  if (!unbound.empty())
-    notes.push_back(fmt::format("{} {} is bound to no single {}, so these levels are left out: {}; "
-                                "start the ranks bound to cores to see them",
-                                placed.device, unboundFirst, unbound.front(), joined(unbound)));
-  levels.push_back({placed.device, devices / units});
+  noteUnbound(placed, unbound, unboundFirst, sorted.notes);
+  sorted.levels.push_back({placed.device, devices / units});
+  return sorted;
+}
+
+// Devices unit by unit of the kept levels. A unit is known by its number and those of all above it.
+std::vector<Index> orderOf(const std::vector<Place>& places, const std::vector<std::size_t>& kept) {
   std::vector<Index> order(places.size());
   std::iota(order.begin(), order.end(), 0);
+  const std::size_t length = kept.empty() ? 0 : kept.back() + 1;
   std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) {
-    for (const std::size_t l : kept) // with all above it, which equal numbers need to be told apart
-      for (std::size_t i = 0; i <= l; ++i)
-        if (places[a][i] != places[b][i])
-          return places[a][i] < places[b][i];
-    return false;
+    return std::lexicographical_compare(places[a].begin(), places[a].begin() + length,
+                                        places[b].begin(), places[b].begin() + length);
   });
-  return {Machine::make(std::move(name), std::move(levels)), std::move(order), std::move(notes)};
+  return order;
+}
+
+} // namespace
+
+JoinedPlaces joinPlaces(std::string name, const PlacedDevices& placed) {
+  if (placed.places.empty())
+    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has no devices", name));
+  Sorted sorted = sortLevels(placed);
+  return {Machine::make(std::move(name), std::move(sorted.levels)),
+          orderOf(placed.places, sorted.kept), std::move(sorted.notes)};
 }
 
 } // namespace tenon
