@@ -37,8 +37,8 @@ typedef struct TenonDTensor_s* TenonDTensor;     /**< a distributed tensor */
 typedef struct TenonLinearOp_s* TenonLinearOp;   /**< a linear map between distributed tensors */
 typedef struct TenonLayer_s* TenonLayer;         /**< a differentiable map with parameters */
 typedef struct TenonMachine_s* TenonMachine; /**< levels of devices and the links between them */
-typedef struct TenonOptimizer_s* TenonOptimizer; /**< steps the parameters of a layer */
-typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
+typedef struct TenonOptimizer_s* TenonOptimizer;         /**< steps the parameters of a layer */
+typedef struct TenonDataset_s* TenonDataset;             /**< labelled samples in batches */
 typedef struct TenonPlacementList_s* TenonPlacementList; /**< placements of a job on a system */
 typedef struct TenonReductionPrograms_s* TenonReductionPrograms; /**< ways to sum on a system */
 /**@}*/
