@@ -24,14 +24,14 @@ std::vector<std::string> wordsOf(const char* choices) {
 ConversionOptions::ConversionOptions() {
   addChoices();
   // With slow messages few of them and an overlapped halo pay.
-  addUnlessGiven("-tenon_machine_latency", {"1e-6", "1"});
+  addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, true});
 }
 
-void ConversionOptions::addUnlessGiven(const std::string& key, std::vector<std::string> choices) {
+void ConversionOptions::addUnlessGiven(Option option) {
   TenonBool isGiven = TENON_FALSE;
-  require(TenonOptionsHas("", key.c_str() + sizeof kStart - 1, &isGiven));
+  require(TenonOptionsHas("", option.key.c_str() + sizeof kStart - 1, &isGiven));
   if (!isGiven)
-    open_.push_back({key, std::move(choices)});
+    open_.push_back(std::move(option));
 }
 
 void ConversionOptions::addChoices() {
@@ -43,17 +43,24 @@ void ConversionOptions::addChoices() {
     require(TenonOptionsGetDeclared(i, nullptr, &key, &type, nullptr, nullptr, &choices));
     const std::string name = key, start = std::string(kStart) + kOwner;
     if (type == TENON_OPTION_CHOICE && name.compare(0, start.size(), start) == 0)
-      addUnlessGiven(name, wordsOf(choices));
+      addUnlessGiven({name, wordsOf(choices)});
   }
+}
+
+// So that a case without conversions is no reason to report it as unused.
+void ConversionOptions::read(const Option& option) {
+  const char* name = option.key.c_str() + sizeof kStart - 1;
+  char text[32] = "";
+  double number = 0;
+  require(option.isReal ? TenonOptionsGetReal("", name, &number)
+                        : TenonOptionsGetString("", name, text, sizeof text));
 }
 
 void ConversionOptions::draw(Case& c) const {
   for (const Option& option : open_) {
     const std::string choice = c.draw.of(option.choices);
     require(TenonOptionsSet(option.key.c_str(), choice.c_str()));
-    // Read, so that a case without conversions is no reason to report it as unused.
-    char read[32] = "";
-    require(TenonOptionsGetString("", option.key.c_str() + sizeof kStart - 1, read, sizeof read));
+    read(option);
     c.text += " " + option.key + " " + choice;
   }
 }

@@ -17,9 +17,11 @@ private:
   struct Option {
     std::string key;
     std::vector<std::string> choices;
+    bool isReal = false;
   };
   void addChoices();
-  void addUnlessGiven(const std::string& key, std::vector<std::string> choices);
+  void addUnlessGiven(Option option);
+  static void read(const Option& option);
 
   std::vector<Option> open_;
 };
