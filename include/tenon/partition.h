@@ -41,6 +41,24 @@ TENON_EXTERN TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axe
                                                           const int extents[], const int ranks[],
                                                           TenonPartition* partition) TENON_NOEXCEPT;
 
+/** @brief A mesh placed on the levels of a machine by a parallelism matrix, see
+ *         TenonPlacementListCreate(). Collective on `comm`.
+ *
+ *  Rank r is the device r of the machine, level by level, and stands where the placement has that
+ *  device. So ranks are reordered: data that lie on the ranks in another order already, such as a
+ *  solver's, want a mesh in that order, and a repartition to this one.
+ *
+ *  @param[in] axes    number of mesh axes, at least 1
+ *  @param[in] levels  number of levels, at least 1
+ *  @param[in] matrix  [axes * levels] axis by axis, into how many parts each level splits the axis;
+ *                     the product of a row is the extent of its axis
+ *
+ *  The other parameters and the errors are those of TenonPartitionCreate().
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
+                                                       const TenonInt matrix[],
+                                                       TenonPartition* partition) TENON_NOEXCEPT;
+
 /** @brief The number of mesh axes. Not collective. */
 TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
                                                   int* axes) TENON_NOEXCEPT;

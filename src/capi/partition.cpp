@@ -2,6 +2,7 @@
 #include "comm/partition.hpp"
 
 #include "capi/collective.hpp"
+#include "reduction/placement.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/partition.h>
@@ -31,6 +32,34 @@ int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
                               fmt::join(extents, "x"), comm.size()));
   }
   return static_cast<int>(size);
+}
+
+std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int levels) {
+  if (axes < 1 || levels < 1)
+    throw Error(TENON_ERR_ARG, fmt::format("a placement needs at least one axis and one level, but "
+                                           "axes is {} and levels is {}",
+                                           axes, levels));
+  required(matrix, "matrix");
+  std::vector<std::vector<Index>> rows;
+  for (int axis = 0; axis < axes; ++axis)
+    rows.push_back(listOf(matrix + std::size_t(axis) * levels, levels, "matrix"));
+  return rows;
+}
+
+// Row-major in the extents that the placement gives.
+MeshPtr meshOf(const Placement& placement, const Communicator& comm) {
+  std::vector<int> extents;
+  for (const std::vector<Index>& row : placement.matrix())
+    extents.push_back(deviceCount(row));
+  std::vector<int> ranks(sizeOf(extents, comm));
+  for (int device = 0; device < placement.devices(); ++device) {
+    const std::vector<Index> coordinates = placement.coordinates(device);
+    Index position = 0;
+    for (std::size_t axis = 0; axis < extents.size(); ++axis)
+      position = position * extents[axis] + coordinates[axis];
+    ranks[position] = device;
+  }
+  return Mesh::make(std::move(extents), std::move(ranks));
 }
 
 template <class RanksOf>
@@ -68,6 +97,21 @@ TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axes, const int 
   return guard(__func__, [&] {
     create(
         comm, axes, extents, [&](int size) { return listOf(ranks, size, "ranks"); }, partition);
+  });
+}
+
+TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
+                                          const TenonInt matrix[],
+                                          TenonPartition* partition) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    createTogether(
+        *own, partition, "partition", "the placed mesh",
+        [&] {
+          return makeRef<Partition>(own, meshOf(Placement(rowsOf(matrix, axes, levels)), *own));
+        },
+        [](const Ref<Partition>& made) { return made->mesh().describe(); });
   });
 }
 

@@ -9,7 +9,7 @@ std::string describeTraffic(const Conversion& conversion) {
   Traffic most;
   Index all = 0;
   for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
-    const Traffic sent = sentOnRoute(conversion.route(), rank);
+    const Traffic sent = conversion.trafficOf(rank);
     most.messages = std::max(most.messages, sent.messages);
     most.cells = std::max(most.cells, sent.cells);
     all += sent.cells;

@@ -4,6 +4,8 @@
 #include "comm/agreement.hpp"
 #include "linop/algebra.hpp"
 #include "linop/collective_step.hpp"
+#include "linop/reduction_op.hpp"
+#include "linop/reduction_policy.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 
@@ -55,6 +57,10 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
       traffic_(sentOnRoute(route_, comm->rank())),
       marginsOnly_(domain().withoutMargins() == range().withoutMargins() &&
                    !(domain().hasMargins() && range().hasMargins())) {
+  if (policy.mode != RouteMode::Exchange)
+    chain_ = makeReduction();
+  if (chain_)
+    return;
   if (isOneExchange()) {
     executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title(),
                       domain().describe() + " -> " + range().describe(), transport);
@@ -67,6 +73,31 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
   for (const RouteStep& step : route_)
     steps.push_back(makeStep(step));
   chain_ = compose(std::move(steps));
+}
+
+// NULL unless a program is to sum over axes of several ranks.
+LinearOpRef Conversion::makeReduction() {
+  const ReductionPolicy policy = ReductionPolicy::fromOptions();
+  const std::vector<int> axes = summedAxes(domain(), range());
+  if (!policy.program || axes.empty())
+    return {};
+  const Hierarchy machine = policy.machine.empty() ? Hierarchy{comm()->size()} : policy.machine;
+  policyText_ += policy.agreedText();
+  ReductionPlan plan;
+  collectively(
+      *comm(), "the reduction of a conversion",
+      [&] {
+        plan = {reductionHierarchy(domain().mesh(), axes, machine), *policy.program,
+                LinkRates::fromOptions()};
+        return 0;
+      },
+      [&](int) { return agreedText(); });
+  if (plan.hierarchy.empty())
+    return {};
+  const auto reduction =
+      makeRef<ReductionOp>(comm(), domain(), range(), dataType(), std::move(plan), transport_);
+  traffic_ = reduction->trafficOf(comm()->rank());
+  return reduction;
 }
 
 LinearOpRef Conversion::makeStep(const RouteStep& step) const {
@@ -92,12 +123,20 @@ std::string Conversion::describe() const {
   if (executor_)
     return text + "; in one exchange" + predicted(route_.front()) + "; transport " +
            executor_->describeTransport();
+  if (const auto* reduction = dynamic_cast<const ReductionOp*>(chain_.get()))
+    return text + reduction->describeSteps();
   for (const RouteStep& step : route_) {
     const Traffic sent = sentInStep(step, comm()->rank());
     text += fmt::format("\n  {} to {}: {} messages, {} bytes{}", step.name(), step.to.describe(),
                         sent.messages, sent.cells * size, predicted(step));
   }
   return text;
+}
+
+Traffic Conversion::trafficOf(int rank) const {
+  if (const auto* reduction = dynamic_cast<const ReductionOp*>(chain_.get()))
+    return reduction->trafficOf(rank);
+  return sentOnRoute(route_, rank);
 }
 
 Index Conversion::bufferBytes() const {

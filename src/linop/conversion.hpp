@@ -15,7 +15,8 @@ class Conversion final : public LinearOp {
 public:
   // Collective. Without communication, unless the route has collectives: then ranks agree, and may
   // create a communicator. Throws TENON_ERR_SHAPE if the global shapes differ, TENON_ERR_SUPPORT if
-  // the transport is not to be had.
+  // the transport is not to be had. What -tenon_reduction says holds for a sum over mesh axes and no
+  // more, unless the policy wants one exchange.
   Conversion(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
              const RoutePolicy& policy = RoutePolicy::fromOptions())
       : Conversion(comm, from, to, type, chosenTransport(), policy) {}
@@ -36,6 +37,8 @@ public:
   const Route& route() const noexcept { return route_; }
   // What this rank sends in one Apply, all steps together.
   Traffic traffic() const noexcept { return traffic_; }
+  // What any rank sends.
+  Traffic trafficOf(int rank) const;
   Index bufferBytes() const override;
 
 private:
@@ -43,6 +46,7 @@ private:
              const RoutePolicy& policy);
   bool isOneExchange() const { return route_.size() == 1 && !route_.front().collective; }
   LinearOpRef makeStep(const RouteStep& step) const;
+  LinearOpRef makeReduction();
   // Where only margins are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {
     return executor_ && marginsOnly_ && action.isPlain() && executor_->isInPlace(action);
@@ -58,7 +62,7 @@ private:
   Traffic traffic_;
   bool marginsOnly_;
   std::optional<ScheduleExecutor> executor_; // of a route that is one exchange
-  LinearOpRef chain_;                        // of the steps of any other
+  LinearOpRef chain_;                        // of the steps of any other; or a ReductionOp
 };
 
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may

@@ -17,6 +17,26 @@ std::vector<int> upTo(int devices) {
   return all;
 }
 
+// What the first device that has not all of the sum is left with.
+std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
+  std::size_t device = 0;
+  while (states[device] == goal[device])
+    ++device;
+  const DeviceState& left = states[device];
+  std::string text = fmt::format("with two devices on each level, device {} is left with {} of {} "
+                                 "chunks",
+                                 device, left.heldRows(), left.rows());
+  for (int row = 0; row < left.rows(); ++row) {
+    int contributors = 0;
+    for (int column = 0; column < left.columns(); ++column)
+      contributors += left.has(row, column) ? 1 : 0;
+    if (contributors > 0 && contributors < left.columns())
+      return text + fmt::format(", and with {} of {} addends in chunk {}", contributors,
+                                left.columns(), row);
+  }
+  return text;
+}
+
 } // namespace
 
 Hierarchy levelsOfTwo(int levels) {
@@ -78,12 +98,13 @@ void checkReduces(const Program& program, int levels) {
       throw Error(TENON_ERR_ARG, fmt::format("step {}, {}, cannot be done: {}", i + 1,
                                              program[i].describe(), sentenceOf(refusal)));
   }
-  if (states != goalStates(devices, {upTo(devices)}))
+  const DeviceStates goal = goalStates(devices, {upTo(devices)});
+  if (states != goal)
     throw Error(
         TENON_ERR_ARG,
         fmt::format("the program '{}' does not end with the whole sum on every device of a "
-                    "hierarchy of {} levels; tenon plan reductions -list prints those that do",
-                    describe(program), levels));
+                    "hierarchy of {} levels: {}; tenon plan reductions -list prints those that do",
+                    describe(program), levels, shortOf(goal, states)));
 }
 
 } // namespace tenon

@@ -28,6 +28,39 @@ TEST_F(CApi, PartitionKnowsItsMeshAndThisRanksPlace) {
   expectSuccess(TenonPartitionDestroy(&made));
 }
 
+// Digits, level by level: of axis 0 and axis 1 on the first level, then on the second.
+TEST_F(CApi, APlacedMeshHasItsRanksLevelByLevel) {
+  const int n = worldSize();
+  if (n % 4 != 0)
+    GTEST_SKIP() << "two levels of two axes";
+  const TenonInt matrix[4] = {2, n / 4, 1, 2};
+  TenonPartition made = nullptr;
+  expectSuccess(TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &made));
+  int got[2] = {}, coordinates[2] = {};
+  expectSuccess(TenonPartitionGetExtents(made, got));
+  expectSuccess(TenonPartitionGetCoordinates(made, coordinates));
+  EXPECT_EQ(got[0], n / 2);
+  EXPECT_EQ(got[1], 2);
+  const int outer = worldRank() / (n / 2), inner = worldRank() % (n / 2);
+  EXPECT_EQ(coordinates[0], outer * (n / 4) + inner / 2);
+  EXPECT_EQ(coordinates[1], inner % 2);
+  expectSuccess(TenonPartitionDestroy(&made));
+}
+
+TEST_F(CApi, ABadPlacementFailsAlikeOnAllRanks) {
+  TenonPartition made = nullptr;
+  const TenonInt large[2] = {worldSize(), 2}, none[2] = {1, 0};
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, large, &made),
+                   {"does not fit"});
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, none, &made),
+                   {"size 0"});
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 0, none, &made),
+                   {"levels is 0"});
+  expectCommonCode(TENON_ERR_NULL, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 1, 2, nullptr, &made),
+                   {"matrix is NULL"});
+  EXPECT_EQ(made, nullptr);
+}
+
 TEST_F(CApi, RanksOutsideAMeshHoldItToo) {
   const int one = 1;
   TenonPartition made = nullptr;

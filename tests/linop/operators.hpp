@@ -11,6 +11,7 @@
 #include "linop/local_op.hpp"
 #include "linop/memory_op.hpp"
 #include "linop/primitive.hpp"
+#include "linop/reduction_op.hpp"
 #include "linop/shell.hpp"
 #include "support/world.hpp"
 
@@ -165,10 +166,20 @@ inline std::vector<NamedOp> boundaryOps() {
   };
 }
 
+// Over all ranks, as a level.
+inline LinearOpRef reduction(const Layout& from, const Layout& to, TenonDataType type) {
+  ReductionPlan plan;
+  if (world()->size() > 1)
+    plan = {{world()->size()},
+            parseProgram("(0, InsideGroup, ReduceScatter), (0, InsideGroup, AllGather)")};
+  return makeRef<ReductionOp>(world(), from, to, type, plan);
+}
+
 inline std::vector<NamedOp> otherOps() {
   const Layout s = onLine({7, 5}, "S0"), b = onLine({7, 5}, "B"), p = onLine({7, 5}, "P");
   return {
       {"send receive", sendReceive},
+      {"reduction", [=](TenonDataType t) { return reduction(p, b, t); }},
       {"identity", [=](TenonDataType t) { return makeRef<Cast>(world(), s, t, t); }},
       {"cast to single",
        [=](TenonDataType t) { return makeRef<Cast>(world(), p, t, TENON_FLOAT32); }},

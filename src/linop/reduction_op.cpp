@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/reduction_op.hpp"
+
+#include "comm/agreement.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/block_axpby.hpp"
+#include "reduction/collective_rule.hpp"
+#include "reduction/execution.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+// Cells of the largest local array.
+Index mostCells(const Layout& layout) {
+  Index most = 1;
+  for (int d = 0; d < layout.rank(); ++d) {
+    Index extent = 0;
+    for (int part = 0; part < layout.parts(d); ++part)
+      extent = std::max(extent, layout.owned(d, part).size());
+    most *= extent;
+  }
+  return most;
+}
+
+// Cells in a row, of this rank alone.
+Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type) {
+  return makeRef<DTensor>(comm,
+                          Layout({.shape = {cells},
+                                  .mesh = Mesh::make({1}, {comm->rank()}),
+                                  .properties = {Property::broadcast()}}),
+                          type);
+}
+
+} // namespace
+
+std::vector<int> summedAxes(const Layout& from, const Layout& to) {
+  std::vector<int> axes;
+  if (from.hasMargins() || from.mesh().axes() != to.mesh().axes())
+    return axes;
+  LayoutSpec spec = from.spec();
+  for (int axis = 0; axis < from.mesh().axes(); ++axis)
+    if (from.property(axis).isPartial() && to.property(axis).isBroadcast()) {
+      axes.push_back(axis);
+      spec.properties[axis] = Property::broadcast();
+    }
+  if (!axes.empty() && !(Layout(std::move(spec)) == to))
+    axes.clear();
+  return axes;
+}
+
+std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank) {
+  const int position = mesh.position(rank);
+  if (position < 0)
+    return {};
+  std::vector<int> positions{position};
+  for (int axis : axes) {
+    std::vector<int> more;
+    for (int one : positions) {
+      std::vector<int> coordinates = mesh.coordinates(one);
+      for (int c = 0; c < mesh.extent(axis); ++c) {
+        coordinates[axis] = c;
+        more.push_back(mesh.positionAt(coordinates));
+      }
+    }
+    positions = std::move(more);
+  }
+  std::vector<int> ranks;
+  for (int one : positions)
+    ranks.push_back(mesh.rank(one));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to,
+                         TenonDataType type, ReductionPlan plan, Transport transport)
+    : LinearOp(comm, from, to, type), plan_(std::move(plan)), transport_(transport),
+      axes_(summedAxes(from, to)) {
+  collectively(
+      *comm, "the program of a reduction",
+      [this] {
+        checkPlan();
+        return 0;
+      },
+      [this](int) { return agreedText(); });
+  const Shape strides = rowMajorStrides(extents(from.boxOfRank(comm->rank())));
+  std::copy(strides.begin(), strides.end(), packed_.begin());
+  makeStages();
+}
+
+void ReductionOp::checkPlan() const {
+  if (axes_.empty())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("a reduction program sums over mesh axes, from P to B, and changes "
+                            "nothing else, without margins; but it got {} -> {}",
+                            domain().describe(), range().describe()));
+  Index members = 1;
+  for (int axis : axes_)
+    members *= domain().mesh().extent(axis);
+  if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
+      deviceCount(plan_.hierarchy) != members)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the hierarchy [{}] does not make up the {} ranks that are summed "
+                            "over; pass levels above 1 whose product they are",
+                            fmt::join(plan_.hierarchy, ","), members));
+  checkReduces(plan_.program, static_cast<int>(plan_.hierarchy.size()));
+}
+
+std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
+  const std::vector<int> group = reductionGroupOf(domain().mesh(), axes_, rank);
+  const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
+  const Index own = group.empty() ? 0 : cells(domain().boxOfRank(rank));
+  const Index mostBytes = mostCells(domain()) * dataTypeSize(domainType());
+  std::vector<RankStep> steps;
+  for (const ReductionStep& step :
+       reductionSteps(plan_.program, plan_.hierarchy, own, mostBytes, plan_.rates)) {
+    RankStep& mine = steps.emplace_back(RankStep{step.instruction, step.kind, {}});
+    mine.schedule.sourceExtent = mine.schedule.targetExtent = {0};
+    if (!group.empty())
+      mine.schedule = reductionSchedule(step, member, group);
+  }
+  return steps;
+}
+
+void ReductionOp::makeStages() {
+  const int me = comm()->rank();
+  std::vector<Index> held;
+  for (const RankStep& step : stepsOf(me)) {
+    if (held.empty())
+      held.push_back(step.schedule.sourceExtent[0]);
+    held.push_back(step.schedule.targetExtent[0]);
+    stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
+                       std::make_unique<ScheduleExecutor>(
+                           comm(), step.schedule, domainType(), title(),
+                           fmt::format("{} step {}", agreedText(), stages_.size()), transport_)});
+  }
+  makeArrays(held);
+}
+
+void ReductionOp::makeArrays(const std::vector<Index>& cells) {
+  if (stages_.empty())
+    return;
+  Index most[2] = {0, 0};
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], cells[i]);
+  const Index size = dataTypeSize(domainType());
+  even_ = Buffer(most[0] * size, title() + " even steps", comm()->arena());
+  odd_ = Buffer(most[1] * size, title() + " odd steps", comm()->arena());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    Buffer& buffer = i % 2 == 0 ? even_ : odd_;
+    held_.push_back(rowOf(comm(), cells[i], domainType()));
+    held_.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
+  }
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    stages_[i].executor->bind(Sense::Forward, *held_[i], *held_[i + 1]);
+    stages_[i].executor->bind(Sense::Adjoint, *held_[i + 1], *held_[i]);
+  }
+}
+
+Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
+  const std::size_t last = held_.size() - 1;
+  const bool forward = sense == Sense::Forward;
+  return {.sense = sense,
+          .x = held_[forward ? step : last - step].get(),
+          .y = held_[forward ? step + 1 : last - step - 1].get()};
+}
+
+void ReductionOp::doBegin(const Action& action) {
+  if (stages_.empty())
+    return;
+  const Action first = actionOf(action.sense, 0);
+  visitDataType(domainType(), [&]<class T>(T) {
+    DTensor& row = *held_[action.sense == Sense::Forward ? 0 : held_.size() - 1];
+    blockAxpby<T, T>(action.x->rank(), action.x->extent().data(), T(1), action.x->data<T>(),
+                     action.x->strides().data(), T(0), row.mutableData<T>(), packed_.data());
+  });
+  stageOf(action.sense, 0).begin(first);
+}
+
+void ReductionOp::doEnd(const Action& action) {
+  if (stages_.empty())
+    return axpby(action.alpha, *action.x, action.beta, *action.y);
+  for (std::size_t step = 0; step < stages_.size(); ++step) {
+    const Action one = actionOf(action.sense, step);
+    if (step > 0)
+      stageOf(action.sense, step).begin(one);
+    stageOf(action.sense, step).end(one);
+  }
+  DTensor& y = *action.y;
+  visitDataType(domainType(), [&]<class T>(T) {
+    const DTensor& row = *actionOf(action.sense, stages_.size() - 1).y;
+    blockAxpby<T, T>(y.rank(), y.extent().data(), static_cast<T>(action.alpha), row.data<T>(),
+                     packed_.data(), static_cast<T>(action.beta), y.mutableData<T>(),
+                     y.strides().data());
+  });
+}
+
+Traffic ReductionOp::trafficOf(int rank) const {
+  Traffic sum;
+  for (const RankStep& step : stepsOf(rank)) {
+    const Traffic sent = sentTraffic(step.schedule, rank);
+    sum.messages += sent.messages;
+    sum.cells += sent.cells;
+  }
+  return sum;
+}
+
+std::string ReductionOp::agreedText() const {
+  const std::string rates =
+      plan_.rates == LinkRates{} ? "" : fmt::format("; {}", plan_.rates.describe());
+  const std::string transport =
+      transport_ == Transport::Auto ? "" : fmt::format("; transport {}", transportName(transport_));
+  return LinearOp::agreedText() + fmt::format("; hierarchy [{}], program {}{}{}",
+                                              fmt::join(plan_.hierarchy, ","),
+                                              tenon::describe(plan_.program), rates, transport);
+}
+
+std::string ReductionOp::describe() const {
+  const Traffic all = trafficOf(comm()->rank());
+  return fmt::format("{} {}; this rank sends {} messages, {} bytes{}", title(),
+                     LinearOp::agreedText(), all.messages, all.cells * dataTypeSize(domainType()),
+                     describeSteps());
+}
+
+std::string ReductionOp::describeSteps() const {
+  std::string text =
+      fmt::format("; by a program on the hierarchy [{}]", fmt::join(plan_.hierarchy, ","));
+  if (!stages_.empty())
+    text += "; transport " + stages_.front().executor->describeTransport();
+  for (const Stage& stage : stages_) {
+    const Instruction& instruction = plan_.program[stage.instruction];
+    const std::string as = stage.collective == wordOf(instruction.collective)
+                               ? ""
+                               : fmt::format(" as {}", stage.collective);
+    text += fmt::format("\n  {}{}: {} messages, {} bytes", instruction.describe(), as,
+                        stage.sent.messages, stage.sent.cells * dataTypeSize(domainType()));
+  }
+  return text;
+}
+
+Index ReductionOp::bufferBytes() const {
+  Index bytes = even_.bytes() + odd_.bytes();
+  for (const Stage& stage : stages_)
+    bytes += stage.executor->bufferBytes();
+  return bytes;
+}
+
+} // namespace tenon

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The sum over mesh axes, P -> B, as a program of the reduction language (reduction/program.hpp): a
+// list of steps, each of which runs on a ScheduleExecutor by any transport. Copies end equal bit by
+// bit, as every step adds in the order of the ranks. The adjoint is derived step by step, backwards:
+// AllReduce is its own, ReduceScatter and AllGather are a pair, and so are Reduce and Broadcast. As the
+// whole adds each contribution once to each copy, it is symmetric: its adjoint sums over the same axes.
+//
+// The ranks that differ in the summed axes alone are a reduction group; its members are numbered by
+// rising rank.
+#pragma once
+
+#include "linop/linear_op.hpp"
+#include "linop/reduction_step.hpp"
+#include "linop/schedule_executor.hpp"
+
+namespace tenon {
+
+// What all ranks must mean alike.
+struct ReductionPlan {
+  Hierarchy hierarchy; // sizes above 1; their product is the size of a reduction group
+  Program program;
+  LinkRates rates = {};
+};
+
+// The axes that are P in one layout and B in the other, if all else is alike and there are no margins;
+// none otherwise.
+std::vector<int> summedAxes(const Layout& from, const Layout& to);
+// The rank's reduction group, rising; empty if it is not in the mesh.
+std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank);
+
+class ReductionOp final : public LinearOp {
+public:
+  // Collective. Throws TENON_ERR_LAYOUT if more changes than P -> B of some axes, TENON_ERR_ARG if the
+  // hierarchy does not make up the groups or the program does not reduce, TENON_ERR_COLLECTIVE if
+  // ranks pass different programs.
+  ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
+              ReductionPlan plan, Transport transport = Transport::Auto);
+
+  const char* type() const noexcept override { return "reduction"; }
+  std::string agreedText() const override;
+  std::string describe() const override;
+  Index bufferBytes() const override;
+
+  const ReductionPlan& plan() const noexcept { return plan_; }
+  // What a rank sends in one Apply.
+  Traffic trafficOf(int rank) const;
+  // The hierarchy, the transport, and each step with what this rank sends in it.
+  std::string describeSteps() const;
+
+private:
+  // A step on this rank.
+  struct Stage {
+    int instruction;
+    const char* collective;
+    Traffic sent;
+    std::unique_ptr<ScheduleExecutor> executor;
+  };
+
+  // A step of one rank, with its schedule.
+  struct RankStep {
+    int instruction;
+    CollectiveKind kind;
+    Schedule schedule;
+  };
+
+  void checkPlan() const;
+  std::vector<RankStep> stepsOf(int rank) const;
+  void makeStages();
+  void makeArrays(const std::vector<Index>& cells);
+  Action actionOf(Sense sense, std::size_t step) const;
+  ScheduleExecutor& stageOf(Sense sense, std::size_t step) const {
+    return *stages_[sense == Sense::Forward ? step : stages_.size() - 1 - step].executor;
+  }
+  void doBegin(const Action& action) override;
+  void doEnd(const Action& action) override;
+
+  ReductionPlan plan_;
+  Transport transport_;
+  std::vector<int> axes_;
+  Strides packed_{}; // of the local array, row-major
+  // What the rank holds between the steps, in two buffers by turns.
+  Buffer even_, odd_;
+  std::vector<Ref<DTensor>> held_;
+  std::vector<Stage> stages_;
+};
+
+} // namespace tenon

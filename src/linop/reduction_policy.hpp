@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// How sums over mesh axes are made (-tenon_reduction), and where the ranks stand in the machine.
+//
+// A machine of levels h_1 ... h_n has rank r at the place r in the numbering level by level, the
+// first level slowest: r's digits. The ranks of a reduction group must be all those whose digit on
+// each level is one of a set D_i of that level's digits. Then the members, by rising rank, are numbered
+// level first in a hierarchy of |D_1| ... |D_n|, those of 1 left out, and what is inside a level of it is
+// inside a level of the machine. All groups must have the same numbers |D_i|, as all ranks run one
+// program.
+#pragma once
+
+#include "geometry/mesh.hpp"
+#include "reduction/grouping.hpp"
+
+#include <optional>
+
+namespace tenon {
+
+struct ReductionPolicy {
+  // None: by the route of the conversion.
+  std::optional<Program> program;
+  // Levels of the machine, outermost first; none: all ranks on one level.
+  Hierarchy machine;
+
+  // As -tenon_reduction and -tenon_machine_levels say. Throws TENON_ERR_ARG for a text that is none.
+  static ReductionPolicy fromOptions();
+  // For texts that ranks agree on: "" for the defaults.
+  std::string agreedText() const;
+};
+
+// Of the groups of ranks that differ in these axes alone, in a machine of these levels. Throws
+// TENON_ERR_ARG, naming the ranks, if a group is no such product or two groups differ.
+Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
+                             const Hierarchy& machine);
+
+} // namespace tenon

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The steps of a reduction program as schedules. The C cells of a rank's array, in row-major order, are
+// cut into k balanced chunks, one for each member of its reduction group; fewer cells than members give
+// empty ones. In a step from what members hold before to what they hold after (the rows of
+// reduction/holdings.hpp, as cells), member i of a group gives member j
+//
+//     before(i) and after(j)     but in a Broadcast only the first member gives,
+//
+// and j adds what it gets. This is AllReduce, ReduceScatter, Reduce and AllGather, as only in the first
+// three may two members hold one cell. Who is in no group keeps what it has. A member holds its cells
+// without gaps, in their order.
+//
+// So each step is a linear map on raw memory, and its transpose is the schedule's: of AllReduce
+// itself, of ReduceScatter and AllGather each other, and so are Reduce and Broadcast.
+#pragma once
+
+#include "geometry/schedule.hpp"
+#include "machine/link.hpp"
+#include "reduction/holdings.hpp"
+
+namespace tenon {
+
+// Cells in rising order, with gaps between.
+using CellRuns = std::vector<Interval>;
+Index cellsIn(const CellRuns& runs);
+
+struct ReductionStep {
+  int instruction = 0; // of the program, from 0; a large AllReduce is two steps
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  DeviceGroups groups;                 // of members
+  std::vector<CellRuns> before, after; // of each member
+};
+
+// A reduction of `cells` cells on each member of the hierarchy. An AllReduce of several members is a
+// ReduceScatter and an AllGather where these are cheaper, at these rates, for an array of mostBytes,
+// which is the same on all ranks; the result is the same bit by bit. The program must reduce.
+std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
+                                          Index cells, Index mostBytes, const LinkRates& rates);
+
+// For a member; `ranks` are the members', rising.
+Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks);
+
+} // namespace tenon
