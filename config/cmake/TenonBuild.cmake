@@ -32,6 +32,8 @@ endfunction()
 
 set(TENON_TEST_LAUNCHER "" CACHE STRING
   "Program with arguments that every test program and tutorial runs under, such as valgrind")
+set(TENON_TEST_RANKS_DEEP "" CACHE STRING
+  "Numbers of ranks above those of the other tests, for those that gain from them, such as 12;16")
 set(TENON_TEST_PATIENCE 1 CACHE STRING
   "Factor on the tests' time limits, for sanitizers, valgrind and slow machines")
 
