@@ -36,6 +36,9 @@
  *  that differ, routes differ, and the adjoint is that of the route. Ranks that ask for different
  *  routes or rates fail with TENON_ERR_COLLECTIVE.
  *
+ *  Where nothing changes but P to B on some axes, -tenon_reduction may give a program that sums, on
+ *  the levels -tenon_machine_levels; see tenon/reduction.h.
+ *
  *  @param[in]  from  layout of the domain
  *  @param[in]  to    layout of the range, of the same shape, on the same communicator
  *  @param[in]  type  element type of both; the adjoint is of the same type

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The sum of float64 arrays over all ranks (P -> B), beside MPI_Allreduce and a local memcpy.
+// The sum of float64 arrays over all ranks (P -> B), beside MPI_Allreduce and a local memcpy; on 4
+// ranks also by each program of two levels, of which the best is printed beside the plain sum.
 //
 //   mpiexec -n 2 tests/bench/all_reduce
 #include "bench/handles.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 
 namespace tenon::bench {
 namespace {
@@ -94,12 +96,61 @@ void measure(MPI_Comm comm, const Size& size) {
     }
 }
 
+// All programs of up to 5 steps on two levels of two.
+std::vector<std::string> programsOfTwoLevels() {
+  const TenonInt system[] = {2, 2}, ranks = 4;
+  const int axis = 0;
+  tools::PlacementList places;
+  tools::ReductionPrograms programs;
+  require(TenonPlacementListCreate(2, system, 1, &ranks, places.out()));
+  require(TenonReductionProgramsCreate(places, 0, 1, &axis, 5, programs.out()));
+  TenonInt count = 0;
+  require(TenonReductionProgramsGetCount(programs, &count));
+  std::vector<std::string> texts;
+  for (TenonInt index = 0; index < count; ++index) {
+    char text[512];
+    require(TenonReductionProgramsGetText(programs, index, text, sizeof text));
+    texts.emplace_back(text);
+  }
+  return texts;
+}
+
+void measurePrograms(MPI_Comm comm, const Size& size) {
+  const std::vector<std::string> texts = programsOfTwoLevels();
+  std::vector<std::string> names;
+  std::deque<Sum> sums;
+  sums.emplace_back(comm, size.bytes / 8, false);
+  Race race(comm, nameOf(size.bytes), size.calls);
+  race.add("plain", [&sum = sums.back()] { sum.apply(); });
+  require(TenonOptionsSet("-tenon_machine_levels", "2,2"));
+  for (const std::string& text : texts) {
+    require(TenonOptionsSet("-tenon_reduction", text.c_str()));
+    sums.emplace_back(comm, size.bytes / 8, false);
+    names.push_back(fmt::format("program {}", names.size()));
+    race.add(names.back(), [&sum = sums.back()] { sum.apply(); });
+  }
+  require(TenonOptionsSet("-tenon_reduction", "mpi"));
+  race.time();
+  const std::string best = race.best(names);
+  race.print(best, "library", "plain");
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (rank == 0)
+    fmt::print("# {}: {}\n", best,
+               texts[std::find(names.begin(), names.end(), best) - names.begin()]);
+}
+
 void run() {
   printHead(MPI_COMM_WORLD);
   for (const Size& size :
        {Size{8, 200, kShort}, Size{64, 200, kShort}, Size{kKi, 200, kShort}, Size{64 * kKi, 50, {}},
         Size{kMi, 5, kLong}, Size{8 * kMi, 1, kLong}, Size{64 * kMi, 1, kLong}})
     measure(MPI_COMM_WORLD, size);
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks == 4)
+    for (const Size& size : {Size{kKi, 20, {}}, Size{64 * kKi, 10, {}}, Size{kMi, 3, {}}})
+      measurePrograms(MPI_COMM_WORLD, size);
 }
 
 } // namespace
