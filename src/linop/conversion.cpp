@@ -4,8 +4,8 @@
 #include "comm/agreement.hpp"
 #include "linop/algebra.hpp"
 #include "linop/collective_step.hpp"
+#include "linop/reduction_choice.hpp"
 #include "linop/reduction_op.hpp"
-#include "linop/reduction_policy.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 
@@ -58,7 +58,7 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
       marginsOnly_(domain().withoutMargins() == range().withoutMargins() &&
                    !(domain().hasMargins() && range().hasMargins())) {
   if (policy.mode != RouteMode::Exchange)
-    chain_ = makeReduction();
+    chain_ = makeReduction(policy.rates);
   if (chain_)
     return;
   if (isOneExchange()) {
@@ -76,26 +76,27 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
 }
 
 // NULL unless a program is to sum over axes of several ranks.
-LinearOpRef Conversion::makeReduction() {
+LinearOpRef Conversion::makeReduction(const LinkRates& rates) {
   const ReductionPolicy policy = ReductionPolicy::fromOptions();
   const std::vector<int> axes = summedAxes(domain(), range());
-  if (!policy.program || axes.empty())
+  if (axes.empty() || !(policy.program || policy.automatic))
     return {};
-  const Hierarchy machine = policy.machine.empty() ? Hierarchy{comm()->size()} : policy.machine;
   policyText_ += policy.agreedText();
-  ReductionPlan plan;
-  collectively(
+  double seconds = 0;
+  for (const RouteStep& step : route_)
+    seconds += step.seconds;
+  ReductionChoice choice = collectively(
       *comm(), "the reduction of a conversion",
       [&] {
-        plan = {reductionHierarchy(domain().mesh(), axes, machine), *policy.program,
-                LinkRates::fromOptions()};
-        return 0;
+        return chooseReduction(policy, domain(), axes, comm()->size(), dataTypeSize(dataType()),
+                               seconds, rates);
       },
-      [&](int) { return agreedText(); });
-  if (plan.hierarchy.empty())
+      [&](const ReductionChoice&) { return agreedText(); });
+  reductionText_ = choice.why.empty() ? "" : "; " + choice.why;
+  if (!choice.taken)
     return {};
-  const auto reduction =
-      makeRef<ReductionOp>(comm(), domain(), range(), dataType(), std::move(plan), transport_);
+  const auto reduction = makeRef<ReductionOp>(comm(), domain(), range(), dataType(),
+                                              std::move(choice.plan), transport_);
   traffic_ = reduction->trafficOf(comm()->rank());
   return reduction;
 }
@@ -117,6 +118,7 @@ std::string Conversion::describe() const {
   const Index size = dataTypeSize(dataType());
   std::string text = fmt::format("{} {}; this rank sends {} messages, {} bytes", title(),
                                  LinearOp::agreedText(), traffic_.messages, traffic_.cells * size);
+  text += reductionText_;
   const auto predicted = [](const RouteStep& step) {
     return step.seconds > 0 ? fmt::format(", {:.3g} us predicted", 1e6 * step.seconds) : "";
   };

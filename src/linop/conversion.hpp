@@ -46,7 +46,7 @@ private:
              const RoutePolicy& policy);
   bool isOneExchange() const { return route_.size() == 1 && !route_.front().collective; }
   LinearOpRef makeStep(const RouteStep& step) const;
-  LinearOpRef makeReduction();
+  LinearOpRef makeReduction(const LinkRates& rates);
   // Where only margins are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {
     return executor_ && marginsOnly_ && action.isPlain() && executor_->isInPlace(action);
@@ -58,7 +58,7 @@ private:
 
   Route route_;
   Transport transport_;
-  std::string policyText_;
+  std::string policyText_, reductionText_;
   Traffic traffic_;
   bool marginsOnly_;
   std::optional<ScheduleExecutor> executor_; // of a route that is one exchange

@@ -14,18 +14,6 @@ namespace tenon {
 
 namespace {
 
-// Cells of the largest local array.
-Index mostCells(const Layout& layout) {
-  Index most = 1;
-  for (int d = 0; d < layout.rank(); ++d) {
-    Index extent = 0;
-    for (int part = 0; part < layout.parts(d); ++part)
-      extent = std::max(extent, layout.owned(d, part).size());
-    most *= extent;
-  }
-  return most;
-}
-
 // Cells in a row, of this rank alone.
 Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type) {
   return makeRef<DTensor>(comm,

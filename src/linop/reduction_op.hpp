@@ -15,13 +15,6 @@
 
 namespace tenon {
 
-// What all ranks must mean alike.
-struct ReductionPlan {
-  Hierarchy hierarchy; // sizes above 1; their product is the size of a reduction group
-  Program program;
-  LinkRates rates = {};
-};
-
 // The axes that are P in one layout and B in the other, if all else is alike and there are no margins;
 // none otherwise.
 std::vector<int> summedAxes(const Layout& from, const Layout& to);

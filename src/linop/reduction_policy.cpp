@@ -17,7 +17,8 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"reduction", OptionSpec::String, "mpi",
-     "how sums over mesh axes, P to B, are made; mpi: by the conversion's route; else a program of "
+     "how sums over mesh axes, P to B, are made; mpi: by the conversion's route; auto: by the "
+     "cheapest program, once -tenon_machine_... rates are given; else a program of "
      "the reduction language, such as '(0, InsideGroup, ReduceScatter), (0, InsideGroup, "
      "AllGather)'"},
     {"machine_levels", OptionSpec::String, "",
@@ -94,15 +95,16 @@ ReductionPolicy ReductionPolicy::fromOptions() {
   ReductionPolicy policy;
   policy.machine = parseLevels(options().getString("", "machine_levels"));
   const std::string text = options().getString("", "reduction");
-  if (text != "mpi")
+  policy.automatic = text == "auto";
+  if (text != "mpi" && text != "auto")
     policy.program = parseProgram(text);
   return policy;
 }
 
 std::string ReductionPolicy::agreedText() const {
-  if (!program)
+  if (!program && !automatic)
     return "";
-  return fmt::format("; reduction by {} on levels [{}]", describe(*program),
+  return fmt::format("; reduction by {} on levels [{}]", automatic ? "auto" : describe(*program),
                      fmt::join(machine, ","));
 }
 

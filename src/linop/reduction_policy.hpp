@@ -19,6 +19,7 @@ namespace tenon {
 struct ReductionPolicy {
   // None: by the route of the conversion.
   std::optional<Program> program;
+  bool automatic = false; // the cheapest, see reduction_choice.hpp
   // Levels of the machine, outermost first; none: all ranks on one level.
   Hierarchy machine;
 

@@ -3,6 +3,8 @@
 
 #include "geometry/cuts.hpp"
 
+#include <numeric>
+
 namespace tenon {
 
 namespace {
@@ -146,6 +148,35 @@ std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarch
     steps.push_back(std::move(step));
   }
   return steps;
+}
+
+double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
+                    const LinkRates& rates) {
+  double seconds = 0;
+  for (const ReductionStep& step : steps) {
+    const int member = step.groups.front().front();
+    std::vector<int> ranks(step.before.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const Schedule schedule = reductionSchedule(step, member, ranks);
+    const Traffic out = sentTraffic(schedule, member), in = receivedTraffic(schedule, member);
+    const Index added = in.cells + schedule.targetExtent[0];
+    seconds += rates.latency +
+               static_cast<double>(std::max(out.messages, in.messages)) * rates.overhead +
+               static_cast<double>(std::max(out.cells, in.cells) * cellBytes) / rates.bandwidth +
+               static_cast<double>((out.cells + added) * cellBytes) / rates.copyBandwidth;
+  }
+  return seconds;
+}
+
+Index mostCells(const Layout& layout) {
+  Index most = 1;
+  for (int d = 0; d < layout.rank(); ++d) {
+    Index extent = 0;
+    for (int part = 0; part < layout.parts(d); ++part)
+      extent = std::max(extent, layout.owned(d, part).size());
+    most *= extent;
+  }
+  return most;
 }
 
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks) {

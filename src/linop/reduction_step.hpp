@@ -24,6 +24,13 @@ namespace tenon {
 using CellRuns = std::vector<Interval>;
 Index cellsIn(const CellRuns& runs);
 
+// What all ranks must mean alike.
+struct ReductionPlan {
+  Hierarchy hierarchy; // sizes above 1; their product is the size of a reduction group
+  Program program;
+  LinkRates rates = {};
+};
+
 struct ReductionStep {
   int instruction = 0; // of the program, from 0; a large AllReduce is two steps
   CollectiveKind kind = CollectiveKind::AllReduce;
@@ -36,6 +43,15 @@ struct ReductionStep {
 // which is the same on all ranks; the result is the same bit by bit. The program must reduce.
 std::vector<ReductionStep> reductionSteps(const Program& program, const Hierarchy& hierarchy,
                                           Index cells, Index mostBytes, const LinkRates& rates);
+
+// Seconds. A step costs the first member of its first group, where a root sends or receives most,
+//     latency + messages overhead + bytes / bandwidth + (packed + added) / copyBandwidth,
+// messages and bytes being the larger of what it sends and what it receives.
+double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
+                    const LinkRates& rates);
+
+// Cells of the largest local array, the same on all ranks.
+Index mostCells(const Layout& layout);
 
 // For a member; `ranks` are the members', rising.
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks);

@@ -68,6 +68,12 @@ constexpr const char* kScatterAndGather =
 constexpr const char* kTwoLevels = "(1, InsideGroup, ReduceScatter), (1, Parallel(0), AllReduce), "
                                    "(1, InsideGroup, AllGather)";
 
+// Of the best program, as a view tells it.
+double predictedMicroseconds(const std::string& view) {
+  const std::string mark = "program is predicted at ";
+  return std::stod(view.substr(view.find(mark) + mark.size()));
+}
+
 void expectTheSameSums(const Layout& from, const Layout& to, const char* word) {
   Conversion expected(world(), from, to, TENON_FLOAT64, RoutePolicy::exchange());
   Conversion op(world(), from, to, TENON_FLOAT64);
@@ -110,6 +116,29 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
     EXPECT_EQ(op.trafficOf(rank).messages, 2);
     EXPECT_EQ(op.trafficOf(rank).cells, 10);
   }
+}
+
+TEST_F(ByOption, AutoNeedsRates) {
+  set("auto", "");
+  expectTheSameSums(onLine({13}, "P"), onLine({13}, "B"),
+                    world()->size() == 1 ? "in one exchange" : "as mpi, since no rates are given");
+}
+
+// With rounds for nothing and bytes dear, two steps of shares beat one exchange of the whole.
+TEST_F(ByOption, AutoTakesTheCheapest) {
+  const int ranks = world()->size();
+  if (ranks < 4)
+    GTEST_SKIP() << "few ranks gain little";
+  const Layout p = onLine({1000}, "P"), b = onLine({1000}, "B");
+  set("auto", "");
+  const LinkRates bytes{.latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
+  const Conversion cheap(world(), p, b, TENON_FLOAT64,
+                         RoutePolicy{.mode = RouteMode::Auto, .rates = bytes});
+  EXPECT_NE(cheap.describe().find("-tenon_reduction auto: "), std::string::npos)
+      << cheap.describe();
+  // 2 (n-1)/n of 8000 bytes at 1e6 a second; the rest is below a percent.
+  const double expected = 2.0 * (ranks - 1) / ranks * 8000;
+  EXPECT_NEAR(predictedMicroseconds(cheap.describe()), expected, 0.01 * expected);
 }
 
 void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts) {
