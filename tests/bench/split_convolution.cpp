@@ -3,7 +3,7 @@
 // ranks, beside the same layer on this rank's share alone, without neighbours: what the halo costs.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/split_convolution
-#include "bench/handles.hpp"
+#include "bench/convolution_step.hpp"
 #include "bench/race.hpp"
 
 #include <fmt/format.h>
@@ -16,37 +16,6 @@ namespace tenon::bench {
 namespace {
 
 constexpr Target kTarget{1.03};
-const TenonInt kThree[] = {3, 3, 3}, kOne[] = {1, 1, 1};
-
-// A layer with its tensors; x is filled by global position, the parameters from a seed.
-struct Step {
-  Step(MPI_Comm comm, int channels, int depth, int cells, const char* split)
-      : input(makeLayout(comm, {1, channels, depth, cells, cells}, split)) {
-    require(TenonLayerCreateConv(comm, 3, channels, channels, kThree, layer.out()));
-    require(TenonLayerSetPadding(layer, kOne, kOne));
-    require(TenonLayerSetUp(layer, input));
-    require(TenonLayerInitialize(layer, 1));
-    require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));
-    require(TenonLayerCreateOutput(layer, y.out()));
-    require(TenonLayerCreateCotangent(layer, dy.out()));
-    require(TenonLayerCreateInputCotangent(layer, dx.out()));
-    require(TenonDTensorFillUniform(x, 1, 1, -1, 1));
-    require(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
-  }
-  void forward() {
-    require(TenonLayerSetTraining(layer, TENON_FALSE));
-    require(TenonLayerApply(layer, x, y));
-  }
-  void both() {
-    require(TenonLayerSetTraining(layer, TENON_TRUE));
-    require(TenonLayerApply(layer, x, y));
-    require(TenonLayerApplyAdjoint(layer, dy, dx));
-  }
-
-  LayoutHandle input;
-  LayerHandle layer;
-  TensorHandle x, y, dx, dy;
-};
 
 // Whether this rank's part of a split tensor [1, c, d, h, w] is that of the whole one.
 bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int cells) {
@@ -63,9 +32,9 @@ bool agrees(TenonDTensor part, TenonDTensor whole, int channels, int cells) {
   return true;
 }
 
-void checkValues(MPI_Comm comm, Step& split, int channels, int cells) {
-  Step whole(MPI_COMM_SELF, channels, cells, cells, "B");
-  for (Step* step : {&split, &whole}) {
+void checkValues(MPI_Comm comm, ConvolutionStep& split, int channels, int cells) {
+  ConvolutionStep whole(MPI_COMM_SELF, channels, cells, cells, "B");
+  for (ConvolutionStep* step : {&split, &whole}) {
     require(TenonDTensorFillConstant(step->dx, 0));
     step->both();
   }
@@ -77,9 +46,9 @@ void checkValues(MPI_Comm comm, Step& split, int channels, int cells) {
 void measure(MPI_Comm comm, int channels, int cells) {
   int ranks = 0;
   MPI_Comm_size(comm, &ranks);
-  Step split(comm, channels, cells, cells, "S2");
+  ConvolutionStep split(comm, channels, cells, cells, "S2");
   checkValues(comm, split, channels, cells);
-  Step share(MPI_COMM_SELF, channels, (cells + ranks - 1) / ranks, cells, "B");
+  ConvolutionStep share(MPI_COMM_SELF, channels, (cells + ranks - 1) / ranks, cells, "B");
   Race race(comm, fmt::format("convolution {}ch {}^3", channels, cells));
   race.add("forward", [&] { split.forward(); });
   race.add("forward, share", [&] { share.forward(); });

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A float32 convolution in three dimensions, 3 x 3 x 3 with padding 1, with its tensors; x is filled
+// by global position, the parameters from a seed.
+#pragma once
+
+#include "bench/handles.hpp"
+
+namespace tenon::bench {
+
+struct ConvolutionStep {
+  ConvolutionStep(MPI_Comm comm, int channels, int depth, int cells, const char* split,
+                  TenonOverlap overlap = TENON_OVERLAP_AUTO)
+      : input(makeLayout(comm, {1, channels, depth, cells, cells}, split)) {
+    const TenonInt three[] = {3, 3, 3}, one[] = {1, 1, 1};
+    require(TenonLayerCreateConv(comm, 3, channels, channels, three, layer.out()));
+    require(TenonLayerSetPadding(layer, one, one));
+    require(TenonLayerSetOverlap(layer, overlap));
+    require(TenonLayerSetUp(layer, input));
+    require(TenonLayerInitialize(layer, 1));
+    require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));
+    require(TenonLayerCreateOutput(layer, y.out()));
+    require(TenonLayerCreateCotangent(layer, dy.out()));
+    require(TenonLayerCreateInputCotangent(layer, dx.out()));
+    require(TenonDTensorFillUniform(x, 1, 1, -1, 1));
+    require(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
+  }
+  void forward() {
+    require(TenonLayerSetTraining(layer, TENON_FALSE));
+    require(TenonLayerApply(layer, x, y));
+  }
+  void both() {
+    require(TenonLayerSetTraining(layer, TENON_TRUE));
+    require(TenonLayerApply(layer, x, y));
+    require(TenonLayerApplyAdjoint(layer, dy, dx));
+  }
+
+  LayoutHandle input;
+  LayerHandle layer;
+  TensorHandle x, y, dx, dy;
+};
+
+} // namespace tenon::bench
