@@ -56,7 +56,7 @@ Machine withAssumedLinks(const Machine& found, const LinkRates& rates) {
 } // namespace
 
 Machine machineForRanks(const std::string& file, Index ranks) {
-  const Machine machine = readMachine(file);
+  Machine machine = readMachine(file);
   const int node = machine.findLevel("node");
   if (node < 0 && machine.devices() != ranks)
     throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has {} devices and no level 'node' to "

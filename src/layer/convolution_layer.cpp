@@ -43,11 +43,11 @@ double secondsSaved(const Layout& plain, Index cellBytes) {
 
 class LocalConvolution final : public LocalKernel {
 public:
-  // The outputs begin at a cell of y.
-  LocalConvolution(const ConvolutionShape& shape, Index firstOutput, TenonDataType type,
-                   Backend backend, const KernelContextPtr& context)
+  // The outputs begin at a cell of an array with the strides y, which the shape names too.
+  LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
+                   TenonDataType type, Backend backend, const KernelContextPtr& context)
       : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
-        shape_(shape), firstOutput_(firstOutput), flops_(flopsOf(shape)) {}
+        shape_(shape), y_(y), firstOutput_(firstOutput), flops_(flopsOf(shape)) {}
 
   bool keepsInput() const override { return true; }
 
@@ -116,11 +116,12 @@ private:
     for (Index n = 0; n < shape_.batch; ++n)
       for (Index o = 0; o < shape_.outChannels; ++o)
         fillBlock(window.rank, window.out.data(), b ? b[o] : T(0),
-                  y + n * shape_.y->batch + o * shape_.y->channel, shape_.y->space.data());
+                  y + n * y_.batch + o * y_.channel, y_.space.data());
   }
 
   TypedKernel<Convolution> kernel_;
   ConvolutionShape shape_;
+  ImageStrides y_;
   Index firstOutput_;
   double flops_;
 };
@@ -271,11 +272,12 @@ std::unique_ptr<LocalKernel> ConvolutionLayer::localKernel(const Layout& use, co
   std::array<Index, kMaxSpatial> extents{};
   for (int s = 0; s < spatialRank(); ++s)
     extents[s] = all[s + kFirstSpatial].size();
-  shape.y = denseStrides(shape.outChannels, extents, spatialRank());
+  const ImageStrides y = denseStrides(shape.outChannels, extents, spatialRank());
+  shape.y = y;
   Index first = 0;
   for (int s = 0; s < spatialRank(); ++s)
-    first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * shape.y->space[s];
-  return std::make_unique<LocalConvolution>(shape, first, dataType(), parseBackend(backend()),
+    first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * y.space[s];
+  return std::make_unique<LocalConvolution>(shape, y, first, dataType(), parseBackend(backend()),
                                             contextOf(comm()));
 }
 

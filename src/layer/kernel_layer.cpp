@@ -40,7 +40,7 @@ public:
     if (!sameHolding(input(), plan_.use))
       toUse_ = makeRef<Conversion>(layer.comm(), input(), plan_.use, layer.dataType());
     if (plan_.callers)
-      makeBoundary();
+      makeBoundary(plan_.callers->constant);
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
       uses_.push_back(std::make_unique<ParameterUse>(plan_.parameters[i], plan_.parameterUses[i]));
   }
@@ -98,8 +98,8 @@ public:
       copyLocal(dy, *stagedDual_);
       given = stagedDual_.get();
     }
-    const bool direct = dx && !toUse_ && dx->isContiguous();
-    DTensor* use = direct ? dx : dx || (dv && toUse_) ? adjointUse_.get() : nullptr;
+    const bool direct = dx && !toUse_ && dx->isContiguous(), outside = dv && toUse_;
+    DTensor* use = direct ? dx : dx || outside ? adjointUse_.get() : nullptr;
     const KernelPoint at = point(frame);
     if (dx)
       strips_.beginAdjoint(frame.strips, *given, uses_, *dx);
@@ -115,7 +115,7 @@ public:
       copyLocal(*use, *dx);
     if (dx)
       strips_.endAdjoint();
-    if (dv && toUse_)
+    if (outside)
       boundary_->adjoint(*use, *dv);
     else if (dv)
       zeroLocal(*dv);
@@ -151,12 +151,11 @@ private:
     return tensors.size() > 1 ? tensors[1] : nullptr;
   }
 
-  void makeBoundary() {
+  void makeBoundary(const std::optional<double>& constant) {
     const MeshPtr& mesh = plan_.use.meshPtr();
     const Layout number({.shape = {1},
                          .mesh = mesh,
                          .properties = Properties(mesh->axes(), Property::broadcast())});
-    const std::optional<double>& constant = plan_.callers->constant;
     boundary_ = std::make_unique<BoundaryInput>(layer_, plan_.use, constant ? number : inputs()[1]);
     if (!constant)
       return;

@@ -21,13 +21,19 @@ std::vector<int> coordinatesByRank(const Mesh& mesh, int position, int axis) {
   return order;
 }
 
+CollectiveKind collectiveOf(const RouteStep& step) {
+  if (!step.collective)
+    throw Error(TENON_ERR_INTERNAL, "a collective step was made of an exchange");
+  return *step.collective;
+}
+
 } // namespace
 
 CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type)
     : LinearOp(comm, step.from, step.to, type),
-      line_(axisComm(*comm, step.from.mesh(), step.axis, AxisUse::Library)),
-      kind_(step.collective.value()), tree_(step.tree),
-      pieces_(collectivePieces(step, comm->rank())), ranks_(step.from.mesh().extent(step.axis)) {
+      line_(axisComm(*comm, step.from.mesh(), step.axis, AxisUse::Library)), kind_(collectiveOf(step)),
+      tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
+      ranks_(step.from.mesh().extent(step.axis)) {
   if (!pieces_.takesPart)
     return;
   order_ = coordinatesByRank(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axis);

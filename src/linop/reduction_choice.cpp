@@ -67,7 +67,7 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
     return choice;
   if (policy.automatic) {
     chooseCheapest(choice, mostCells(domain), cellBytes, routeSeconds);
-  } else {
+  } else if (policy.program) {
     choice.plan.program = *policy.program;
     choice.taken = true;
   }

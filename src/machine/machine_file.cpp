@@ -166,7 +166,7 @@ Machine parseMachine(const std::string& text, const std::string& where) {
 
 Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes) {
   const std::string path = isPath(nameOrPath) ? nameOrPath : findFile(nameOrPath);
-  const Machine machine = parseMachine(readWholeFile(path, "machine description"), path);
+  Machine machine = parseMachine(readWholeFile(path, "machine description"), path);
   if (!nodes)
     return machine;
   const int level = machine.findLevel("node");

@@ -162,7 +162,8 @@ std::vector<Property> RouteSearch::choices(const Layout& layout, int axis) const
 Route RouteSearch::pathToGoal() const {
   Route route;
   for (int node = kGoal; node != kStart; node = nodes_[node].parent)
-    route.insert(route.begin(), nodes_[node].step.value());
+    if (const std::optional<RouteStep>& step = nodes_[node].step)
+      route.insert(route.begin(), *step);
   return route;
 }
 

@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
+#include <memory>
 
 namespace tenon::tools {
 
@@ -102,7 +102,7 @@ private:
   ConversionOptions options_;
   int patience_, refused_ = 0;
   MPI_Comm verdicts_ = MPI_COMM_NULL;
-  std::optional<Case> current_;
+  std::unique_ptr<Case> current_;
 };
 
 std::string repeatLine(TenonInt seed, TenonInt number, const std::string& only) {
@@ -127,7 +127,7 @@ void Sweep::endFatally(TenonErrorCode code, int, const char* message, const char
 
 bool Sweep::runCase(TenonInt number) {
   number_ = number;
-  current_.emplace(
+  current_ = std::make_unique<Case>(
       Case{.comm = MPI_COMM_WORLD,
            .rank = worldRank(),
            .ranks = worldSize(),

@@ -17,7 +17,7 @@ struct Call {
   bool isAdjoint = false;
 
   std::string text() const {
-    const std::string map = isAdjoint ? "adjoint" : "forward";
+    std::string map = isAdjoint ? "adjoint" : "forward";
     switch (use) {
     case Use::Plain:
       return map;

@@ -37,8 +37,8 @@ void set(TenonLayout layout, const LayoutSpec& spec) {
     if (spec.cuts[d] != balancedCuts(spec, d))
       require(TenonLayoutSetCuts(layout, d, static_cast<int>(spec.cuts[d].size()),
                                  spec.cuts[d].data()));
-    if (spec.margins[d])
-      setMargin(layout, d, *spec.margins[d]);
+    if (const auto& margin = spec.margins[d])
+      setMargin(layout, d, *margin);
   }
 }
 
@@ -117,8 +117,8 @@ std::string LayoutSpec::text() const {
       text += fmt::format(" order {}: {}", d, fmt::join(splitAxes[d], ","));
     if (cuts[d] != balancedCuts(*this, d))
       text += fmt::format(" cuts {}: {}", d, fmt::join(cuts[d], ","));
-    if (margins[d])
-      text += marginText(d, *margins[d]);
+    if (const auto& margin = margins[d])
+      text += marginText(d, *margin);
   }
   return text;
 }

@@ -49,7 +49,8 @@ int LayoutSpec::part(int position, int dim) const {
 }
 
 Interval LayoutSpec::held(int dim, int part) const {
-  return margins[dim] ? margins[dim]->boxes[part] : owned(dim, part);
+  const auto& margin = margins[dim];
+  return margin ? margin->boxes[part] : owned(dim, part);
 }
 
 bool LayoutSpec::isActive(int position) const {

@@ -49,7 +49,7 @@ public:
   std::vector<double> ticks() const {
     std::vector<double> made;
     if (isLog_) {
-      for (double power = low_; power <= high_; ++power)
+      for (long power = std::lround(low_); power <= std::lround(high_); ++power)
         made.push_back(std::pow(10, power));
       return made;
     }
