@@ -31,8 +31,8 @@ CollectiveKind collectiveOf(const RouteStep& step) {
 
 CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type)
     : LinearOp(comm, step.from, step.to, type),
-      line_(axisComm(*comm, step.from.mesh(), step.axis, AxisUse::Library)), kind_(collectiveOf(step)),
-      tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
+      line_(axisComm(*comm, step.from.mesh(), step.axis, AxisUse::Library)),
+      kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
       ranks_(step.from.mesh().extent(step.axis)) {
   if (!pieces_.takesPart)
     return;
