@@ -18,7 +18,6 @@ public:
 
   KernelStrips(const Layer& layer, const Layout& input, std::vector<KernelStrip> strips);
 
-  bool empty() const noexcept { return strips_.empty(); }
   // Where Apply leaves what the adjoint needs of the input, allocated.
   Tensors makeTensors() const;
 
