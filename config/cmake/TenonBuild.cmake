@@ -34,6 +34,8 @@ set(TENON_TEST_LAUNCHER "" CACHE STRING
   "Program with arguments that every test program and tutorial runs under, such as valgrind")
 set(TENON_TEST_RANKS_DEEP "" CACHE STRING
   "Numbers of ranks above those of the other tests, for those that gain from them, such as 12;16")
+option(TENON_TEST_KEEP_PLUGINS
+  "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
 set(TENON_TEST_PATIENCE 1 CACHE STRING
   "Factor on the tests' time limits, for sanitizers, valgrind and slow machines")
 
@@ -69,9 +71,9 @@ function(tenon_test_environment name)
     OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
     OMPI_MCA_btl_base_warn_component_unused=0
     OMPI_MCA_hwloc_base_binding_policy=none OMP_NUM_THREADS=1)
-  if(TARGET tenon_test_yield)
+  if(TARGET tenon_test_preload)
     set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT
-      LD_PRELOAD=$<TARGET_FILE:tenon_test_yield>)
+      LD_PRELOAD=$<TARGET_FILE:tenon_test_preload>)
   endif()
 endfunction()
 
