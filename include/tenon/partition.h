@@ -14,6 +14,8 @@
 #include <tenon/mpi.h>
 #include <tenon/types.h>
 
+#include <stddef.h>
+
 /** @brief A mesh of the ranks 0, 1, ..., in order. Collective on `comm`.
  *
  *  The first object on a communicator duplicates it, once for all; the copy is freed at
@@ -88,6 +90,48 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partitio
  */
 TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
                                                       MPI_Comm* comm) TENON_NOEXCEPT;
+
+/** @brief Lets the other ranks of this node read memory of the caller's where it lies, as they read
+ *         the library's own arrays. Not collective.
+ *
+ *  Without this, what leaves an array of the caller's is copied twice: packed by its rank into a
+ *  buffer that the node shares, and unpacked by the receiver. With it, receivers copy once, from the
+ *  array. Tensors whose whole array lies in the memory gain from it from their next operation on;
+ *  results are the same bit by bit.
+ *
+ *  The address and the values stay. What changes is where the pages come from: those that hold the
+ *  memory are copied into shared memory (`-tenon_shared_memory`), which is then mapped in their
+ *  place. Therefore:
+ *  - call it once, after the allocation, while no other thread allocates memory or writes nearby, and
+ *    while no operator is between Begin and End;
+ *  - take it back with TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only
+ *    memory that lives as long as the process may stay shared beyond TenonFinalize();
+ *  - a child made by fork() shares the pages instead of getting a copy;
+ *  - page-locked memory (cudaHostRegister()) is registered after it, not before.
+ *
+ *  Large blocks of malloc, `new` and Fortran's `allocate` have pages of their own. Small ones share
+ *  theirs with other data, which is then shared along, at no harm; but two blocks with a page in
+ *  common cannot be shared by two calls.
+ *
+ *  @param[in] partition  any whose communicator is that of the tensors
+ *  @param[in] memory     may be NULL if `bytes` is 0
+ *  @param[in] bytes      of the memory; 0: nothing is done
+ *  @return TENON_ERR_ARG if some of it is shared already; TENON_ERR_SUPPORT if the memory is not this
+ *          process's own and writable (the stack, another shared mapping, a constant), or if the
+ *          node's ranks share no memory, with the reason; TENON_ERR_MEMORY if there is no room. On a
+ *          rank that is alone on its node nothing is done
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, void* memory,
+                                                      size_t bytes) TENON_NOEXCEPT;
+
+/** @brief Makes memory that was shared private again; address and values stay. Not collective.
+ *
+ *  @param[in] memory  as it was given to TenonPartitionShareMemory(); NULL: nothing is done
+ *  @return TENON_ERR_ARG if no memory is shared that begins there; TENON_ERR_STATE if it was freed
+ *          while it was shared, TENON_ERR_MEMORY if the process may have no more memory
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition,
+                                                        void* memory) TENON_NOEXCEPT;
 
 /** @brief Prints the mesh, on rank 0 of its communicator. Not collective. */
 TENON_EXTERN TenonErrorCode TenonPartitionView(TenonPartition partition) TENON_NOEXCEPT;

@@ -77,6 +77,16 @@ void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
       [](const Ref<Partition>& made) { return made->mesh().describe(); });
 }
 
+// NULL on a rank that is alone on its node.
+SharedArena* arenaOf(const Partition& partition) {
+  checkInitialized();
+  const Communicator& comm = *partition.comm();
+  if (!comm.arena() && !comm.isAloneOnNode())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("the ranks of this node share no memory: {}", comm.whyNoArena()));
+  return comm.arena().get();
+}
+
 } // namespace
 
 TenonErrorCode TenonPartitionCreate(MPI_Comm comm, int axes, const int extents[],
@@ -158,6 +168,26 @@ TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
         },
         [](int checked) { return fmt::format("{}", checked); });
     *comm = mesh.axisComm(axis);
+  });
+}
+
+TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, void* memory,
+                                         size_t bytes) noexcept {
+  return guard(__func__, [&] {
+    SharedArena* arena = arenaOf(deref(partition, "partition"));
+    if (bytes == 0)
+      return;
+    required(static_cast<std::byte*>(memory), "memory");
+    if (arena)
+      arena->share(memory, static_cast<Index>(bytes));
+  });
+}
+
+TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition, void* memory) noexcept {
+  return guard(__func__, [&] {
+    SharedArena* arena = arenaOf(deref(partition, "partition"));
+    if (arena && memory)
+      arena->unshare(memory);
   });
 }
 

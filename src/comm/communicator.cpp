@@ -90,7 +90,7 @@ void Communicator::free() {
   graphs_.clear();
   if (shared_.arena)
     shared_.arena->close();
-  shared_ = {nullptr, "the communicator is freed"};
+  shared_ = {nullptr, "the communicator is freed", false};
   MPI_Comm_free(&comm_);
 }
 

@@ -48,6 +48,7 @@ public:
   // The memory shared with other ranks on this node; NULL, with the reason, if there is none.
   const std::shared_ptr<SharedArena>& arena() const noexcept { return shared_.arena; }
   const std::string& whyNoArena() const noexcept { return shared_.reason; }
+  bool isAloneOnNode() const noexcept { return shared_.isAlone; }
 
   // A communicator of the ranks that share a colour, ordered by key; collective the first time that
   // a name is asked for. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.

@@ -78,10 +78,9 @@ std::byte* SendLane::slotData() const noexcept {
   return dataOf(slot(lane(), shape_, posted_));
 }
 
-void SendLane::postArray(const void* firstCell,
-                         const std::array<Index, kMaxRank>& strides) noexcept {
+void SendLane::postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept {
   std::memcpy(slotData(), strides.data(), sizeof strides);
-  post(arena_->offsetOf(firstCell));
+  post(place);
 }
 
 void SendLane::post(Index array) noexcept {

@@ -55,7 +55,8 @@ public:
   // Of the next slot, which must be free; filled, then posted.
   std::byte* slotData() const noexcept;
   void postPacked() noexcept { post(kPacked); }
-  void postArray(const void* firstCell, const std::array<Index, kMaxRank>& strides) noexcept;
+  // An array whose first cell lies at that place of the sender's segment.
+  void postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept;
   // Whether all that was posted is released.
   bool isDrained() const noexcept;
 

@@ -2,6 +2,7 @@
 #include "comm/shared_arena.hpp"
 
 #include "sys/error.hpp"
+#include "sys/own_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,8 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
+#include <cerrno>
+#include <cstring>
 #include <random>
 
 namespace tenon {
@@ -59,6 +61,41 @@ struct Node {
   }
 };
 
+struct Pages {
+  std::byte* begin;
+  Index bytes;
+};
+
+Pages pagesAround(void* memory, Index bytes) {
+  const Index page = SharedSegment::pageBytes();
+  const auto low = static_cast<Index>(reinterpret_cast<std::uintptr_t>(memory) % page);
+  return {static_cast<std::byte*>(memory) - low, roundedUp(low + bytes, page)};
+}
+
+void checkOwn(const Pages& pages) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("memory of the {} bytes at {} {}; expected memory of this process alone "
+                    "that can be written, such as malloc gives",
+                    pages.bytes, static_cast<void*>(pages.begin), why));
+  };
+  const std::byte* end = pages.begin;
+  for (const MappedRange& range : mappedRanges(pages.begin, pages.bytes)) {
+    if (range.begin > end)
+      break;
+    end = range.end;
+    if (range.isShared)
+      refuse(fmt::format("is shared with others already ({})", range.name));
+    if (!range.isReadable || !range.isWritable)
+      refuse("cannot be read and written");
+    if (range.name == "[stack]")
+      refuse("is the stack's");
+  }
+  if (end < pages.begin + pages.bytes)
+    refuse("is not mapped");
+}
+
 template <class Body>
 std::string reasonOf(Body body) {
   try {
@@ -74,7 +111,7 @@ std::string reasonOf(Body body) {
 SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
   const Node node(comm);
   if (node.size == 1)
-    return {nullptr, "no other rank of the communicator is on this node"};
+    return {nullptr, "no other rank of the communicator is on this node", true};
   if (bytes < 0)
     bytes = std::max(Index(1), SharedSegment::capacity() / node.size);
   std::shared_ptr<SharedArena> arena(new SharedArena);
@@ -95,9 +132,9 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
     reason = node.firstReason(reasonOf([&] { arena->map(node.comm, bytes, name); }));
   SharedSegment::unlink(name); // all have mapped it, or given up
   if (!reason.empty())
-    return {nullptr, reason};
+    return {nullptr, reason, false};
   arena->findRanks(comm, node.comm);
-  return {arena, {}};
+  return {arena, {}, false};
 }
 
 void SharedArena::map(MPI_Comm node, Index bytes, const std::string& name) {
@@ -132,16 +169,17 @@ void* SharedArena::take(Index bytes) {
   releasePending();
   const std::lock_guard lock(mutex_);
   const Index rounded = roundedUp(bytes, kLineBytes);
-  if (closed_)
-    return nullptr;
-  const std::optional<Index> place =
-      places_.take(rounded, rounded < kLarge ? kLineBytes : SharedSegment::pageBytes());
-  if (!place)
-    return nullptr;
-  if (segments_[own_].commit(*place, rounded))
-    return segments_[own_].data() + *place;
+  const auto place =
+      takeCommitted(rounded, rounded < kLarge ? kLineBytes : SharedSegment::pageBytes());
+  return place ? segments_[own_].data() + *place : nullptr;
+}
+
+std::optional<Index> SharedArena::takeCommitted(Index bytes, Index alignment) {
+  const auto place = closed_ ? std::nullopt : places_.take(bytes, alignment);
+  if (!place || segments_[own_].commit(*place, bytes))
+    return place;
   places_.giveBack(*place);
-  return nullptr;
+  return std::nullopt;
 }
 
 void SharedArena::giveBack(void* memory) noexcept {
@@ -176,6 +214,62 @@ void SharedArena::releasePending() {
   pending_.erase(split, pending_.end());
 }
 
+void SharedArena::checkNotShared(const std::byte* pages, Index bytes) const {
+  const auto after = sharedPages_.lower_bound(const_cast<std::byte*>(pages) + bytes);
+  if (after == sharedPages_.begin())
+    return;
+  const auto& [begin, known] = *std::prev(after);
+  if (begin + known.bytes > pages)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the memory has pages in common with the {} bytes around {}, which are "
+                            "shared already; share both by one call, or allocate them apart",
+                            known.bytes, known.memory));
+}
+
+void SharedArena::share(void* memory, Index bytes) {
+  const Pages pages = pagesAround(memory, bytes);
+  const std::lock_guard lock(mutex_);
+  checkNotShared(pages.begin, pages.bytes);
+  checkOwn(pages);
+  const auto place = takeCommitted(pages.bytes, SharedSegment::pageBytes());
+  if (!place)
+    throw Error(TENON_ERR_MEMORY,
+                fmt::format("there is no room for {} bytes in the memory shared by the node's "
+                            "ranks, of which {} of {} are taken; see -tenon_shared_memory and the "
+                            "size of /dev/shm",
+                            pages.bytes, places_.bytesTaken(), segments_[own_].bytes()));
+  try {
+    copyPages(pages.begin, segments_[own_].data() + *place, pages.bytes);
+    if (!segments_[own_].mapOver(pages.begin, *place, pages.bytes))
+      throw Error(TENON_ERR_MEMORY,
+                  fmt::format("cannot map shared memory over {}: {}", memory, strerror(errno)));
+  } catch (...) {
+    places_.giveBack(*place);
+    throw;
+  }
+  sharedPages_[pages.begin] = {.memory = memory, .bytes = pages.bytes, .place = *place};
+}
+
+void SharedArena::unshare(void* memory) {
+  const std::lock_guard lock(mutex_);
+  const auto known = sharedPages_.find(pagesAround(memory, 1).begin);
+  if (known == sharedPages_.end() || known->second.memory != memory)
+    throw Error(TENON_ERR_ARG, fmt::format("no memory is shared that begins at {}", memory));
+  const auto [begin, pages] = *known;
+  SharedSegment& own = segments_[own_];
+  const bool isMapped = own.isMappedOver(begin, pages.bytes);
+  if (isMapped && !own.unmapFrom(begin, pages.place, pages.bytes))
+    throw Error(TENON_ERR_MEMORY,
+                fmt::format("cannot make {} private again: {}", memory, strerror(errno)));
+  sharedPages_.erase(known);
+  places_.giveBack(pages.place);
+  own.discard(pages.place, pages.bytes);
+  if (!isMapped)
+    throw Error(TENON_ERR_STATE, fmt::format("the memory at {} was freed or mapped anew while it "
+                                             "was shared; unshare it before",
+                                             memory));
+}
+
 bool SharedArena::contains(const void* memory) const noexcept {
   const auto* byte = static_cast<const std::byte*>(memory);
   const SharedSegment& own = segments_[own_];
@@ -184,6 +278,20 @@ bool SharedArena::contains(const void* memory) const noexcept {
 
 Index SharedArena::offsetOf(const void* memory) const noexcept {
   return static_cast<const std::byte*>(memory) - segments_[own_].data();
+}
+
+std::optional<Index> SharedArena::placeOf(const void* memory, Index bytes) const {
+  if (contains(memory))
+    return offsetOf(memory);
+  const auto* first = static_cast<const std::byte*>(memory);
+  const std::lock_guard lock(mutex_);
+  const auto after = sharedPages_.upper_bound(const_cast<std::byte*>(first));
+  if (after == sharedPages_.begin())
+    return std::nullopt;
+  const auto& [begin, pages] = *std::prev(after);
+  if (first + bytes > begin + pages.bytes)
+    return std::nullopt;
+  return pages.place + (first - begin);
 }
 
 std::byte* SharedArena::at(int rank, Index offset) const noexcept {

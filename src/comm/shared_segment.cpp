@@ -2,6 +2,7 @@
 #include "comm/shared_segment.hpp"
 
 #include "sys/error.hpp"
+#include "sys/own_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -85,6 +87,35 @@ void SharedSegment::discard(Index begin, Index bytes) noexcept {
   const Index first = (begin + page - 1) / page * page, end = (begin + bytes) / page * page;
   if (first < end)
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
+}
+
+bool SharedSegment::mapOver(std::byte* pages, Index begin, Index bytes) noexcept {
+  return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file_,
+              begin) != MAP_FAILED;
+}
+
+bool SharedSegment::unmapFrom(std::byte* pages, Index begin, Index bytes) noexcept {
+  void* copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED)
+    return false;
+  std::memcpy(copy, data_ + begin, bytes);
+  if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) != MAP_FAILED)
+    return true;
+  const int cause = errno;
+  munmap(copy, bytes);
+  errno = cause;
+  return false;
+}
+
+bool SharedSegment::isMappedOver(const std::byte* pages, Index bytes) const {
+  struct stat known {};
+  if (fstat(file_, &known) != 0)
+    return false;
+  const auto ranges = mappedRanges(pages, bytes);
+  return !ranges.empty() && ranges.front().begin <= pages && ranges.back().end >= pages + bytes &&
+         std::all_of(ranges.begin(), ranges.end(), [&](const MappedRange& range) {
+           return range.isShared && range.file == known.st_ino;
+         });
 }
 
 void SharedSegment::unlink(const std::string& name) noexcept {

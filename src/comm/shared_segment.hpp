@@ -30,6 +30,14 @@ public:
   // Gives back the memory of the range's whole pages.
   void discard(Index begin, Index bytes) noexcept;
 
+  // Puts the range in the place of other pages of this process, which must exist; false, with errno,
+  // if the system does not. What they held is gone.
+  bool mapOver(std::byte* pages, Index begin, Index bytes) noexcept;
+  // Puts private pages with what the range holds in the place of pages that it was mapped over.
+  bool unmapFrom(std::byte* pages, Index begin, Index bytes) noexcept;
+  // Whether all these pages are mapped from this file.
+  bool isMappedOver(const std::byte* pages, Index bytes) const;
+
   static void unlink(const std::string& name) noexcept;
   static Index pageBytes() noexcept;
   // What /dev/shm can hold, 0 if there is none.

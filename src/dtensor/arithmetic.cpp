@@ -26,6 +26,19 @@ const void* arrayOf(const DTensor& x) {
                        [&]<class T>(T) { return static_cast<const void*>(x.data<T>()); });
 }
 
+ByteSpan spanOf(const DTensor& x) {
+  const auto* first = static_cast<const std::byte*>(arrayOf(x));
+  const Index size = dataTypeSize(x.dataType());
+  if (x.localCells() == 0)
+    return {.begin = first, .bytes = 0, .toFirst = 0};
+  Index below = 0, above = size;
+  for (int d = 0; d < x.rank(); ++d) {
+    const Index reach = (x.extent()[d] - 1) * x.strides()[d] * size;
+    (reach < 0 ? below : above) += reach;
+  }
+  return {.begin = first + below, .bytes = above - below, .toFirst = -below};
+}
+
 void axpby(double alpha, const DTensor& x, double beta, DTensor& y) {
   if (x.dataType() == TENON_INT64 && y.dataType() == TENON_INT64)
     return axpbyTyped<std::int64_t, std::int64_t>(alpha, x, beta, y);

@@ -79,7 +79,7 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
 LinearOpRef Conversion::makeReduction(const LinkRates& rates) {
   const ReductionPolicy policy = ReductionPolicy::fromOptions();
   const std::vector<int> axes = summedAxes(domain(), range());
-  if (axes.empty() || !(policy.program || policy.automatic))
+  if (axes.empty() || policy.isByRoute())
     return {};
   policyText_ += policy.agreedText();
   double seconds = 0;

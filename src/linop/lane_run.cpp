@@ -16,6 +16,13 @@ namespace {
 // cost more than the copy.
 constexpr Index kLeastReadInPlace = Index(8) << 10;
 
+// Where the first cell lies, if the peers see all cells.
+std::optional<Index> placeInArena(const DTensor& x, const SharedArena& arena) {
+  const ByteSpan span = spanOf(x);
+  const std::optional<Index> place = arena.placeOf(span.begin, span.bytes);
+  return place ? std::optional(*place + span.toFirst) : std::nullopt;
+}
+
 } // namespace
 
 template <class T>
@@ -28,13 +35,13 @@ void ScheduleExecutor::beginLanes(Direction& direction, const Action& action) {
     if (in.message)
       in.message->startReceives();
   const DTensor& x = *action.x;
-  const bool shared = arena_->contains(arrayOf(x));
+  direction.place = placeInArena(x, *arena_);
   for (Outgoing& out : direction.outgoing) {
     if (!out.lane)
       continue;
     const Part& part = direction.packs[out.part];
     const Index bytes = part.cells * size_;
-    out.inPlaceRead = shared && bytes > kLeastReadInPlace;
+    out.inPlaceRead = direction.place && bytes > kLeastReadInPlace;
     out.posts = out.inPlaceRead ? 1 : out.chunks.count();
     out.posted = 0;
     logMessage(bytes);
@@ -62,7 +69,7 @@ template <class T>
 void ScheduleExecutor::post(Direction& direction, Outgoing& out, const DTensor& x) {
   const Index chunk = out.posted++;
   if (out.inPlaceRead)
-    return out.lane->postArray(arrayOf(x), x.strides());
+    return out.lane->postArray(*direction.place, x.strides());
   const Part& part = direction.packs[out.part];
   T* cells = reinterpret_cast<T*>(out.lane->slotData());
   out.chunks.visit(part, chunk, [&](const Region& from, const Region&) {

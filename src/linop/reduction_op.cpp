@@ -142,30 +142,52 @@ void ReductionOp::makeArrays(const std::vector<Index>& cells) {
     held_.push_back(rowOf(comm(), cells[i], domainType()));
     held_.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
   }
+  callersX_ = rowOf(comm(), cells.front(), domainType());
+  callersY_ = rowOf(comm(), cells.back(), domainType());
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     stages_[i].executor->bind(Sense::Forward, *held_[i], *held_[i + 1]);
     stages_[i].executor->bind(Sense::Adjoint, *held_[i + 1], *held_[i]);
   }
 }
 
+void ReductionOp::takeSource(const Action& action) {
+  const DTensor& x = *action.x;
+  if (x.isContiguous()) {
+    callersX_->placeArray(const_cast<void*>(arrayOf(x)), {1}, {0}, {0}, true);
+    x_ = callersX_;
+    return;
+  }
+  x_ = action.sense == Sense::Forward ? held_.front() : held_.back();
+  visitDataType(domainType(), [&]<class T>(T) {
+    blockAxpby<T, T>(x.rank(), x.extent().data(), T(1), x.data<T>(), x.strides().data(), T(0),
+                     x_->mutableData<T>(), packed_.data());
+  });
+}
+
+void ReductionOp::takeTarget(const Action& action) {
+  DTensor& y = *action.y;
+  y_ = action.sense == Sense::Forward ? held_.back() : held_.front();
+  if (!action.isPlain() || !y.isContiguous())
+    return;
+  y.checkWritable();
+  callersY_->placeArray(const_cast<void*>(arrayOf(y)), {1}, {0}, {0}, false);
+  y_ = callersY_;
+}
+
 Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
-  const std::size_t last = held_.size() - 1;
-  const bool forward = sense == Sense::Forward;
+  const std::size_t last = stages_.size();
+  const auto row = [&](std::size_t i) { return held_[sense == Sense::Forward ? i : last - i]; };
   return {.sense = sense,
-          .x = held_[forward ? step : last - step].get(),
-          .y = held_[forward ? step + 1 : last - step - 1].get()};
+          .x = (step == 0 ? x_ : row(step)).get(),
+          .y = (step + 1 == last ? y_ : row(step + 1)).get()};
 }
 
 void ReductionOp::doBegin(const Action& action) {
   if (stages_.empty())
     return;
-  const Action first = actionOf(action.sense, 0);
-  visitDataType(domainType(), [&]<class T>(T) {
-    DTensor& row = *held_[action.sense == Sense::Forward ? 0 : held_.size() - 1];
-    blockAxpby<T, T>(action.x->rank(), action.x->extent().data(), T(1), action.x->data<T>(),
-                     action.x->strides().data(), T(0), row.mutableData<T>(), packed_.data());
-  });
-  stageOf(action.sense, 0).begin(first);
+  takeSource(action);
+  takeTarget(action);
+  stageOf(action.sense, 0).begin(actionOf(action.sense, 0));
 }
 
 void ReductionOp::doEnd(const Action& action) {
@@ -178,9 +200,10 @@ void ReductionOp::doEnd(const Action& action) {
     stageOf(action.sense, step).end(one);
   }
   DTensor& y = *action.y;
+  if (y_.get() == callersY_.get())
+    return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
-    const DTensor& row = *actionOf(action.sense, stages_.size() - 1).y;
-    blockAxpby<T, T>(y.rank(), y.extent().data(), static_cast<T>(action.alpha), row.data<T>(),
+    blockAxpby<T, T>(y.rank(), y.extent().data(), static_cast<T>(action.alpha), y_->data<T>(),
                      packed_.data(), static_cast<T>(action.beta), y.mutableData<T>(),
                      y.strides().data());
   });

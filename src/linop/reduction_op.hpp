@@ -60,6 +60,9 @@ private:
   std::vector<RankStep> stepsOf(int rank) const;
   void makeStages();
   void makeArrays(const std::vector<Index>& cells);
+  // Rows of the action in flight: the caller's array where its cells lie as in one, else ours.
+  void takeSource(const Action& action);
+  void takeTarget(const Action& action);
   Action actionOf(Sense sense, std::size_t step) const;
   ScheduleExecutor& stageOf(Sense sense, std::size_t step) const {
     return *stages_[sense == Sense::Forward ? step : stages_.size() - 1 - step].executor;
@@ -74,6 +77,8 @@ private:
   // What the rank holds between the steps, in two buffers by turns.
   Buffer even_, odd_;
   std::vector<Ref<DTensor>> held_;
+  Ref<DTensor> callersX_, callersY_; // rows that are placed on the caller's arrays
+  Ref<DTensor> x_, y_;               // of the action in flight, one of ours or of those
   std::vector<Stage> stages_;
 };
 

@@ -2,6 +2,7 @@
 #include "linop/reduction_policy.hpp"
 
 #include "linop/reduction_op.hpp"
+#include "machine/machine_file.hpp"
 #include "sys/error.hpp"
 #include "sys/options.hpp"
 
@@ -18,8 +19,10 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"reduction", OptionSpec::String, "mpi",
      "how sums over mesh axes, P to B, are made; mpi: by the conversion's route; auto: by the "
-     "cheapest program, once -tenon_machine_... rates are given; else a program of "
-     "the reduction language, such as '(0, InsideGroup, ReduceScatter), (0, InsideGroup, "
+     "cheapest program, once -tenon_machine_file or -tenon_machine_... rates are given; else "
+     "programs of the reduction language with semicolons between, of which each sum takes the "
+     "first "
+     "that fits its levels, such as '(0, InsideGroup, ReduceScatter), (0, InsideGroup, "
      "AllGather)'"},
     {"machine_levels", OptionSpec::String, "",
      "sizes of the machine's levels for reduction programs, outermost first, such as 2,4; ranks "
@@ -78,6 +81,18 @@ std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machi
   return sizes;
 }
 
+// Bytes are counted in each program of its own.
+std::vector<Program> parsePrograms(const std::string& text) {
+  std::vector<Program> programs;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(';', begin);
+    programs.push_back(parseProgram(
+        text.substr(begin, end == std::string::npos ? std::string::npos : end - begin)));
+  }
+  return programs;
+}
+
 void checkRanks(const Mesh& mesh, const Hierarchy& machine) {
   const int places = deviceCount(machine);
   for (int rank : mesh.ranks())
@@ -96,16 +111,36 @@ ReductionPolicy ReductionPolicy::fromOptions() {
   policy.machine = parseLevels(options().getString("", "machine_levels"));
   const std::string text = options().getString("", "reduction");
   policy.automatic = text == "auto";
-  if (text != "mpi" && text != "auto")
-    policy.program = parseProgram(text);
+  if (policy.automatic)
+    policy.machineFile = machineFileOption();
+  else if (text != "mpi")
+    policy.programs = parsePrograms(text);
   return policy;
 }
 
 std::string ReductionPolicy::agreedText() const {
-  if (!program && !automatic)
+  if (isByRoute())
     return "";
-  return fmt::format("; reduction by {} on levels [{}]", automatic ? "auto" : describe(*program),
-                     fmt::join(machine, ","));
+  std::string how = machineFile.empty() ? "auto" : fmt::format("auto on machine '{}'", machineFile);
+  if (!automatic) {
+    std::vector<std::string> texts;
+    for (const Program& program : programs)
+      texts.push_back(describe(program));
+    how = fmt::format("{}", fmt::join(texts, "; "));
+  }
+  return fmt::format("; reduction by {} on levels [{}]", how, fmt::join(machine, ","));
+}
+
+std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes) {
+  std::vector<std::vector<int>> groups;
+  std::set<int> seen;
+  for (int rank : mesh.ranks()) {
+    if (seen.count(rank))
+      continue;
+    groups.push_back(reductionGroupOf(mesh, axes, rank));
+    seen.insert(groups.back().begin(), groups.back().end());
+  }
+  return groups;
 }
 
 Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
@@ -113,12 +148,7 @@ Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
   checkRanks(mesh, machine);
   std::vector<Index> sizes;
   std::vector<int> first;
-  std::set<int> seen;
-  for (int rank : mesh.ranks()) {
-    if (seen.count(rank))
-      continue;
-    const std::vector<int> group = reductionGroupOf(mesh, axes, rank);
-    seen.insert(group.begin(), group.end());
+  for (const std::vector<int>& group : reductionGroupsOf(mesh, axes)) {
     const std::vector<Index> own = sizesOf(group, machine);
     if (first.empty()) {
       sizes = own;

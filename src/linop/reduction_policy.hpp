@@ -12,14 +12,17 @@
 #include "geometry/mesh.hpp"
 #include "reduction/grouping.hpp"
 
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace tenon {
 
 struct ReductionPolicy {
-  // None: by the route of the conversion.
-  std::optional<Program> program;
+  // Each sum takes the first that reduces over its levels; none: by the route of the conversion.
+  std::vector<Program> programs;
   bool automatic = false; // the cheapest, see reduction_choice.hpp
+  // Whose levels and links `automatic` looks at, see machine/machine_file.hpp; may be empty.
+  std::string machineFile;
   // Levels of the machine, outermost first; none: all ranks on one level.
   Hierarchy machine;
 
@@ -27,7 +30,11 @@ struct ReductionPolicy {
   static ReductionPolicy fromOptions();
   // For texts that ranks agree on: "" for the defaults.
   std::string agreedText() const;
+  bool isByRoute() const noexcept { return programs.empty() && !automatic; }
 };
+
+// The ranks of each reduction group, rising.
+std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes);
 
 // Of the groups of ranks that differ in these axes alone, in a machine of these levels. Throws
 // TENON_ERR_ARG, naming the ranks, if a group is no such product or two groups differ.

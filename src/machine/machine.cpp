@@ -112,6 +112,13 @@ std::string Machine::describe(const LinkRule& rule) const {
   return text;
 }
 
+std::vector<Index> Machine::sizes() const {
+  std::vector<Index> sizes;
+  for (const Level& level : levels_)
+    sizes.push_back(level.size);
+  return sizes;
+}
+
 int Machine::findLink(std::string_view name) const {
   return find(links_, name);
 }

@@ -67,6 +67,7 @@ public:
   const std::string& name() const noexcept { return name_; }
   const std::vector<Level>& levels() const noexcept { return levels_; }
   const std::vector<Link>& links() const noexcept { return links_; }
+  std::vector<Index> sizes() const; // of the levels
   Index devices() const noexcept { return devicesIn(-1); }
   // Below one unit of a level; -1 stands for the whole.
   Index devicesIn(int level) const { return below_[level + 1]; }

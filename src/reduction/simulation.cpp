@@ -14,13 +14,6 @@ namespace tenon {
 
 namespace {
 
-Hierarchy sizesOf(const Machine& machine) {
-  Hierarchy sizes;
-  for (const Level& level : machine.levels())
-    sizes.push_back(level.size);
-  return sizes;
-}
-
 // The load of a group of n in units of S, on a link where it joins so many domains.
 double loadOf(CollectiveKind kind, ReductionAlgorithm algorithm, Index n, Index domains) {
   const double ring = static_cast<double>(n - 1) / static_cast<double>(n);
@@ -55,16 +48,21 @@ bool isSizedAfter(CollectiveKind kind) {
 
 Simulation::Simulation(const Machine& machine, const Placement& placement,
                        const std::vector<int>& axes, ReductionAlgorithm algorithm, double bytes)
-    : machine_(machine), algorithm_(algorithm), bytes_(bytes),
-      hierarchy_(placement.reductionHierarchy(axes)),
-      reductionGroups_(placement.reductionGroups(axes)) {
-  const Hierarchy sizes = sizesOf(machine);
+    : Simulation(machine, placement.reductionHierarchy(axes), placement.reductionGroups(axes),
+                 algorithm, bytes) {
+  const Hierarchy sizes = machine.sizes();
   if (placement.system() != sizes)
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("machine '{}' has levels [{}], but the placement is on [{}]; place the "
                             "job on the machine's levels",
                             machine.name(), fmt::join(sizes, ","),
                             fmt::join(placement.system(), ",")));
+}
+
+Simulation::Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups,
+                       ReductionAlgorithm algorithm, double bytes)
+    : machine_(std::move(machine)), algorithm_(algorithm), bytes_(bytes),
+      hierarchy_(std::move(hierarchy)), reductionGroups_(std::move(groups)) {
   if (!(bytes >= 0) || !std::isfinite(bytes))
     throw Error(TENON_ERR_ARG, fmt::format("bytes is {}; expected 0 or more", bytes));
   for (const Link& link : machine_.links())

@@ -35,6 +35,9 @@ public:
   // below 0.
   Simulation(const Machine& machine, const Placement& placement, const std::vector<int>& axes,
              ReductionAlgorithm algorithm, double bytes);
+  // Of groups of devices that are alike: their members are numbered level first on the hierarchy.
+  Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups,
+             ReductionAlgorithm algorithm, double bytes);
 
   // Seconds. Throws TENON_ERR_ARG for a program that the reduction has no levels for.
   double seconds(const Program& program);

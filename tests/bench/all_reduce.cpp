@@ -33,13 +33,13 @@ std::string nameOf(TenonInt bytes) {
 
 // The operator with its tensors, the library's or on arrays of the caller's.
 struct Sum {
-  Sum(MPI_Comm comm, TenonInt count, bool callers)
-      : addends(makeLayout(comm, {count}, "P")), arrays(callers ? 2 * count : 0) {
+  Sum(MPI_Comm comm, TenonInt count, Memory whose)
+      : addends(makeLayout(comm, {count}, "P")), arrays(comm, 2 * count, whose) {
     require(TenonLinearOpCreateAllReduce(addends, 0, TENON_FLOAT64, op.out()));
     require(TenonLinearOpGetRange(op, sums.out()));
     require(TenonDTensorCreate(addends, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(sums, TENON_FLOAT64, y.out()));
-    if (callers) {
+    if (whose != Memory::Library) {
       require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
       require(TenonDTensorPlaceArray(y, arrays.data() + count, nullptr, nullptr, nullptr));
     }
@@ -55,7 +55,7 @@ struct Sum {
   LayoutHandle addends, sums;
   OpHandle op;
   TensorHandle x, y;
-  std::vector<double> arrays;
+  CallersArray arrays;
 };
 
 void addTenon(Race& race, MPI_Comm comm, const std::vector<double>& want, Sum& sum, Sum& bound,
@@ -72,23 +72,27 @@ void addTenon(Race& race, MPI_Comm comm, const std::vector<double>& want, Sum& s
 
 void measure(MPI_Comm comm, const Size& size) {
   const TenonInt count = size.bytes / 8;
-  Sum own(comm, count, false), ownBound(comm, count, false);
-  Sum callers(comm, count, true), callersBound(comm, count, true);
-  const std::vector<double> x(own.input(), own.input() + count);
+  std::deque<Sum> sums; // two for each memory
+  for (const Memory whose : kMemories)
+    for (int i = 0; i < 2; ++i)
+      sums.emplace_back(comm, count, whose);
+  const std::vector<double> x(sums[0].input(), sums[0].input() + count);
   std::vector<double> y(count);
   const auto reduce = [&] {
     MPI_Allreduce(x.data(), y.data(), static_cast<int>(count), MPI_DOUBLE, MPI_SUM, comm);
   };
   reduce();
   Race race(comm, nameOf(size.bytes), size.calls);
-  addTenon(race, comm, std::vector<double>(y), own, ownBound, "library");
-  addTenon(race, comm, std::vector<double>(y), callers, callersBound, "caller");
+  for (std::size_t i = 0; i < std::size(kMemories); ++i)
+    addTenon(race, comm, std::vector<double>(y), sums[2 * i], sums[2 * i + 1],
+             nameOf(kMemories[i]));
   race.add("MPI_Allreduce", reduce);
   std::vector<double> copy(count);
   race.add("memcpy", [&] { std::memcpy(copy.data(), x.data(), size.bytes); });
   race.time();
-  for (const char* memory : {"library", "caller"})
+  for (const Memory whose : kMemories)
     for (const char* how : {"Apply ", "bound "}) {
+      const char* memory = nameOf(whose);
       const std::string method = std::string(how) + memory;
       race.print(method, memory, "MPI_Allreduce", size.target);
       if (size.bytes >= kMi)
@@ -119,13 +123,13 @@ void measurePrograms(MPI_Comm comm, const Size& size) {
   const std::vector<std::string> texts = programsOfTwoLevels();
   std::vector<std::string> names;
   std::deque<Sum> sums;
-  sums.emplace_back(comm, size.bytes / 8, false);
+  sums.emplace_back(comm, size.bytes / 8, Memory::Library);
   Race race(comm, nameOf(size.bytes), size.calls);
   race.add("plain", [&sum = sums.back()] { sum.apply(); });
   require(TenonOptionsSet("-tenon_machine_levels", "2,2"));
   for (const std::string& text : texts) {
     require(TenonOptionsSet("-tenon_reduction", text.c_str()));
-    sums.emplace_back(comm, size.bytes / 8, false);
+    sums.emplace_back(comm, size.bytes / 8, Memory::Library);
     names.push_back(fmt::format("program {}", names.size()));
     race.add(names.back(), [&sum = sums.back()] { sum.apply(); });
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The halo exchange in place of a grid of n^3 cells with 16 float64 channels, split in its slowest
-// dimension, on a ghosted array in memory of the library's or the caller's. Beside it: the limit, a
+// dimension, on a ghosted array in memory of the library's or the caller's, which may be shared. Beside it: the limit, a
 // memcpy of the bytes that a rank receives and two ping-pongs of 8 bytes; persistent messages by
 // hand; and PETSc's DMLocalToLocal. The ghosted array is the same for all.
 //
@@ -59,14 +59,14 @@ LayoutHandle ghosted(TenonLayout plain, int width) {
 }
 
 struct Halo {
-  Halo(MPI_Comm comm, const Slabs& s, bool callers)
+  Halo(MPI_Comm comm, const Slabs& s, Memory whose)
       : from(makeLayout(comm, {s.cells, s.cells, s.cells, kChannels}, "S0")),
-        to(ghosted(from, s.width)), array(callers ? s.size() : 0) {
+        to(ghosted(from, s.width)), array(comm, s.size(), whose) {
     require(TenonLinearOpCreateHalo(from, to, TENON_FLOAT64, op.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, memory.out()));
     require(TenonDTensorCreate(from, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y.out()));
-    data = callers ? array.data() : arrayOf<double>(memory, TENON_FLOAT64);
+    data = whose == Memory::Library ? arrayOf<double>(memory, TENON_FLOAT64) : array.data();
     const TenonInt low[] = {s.low, 0, 0, 0}, high[] = {s.high, 0, 0, 0};
     for (TenonDTensor tensor : {TenonDTensor(x), TenonDTensor(y)})
       require(TenonDTensorPlaceArray(tensor, data + s.low * s.slab(), nullptr, low, high));
@@ -78,7 +78,7 @@ struct Halo {
   LayoutHandle from, to;
   OpHandle op;
   TensorHandle memory, x, y;
-  Values array;
+  CallersArray array;
   double* data = nullptr;
 };
 
@@ -138,10 +138,11 @@ void addChecked(Race& race, MPI_Comm comm, const Slabs& s, const std::string& me
 }
 
 void printAll(const Race& race, const Slabs& s) {
-  for (const char* memory : {"library", "caller"})
+  for (const Memory whose : kMemories)
     for (const char* how : {"Apply ", "bound "}) {
+      const char* memory = nameOf(whose);
       const std::string method = std::string(how) + memory;
-      const bool library = std::strcmp(memory, "library") == 0, targeted = s.ranks == 2;
+      const bool library = whose == Memory::Library, targeted = s.ranks == 2;
       race.print(method, memory, "memcpy + 2 ping-pongs",
                  library && targeted ? std::optional(kLibrary) : std::nullopt);
       race.print(method, memory, "PETSc DMLocalToLocal",
@@ -156,13 +157,12 @@ void measure(MPI_Comm comm, int cells, int width) {
             cells > 64 ? 10 : 30);
   std::vector<std::unique_ptr<Halo>> halos;
   for (const bool bind : {false, true})
-    for (const bool callers : {false, true}) {
-      Halo& halo = *halos.emplace_back(std::make_unique<Halo>(comm, s, callers));
+    for (const Memory whose : kMemories) {
+      Halo& halo = *halos.emplace_back(std::make_unique<Halo>(comm, s, whose));
       if (bind)
         require(TenonLinearOpBind(halo.op, halo.x, halo.y));
-      addChecked(race, comm, s,
-                 std::string(bind ? "bound " : "Apply ") + (callers ? "caller" : "library"),
-                 halo.data, [&halo] { halo.apply(); });
+      addChecked(race, comm, s, std::string(bind ? "bound " : "Apply ") + nameOf(whose), halo.data,
+                 [&halo] { halo.apply(); });
     }
   Persistent persistent(comm, s);
   addChecked(race, comm, s, "persistent messages", persistent.values.data(),

@@ -4,8 +4,12 @@
 
 #include "tools/handles.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <memory>
+#include <new>
 #include <vector>
 
 namespace tenon::bench {
@@ -40,6 +44,49 @@ T* arrayOf(TenonDTensor x, TenonDataType type) {
   require(TenonDTensorRestoreArray(x, &lent));
   return static_cast<T*>(array);
 }
+
+// Whose arrays an operator works on; the caller's may be shared with the ranks of the node.
+enum class Memory { Library, Caller, Shared };
+inline constexpr Memory kMemories[] = {Memory::Library, Memory::Caller, Memory::Shared};
+inline const char* nameOf(Memory memory) {
+  constexpr const char* kNames[] = {"library", "caller", "shared"};
+  return kNames[static_cast<int>(memory)];
+}
+
+// The caller's, in pages of its own; none where the library's array is worked on.
+class CallersArray {
+public:
+  CallersArray(MPI_Comm comm, std::size_t count, Memory memory)
+      : isShared_(memory == Memory::Shared) {
+    if (memory == Memory::Library)
+      return;
+    constexpr std::size_t kPage = 4096;
+    const std::size_t bytes = (count * sizeof(double) + kPage - 1) / kPage * kPage;
+    values_.reset(static_cast<double*>(std::aligned_alloc(kPage, bytes)));
+    if (!values_)
+      throw std::bad_alloc();
+    std::fill_n(values_.get(), count, 0.0);
+    const int one = 1;
+    require(TenonPartitionCreate(comm, 1, &one, partition_.out()));
+    if (isShared_)
+      require(TenonPartitionShareMemory(partition_, values_.get(), bytes));
+  }
+  CallersArray(const CallersArray&) = delete;
+  CallersArray& operator=(const CallersArray&) = delete;
+  ~CallersArray() {
+    if (isShared_)
+      TenonPartitionUnshareMemory(partition_, values_.get());
+  }
+  double* data() const { return values_.get(); }
+
+private:
+  struct Free {
+    void operator()(double* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<double, Free> values_;
+  PartitionHandle partition_;
+  bool isShared_;
+};
 
 // Runs the benchmark between TenonInitialize() and TenonFinalize(); its result is the program's.
 template <class Run>

@@ -11,6 +11,7 @@
 #endif
 
 #include <cstring>
+#include <deque>
 
 namespace tenon::bench {
 namespace {
@@ -32,14 +33,14 @@ Values values(Span rows, Span columns) {
 }
 
 struct Repartition {
-  Repartition(MPI_Comm comm, const Values& value, std::size_t results, bool callers)
+  Repartition(MPI_Comm comm, const Values& value, std::size_t results, Memory whose)
       : from(makeLayout(comm, {kRows, kColumns, kInner}, "S0")),
         to(makeLayout(comm, {kRows, kColumns, kInner}, "S1")),
-        arrays(callers ? value.size() + results : 0) {
+        arrays(comm, value.size() + results, whose) {
     require(TenonLinearOpCreateRepartition(from, to, TENON_FLOAT64, op.out()));
     require(TenonDTensorCreate(from, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y.out()));
-    if (callers) {
+    if (whose != Memory::Library) {
       require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
       require(TenonDTensorPlaceArray(y, arrays.data() + value.size(), nullptr, nullptr, nullptr));
     }
@@ -50,7 +51,7 @@ struct Repartition {
   LayoutHandle from, to;
   OpHandle op;
   TensorHandle x, y;
-  Values arrays;
+  CallersArray arrays;
 };
 
 void addTenon(Race& race, MPI_Comm comm, Repartition& work, const Values& want,
@@ -92,14 +93,16 @@ void printAll(const Race& race, int ranks) {
     race.print(method, "library", "FFTW-MPI transpose", kFftw);
   }
   const std::vector<std::string> byHand{"MPI_Alltoallw", "Isend of subarrays", "pack + Isend"};
-  for (const char* method : {"Apply caller", "bound caller"}) {
-    const auto ofTwo = [&](Target target) {
-      return ranks == 2 ? std::optional(target) : std::nullopt;
-    };
-    race.print(method, "caller", "memcpy", ofTwo(kCallerCopy));
-    for (const std::string& peer : byHand)
-      race.print(method, "caller", peer, peer == race.best(byHand) ? ofTwo(kByHand) : std::nullopt);
-  }
+  const auto ofTwo = [&](Target target) {
+    return ranks == 2 ? std::optional(target) : std::nullopt;
+  };
+  for (const char* memory : {"caller", "shared"})
+    for (const char* how : {"Apply ", "bound "}) {
+      const std::string method = std::string(how) + memory;
+      race.print(method, memory, "memcpy", ofTwo(kCallerCopy));
+      for (const std::string& peer : byHand)
+        race.print(method, memory, peer, peer == race.best(byHand) ? ofTwo(kByHand) : std::nullopt);
+    }
 }
 
 void run() {
@@ -112,12 +115,11 @@ void run() {
   Values y(want.size());
   printHead(comm);
   Race race(comm, "repartition 512x512x64 S0 to S1");
-  Repartition own(comm, x, want.size(), false), callers(comm, x, want.size(), true);
-  addTenon(race, comm, own, want, "Apply library", false);
-  addTenon(race, comm, callers, want, "Apply caller", false);
-  Repartition ownBound(comm, x, want.size(), false), callersBound(comm, x, want.size(), true);
-  addTenon(race, comm, ownBound, want, "bound library", true);
-  addTenon(race, comm, callersBound, want, "bound caller", true);
+  std::deque<Repartition> works;
+  for (const bool bind : {false, true})
+    for (const Memory whose : kMemories)
+      addTenon(race, comm, works.emplace_back(comm, x, want.size(), whose), want,
+               std::string(bind ? "bound " : "Apply ") + nameOf(whose), bind);
   SlabExchange exchange(comm, kRows, kColumns, kInner);
   addByHand(race, comm, exchange, x, y, want);
 #ifdef TENON_BENCH_FFTW

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/expect_code.hpp"
 
+#include <cmath>
 #include <vector>
 
 namespace tenon::test {
@@ -129,6 +130,57 @@ TEST_F(CApi, AnAxisThatIsNotThereIsAnErrorOfAll) {
   int size = 0;
   MPI_Comm_size(line, &size);
   EXPECT_EQ(size, worldSize());
+}
+
+// A ring of slabs, each with its neighbours' outermost ones around it, on memory that the node's
+// ranks share.
+TEST_F(CApi, SharedMemoryIsExchangedWhereItLies) {
+  const TenonInt slab = 3000, slabs = 4, ghost[] = {1, 0};
+  TenonLayout own = layout({slabs * worldSize(), slab}, "S0"), wide = nullptr;
+  expectSuccess(TenonLayoutCreateLike(own, &wide));
+  expectSuccess(
+      TenonLayoutSetMargin(wide, 0, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  expectSuccess(TenonLayoutSetUp(wide));
+  TenonLinearOp halo = nullptr;
+  expectSuccess(TenonLinearOpCreateHalo(own, wide, TENON_FLOAT64, &halo));
+  std::vector<double> memory((slabs + 2) * slab);
+  const double first = static_cast<double>(slabs * worldRank()), all = slabs * worldSize();
+  for (TenonInt i = 0; i < slabs; ++i)
+    std::fill_n(&memory[(i + 1) * slab], slab, first + static_cast<double>(i));
+  expectSuccess(TenonPartitionShareMemory(all_, memory.data(), memory.size() * sizeof(double)));
+  TenonDTensor x = tensor(own, TENON_FLOAT64), y = tensor(wide, TENON_FLOAT64);
+  for (TenonDTensor each : {x, y})
+    expectSuccess(TenonDTensorPlaceArray(each, &memory[slab], nullptr, ghost, ghost));
+  expectSuccess(TenonLinearOpApply(halo, x, y));
+  expectSuccess(TenonPartitionUnshareMemory(all_, memory.data()));
+  for (TenonInt i = 0; i < slabs + 2; ++i)
+    for (TenonInt j = 0; j < slab; ++j)
+      ASSERT_EQ(memory[i * slab + j], std::fmod(first + static_cast<double>(i) - 1 + all, all));
+  expectSuccess(TenonLinearOpApply(halo, x, y)); // private again
+  for (TenonDTensor* each : {&x, &y})
+    expectSuccess(TenonDTensorDestroy(each));
+  expectSuccess(TenonLinearOpDestroy(&halo));
+  for (TenonLayout* each : {&own, &wide})
+    expectSuccess(TenonLayoutDestroy(each));
+}
+
+TEST_F(CApi, MemoryThatCannotBeSharedIsNamed) {
+  expectSuccess(TenonPartitionShareMemory(all_, nullptr, 0));
+  expectSuccess(TenonPartitionUnshareMemory(all_, nullptr));
+  expectCode(TENON_ERR_NULL, TenonPartitionShareMemory(all_, nullptr, 8), {"memory is NULL"});
+  expectCode(TENON_ERR_NULL, TenonPartitionShareMemory(nullptr, this, 8), {"partition is NULL"});
+  std::vector<double> memory(100000, 1);
+  const std::size_t bytes = memory.size() * sizeof(double);
+  expectSuccess(TenonPartitionShareMemory(all_, memory.data(), bytes));
+  if (worldSize() > 1) {
+    expectCode(TENON_ERR_ARG, TenonPartitionShareMemory(all_, &memory[5], 8), {"shared already"});
+    expectCode(TENON_ERR_ARG, TenonPartitionUnshareMemory(all_, &memory[5]),
+               {"no memory is shared"});
+    expectCode(TENON_ERR_SUPPORT, TenonPartitionShareMemory(all_, __builtin_frame_address(0), 8),
+               {"stack"});
+  }
+  expectSuccess(TenonPartitionUnshareMemory(all_, memory.data()));
+  EXPECT_EQ(memory, std::vector<double>(100000, 1));
 }
 
 } // namespace

@@ -6,6 +6,10 @@
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 
+#include <unistd.h>
+
+#include <fstream>
+
 namespace tenon {
 namespace {
 
@@ -59,6 +63,7 @@ protected:
   static void set(const char* program, const char* levels) {
     options().set("-tenon_reduction", program);
     options().set("-tenon_machine_levels", levels);
+    options().set("-tenon_machine_file", "");
   }
   static std::string twoLevels() { return "2," + std::to_string(world()->size() / 2); }
 };
@@ -121,7 +126,7 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
 TEST_F(ByOption, AutoNeedsRates) {
   set("auto", "");
   expectTheSameSums(onLine({13}, "P"), onLine({13}, "B"),
-                    world()->size() == 1 ? "in one exchange" : "as mpi, since no rates are given");
+                    world()->size() == 1 ? "in one exchange" : "as mpi, since nothing is known");
 }
 
 // With rounds for nothing and bytes dear, two steps of shares beat one exchange of the whole.
@@ -141,6 +146,69 @@ TEST_F(ByOption, AutoTakesTheCheapest) {
   EXPECT_NEAR(predictedMicroseconds(cheap.describe()), expected, 0.01 * expected);
 }
 
+// The file of a machine of two nodes whose network is a tenth as fast as the memory within.
+std::string writeMachine(int perNode) {
+  int name = getpid();
+  MPI_Bcast(&name, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const std::string file = fmt::format("{}tenon_policy_{}.json", testing::TempDir(), name);
+  const auto number = [](double value, const char* unit) {
+    return fmt::format(R"({{"value": {}, "source": "test"{}}})", value,
+                       *unit ? fmt::format(R"(, "unit": "{}")", unit) : "");
+  };
+  const auto link = [&](const char* name, const char* level, double bandwidth, const char* rule) {
+    return fmt::format(
+        R"({{"name": "{}", "level": "{}", "bandwidth": {}, "latency": {}, "rules": [{{"groups": "{}"}}]}})",
+        name, level, number(bandwidth, "B/s"), number(0, "s"), rule);
+  };
+  const std::string text = fmt::format(
+      R"({{"name": "two nodes", "about": "test", "levels": [{{"name": "node", "size": {}}}, {{"name": "core", "size": {}}}], "links": [{}, {}]}})",
+      number(2, ""), number(perNode, ""), link("memory", "core", 1e9, "touching"),
+      link("network", "node", 1e8, "leaving"));
+  if (world()->rank() == 0)
+    std::ofstream(file) << text;
+  MPI_Barrier(MPI_COMM_WORLD);
+  return file;
+}
+
+// S bytes of P ranks in two nodes of n: a ring of all loads a network port with 2 (P-1)/P S; scattered
+// within the nodes first, all n pairs together load it with 2 (2-1)/2 S, and each core twice with
+// (n-1)/n S at a tenth of the price.
+TEST_F(ByOption, AutoSimulatesTheMachine) {
+  const int ranks = world()->size(), n = ranks / 2;
+  if (ranks % 2 != 0 || ranks == 2)
+    GTEST_SKIP() << "two nodes of several ranks";
+  const Index cells = 100000;
+  const double bytes = 8.0 * cells;
+  set("auto", "");
+  options().set("-tenon_machine_file", writeMachine(n));
+  const Conversion op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64);
+  const std::string view = op.describe();
+  const double best = (2.0 * (n - 1) / n * bytes / 1e9 + bytes / 1e8) * 1e6;
+  const double ring = 2.0 * (ranks - 1) / ranks * bytes / 1e8 * 1e6;
+  EXPECT_NEAR(predictedMicroseconds(view), best, 0.01 * best) << view;
+  EXPECT_NE(view.find(fmt::format("one AllReduce on machine 'two nodes' at {:.3g} us", ring)),
+            std::string::npos)
+      << view;
+  const bool taken = best < 0.8 * ring;
+  EXPECT_NE(view.find(taken ? "auto: by a program" : "auto: as mpi"), std::string::npos) << view;
+  if (taken)
+    expectTheSameSums(onLine({cells}, "P"), onLine({cells}, "B"),
+                      "\n  (1, Parallel(0), AllReduce): ");
+}
+
+TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
+  const int ranks = world()->size();
+  if (ranks % 2 != 0 || ranks == 2)
+    GTEST_SKIP() << "two nodes of several ranks";
+  const std::string both = std::string(kTwoLevels) + "; " + kScatterAndGather;
+  set(both.c_str(), twoLevels().c_str());
+  const MeshPtr mesh = Mesh::make({2, ranks / 2});
+  const auto on = [&](const char* properties) { return test::layoutOn(mesh, {90}, properties); };
+  expectTheSameSums(on("P,P"), on("B,B"), "\n  (1, Parallel(0), AllReduce): ");
+  expectTheSameSums(on("P,S0"), on("B,S0"), "\n  (0, InsideGroup, ReduceScatter): ");
+  expectTheSameSums(on("S0,P"), on("S0,B"), "\n  (0, InsideGroup, ReduceScatter): ");
+}
+
 void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts) {
   expectError(code, parts,
               [] { Conversion(world(), onLine({9}, "P"), onLine({9}, "B"), TENON_FLOAT64); });
@@ -153,6 +221,18 @@ TEST_F(ByOption, BadProgramsAndLevelsAreRefused) {
   expectRefused(TENON_ERR_ARG, {"AllReduc", "at byte 17"});
   set("(0, InsideGroup, ReduceScatter)", "");
   expectRefused(TENON_ERR_ARG, {"does not end with the whole sum", "is left with"});
+  set("(0, InsideGroup, ReduceScatter); (1, InsideGroup, AllReduce)", "");
+  expectRefused(TENON_ERR_ARG, {"none of the 2 programs", "is left with", "(1, InsideGroup"});
+  set("auto", "2,x");
+  expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is '2,x'", "byte 2"});
+  set("auto", "");
+  options().set("-tenon_machine_file", "no_such_machine");
+  expectRefused(TENON_ERR_FILE, {"no_such_machine"});
+  if (world()->size() % 2 == 0) {
+    set("auto", "77");
+    options().set("-tenon_machine_file", writeMachine(world()->size() / 2));
+    expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is 77", "two nodes", "pass one"});
+  }
   set(kScatterAndGather, "2,x");
   expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is '2,x'", "byte 2"});
   set(kScatterAndGather, "2,");

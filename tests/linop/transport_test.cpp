@@ -7,6 +7,8 @@
 #include "support/own_communicator.hpp"
 #include "sys/expect_error.hpp"
 
+#include <cstdlib>
+
 namespace tenon {
 namespace {
 
@@ -40,10 +42,12 @@ std::vector<Route> routes() {
   };
 }
 
-// Arrays of the caller's in column-major order with a ghost cell around them.
+// Arrays of the caller's in column-major order with a ghost cell around them, private or shared with
+// the node's ranks.
 class Columns {
 public:
-  explicit Columns(DTensor& tensor) : tensor_(tensor) {
+  explicit Columns(DTensor& tensor, std::shared_ptr<SharedArena> arena = nullptr)
+      : tensor_(tensor), arena_(std::move(arena)) {
     std::vector<Index> strides, ghosts(tensor.rank(), 1), high(tensor.rank(), 1);
     const Box owned = tensor.layout().ownedBox(tensor.position());
     Index stride = 1, first = 0;
@@ -58,6 +62,14 @@ public:
     }
     memory_.assign(stride, -1);
     tensor.placeArray(memory_.data() + first, strides, ghosts, high, false);
+    if (arena_)
+      arena_->share(memory_.data(), static_cast<Index>(memory_.size() * sizeof(double)));
+  }
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+  ~Columns() {
+    if (arena_)
+      arena_->unshare(memory_.data());
   }
 
   std::vector<double> cells() const {
@@ -67,8 +79,22 @@ public:
   }
 
 private:
+  // Whole pages, since small vectors have pages in common.
+  template <class T>
+  struct PageAllocator {
+    using value_type = T;
+    T* allocate(std::size_t count) {
+      const std::size_t page = SharedSegment::pageBytes();
+      return static_cast<T*>(
+          std::aligned_alloc(page, (count * sizeof(T) + page - 1) / page * page));
+    }
+    void deallocate(T* memory, std::size_t) { std::free(memory); }
+    bool operator==(const PageAllocator&) const = default;
+  };
+
   DTensor& tensor_;
-  std::vector<double> memory_;
+  std::shared_ptr<SharedArena> arena_;
+  std::vector<double, PageAllocator<double>> memory_;
 };
 
 class Transports : public testing::TestWithParam<Transport> {};
@@ -82,17 +108,22 @@ TEST_P(Transports, GiveTheSameBits) {
     Conversion expected(world(), route.from, route.to, TENON_FLOAT64, Transport::Messages);
     Conversion op(world(), route.from, route.to, TENON_FLOAT64, GetParam());
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
-      const test::Ends messages(expected, sense, 1), library(op, sense, 1), callers(op, sense, 1);
-      const Columns x(*callers.x), y(*callers.y);
+      const test::Ends messages(expected, sense, 1), library(op, sense, 1), callers(op, sense, 1),
+          shared(op, sense, 1);
+      const Columns x(*callers.x), y(*callers.y), sharedX(*shared.x, world()->arena()),
+          sharedY(*shared.y, world()->arena());
       for (std::uint64_t round = 0; round < 3; ++round) {
         fillRaw(*messages.x, round, false);
         fillRaw(*library.x, round, false);
         axpby(1, *library.x, 0, *callers.x);
+        axpby(1, *library.x, 0, *shared.x);
         test::act(expected, sense, 1, *messages.x, 0, *messages.y);
         test::act(op, sense, 1, *library.x, 0, *library.y);
         test::act(op, sense, 1, *callers.x, 0, *callers.y);
+        test::act(op, sense, 1, *shared.x, 0, *shared.y);
         ASSERT_EQ(test::cellsOf(*library.y), test::cellsOf(*messages.y));
         ASSERT_EQ(y.cells(), test::cellsOf(*messages.y));
+        ASSERT_EQ(sharedY.cells(), test::cellsOf(*messages.y));
         test::act(expected, sense, 2, *messages.x, -1, *messages.y);
         test::act(op, sense, 2, *library.x, -1, *library.y);
         ASSERT_EQ(test::cellsOf(*library.y), test::cellsOf(*messages.y));
@@ -175,6 +206,33 @@ TEST(NoSharedMemory, ASenderWithoutALaneSendsMessages) {
         all.emplace_back(bytes, "all", comm->arena());
       while (comm->arena()->contains(all.back().data<std::byte>()));
   expectRightOn(comm, Transport::Auto);
+}
+
+// What the receiver finds when the sender changes its array between Begin and End: packed cells are
+// those of Begin, cells that are read in place those of End. No program may do so; it tells which
+// way they came.
+double foundAfterAChange(bool isShared) {
+  const CommPtr comm = world();
+  const Index cells = 4096;
+  Conversion op(comm, line({cells * comm->size()}, "S0"), line({cells * comm->size()}, "B"),
+                TENON_FLOAT64, Transport::Shared);
+  const test::Ends ends(op, Sense::Forward, 1);
+  const Columns x(*ends.x, isShared ? comm->arena() : nullptr);
+  double* array = ends.x->mutableData<double>();
+  std::fill_n(array, cells, 1);
+  op.begin(Sense::Forward, 1, *ends.x, 0, *ends.y);
+  std::fill_n(array, cells, 2);
+  MPI_Barrier(comm->mpi());
+  op.end(Sense::Forward);
+  const int next = (comm->rank() + 1) % comm->size();
+  return ends.y->data<double>()[cells * next];
+}
+
+TEST(SharedByTheCaller, IsReadWhereItLies) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank has nobody to share with";
+  EXPECT_EQ(foundAfterAChange(false), 1);
+  EXPECT_EQ(foundAfterAChange(true), 2);
 }
 
 // What is sent and what is written lie in one array, and are more than a lane's slots hold.

@@ -29,6 +29,9 @@ inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
 void* operator new(std::size_t bytes) {
   return tenon::test::allocateCounted(bytes, alignof(std::max_align_t));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return tenon::test::allocateCounted(bytes, alignof(std::max_align_t));
+}
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return tenon::test::allocateCounted(bytes, static_cast<std::size_t>(alignment));
 }
