@@ -16,11 +16,11 @@ namespace {
 // cost more than the copy.
 constexpr Index kLeastReadInPlace = Index(8) << 10;
 
-// Where the first cell lies, if the peers see all cells.
-std::optional<Index> placeInArena(const DTensor& x, const SharedArena& arena) {
+// Where the first cell lies, or -1 unless the peers see all cells.
+Index placeInArena(const DTensor& x, const SharedArena& arena) {
   const ByteSpan span = spanOf(x);
   const std::optional<Index> place = arena.placeOf(span.begin, span.bytes);
-  return place ? std::optional(*place + span.toFirst) : std::nullopt;
+  return place ? *place + span.toFirst : -1;
 }
 
 } // namespace
@@ -41,7 +41,7 @@ void ScheduleExecutor::beginLanes(Direction& direction, const Action& action) {
       continue;
     const Part& part = direction.packs[out.part];
     const Index bytes = part.cells * size_;
-    out.inPlaceRead = direction.place && bytes > kLeastReadInPlace;
+    out.inPlaceRead = direction.place >= 0 && bytes > kLeastReadInPlace;
     out.posts = out.inPlaceRead ? 1 : out.chunks.count();
     out.posted = 0;
     logMessage(bytes);
@@ -69,7 +69,7 @@ template <class T>
 void ScheduleExecutor::post(Direction& direction, Outgoing& out, const DTensor& x) {
   const Index chunk = out.posted++;
   if (out.inPlaceRead)
-    return out.lane->postArray(*direction.place, x.strides());
+    return out.lane->postArray(direction.place, x.strides());
   const Part& part = direction.packs[out.part];
   T* cells = reinterpret_cast<T*>(out.lane->slotData());
   out.chunks.visit(part, chunk, [&](const Region& from, const Region&) {

@@ -106,8 +106,8 @@ private:
     bool sums = false;                  // target cells may get several addends; else at most one
     bool sameTarget = false;            // all parts are added to one box of cells
     bool announced = false, opened = false;
-    bool morePosts = false;     // of the action in flight
-    std::optional<Index> place; // in the arena, of its x
+    bool morePosts = false; // of the action in flight
+    Index place = -1;       // in the arena, of its x; -1 outside
     Delay delay;
   };
 
