@@ -10,8 +10,9 @@ namespace {
 
 Strides ownStrides(const Shape& extent) {
   Strides strides{};
-  const Shape rowMajor = rowMajorStrides(extent);
-  std::copy(rowMajor.begin(), rowMajor.end(), strides.begin());
+  Index stride = 1;
+  for (std::size_t d = extent.size(); d-- > 0; stride *= extent[d])
+    strides[d] = stride;
   return strides;
 }
 
@@ -70,6 +71,16 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
       placedEmpty_ ? nullptr : static_cast<std::byte*>(firstOwned) - offset * dataTypeSize(type_);
   arrays_.reset();
   std::copy(strides.begin(), strides.end(), strides_.begin());
+  readOnly_ = readOnly;
+  changed();
+}
+
+void DTensor::placeBox(void* first, bool readOnly) {
+  checkNotLent();
+  placedEmpty_ = localCells_ == 0;
+  placed_ = placedEmpty_ ? nullptr : first;
+  arrays_.reset();
+  strides_ = ownStrides(extent_);
   readOnly_ = readOnly;
   changed();
 }

@@ -34,6 +34,8 @@ public:
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly);
+  // The same for an array of exactly the box, row-major; nothing is allocated.
+  void placeBox(void* first, bool readOnly);
   // The caller's memory is one array for each index of dimension `dim` on this rank, and each
   // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
   // `dim` they are not looked at. The library's array, which keeps its value, is what the tensor

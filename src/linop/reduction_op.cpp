@@ -153,7 +153,7 @@ void ReductionOp::makeArrays(const std::vector<Index>& cells) {
 void ReductionOp::takeSource(const Action& action) {
   const DTensor& x = *action.x;
   if (x.isContiguous()) {
-    callersX_->placeArray(const_cast<void*>(arrayOf(x)), {1}, {0}, {0}, true);
+    callersX_->placeBox(const_cast<void*>(arrayOf(x)), true);
     x_ = callersX_;
     return;
   }
@@ -170,7 +170,7 @@ void ReductionOp::takeTarget(const Action& action) {
   if (!action.isPlain() || !y.isContiguous())
     return;
   y.checkWritable();
-  callersY_->placeArray(const_cast<void*>(arrayOf(y)), {1}, {0}, {0}, false);
+  callersY_->placeBox(const_cast<void*>(arrayOf(y)), false);
   y_ = callersY_;
 }
 
