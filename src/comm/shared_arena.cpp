@@ -80,6 +80,8 @@ void checkOwn(const Pages& pages) {
                     "that can be written, such as malloc gives",
                     pages.bytes, static_cast<void*>(pages.begin), why));
   };
+  if (touchesOwnStack(pages.begin, pages.bytes))
+    refuse("is the stack's");
   const std::byte* end = pages.begin;
   for (const MappedRange& range : mappedRanges(pages.begin, pages.bytes)) {
     if (range.begin > end)
@@ -89,8 +91,6 @@ void checkOwn(const Pages& pages) {
       refuse(fmt::format("is shared with others already ({})", range.name));
     if (!range.isReadable || !range.isWritable)
       refuse("cannot be read and written");
-    if (range.name == "[stack]")
-      refuse("is the stack's");
   }
   if (end < pages.begin + pages.bytes)
     refuse("is not mapped");

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -51,6 +52,18 @@ std::vector<MappedRange> mappedRanges(const std::byte* begin, Index bytes) {
       ranges.push_back(std::move(range));
   }
   return ranges;
+}
+
+bool touchesOwnStack(const std::byte* begin, Index bytes) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return false;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  const bool known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  pthread_attr_destroy(&attributes);
+  const auto* stack = static_cast<const std::byte*>(lowest);
+  return known && begin < stack + size && begin + bytes > stack;
 }
 
 void copyPages(const std::byte* from, std::byte* to, Index bytes) {

@@ -17,11 +17,14 @@ struct MappedRange {
   const std::byte* end = nullptr;
   bool isReadable = false, isWritable = false, isShared = false;
   std::uint64_t file = 0; // its inode, 0 without one
-  std::string name;       // of the file, or as "[stack]"
+  std::string name;       // of the file, or as "[heap]"
 };
 
 // Those that touch the range, by address.
 std::vector<MappedRange> mappedRanges(const std::byte* begin, Index bytes);
+
+// Whether some of the range belongs to the stack of the thread that asks.
+bool touchesOwnStack(const std::byte* begin, Index bytes);
 
 // Whole pages hold more than what somebody allocated, which memory checkers would report if it were
 // read by a load: the system reads them instead. Throws TENON_ERR_MEMORY with the reason.

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <thread>
 
 namespace tenon {
 namespace {
@@ -49,10 +50,16 @@ TEST(OwnMemory, TellsSharedMemoryAndItsFile) {
   EXPECT_FALSE(ranges[0].name.empty());
 }
 
-TEST(OwnMemory, NamesTheStack) {
-  const auto ranges = mappedRanges(static_cast<const std::byte*>(__builtin_frame_address(0)), 1);
-  ASSERT_EQ(ranges.size(), 1U);
-  EXPECT_EQ(ranges[0].name, "[stack]");
+TEST(OwnMemory, KnowsTheStackOfEachThread) {
+  const Pages elsewhere(2, MAP_PRIVATE);
+  const auto check = [&] {
+    const auto* frame = static_cast<const std::byte*>(__builtin_frame_address(0));
+    EXPECT_TRUE(touchesOwnStack(frame, 1));
+    EXPECT_TRUE(touchesOwnStack(frame - 2 * kPage, 4 * kPage));
+    EXPECT_FALSE(touchesOwnStack(elsewhere.page(0), 2 * kPage));
+  };
+  check();
+  std::thread(check).join();
 }
 
 TEST(OwnMemory, IsNotMappedAtTheLowestAddress) {
