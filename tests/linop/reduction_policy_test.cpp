@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace tenon {
@@ -56,16 +57,51 @@ TEST(ReductionHierarchy, NamesTheRanksThatBreakIt) {
   });
 }
 
+// The file of a machine of two nodes whose network is a tenth as fast as the memory within.
+std::string writeMachine(int perNode) {
+  int name = getpid();
+  MPI_Bcast(&name, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const std::string file = fmt::format("{}tenon_policy_{}.json", testing::TempDir(), name);
+  const auto number = [](double value, const char* unit) {
+    return fmt::format(R"({{"value": {}, "source": "test"{}}})", value,
+                       *unit ? fmt::format(R"(, "unit": "{}")", unit) : "");
+  };
+  const auto link = [&](const char* name, const char* level, double bandwidth, const char* rule) {
+    return fmt::format(
+        R"({{"name": "{}", "level": "{}", "bandwidth": {}, "latency": {}, "rules": [{{"groups": "{}"}}]}})",
+        name, level, number(bandwidth, "B/s"), number(0, "s"), rule);
+  };
+  const std::string text = fmt::format(
+      R"({{"name": "two nodes", "about": "test", "levels": [{{"name": "node", "size": {}}}, {{"name": "core", "size": {}}}], "links": [{}, {}]}})",
+      number(2, ""), number(perNode, ""), link("memory", "core", 1e9, "touching"),
+      link("network", "node", 1e8, "leaving"));
+  if (world()->rank() == 0)
+    std::ofstream(file) << text;
+  MPI_Barrier(MPI_COMM_WORLD);
+  return file;
+}
+
 // The options of sums, back to their defaults at the end.
 class ByOption : public testing::Test {
 protected:
-  ~ByOption() override { set("mpi", ""); }
+  ~ByOption() override {
+    set("mpi", "");
+    if (!machineFile_.empty() && world()->rank() == 0)
+      std::filesystem::remove(machineFile_);
+  }
   static void set(const char* program, const char* levels) {
     options().set("-tenon_reduction", program);
     options().set("-tenon_machine_levels", levels);
     options().set("-tenon_machine_file", "");
   }
+  void useMachine(int perNode) {
+    machineFile_ = writeMachine(perNode);
+    options().set("-tenon_machine_file", machineFile_);
+  }
   static std::string twoLevels() { return "2," + std::to_string(world()->size() / 2); }
+
+private:
+  std::string machineFile_;
 };
 
 constexpr const char* kScatterAndGather =
@@ -146,30 +182,6 @@ TEST_F(ByOption, AutoTakesTheCheapest) {
   EXPECT_NEAR(predictedMicroseconds(cheap.describe()), expected, 0.01 * expected);
 }
 
-// The file of a machine of two nodes whose network is a tenth as fast as the memory within.
-std::string writeMachine(int perNode) {
-  int name = getpid();
-  MPI_Bcast(&name, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  const std::string file = fmt::format("{}tenon_policy_{}.json", testing::TempDir(), name);
-  const auto number = [](double value, const char* unit) {
-    return fmt::format(R"({{"value": {}, "source": "test"{}}})", value,
-                       *unit ? fmt::format(R"(, "unit": "{}")", unit) : "");
-  };
-  const auto link = [&](const char* name, const char* level, double bandwidth, const char* rule) {
-    return fmt::format(
-        R"({{"name": "{}", "level": "{}", "bandwidth": {}, "latency": {}, "rules": [{{"groups": "{}"}}]}})",
-        name, level, number(bandwidth, "B/s"), number(0, "s"), rule);
-  };
-  const std::string text = fmt::format(
-      R"({{"name": "two nodes", "about": "test", "levels": [{{"name": "node", "size": {}}}, {{"name": "core", "size": {}}}], "links": [{}, {}]}})",
-      number(2, ""), number(perNode, ""), link("memory", "core", 1e9, "touching"),
-      link("network", "node", 1e8, "leaving"));
-  if (world()->rank() == 0)
-    std::ofstream(file) << text;
-  MPI_Barrier(MPI_COMM_WORLD);
-  return file;
-}
-
 // S bytes of P ranks in two nodes of n: a ring of all loads a network port with 2 (P-1)/P S; scattered
 // within the nodes first, all n pairs together load it with 2 (2-1)/2 S, and each core twice with
 // (n-1)/n S at a tenth of the price.
@@ -180,7 +192,7 @@ TEST_F(ByOption, AutoSimulatesTheMachine) {
   const Index cells = 100000;
   const double bytes = 8.0 * cells;
   set("auto", "");
-  options().set("-tenon_machine_file", writeMachine(n));
+  useMachine(n);
   const Conversion op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64);
   const std::string view = op.describe();
   const double best = (2.0 * (n - 1) / n * bytes / 1e9 + bytes / 1e8) * 1e6;
@@ -230,7 +242,7 @@ TEST_F(ByOption, BadProgramsAndLevelsAreRefused) {
   expectRefused(TENON_ERR_FILE, {"no_such_machine"});
   if (world()->size() % 2 == 0) {
     set("auto", "77");
-    options().set("-tenon_machine_file", writeMachine(world()->size() / 2));
+    useMachine(world()->size() / 2);
     expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is 77", "two nodes", "pass one"});
   }
   set(kScatterAndGather, "2,x");
