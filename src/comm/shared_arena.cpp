@@ -239,8 +239,7 @@ void SharedArena::share(void* memory, Index bytes) {
                             "size of /dev/shm",
                             pages.bytes, places_.bytesTaken(), segments_[own_].bytes()));
   try {
-    copyPages(pages.begin, segments_[own_].data() + *place, pages.bytes);
-    if (!segments_[own_].mapOver(pages.begin, *place, pages.bytes))
+    if (!segments_[own_].takeOver(pages.begin, *place, pages.bytes))
       throw Error(TENON_ERR_MEMORY,
                   fmt::format("cannot map shared memory over {}: {}", memory, strerror(errno)));
   } catch (...) {
@@ -258,7 +257,7 @@ void SharedArena::unshare(void* memory) {
   const auto [begin, pages] = *known;
   SharedSegment& own = segments_[own_];
   const bool isMapped = own.isMappedOver(begin, pages.bytes);
-  if (isMapped && !own.unmapFrom(begin, pages.place, pages.bytes))
+  if (isMapped && !own.giveUp(begin, pages.place, pages.bytes))
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("cannot make {} private again: {}", memory, strerror(errno)));
   sharedPages_.erase(known);

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,22 +90,32 @@ void SharedSegment::discard(Index begin, Index bytes) noexcept {
     fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, first, end - first);
 }
 
-bool SharedSegment::mapOver(std::byte* pages, Index begin, Index bytes) noexcept {
-  return mmap(pages, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_POPULATE, file_,
-              begin) != MAP_FAILED;
+// MPI libraries hook mmap and mremap, and their hooks allocate memory: between the copy of a heap page
+// and the call they would change what was copied. So the system is called past the hooks, and then once
+// more by way of them, to no effect, so that they learn of it.
+bool SharedSegment::takeOver(std::byte* pages, Index begin, Index bytes) {
+  constexpr int kProtection = PROT_READ | PROT_WRITE;
+  constexpr int kFlags = MAP_SHARED | MAP_FIXED | MAP_POPULATE;
+  copyPages(pages, data_ + begin, bytes);
+  if (syscall(SYS_mmap, pages, bytes, kProtection, kFlags, file_, begin) == -1)
+    return false;
+  mmap(pages, bytes, kProtection, kFlags, file_, begin);
+  return true;
 }
 
-bool SharedSegment::unmapFrom(std::byte* pages, Index begin, Index bytes) noexcept {
+bool SharedSegment::giveUp(std::byte* pages, Index begin, Index bytes) noexcept {
   void* copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy == MAP_FAILED)
     return false;
   std::memcpy(copy, data_ + begin, bytes);
-  if (mremap(copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) != MAP_FAILED)
-    return true;
-  const int cause = errno;
-  munmap(copy, bytes);
-  errno = cause;
-  return false;
+  if (syscall(SYS_mremap, copy, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == -1) {
+    const int cause = errno;
+    munmap(copy, bytes);
+    errno = cause;
+    return false;
+  }
+  mremap(pages, bytes, bytes, 0);
+  return true;
 }
 
 bool SharedSegment::isMappedOver(const std::byte* pages, Index bytes) const {

@@ -30,11 +30,11 @@ public:
   // Gives back the memory of the range's whole pages.
   void discard(Index begin, Index bytes) noexcept;
 
-  // Puts the range in the place of other pages of this process, which must exist; false, with errno,
-  // if the system does not. What they held is gone.
-  bool mapOver(std::byte* pages, Index begin, Index bytes) noexcept;
+  // Copies pages of this process into the range and maps it in their place; false, with errno, if the
+  // system does not. Throws TENON_ERR_MEMORY if they cannot be read.
+  bool takeOver(std::byte* pages, Index begin, Index bytes);
   // Puts private pages with what the range holds in the place of pages that it was mapped over.
-  bool unmapFrom(std::byte* pages, Index begin, Index bytes) noexcept;
+  bool giveUp(std::byte* pages, Index begin, Index bytes) noexcept;
   // Whether all these pages are mapped from this file.
   bool isMappedOver(const std::byte* pages, Index bytes) const;
 
