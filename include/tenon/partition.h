@@ -110,8 +110,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *  - page-locked memory (cudaHostRegister()) is registered after it, not before.
  *
  *  Large blocks of malloc, `new` and Fortran's `allocate` have pages of their own. Small ones share
- *  theirs with other data, which is then shared along, at no harm; but two blocks with a page in
- *  common cannot be shared by two calls.
+ *  theirs with other data, which is then shared along: a write of another thread to it during the
+ *  call is lost, so prefer pages of their own. Two blocks with a page in common cannot be shared by
+ *  two calls.
  *
  *  @param[in] partition  any whose communicator is that of the tensors
  *  @param[in] memory     may be NULL if `bytes` is 0
