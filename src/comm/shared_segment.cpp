@@ -99,7 +99,7 @@ bool SharedSegment::takeOver(std::byte* pages, Index begin, Index bytes) {
   copyPages(pages, data_ + begin, bytes);
   if (syscall(SYS_mmap, pages, bytes, kProtection, kFlags, file_, begin) == -1)
     return false;
-  mmap(pages, bytes, kProtection, kFlags, file_, begin);
+  static_cast<void>(mmap(pages, bytes, kProtection, kFlags, file_, begin));
   return true;
 }
 
@@ -114,7 +114,7 @@ bool SharedSegment::giveUp(std::byte* pages, Index begin, Index bytes) noexcept 
     errno = cause;
     return false;
   }
-  mremap(pages, bytes, bytes, 0);
+  static_cast<void>(mremap(pages, bytes, bytes, 0));
   return true;
 }
 
