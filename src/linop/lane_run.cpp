@@ -12,10 +12,6 @@ namespace tenon {
 
 namespace {
 
-// Larger parts of arrays in the arena are read in place; below, waiting until they are read would
-// cost more than the copy.
-constexpr Index kLeastReadInPlace = Index(8) << 10;
-
 // Where the first cell lies, or -1 unless the peers see all cells.
 Index placeInArena(const DTensor& x, const SharedArena& arena) {
   const ByteSpan span = spanOf(x);
@@ -41,7 +37,7 @@ void ScheduleExecutor::beginLanes(Direction& direction, const Action& action) {
       continue;
     const Part& part = direction.packs[out.part];
     const Index bytes = part.cells * size_;
-    out.inPlaceRead = direction.place >= 0 && bytes > kLeastReadInPlace;
+    out.inPlaceRead = direction.place >= 0 && bytes > packLimit_;
     out.posts = out.inPlaceRead ? 1 : out.chunks.count();
     out.posted = 0;
     logMessage(bytes);

@@ -2,12 +2,32 @@
 #include "linop/schedule_executor.hpp"
 
 #include "dtensor/arithmetic.hpp"
+#include "sys/error.hpp"
+#include "sys/options.hpp"
 
 #include <fmt/format.h>
 
 namespace tenon {
 
 namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"conversion_pack_limit", OptionSpec::Int, "8192",
+     "between ranks of one node, parts of so many bytes are packed; larger ones are read where "
+     "they "
+     "lie, if that is shared memory"},
+};
+const OptionRegistration kRegistration{{"transport", kOptions}};
+
+// Waiting until a small part is read would cost more than the copy.
+Index packLimit() {
+  const Index limit = options().getInt("", "conversion_pack_limit");
+  if (limit < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("-tenon_conversion_pack_limit is {}; expected a number "
+                                           "of bytes from 0",
+                                           limit));
+  return limit;
+}
 
 Index totalBytes(const std::vector<Message>& messages) {
   Index bytes = 0;
@@ -53,8 +73,8 @@ ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, Tenon
                                    const std::string& owner, const std::string& route,
                                    Transport transport)
     : comm_(std::move(comm)), asked_(transport), transport_(resolveTransport(transport, *comm_)),
-      rank_(static_cast<int>(schedule.sourceExtent.size())), size_(dataTypeSize(type)),
-      tag_(comm_->nextTag()) {
+      packLimit_(packLimit()), rank_(static_cast<int>(schedule.sourceExtent.size())),
+      size_(dataTypeSize(type)), tag_(comm_->nextTag()) {
   if (transport_ == Transport::Shared)
     arena_ = comm_->arena();
   makeDirection(forward_, schedule, true);

@@ -171,6 +171,7 @@ private:
   CommPtr comm_;
   std::shared_ptr<SharedArena> arena_; // NULL if no part goes by a lane
   Transport asked_, transport_;
+  Index packLimit_; // larger parts, in bytes, of arrays in the arena are read in place
   int rank_;
   Index size_;
   int tag_;

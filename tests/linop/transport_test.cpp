@@ -235,6 +235,22 @@ TEST(SharedByTheCaller, IsReadWhereItLies) {
   EXPECT_EQ(foundAfterAChange(true), 2);
 }
 
+TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank has nobody to share with";
+  const auto limit = [](const char* bytes) {
+    options().set("-tenon_conversion_pack_limit", bytes);
+  };
+  limit("32768"); // the bytes of a part
+  EXPECT_EQ(foundAfterAChange(true), 1);
+  limit("32767");
+  EXPECT_EQ(foundAfterAChange(true), 2);
+  limit("-1");
+  expectError(TENON_ERR_ARG, {"-tenon_conversion_pack_limit is -1"},
+              [] { foundAfterAChange(true); });
+  limit("8192");
+}
+
 // What is sent and what is written lie in one array, and are more than a lane's slots hold.
 TEST(InPlaceShared, WideMarginsAreFilledAndFolded) {
   const Index width = 40000, cells = 50000;
