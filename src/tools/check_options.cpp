@@ -24,7 +24,9 @@ std::vector<std::string> wordsOf(const char* choices) {
 ConversionOptions::ConversionOptions() {
   addChoices();
   // With slow messages few of them and an overlapped halo pay.
-  addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, true});
+  addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, TENON_OPTION_REAL});
+  // With 0 every part of shared memory is read where it lies.
+  addUnlessGiven({"-tenon_conversion_pack_limit", {"0", "8192"}, TENON_OPTION_INT});
 }
 
 void ConversionOptions::addUnlessGiven(Option option) {
@@ -51,9 +53,14 @@ void ConversionOptions::addChoices() {
 void ConversionOptions::read(const Option& option) {
   const char* name = option.key.c_str() + sizeof kStart - 1;
   char text[32] = "";
-  double number = 0;
-  require(option.isReal ? TenonOptionsGetReal("", name, &number)
-                        : TenonOptionsGetString("", name, text, sizeof text));
+  double real = 0;
+  TenonInt number = 0;
+  if (option.type == TENON_OPTION_REAL)
+    require(TenonOptionsGetReal("", name, &real));
+  else if (option.type == TENON_OPTION_INT)
+    require(TenonOptionsGetInt("", name, &number));
+  else
+    require(TenonOptionsGetString("", name, text, sizeof text));
 }
 
 void ConversionOptions::draw(Case& c) const {

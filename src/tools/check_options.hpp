@@ -17,7 +17,7 @@ private:
   struct Option {
     std::string key;
     std::vector<std::string> choices;
-    bool isReal = false;
+    TenonOptionType type = TENON_OPTION_CHOICE;
   };
   void addChoices();
   void addUnlessGiven(Option option);

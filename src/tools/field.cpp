@@ -73,7 +73,7 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw)
 Field::Field(TenonLayout layout, TenonDataType type, Field& other)
     : type_(type), box_(boxOfTensor(layout, false)), array_(other.array_) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
-  if (!other.memory_.empty())
+  if (other.isCallers())
     placeOn(other.memory_.data());
 }
 
@@ -117,7 +117,9 @@ void Field::place(TenonLayout layout, Draw& draw) {
   if (cellsOf(owned) == 0 || cellsOf(box_) == 0)
     return;
   array_ = drawArray(draw, owned, box_);
-  memory_.assign(array_.elements * bytesOf(type_), kGuard);
+  memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard);
+  if (draw.chance(50))
+    memory_.share(layout);
   isCell_.assign(array_.elements, false);
   forEachCell(box_, [&](const Indices& cell) {
     Index at = array_.first;
@@ -167,8 +169,8 @@ void Field::spoil() {
 
 bool Field::isGuardIntact() const {
   const std::size_t bytes = bytesOf(type_);
-  for (std::size_t i = 0; i < memory_.size(); ++i)
-    if (!isCell_[i / bytes] && memory_[i] != kGuard)
+  for (std::size_t i = 0; i < memory_.bytes(); ++i)
+    if (!isCell_[i / bytes] && memory_.data()[i] != kGuard)
       return false;
   return true;
 }

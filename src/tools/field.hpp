@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tensor under check with its memory: the library's, or an array of the caller's with random
-// strides, ghosts and padding around it that nobody may touch. Cells are read and written in
+// strides, ghosts and padding around it that nobody may touch, shared with the node or not. Cells are read and written in
 // row-major order of the rank's box.
 #pragma once
 
+#include "tools/callers_memory.hpp"
 #include "tools/draw.hpp"
 #include "tools/values.hpp"
 
@@ -19,7 +20,7 @@ public:
   explicit Field(DTensor tensor);
 
   operator TenonDTensor() const { return tensor_; }
-  bool isCallers() const { return !memory_.empty(); }
+  bool isCallers() const { return memory_.bytes() > 0; }
   const Box& box() const { return box_; }
   TenonDataType type() const { return type_; }
   void write(const Values& cells);
@@ -46,8 +47,8 @@ private:
   TenonDataType type_;
   Box box_;
   Array array_;
-  std::vector<std::byte> memory_; // of the array
-  std::vector<bool> isCell_;      // of its elements
+  CallersMemory memory_;     // of the array
+  std::vector<bool> isCell_; // of its elements
 };
 
 // Bytes of one element.
