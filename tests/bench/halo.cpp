@@ -184,7 +184,7 @@ void measure(MPI_Comm comm, int cells, int width, bool changes) {
       if (bind)
         require(TenonLinearOpBind(halo.op, halo.x, halo.y));
       addChecked(race, comm, s, std::string(bind ? "bound " : "Apply ") + nameOf(whose), halo.data,
-                 [&halo] { halo.apply(); });
+                 changes, [&halo] { halo.apply(); });
     }
   Persistent persistent(comm, s);
   addChecked(race, comm, s, "persistent messages", persistent.values.data(), changes,
