@@ -13,6 +13,11 @@ tenon_phase() {
   return "$status"
 }
 
+# The cores to build and test on: nproc, which would give OMP_NUM_THREADS where that is set.
+tenon_cores() {
+  env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
+}
+
 # Building through ccache where there is one.
 tenon_launcher=()
 if command -v ccache >/dev/null; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: environment_test.sh ROOT SCRATCH
-# The choice of BLAS kernels and the list of missing packages, on inputs made up here.
+# The choice of BLAS kernels, the list of missing packages and the number of jobs, on inputs made up here.
 set -euo pipefail
 root=$1
 mkdir -p "$2"
@@ -53,4 +53,8 @@ source "$root/config/packages.sh"
 dpkg-query() { [[ ${*: -1} == there* ]] && printf installed; }
 printf '# a comment\n\nthere1   # why\nmissing1 | there2\nmissing2|missing3 # why\nmissing4\n' >list
 expect "missing packages" "missing2 missing4" "$(tenon_missing_packages list | xargs)"
+
+# shellcheck source=config/phases.sh
+source "$root/config/phases.sh"
+expect "cores are not threads" "$(OMP_NUM_THREADS=7 tenon_cores)" "$(OMP_NUM_THREADS=1 tenon_cores)"
 exit "$failed"
