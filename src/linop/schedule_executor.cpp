@@ -13,9 +13,8 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"conversion_pack_limit", OptionSpec::Int, "8192",
-     "between ranks of one node, parts of so many bytes are packed; larger ones are read where "
-     "they "
-     "lie, if that is shared memory"},
+     "bytes up to which a part for a rank of the same node is packed; a larger one is read where "
+     "it lies, if that is shared memory"},
 };
 const OptionRegistration kRegistration{{"transport", kOptions}};
 

@@ -19,23 +19,18 @@ CallersMemory::CallersMemory(std::size_t bytes, std::byte value) : bytes_(bytes)
 CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
   std::swap(memory_, other.memory_);
   std::swap(bytes_, other.bytes_);
-  std::swap(sharedBy_, other.sharedBy_);
+  std::swap(mesh_, other.mesh_);
   return *this;
 }
 
 CallersMemory::~CallersMemory() {
-  if (sharedBy_)
-    TenonPartitionUnshareMemory(sharedBy_, memory_.get());
+  if (mesh_)
+    TenonPartitionUnshareMemory(mesh_, memory_.get());
 }
 
-void CallersMemory::share(TenonLayout layout) {
-  Partition partition;
-  require(TenonLayoutGetPartition(layout, partition.out()));
-  const TenonErrorCode code = TenonPartitionShareMemory(partition, memory_.get(), bytes_);
-  if (code == TENON_ERR_SUPPORT || code == TENON_ERR_MEMORY)
-    return;
-  require(code);
-  sharedBy_ = std::move(partition);
+void CallersMemory::share(Partition mesh) {
+  require(TenonPartitionShareMemory(mesh, memory_.get(), bytes_));
+  mesh_ = std::move(mesh);
 }
 
 } // namespace tenon::tools

@@ -20,8 +20,8 @@ public:
 
   std::byte* data() const { return memory_.get(); }
   std::size_t bytes() const { return bytes_; }
-  // With the ranks of the layout; stays private where these share no memory, or too little.
-  void share(TenonLayout layout);
+  // With the ranks of the mesh, once.
+  void share(Partition mesh);
 
 private:
   struct Free {
@@ -29,7 +29,7 @@ private:
   };
   std::unique_ptr<std::byte, Free> memory_;
   std::size_t bytes_ = 0;
-  Partition sharedBy_; // NULL unless shared
+  Partition mesh_; // NULL unless shared
 };
 
 } // namespace tenon::tools

@@ -55,6 +55,18 @@ Box boxOfTensor(TenonLayout layout, bool isOwned) {
   return box;
 }
 
+// Unless the ranks share no memory, or too little.
+void shareWhereItGoes(CallersMemory& memory, TenonLayout layout) {
+  Partition mesh;
+  require(TenonLayoutGetPartition(layout, mesh.out()));
+  try {
+    memory.share(std::move(mesh));
+  } catch (const CallError& error) {
+    if (error.code != TENON_ERR_SUPPORT && error.code != TENON_ERR_MEMORY)
+      throw;
+  }
+}
+
 } // namespace
 
 std::size_t bytesOf(TenonDataType type) {
@@ -119,7 +131,7 @@ void Field::place(TenonLayout layout, Draw& draw) {
   array_ = drawArray(draw, owned, box_);
   memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard);
   if (draw.chance(50))
-    memory_.share(layout);
+    shareWhereItGoes(memory_, layout);
   isCell_.assign(array_.elements, false);
   forEachCell(box_, [&](const Indices& cell) {
     Index at = array_.first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tensor under check with its memory: the library's, or an array of the caller's with random
-// strides, ghosts and padding around it that nobody may touch, shared with the node or not. Cells are read and written in
-// row-major order of the rank's box.
+// strides, ghosts and padding around it that nobody may touch, shared with the node or not. Cells are
+// read and written in row-major order of the rank's box.
 #pragma once
 
 #include "tools/callers_memory.hpp"

@@ -2,14 +2,13 @@
 // Tenon's C interface for the benchmarks: layouts, arrays, and the main program.
 #pragma once
 
+#include "tools/callers_memory.hpp"
 #include "tools/handles.hpp"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <memory>
-#include <new>
+#include <utility>
 #include <vector>
 
 namespace tenon::bench {
@@ -53,39 +52,23 @@ inline const char* nameOf(Memory memory) {
   return kNames[static_cast<int>(memory)];
 }
 
-// The caller's, in pages of its own; none where the library's array is worked on.
+// The caller's, of zeros; none where the library's array is worked on.
 class CallersArray {
 public:
-  CallersArray(MPI_Comm comm, std::size_t count, Memory memory)
-      : isShared_(memory == Memory::Shared) {
-    if (memory == Memory::Library)
+  CallersArray(MPI_Comm comm, std::size_t count, Memory memory) {
+    if (memory != Memory::Library)
+      memory_ = tools::CallersMemory(count * sizeof(double), std::byte{0});
+    if (memory != Memory::Shared)
       return;
-    constexpr std::size_t kPage = 4096;
-    const std::size_t bytes = (count * sizeof(double) + kPage - 1) / kPage * kPage;
-    values_.reset(static_cast<double*>(std::aligned_alloc(kPage, bytes)));
-    if (!values_)
-      throw std::bad_alloc();
-    std::fill_n(values_.get(), count, 0.0);
     const int one = 1;
-    require(TenonPartitionCreate(comm, 1, &one, partition_.out()));
-    if (isShared_)
-      require(TenonPartitionShareMemory(partition_, values_.get(), bytes));
+    PartitionHandle mesh;
+    require(TenonPartitionCreate(comm, 1, &one, mesh.out()));
+    memory_.share(std::move(mesh));
   }
-  CallersArray(const CallersArray&) = delete;
-  CallersArray& operator=(const CallersArray&) = delete;
-  ~CallersArray() {
-    if (isShared_)
-      TenonPartitionUnshareMemory(partition_, values_.get());
-  }
-  double* data() const { return values_.get(); }
+  double* data() const { return reinterpret_cast<double*>(memory_.data()); }
 
 private:
-  struct Free {
-    void operator()(double* memory) const { std::free(memory); }
-  };
-  std::unique_ptr<double, Free> values_;
-  PartitionHandle partition_;
-  bool isShared_;
+  tools::CallersMemory memory_;
 };
 
 // Runs the benchmark between TenonInitialize() and TenonFinalize(); its result is the program's.
