@@ -6,7 +6,8 @@
 // the receiver waits for the number (acquire), reads, then counts one more as released (release);
 // the sender fills a slot again when what was in it is released (acquire). A posting is a chunk of
 // packed data, or says where the sender's array lies, which the receiver reads in place until it
-// releases. A slot's number, head and small data share a cache line.
+// releases. A slot's number, head and small data share a cache line. Of a large slot the receiver also
+// tells the sender how long reading took.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -25,35 +26,48 @@ struct ArrayPlace {
 };
 
 struct LaneShape {
-  static constexpr int kSlots = 8;
+  static constexpr int kLeastSlots = 8;
 
   // For parts of that many bytes: one slot holds a small part, an eighth of a larger one up to a
-  // bound that keeps the ring in a cache.
+  // bound.
   explicit LaneShape(Index partBytes);
-  Index laneBytes() const noexcept { return kLine + kSlots * slotBytes; }
+  // For a part of a rank's packed bytes. Lines that lie in another core's private cache are slow to
+  // write again, so that the rings together are larger than such a cache, where a part is larger
+  // than one slot.
+  int slotsOf(Index partBytes, Index packedBytes) const noexcept;
+
+  // Slots that have a line for their head.
+  bool isTimed() const noexcept { return headBytes == kLine; }
 
   static constexpr Index kLine = 64;
-  static constexpr Index kHeadBytes = 16;
-  Index dataBytes, slotBytes;
+  Index headBytes, dataBytes, slotBytes;
+};
+
+// By which a receiver opens a lane, place -1 if there is none.
+struct LaneAddress {
+  Index place = -1, slots = 0;
 };
 
 // The sender's end. It lives in the arena until the receiver has read all that was posted.
 class SendLane {
 public:
   // Without a lane if the arena has no memory left.
-  SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, const std::string& owner);
+  SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
+           const std::string& owner);
   SendLane(const SendLane&) = delete;
   SendLane& operator=(const SendLane&) = delete;
   ~SendLane();
 
   bool exists() const noexcept { return memory_.bytes() > 0; }
   Index bytes() const noexcept { return memory_.bytes(); }
-  // What the receiver opens it by.
-  Index place() const noexcept { return exists() ? arena_->offsetOf(lane()) : -1; }
+  LaneAddress address() const noexcept;
 
   bool hasFreeSlot() const noexcept;
   // Of the next slot, which must be free; filled, then posted.
+  int nextSlot() const noexcept { return static_cast<int>(static_cast<Index>(posted_) % slots_); }
   std::byte* slotData() const noexcept;
+  // How long reading took what was in it before; 0 if it was nothing, or the slot is small.
+  double readSeconds() const noexcept;
   void postPacked() noexcept { post(kPacked); }
   // An array whose first cell lies at that place of the sender's segment.
   void postArray(Index place, const std::array<Index, kMaxRank>& strides) noexcept;
@@ -66,6 +80,7 @@ private:
 
   std::shared_ptr<SharedArena> arena_;
   LaneShape shape_;
+  Index slots_;
   Buffer memory_;
   std::uint64_t posted_ = 0;
 };
@@ -73,17 +88,20 @@ private:
 // The receiver's end.
 class ReceiveLane {
 public:
-  ReceiveLane(const SharedArena& arena, int sender, Index place, Index partBytes);
+  ReceiveLane(const SharedArena& arena, int sender, const LaneAddress& address, Index partBytes);
 
   bool hasPosting() const noexcept;
   // Of the next posting, which must be there.
   ArrayPlace place() const noexcept;
   const std::byte* slotData() const noexcept;
-  void release() noexcept;
+  // Whether the sender wants to know how long reading takes.
+  bool isTimed() const noexcept { return shape_.isTimed(); }
+  void release(double readSeconds = 0) noexcept;
 
 private:
   std::byte* memory_;
   LaneShape shape_;
+  Index slots_;
   std::uint64_t released_ = 0;
 };
 

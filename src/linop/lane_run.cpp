@@ -5,6 +5,7 @@
 #include "linop/region_run.hpp"
 #include "linop/schedule_executor.hpp"
 #include "sys/log.hpp"
+#include "sys/stopwatch.hpp"
 
 #include <limits>
 
@@ -64,12 +65,18 @@ void ScheduleExecutor::pump(Direction& direction, const DTensor& x, Index mostOf
 template <class T>
 void ScheduleExecutor::post(Direction& direction, Outgoing& out, const DTensor& x) {
   const Index chunk = out.posted++;
-  if (out.inPlaceRead)
+  if (out.inPlaceRead) {
+    out.stores.forget(out.lane->nextSlot());
     return out.lane->postArray(direction.place, x.strides());
+  }
   const Part& part = direction.packs[out.part];
-  T* cells = reinterpret_cast<T*>(out.lane->slotData());
-  out.chunks.visit(part, chunk, [&](const Region& from, const Region&) {
-    cells = packRegion(x, part, from, cells);
+  out.stores.run(out.lane->nextSlot(), out.lane->readSeconds(), [&](StoreWay way) {
+    T* cells = reinterpret_cast<T*>(out.lane->slotData());
+    const T* const begin = cells;
+    out.chunks.visit(part, chunk, [&](const Region& from, const Region&) {
+      cells = packRegion(x, from, cells, way);
+    });
+    return static_cast<Index>(sizeof(T)) * (cells - begin);
   });
   out.lane->postPacked();
 }
@@ -96,6 +103,7 @@ void ScheduleExecutor::receiveChunk(Direction& direction, Incoming& in, Index ch
   const bool packed = in.place.array == kPacked;
   const T* cells = reinterpret_cast<const T*>(packed ? in.lane->slotData()
                                                      : arena_->at(part.peer, in.place.array));
+  const Stopwatch watch(packed && in.lane->isTimed());
   in.chunks.visit(part, chunk, [&](const Region& from, const Region& to) {
     combineRegion<T>(action, to,
                      packed ? packedView(cells, to, rank_)
@@ -105,7 +113,7 @@ void ScheduleExecutor::receiveChunk(Direction& direction, Incoming& in, Index ch
       cells += to.cells;
   });
   if (packed || chunk + 1 == in.chunks.count())
-    in.lane->release();
+    in.lane->release(watch.seconds());
 }
 
 template <class T>

@@ -10,12 +10,21 @@ void ScheduleExecutor::makeLanes(Direction& direction, const std::string& owner)
   const auto chunksOf = [&](const Part& part) {
     return Chunks(part, rank_, LaneShape(part.cells * size_).dataBytes / size_);
   };
+  Index packedBytes = 0;
+  for (const Part& part : direction.packs)
+    packedBytes += isFree(part) ? part.cells * size_ : 0;
   for (std::size_t i = 0; i < direction.packs.size(); ++i) {
     Part& part = direction.packs[i];
     if (!isFree(part))
       continue;
-    Outgoing out{.part = i, .chunks = chunksOf(part), .lane = nullptr};
-    auto lane = std::make_unique<SendLane>(arena_, part.cells * size_, owner);
+    const Index bytes = part.cells * size_;
+    const LaneShape shape(bytes);
+    const int slots = shape.slotsOf(bytes, packedBytes);
+    Outgoing out{.part = i,
+                 .chunks = chunksOf(part),
+                 .stores = {shape.isTimed() ? storeWay_ : StoreWay::Cached, slots},
+                 .lane = nullptr};
+    auto lane = std::make_unique<SendLane>(arena_, bytes, slots, owner);
     if (lane->exists()) {
       part.lane = static_cast<int>(direction.outgoing.size());
       out.lane = std::move(lane);
@@ -45,9 +54,9 @@ bool ScheduleExecutor::haveSameTarget(const std::vector<Part>& parts) {
 void ScheduleExecutor::announce(Direction& direction) {
   direction.announced = true;
   for (Outgoing& out : direction.outgoing) {
-    out.announced = out.lane ? out.lane->place() : -1;
-    checkMpi(MPI_Isend(&out.announced, sizeof(Index), MPI_BYTE, direction.packs[out.part].peer,
-                       tag_, comm_->mpi(), &out.request),
+    out.announced = out.lane ? out.lane->address() : LaneAddress{};
+    checkMpi(MPI_Isend(&out.announced, sizeof out.announced, MPI_BYTE,
+                       direction.packs[out.part].peer, tag_, comm_->mpi(), &out.request),
              "MPI_Isend");
   }
 }
@@ -59,12 +68,12 @@ void ScheduleExecutor::open(Direction& direction) {
   for (Incoming& in : direction.incoming) {
     const Part& part = direction.unpacks[in.part];
     const Index bytes = part.cells * size_;
-    Index place = -1;
-    checkMpi(
-        MPI_Recv(&place, sizeof place, MPI_BYTE, part.peer, tag_, comm_->mpi(), MPI_STATUS_IGNORE),
-        "MPI_Recv");
-    if (place >= 0) {
-      in.lane = std::make_unique<ReceiveLane>(*arena_, part.peer, place, bytes);
+    LaneAddress address;
+    checkMpi(MPI_Recv(&address, sizeof address, MPI_BYTE, part.peer, tag_, comm_->mpi(),
+                      MPI_STATUS_IGNORE),
+             "MPI_Recv");
+    if (address.place >= 0) {
+      in.lane = std::make_unique<ReceiveLane>(*arena_, part.peer, address, bytes);
       continue;
     }
     direction.sameTarget = false;

@@ -7,6 +7,7 @@
 #include "kernels/block_stream.hpp"
 #include "linop/action.hpp"
 #include "linop/part.hpp"
+#include "linop/store_choice.hpp"
 
 namespace tenon {
 
@@ -41,15 +42,12 @@ RegionView<T> packedView(T* cells, const Region& region, int rank) {
   return view;
 }
 
-// Parts from that size on are packed past the caches: the peer reads them at once, this rank never.
-constexpr Index kLeastStreamed = Index(16) << 10;
-
-// A region of a part. Returns the end of what was packed.
+// Returns the end of what was packed.
 template <class T>
-T* packRegion(const DTensor& x, const Part& part, const Region& region, T* cells) {
+T* packRegion(const DTensor& x, const Region& region, T* cells, StoreWay way) {
   const auto source = viewOf(x.data<T>(), x.strides(), region, x.rank());
   const auto target = packedView(cells, region, x.rank());
-  if (part.cells * static_cast<Index>(sizeof(T)) >= kLeastStreamed)
+  if (way == StoreWay::Streaming)
     blockStream(x.rank(), region.extent.data(), source.first, source.steps.data(), cells);
   else
     blockCombine(Combine::Copy, x.rank(), region.extent.data(), source.first, source.steps.data(),

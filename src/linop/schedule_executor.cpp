@@ -15,6 +15,10 @@ constexpr OptionSpec kOptions[] = {
     {"conversion_pack_limit", OptionSpec::Int, "8192",
      "bytes up to which a part for a rank of the same node is packed; a larger one is read where "
      "it lies, if that is shared memory"},
+    {"conversion_stores", OptionSpec::Choice, "auto",
+     "how parts from 16 KiB on are packed: through the caches, past them, or, for a rank of the "
+     "same node, as turns out to be faster",
+     kStoreWayChoices},
 };
 const OptionRegistration kRegistration{{"transport", kOptions}};
 
@@ -72,6 +76,7 @@ ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, Tenon
                                    const std::string& owner, const std::string& route,
                                    Transport transport)
     : comm_(std::move(comm)), asked_(transport), transport_(resolveTransport(transport, *comm_)),
+      storeWay_(parseStoreWay(options().getChoice("", "conversion_stores"))),
       packLimit_(packLimit()), rank_(static_cast<int>(schedule.sourceExtent.size())),
       size_(dataTypeSize(type)), tag_(comm_->nextTag()) {
   if (transport_ == Transport::Shared)

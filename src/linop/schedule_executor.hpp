@@ -26,6 +26,7 @@
 #include "kernels/block_copy.hpp"
 #include "linop/action.hpp"
 #include "linop/part.hpp"
+#include "linop/store_choice.hpp"
 
 #include <memory>
 #include <optional>
@@ -75,8 +76,9 @@ private:
   struct Outgoing {
     std::size_t part;
     Chunks chunks;
+    StoreChoice stores;
     std::unique_ptr<SendLane> lane;
-    Index announced = 0;
+    LaneAddress announced{};
     MPI_Request request = MPI_REQUEST_NULL;
     Index posts = 0, posted = 0;
     bool inPlaceRead = false;
@@ -171,6 +173,7 @@ private:
   CommPtr comm_;
   std::shared_ptr<SharedArena> arena_; // NULL if no part goes by a lane
   Transport asked_, transport_;
+  StoreWay storeWay_;
   Index packLimit_; // larger parts, in bytes, of arrays in the arena are read in place
   int rank_;
   Index size_;

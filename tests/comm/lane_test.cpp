@@ -12,6 +12,8 @@
 namespace tenon {
 namespace {
 
+constexpr int kSlots = 5;
+
 class Lane : public testing::Test {
 protected:
   void SetUp() override {
@@ -20,10 +22,11 @@ protected:
     ASSERT_TRUE(comm->arena()) << comm->whyNoArena();
   }
 
-  ReceiveLane receiveLane(Index place, Index bytes) const {
-    Index theirs = -1;
-    MPI_Sendrecv(&place, sizeof place, MPI_BYTE, next, 0, &theirs, sizeof theirs, MPI_BYTE,
-                 previous, 0, comm->mpi(), MPI_STATUS_IGNORE);
+  ReceiveLane receiveLane(const SendLane& out, Index bytes) const {
+    const LaneAddress own = out.address();
+    LaneAddress theirs;
+    MPI_Sendrecv(&own, sizeof own, MPI_BYTE, next, 0, &theirs, sizeof theirs, MPI_BYTE, previous, 0,
+                 comm->mpi(), MPI_STATUS_IGNORE);
     return {*comm->arena(), previous, theirs, bytes};
   }
   void await(const ReceiveLane& lane) const {
@@ -38,19 +41,19 @@ protected:
 };
 
 TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
-  SendLane out(comm->arena(), 8, "test");
+  SendLane out(comm->arena(), 8, kSlots, "test");
   ASSERT_TRUE(out.exists());
-  ReceiveLane in = receiveLane(out.place(), 8);
+  ReceiveLane in = receiveLane(out, 8);
   EXPECT_TRUE(out.isDrained());
   for (Index round = 0; round < 100; ++round) {
     Index sent = 0, received = 0;
-    while (sent < 3 * LaneShape::kSlots || received < 3 * LaneShape::kSlots) {
-      if (sent < 3 * LaneShape::kSlots && out.hasFreeSlot()) {
+    while (sent < 3 * kSlots || received < 3 * kSlots) {
+      if (sent < 3 * kSlots && out.hasFreeSlot()) {
         const Index value = 1000 * round + sent++;
         std::memcpy(out.slotData(), &value, sizeof value);
         out.postPacked();
       }
-      if (received < 3 * LaneShape::kSlots && in.hasPosting()) {
+      if (received < 3 * kSlots && in.hasPosting()) {
         Index value = -1;
         EXPECT_EQ(in.place().array, kPacked);
         std::memcpy(&value, in.slotData(), sizeof value);
@@ -63,10 +66,40 @@ TEST_F(Lane, BringsPostingsInOrderAndNoMoreThanThereAreSlots) {
   EXPECT_FALSE(in.hasPosting());
 }
 
+TEST_F(Lane, TellsHowLongReadingALargeSlotTook) {
+  const Index large = Index(1) << 16;
+  for (const Index bytes : {Index(8), large}) {
+    SendLane out(comm->arena(), bytes, 1, "test");
+    ReceiveLane in = receiveLane(out, bytes);
+    EXPECT_EQ(in.isTimed(), bytes == large);
+    EXPECT_EQ(out.readSeconds(), 0);
+    out.postPacked();
+    await(in);
+    in.release(0.25 + comm->rank());
+    MPI_Barrier(comm->mpi());
+    EXPECT_EQ(out.readSeconds(), bytes == large ? 0.25 + next : 0);
+  }
+}
+
+TEST(LaneShape, RingsTogetherAreLargerThanAPrivateCacheAndNotMuchLarger) {
+  const auto ringOf = [](Index part, Index packed) {
+    const LaneShape shape(part);
+    return shape.slotsOf(part, packed) * shape.dataBytes;
+  };
+  const Index mebibyte = Index(1) << 20;
+  EXPECT_EQ(ringOf(8, 8), 8 * LaneShape(8).dataBytes);
+  EXPECT_EQ(ringOf(mebibyte / 16, mebibyte / 16), mebibyte);
+  EXPECT_EQ(ringOf(mebibyte / 2, mebibyte / 2), mebibyte);
+  EXPECT_EQ(ringOf(2 * mebibyte, 2 * mebibyte), 2 * mebibyte);
+  EXPECT_EQ(ringOf(100 * mebibyte, 100 * mebibyte), 2 * mebibyte);
+  EXPECT_EQ(ringOf(mebibyte / 16, mebibyte), 2 * LaneShape(mebibyte / 16).dataBytes * 4);
+  EXPECT_EQ(ringOf(mebibyte, 64 * mebibyte), mebibyte);
+}
+
 TEST_F(Lane, IsFullWithoutARelease) {
-  SendLane out(comm->arena(), 8, "test");
-  ReceiveLane in = receiveLane(out.place(), 8);
-  for (int i = 0; i < LaneShape::kSlots; ++i) {
+  SendLane out(comm->arena(), 8, kSlots, "test");
+  ReceiveLane in = receiveLane(out, 8);
+  for (int i = 0; i < kSlots; ++i) {
     EXPECT_TRUE(out.hasFreeSlot());
     out.postPacked();
   }
@@ -83,8 +116,8 @@ TEST_F(Lane, TellsWhereAnArrayLies) {
   Buffer array(800, "test", comm->arena());
   for (int i = 0; i < 100; ++i)
     array.data<double>()[i] = 100 * comm->rank() + i;
-  SendLane out(comm->arena(), 800, "test");
-  ReceiveLane in = receiveLane(out.place(), 800);
+  SendLane out(comm->arena(), 800, kSlots, "test");
+  ReceiveLane in = receiveLane(out, 800);
   out.postArray(comm->arena()->offsetOf(array.data<double>() + 3), {7, -2});
   await(in);
   const ArrayPlace place = in.place();
@@ -100,8 +133,8 @@ TEST_F(Lane, TellsWhereAnArrayLies) {
 TEST_F(Lane, StaysUntilItIsReadThoughItsSenderIsGone) {
   const auto& arena = comm->arena();
   const Index before = arena->bytesTaken();
-  auto out = std::make_unique<SendLane>(arena, 8, "test");
-  ReceiveLane in = receiveLane(out->place(), 8);
+  auto out = std::make_unique<SendLane>(arena, 8, kSlots, "test");
+  ReceiveLane in = receiveLane(*out, 8);
   const Index value = 77 + comm->rank();
   std::memcpy(out->slotData(), &value, sizeof value);
   out->postPacked();
@@ -127,9 +160,9 @@ TEST_F(Lane, DoesNotExistInAFullArena) {
     while (all.emplace_back(bytes, "all", comm->arena()),
            comm->arena()->contains(all.back().data<std::byte>())) {
     }
-  const SendLane out(comm->arena(), 8, "test");
+  const SendLane out(comm->arena(), 8, kSlots, "test");
   EXPECT_FALSE(out.exists());
-  EXPECT_EQ(out.place(), -1);
+  EXPECT_EQ(out.address().place, -1);
 }
 
 } // namespace

@@ -208,6 +208,14 @@ TEST(NoSharedMemory, ASenderWithoutALaneSendsMessages) {
   expectRightOn(comm, Transport::Auto);
 }
 
+TEST(Stores, GiveTheSameBitsEachWay) {
+  for (const char* way : {"cached", "streaming", "auto"}) {
+    SCOPED_TRACE(way);
+    options().set("-tenon_conversion_stores", way);
+    expectRightOn(world(), Transport::Auto);
+  }
+}
+
 // What the receiver finds when the sender changes its array between Begin and End: packed cells are
 // those of Begin, cells that are read in place those of End. No program may do so; it tells which
 // way they came.

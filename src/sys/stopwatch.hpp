@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include <chrono>
+
+namespace tenon {
+
+// Seconds since it was made; 0 from one that does not run, which costs nothing.
+class Stopwatch {
+public:
+  explicit Stopwatch(bool runs = true) : runs_(runs) {
+    if (runs)
+      start_ = Clock::now();
+  }
+  double seconds() const {
+    return runs_ ? std::chrono::duration<double>(Clock::now() - start_).count() : 0;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  bool runs_;
+  Clock::time_point start_{};
+};
+
+} // namespace tenon

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which way of storing is chosen, with times that are made up.
+#include "linop/store_choice.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace tenon {
+namespace {
+
+// Stores so many times, at these costs of a byte, and counts the ways.
+std::map<StoreWay, int> storeOften(StoreChoice& choice, int times, double cached,
+                                   double streaming) {
+  std::map<StoreWay, int> ways;
+  for (int i = 0; i < times; ++i) {
+    const StoreWay way = choice.next();
+    choice.took(way, way == StoreWay::Cached ? cached : streaming);
+    ++ways[way];
+  }
+  return ways;
+}
+
+TEST(StoreChoice, TakesTheFasterWayAndTriesTheOtherMoreAndMoreSeldom) {
+  for (const bool cachedIsFaster : {true, false}) {
+    StoreChoice choice(StoreWay::Auto, 1);
+    auto ways = storeOften(choice, 1000, cachedIsFaster ? 1e-10 : 3e-10, 2e-10);
+    EXPECT_LT(ways[cachedIsFaster ? StoreWay::Streaming : StoreWay::Cached], 16);
+    EXPECT_GT(ways[cachedIsFaster ? StoreWay::Streaming : StoreWay::Cached], 4);
+  }
+}
+
+TEST(StoreChoice, LeavesAWayAtOnceThatHasBecomeSlow) {
+  StoreChoice choice(StoreWay::Auto, 1);
+  storeOften(choice, 1000, 1e-10, 2e-10);
+  EXPECT_LT(storeOften(choice, 50, 20e-10, 2e-10)[StoreWay::Cached], 10);
+}
+
+TEST(StoreChoice, FindsOutInTimeThatTheOtherWayHasBecomeFast) {
+  StoreChoice choice(StoreWay::Auto, 1);
+  storeOften(choice, 10000, 20e-10, 2e-10);
+  storeOften(choice, 129, 1e-10, 2e-10);
+  EXPECT_GT(storeOften(choice, 50, 1e-10, 2e-10)[StoreWay::Cached], 40);
+}
+
+TEST(StoreChoice, OneSlowStoreChangesNothing) {
+  StoreChoice choice(StoreWay::Auto, 1);
+  storeOften(choice, 1000, 1e-10, 2e-10);
+  choice.took(StoreWay::Cached, 1e-6);
+  EXPECT_GT(storeOften(choice, 50, 1e-10, 2e-10)[StoreWay::Cached], 40);
+}
+
+// The stores themselves take no time here.
+TEST(StoreChoice, CountsTheReading) {
+  constexpr int kSlots = 4;
+  StoreChoice choice(StoreWay::Auto, kSlots);
+  std::map<StoreWay, int> ways;
+  StoreWay stored[kSlots] = {};
+  for (int i = 0; i < 1000; ++i) {
+    StoreWay& way = stored[i % kSlots];
+    choice.run(i % kSlots, way == StoreWay::Streaming ? 1 : 1e4, [&](StoreWay asked) {
+      way = asked;
+      ++ways[asked];
+      return Index(1000);
+    });
+  }
+  EXPECT_LT(ways[StoreWay::Cached], 20);
+}
+
+TEST(StoreChoice, DoesAsItIsTold) {
+  for (const char* name : {"cached", "streaming"}) {
+    const StoreWay way = parseStoreWay(name);
+    StoreChoice choice(way, 1);
+    for (int i = 0; i < 100; ++i)
+      choice.run(0, way == StoreWay::Cached ? 1e4 : 0, [&](StoreWay asked) {
+        EXPECT_EQ(asked, way);
+        return Index(1);
+      });
+  }
+  expectError(TENON_ERR_ARG, {"'past' is no way to store", "auto|cached|streaming"},
+              [] { parseStoreWay("past"); });
+}
+
+} // namespace
+} // namespace tenon
