@@ -70,6 +70,17 @@ void addTenon(Race& race, MPI_Comm comm, const std::vector<double>& want, Sum& s
   race.add("bound " + memory, [&] { bound.apply(); });
 }
 
+void printAll(const Race& race, const Size& size) {
+  for (const Memory whose : kMemories)
+    for (const char* how : {"Apply ", "bound "}) {
+      const char* memory = nameOf(whose);
+      const std::string method = std::string(how) + memory;
+      race.print(method, memory, "MPI_Allreduce", size.target);
+      if (size.bytes >= kMi)
+        race.print(method, memory, "memcpy");
+    }
+}
+
 void measure(MPI_Comm comm, const Size& size) {
   const TenonInt count = size.bytes / 8;
   std::deque<Sum> sums; // two for each memory
@@ -89,15 +100,8 @@ void measure(MPI_Comm comm, const Size& size) {
   race.add("MPI_Allreduce", reduce);
   std::vector<double> copy(count);
   race.add("memcpy", [&] { std::memcpy(copy.data(), x.data(), size.bytes); });
-  race.time();
-  for (const Memory whose : kMemories)
-    for (const char* how : {"Apply ", "bound "}) {
-      const char* memory = nameOf(whose);
-      const std::string method = std::string(how) + memory;
-      race.print(method, memory, "MPI_Allreduce", size.target);
-      if (size.bytes >= kMi)
-        race.print(method, memory, "memcpy");
-    }
+  race.timeByDistance();
+  race.eachDistance([&] { printAll(race, size); });
 }
 
 // All programs of up to 5 steps on two levels of two.

@@ -201,8 +201,8 @@ void measure(MPI_Comm comm, int cells, int width, bool changes) {
     std::memcpy(target.data(), source.data(), s.ghostBytes());
     pingPong(comm, s);
   });
-  race.time();
-  printAll(race, s, changes);
+  race.timeByDistance();
+  race.eachDistance([&] { printAll(race, s, changes); });
 }
 
 void run() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bench/race.hpp"
 
+#include "bench/core_distance.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +19,14 @@ int rankIn(MPI_Comm comm) {
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
   return rank;
+}
+
+// Between those within a group of cores that share a cache, and those beyond.
+constexpr double kFarSeconds = 120e-9;
+
+void maximumOverRanks(MPI_Comm comm, std::vector<double>& values) {
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_MAX,
+                comm);
 }
 
 std::string targetText(const Target& target) {
@@ -36,21 +46,78 @@ Race::Race(MPI_Comm comm, std::string work, int calls)
     : comm_(comm), work_(std::move(work)), calls_(calls) {}
 
 void Race::add(const std::string& method, std::function<void()> run) {
-  methods_.push_back({method, std::move(run), {}});
+  methods_.push_back({method, std::move(run), {}, {}});
 }
 
 void Race::time() {
-  for (int i = 0; i < kRepetitions; ++i)
+  time(kRepetitions, nullptr);
+}
+
+void Race::timeByDistance() {
+  int ranks = 0;
+  MPI_Comm_size(comm_, &ranks);
+  if (ranks != 2)
+    return time();
+  CoreDistance distance(comm_);
+  time(2 * kRepetitions, &distance);
+}
+
+void Race::time(int rounds, CoreDistance* distance) {
+  const auto look = [&](Method& method) {
+    if (distance)
+      method.distances.push_back(distance->measure());
+  };
+  for (int i = 0; i < rounds; ++i)
     for (Method& method : methods_) {
       method.run();
+      look(method);
       MPI_Barrier(comm_);
       const double start = MPI_Wtime();
       for (int call = 0; call < calls_; ++call)
         method.run();
       method.seconds.push_back((MPI_Wtime() - start) / calls_);
+      look(method);
     }
-  for (Method& method : methods_)
-    MPI_Allreduce(MPI_IN_PLACE, method.seconds.data(), kRepetitions, MPI_DOUBLE, MPI_MAX, comm_);
+  for (Method& method : methods_) {
+    maximumOverRanks(comm_, method.seconds);
+    maximumOverRanks(comm_, method.distances);
+  }
+  rounds_ = roundsAt(Cores::Any);
+}
+
+void Race::eachDistance(const std::function<void()>& print) {
+  constexpr std::size_t kEnough = 11;
+  if (methods_.front().distances.empty())
+    return print();
+  for (const Cores cores : {Cores::Near, Cores::Far}) {
+    cores_ = cores;
+    rounds_ = roundsAt(cores);
+    if (rounds_.size() >= kEnough)
+      print();
+  }
+}
+
+// In which all distances found are such.
+std::vector<std::size_t> Race::roundsAt(Cores cores) const {
+  std::vector<std::size_t> rounds;
+  for (std::size_t round = 0; round < methods_.front().seconds.size(); ++round) {
+    const auto isSo = [&](double distance) {
+      return cores == Cores::Any || (distance < kFarSeconds) == (cores == Cores::Near);
+    };
+    if (std::all_of(methods_.begin(), methods_.end(), [&](const Method& method) {
+          return method.distances.empty() ||
+                 (isSo(method.distances[2 * round]) && isSo(method.distances[2 * round + 1]));
+        }))
+      rounds.push_back(round);
+  }
+  return rounds;
+}
+
+std::vector<double> Race::secondsOf(const Method& method) const {
+  std::vector<double> seconds;
+  for (const std::size_t round : rounds_)
+    seconds.push_back(method.seconds[round]);
+  return seconds;
 }
 
 const Race::Method* Race::find(const std::string& name) const {
@@ -62,7 +129,7 @@ const Race::Method* Race::find(const std::string& name) const {
 
 std::string Race::best(const std::vector<std::string>& methods) const {
   return *std::min_element(methods.begin(), methods.end(), [&](const auto& a, const auto& b) {
-    return quantile(find(a)->seconds, 0.5) < quantile(find(b)->seconds, 0.5);
+    return quantile(secondsOf(*find(a)), 0.5) < quantile(secondsOf(*find(b)), 0.5);
   });
 }
 
@@ -73,20 +140,21 @@ void Race::print(const std::string& method, const std::string& memory, const std
   int ranks = 0;
   MPI_Comm_size(comm_, &ranks);
   const Method& ours = *find(method);
-  const double time = quantile(ours.seconds, 0.5);
-  fmt::print("{:<33} {:>2} {:<8} {:<17} {:>10.2f} {:<23}", work_, ranks, memory, method, 1e6 * time,
-             peer);
+  const double time = quantile(secondsOf(ours), 0.5);
+  constexpr const char* kCores[] = {"", "near", "far"};
+  fmt::print("{:<33} {:>2} {:<5} {:<8} {:<17} {:>10.2f} {:<23}", work_, ranks,
+             kCores[static_cast<int>(cores_)], memory, method, 1e6 * time, peer);
   const Method* theirs = find(peer);
   if (!theirs) {
     fmt::print(" {:>10}\n", "absent");
     return;
   }
-  std::vector<double> ratios;
-  for (int i = 0; i < kRepetitions; ++i)
-    ratios.push_back(ours.seconds[i] / theirs->seconds[i]);
-  const double limit = quantile(theirs->seconds, 0.5);
+  std::vector<double> single;
+  for (const std::size_t round : rounds_)
+    single.push_back(ours.seconds[round] / theirs->seconds[round]);
+  const double limit = quantile(secondsOf(*theirs), 0.5);
   fmt::print(" {:>10.2f} {:>6.2f} {:>6.2f} {:>6.2f}", 1e6 * limit, time / limit,
-             quantile(ratios, 0.1), quantile(ratios, 0.9));
+             quantile(single, 0.1), quantile(single, 0.9));
   if (target)
     fmt::print("  {:<14} {}", targetText(*target),
                time <= target->factor * limit + target->extra ? "met" : "not met");
@@ -104,8 +172,9 @@ void printHead(MPI_Comm comm) {
   const std::string mpi(version);
   fmt::print("# {} processors, load {}, {} rounds, {}\n", std::thread::hardware_concurrency(), load,
              kRepetitions, mpi.substr(0, mpi.find_first_of(",\n")));
-  fmt::print("{:<33} {:>2} {:<8} {:<17} {:>10} {:<23} {:>10} {:>6} {:>6} {:>6}  {}\n", "work", "n",
-             "memory", "Tenon", "us", "peer", "its us", "ratio", "p10", "p90", "target");
+  fmt::print("{:<33} {:>2} {:<5} {:<8} {:<17} {:>10} {:<23} {:>10} {:>6} {:>6} {:>6}  {}\n", "work",
+             "n", "cores", "memory", "Tenon", "us", "peer", "its us", "ratio", "p10", "p90",
+             "target");
 }
 
 void requireEqual(MPI_Comm comm, const std::string& what, const std::vector<double>& got,

@@ -4,11 +4,17 @@
 // In each of kRepetitions rounds every method has its turn: one call that is not timed, a barrier,
 // then `calls` calls in a row. A time is that of the slowest rank, divided by the calls. Methods are
 // compared by the ratio of their medians; p10 and p90 are those of the ratio in single rounds.
+//
+// Data that goes from core to core takes a time that depends on how far apart they are. A race of two
+// ranks can be timed by distance: it takes twice as many rounds, finds the cores near or far before
+// and after each turn, drops the rounds in which that changed, and compares the methods in the rounds
+// with near cores, and in those with far ones.
 #pragma once
 
 #include <tenon/mpi.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +22,8 @@
 namespace tenon::bench {
 
 constexpr int kRepetitions = 31;
+
+class CoreDistance;
 
 // What a method is to reach: at most factor times the peer's time, and `extra` seconds more.
 struct Target {
@@ -30,6 +38,11 @@ public:
   void add(const std::string& method, std::function<void()> run);
   // Collective; after all methods are added.
   void time();
+  // The same by the distance of the cores, unless the ranks are not two.
+  void timeByDistance();
+  // What is printed and found best within `print` is of the rounds at one distance; called for each
+  // of which there are enough, or once if the race was not timed so.
+  void eachDistance(const std::function<void()>& print);
   // The one with the least median of methods that were added. Collective calls are not made here.
   std::string best(const std::vector<std::string>& methods) const;
   // One row on rank 0: a method on the arrays of `memory` beside a peer, which is "absent" if no
@@ -38,17 +51,23 @@ public:
              std::optional<Target> target = {}) const;
 
 private:
+  enum class Cores { Any, Near, Far };
   struct Method {
     std::string name;
     std::function<void()> run;
-    std::vector<double> seconds;
+    std::vector<double> seconds, distances; // of each turn; two distances, before it and after it
   };
+  void time(int rounds, CoreDistance* distance);
   const Method* find(const std::string& name) const;
+  std::vector<std::size_t> roundsAt(Cores cores) const;
+  std::vector<double> secondsOf(const Method& method) const;
 
   MPI_Comm comm_;
   std::string work_;
   int calls_;
   std::vector<Method> methods_;
+  Cores cores_ = Cores::Any;        // of the rounds that are looked at
+  std::vector<std::size_t> rounds_; // these
 };
 
 // The heads of the rows, and before them what the machine is doing.

@@ -127,8 +127,8 @@ void run() {
   addFftw(race, comm, slabs, x, want);
 #endif
   race.add("memcpy", [&] { std::memcpy(y.data(), x.data(), x.size() * sizeof(double)); });
-  race.time();
-  printAll(race, ranks);
+  race.timeByDistance();
+  race.eachDistance([&] { printAll(race, ranks); });
 }
 
 } // namespace
