@@ -32,7 +32,7 @@ void ScheduleExecutor::beginLanes(Direction& direction, const Action& action) {
     if (in.message)
       in.message->startReceives();
   const DTensor& x = *action.x;
-  direction.place = placeInArena(x, *arena_);
+  direction.place = direction.largest > packLimit_ ? placeInArena(x, *arena_) : -1;
   for (Outgoing& out : direction.outgoing) {
     if (!out.lane)
       continue;

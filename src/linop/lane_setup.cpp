@@ -18,6 +18,7 @@ void ScheduleExecutor::makeLanes(Direction& direction, const std::string& owner)
     if (!isFree(part))
       continue;
     const Index bytes = part.cells * size_;
+    direction.largest = std::max(direction.largest, bytes);
     const LaneShape shape(bytes);
     const int slots = shape.slotsOf(bytes, packedBytes);
     Outgoing out{.part = i,

@@ -109,7 +109,8 @@ private:
     bool sameTarget = false;            // all parts are added to one box of cells
     bool announced = false, opened = false;
     bool morePosts = false; // of the action in flight
-    Index place = -1;       // in the arena, of its x; -1 outside
+    Index largest = 0;      // bytes of the parts that leave by lanes, at most
+    Index place = -1; // in the arena, of x of the action in flight; -1 outside, or if all is packed
     Delay delay;
   };
 
