@@ -11,15 +11,14 @@ namespace {
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);
 
-constexpr Index kSmallBytes = Index(16) << 10;
 constexpr Index kMostBytes = Index(128) << 10;
 // About what a core's own caches hold, a small share of those that cores have in common.
 constexpr Index kLeastRings = Index(1) << 20, kMostRings = Index(2) << 20;
 
 Index slotDataBytes(Index partBytes) {
-  if (partBytes <= kSmallBytes)
+  if (partBytes <= kLargePart)
     return std::max(partBytes, Index(sizeof(ArrayPlace::strides)));
-  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kSmallBytes, kMostBytes);
+  return std::clamp(partBytes / 8 / LaneShape::kLine * LaneShape::kLine, kLargePart, kMostBytes);
 }
 
 // A lane is a line with the count of what is released, then the slots.
@@ -61,8 +60,7 @@ void makeSlot(void* memory, const LaneShape& shape) {
 } // namespace
 
 LaneShape::LaneShape(Index partBytes)
-    : headBytes(partBytes < kSmallBytes ? sizeof(Slot) : kLine),
-      dataBytes(slotDataBytes(partBytes)),
+    : headBytes(partBytes < kLargePart ? sizeof(Slot) : kLine), dataBytes(slotDataBytes(partBytes)),
       slotBytes((headBytes + dataBytes + kLine - 1) / kLine * kLine) {}
 
 int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {

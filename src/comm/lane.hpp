@@ -25,6 +25,10 @@ struct ArrayPlace {
   std::array<Index, kMaxRank> strides{};
 };
 
+// Parts from that size on are packed as -tenon_conversion_stores says; those that go by a lane, in
+// several slots that are timed.
+inline constexpr Index kLargePart = Index(16) << 10;
+
 struct LaneShape {
   static constexpr int kLeastSlots = 8;
 

@@ -47,7 +47,7 @@ void ScheduleExecutor::beginTyped(Direction& direction, const Action& action) {
       continue;
     if (!direction.bound || !direction.bound->sendsDirect[part.message]) {
       T* cells = reinterpret_cast<T*>(direction.sendBuffer + part.offset);
-      const bool cached = part.cells * size_ < kLeastStreamed || storeWay_ == StoreWay::Cached;
+      const bool cached = part.cells * size_ < kLargePart || storeWay_ == StoreWay::Cached;
       const StoreWay way = cached ? StoreWay::Cached : StoreWay::Streaming;
       for (const Region& region : part.from)
         cells = packRegion(*action.x, region, cells, way);

@@ -22,9 +22,6 @@ enum class StoreWay { Auto, Cached, Streaming };
 inline constexpr const char* kStoreWayChoices = "auto|cached|streaming";
 StoreWay parseStoreWay(std::string_view name);
 
-// Messages of fewer bytes are stored through the caches.
-inline constexpr Index kLeastStreamed = Index(16) << 10;
-
 // For the slots of one lane.
 class StoreChoice {
 public:

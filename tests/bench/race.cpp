@@ -29,6 +29,16 @@ void maximumOverRanks(MPI_Comm comm, std::vector<double>& values) {
                 comm);
 }
 
+bool areTwoOfOneNode(MPI_Comm comm) {
+  MPI_Comm node = MPI_COMM_NULL;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int ranks = 0, onNode = 0;
+  MPI_Comm_size(comm, &ranks);
+  MPI_Comm_size(node, &onNode);
+  MPI_Comm_free(&node);
+  return ranks == 2 && onNode == 2;
+}
+
 std::string targetText(const Target& target) {
   if (target.extra == 0)
     return fmt::format("<= {}", target.factor);
@@ -54,9 +64,7 @@ void Race::time() {
 }
 
 void Race::timeByDistance() {
-  int ranks = 0;
-  MPI_Comm_size(comm_, &ranks);
-  if (ranks != 2)
+  if (!areTwoOfOneNode(comm_))
     return time();
   CoreDistance distance(comm_);
   time(2 * kRepetitions, &distance);
@@ -87,14 +95,24 @@ void Race::time(int rounds, CoreDistance* distance) {
 
 void Race::eachDistance(const std::function<void()>& print) {
   constexpr std::size_t kEnough = 11;
-  if (methods_.front().distances.empty())
-    return print();
-  for (const Cores cores : {Cores::Near, Cores::Far}) {
+  const auto printAt = [&](Cores cores) {
     cores_ = cores;
     rounds_ = roundsAt(cores);
-    if (rounds_.size() >= kEnough)
-      print();
-  }
+    if (rounds_.size() < kEnough)
+      return false;
+    print();
+    return true;
+  };
+  const bool byDistance = !methods_.front().distances.empty();
+  const bool near = byDistance && printAt(Cores::Near), far = byDistance && printAt(Cores::Far);
+  if (!near && !far)
+    printAt(Cores::Any);
+}
+
+const char* Race::coresName() const {
+  if (cores_ == Cores::Any)
+    return methods_.front().distances.empty() ? "" : "mixed";
+  return cores_ == Cores::Near ? "near" : "far";
 }
 
 // In which all distances found are such.
@@ -141,9 +159,8 @@ void Race::print(const std::string& method, const std::string& memory, const std
   MPI_Comm_size(comm_, &ranks);
   const Method& ours = *find(method);
   const double time = quantile(secondsOf(ours), 0.5);
-  constexpr const char* kCores[] = {"", "near", "far"};
-  fmt::print("{:<33} {:>2} {:<5} {:<8} {:<17} {:>10.2f} {:<23}", work_, ranks,
-             kCores[static_cast<int>(cores_)], memory, method, 1e6 * time, peer);
+  fmt::print("{:<33} {:>2} {:<5} {:<8} {:<17} {:>10.2f} {:<23}", work_, ranks, coresName(), memory,
+             method, 1e6 * time, peer);
   const Method* theirs = find(peer);
   if (!theirs) {
     fmt::print(" {:>10}\n", "absent");

@@ -38,10 +38,11 @@ public:
   void add(const std::string& method, std::function<void()> run);
   // Collective; after all methods are added.
   void time();
-  // The same by the distance of the cores, unless the ranks are not two.
+  // The same by the distance of the cores, if the ranks are two of one node.
   void timeByDistance();
   // What is printed and found best within `print` is of the rounds at one distance; called for each
-  // of which there are enough, or once if the race was not timed so.
+  // of which there are enough. Where there are of none, and where the race was not timed so, it is
+  // called once for all rounds, in the former case called mixed.
   void eachDistance(const std::function<void()>& print);
   // The one with the least median of methods that were added. Collective calls are not made here.
   std::string best(const std::vector<std::string>& methods) const;
@@ -58,6 +59,7 @@ private:
     std::vector<double> seconds, distances; // of each turn; two distances, before it and after it
   };
   void time(int rounds, CoreDistance* distance);
+  const char* coresName() const;
   const Method* find(const std::string& name) const;
   std::vector<std::size_t> roundsAt(Cores cores) const;
   std::vector<double> secondsOf(const Method& method) const;

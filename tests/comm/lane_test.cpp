@@ -92,7 +92,7 @@ TEST(LaneShape, RingsTogetherAreLargerThanAPrivateCacheAndNotMuchLarger) {
   EXPECT_EQ(ringOf(mebibyte / 2, mebibyte / 2), mebibyte);
   EXPECT_EQ(ringOf(2 * mebibyte, 2 * mebibyte), 2 * mebibyte);
   EXPECT_EQ(ringOf(100 * mebibyte, 100 * mebibyte), 2 * mebibyte);
-  EXPECT_EQ(ringOf(mebibyte / 16, mebibyte), 2 * LaneShape(mebibyte / 16).dataBytes * 4);
+  EXPECT_EQ(ringOf(mebibyte / 16, mebibyte), 8 * LaneShape(mebibyte / 16).dataBytes);
   EXPECT_EQ(ringOf(mebibyte, 64 * mebibyte), mebibyte);
 }
 
