@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* 02 My boxes: partition and layout from a decomposition that a solver already has.
+/* 02 My boxes: use the decomposition and the arrays that a solver already has.
  *
- * What you learn: a layout is made from the boxes that the processes hold, whatever their order and
- * sizes; a tensor uses the solver's array where it lies, ghosts and column-major order included; an
- * error says what does not fit, and the program may go on; another layout is one conversion away.
+ * What you learn: how to create a layout from the boxes that the processes own, in any order and of
+ * any sizes; how a tensor uses the solver's array in place, with ghost cells and in column-major
+ * order; how to handle an error and continue; how to convert a tensor to another layout.
  *
  *   mpiexec -n 4 02_my_boxes
  */
@@ -14,7 +14,7 @@
 
 enum { kX = 12, kY = 7, kGhost = 1 };
 
-/* What a solver knows: its box in the global grid, and an array with ghosts in Fortran's order. */
+/* A solver's data: its box in the global grid, and an array with ghost cells in Fortran order. */
 typedef struct Solver {
   TenonInt low[2], high[2];
   TenonInt strides[2];
@@ -22,7 +22,7 @@ typedef struct Solver {
   double* firstOwned;
 } Solver;
 
-/* Processes lie along x first, as in many Fortran codes, and the first column is narrower. */
+/* Ranks are numbered along x first, as in many Fortran codes, and the first column is narrower. */
 static void SolverCreate(MPI_Comm comm, Solver* s) {
   int rank, size, px, py;
   TenonInt i, j, cells;
@@ -45,7 +45,7 @@ static void SolverCreate(MPI_Comm comm, Solver* s) {
       s->firstOwned[(i - s->low[0]) + (j - s->low[1]) * s->strides[1]] = (double)(i + 100 * j);
 }
 
-/* A margin that is wider than the solver's ghosts: the error is caught and shown. */
+/* A halo (SetMargin) that is wider than the solver's ghost cells: the error is caught and printed. */
 static TenonErrorCode AskTooMuch(TenonLayout layout, Solver* s, int rank) {
   const TenonInt ghosts[2] = {kGhost, kGhost};
   TenonLayout wide = NULL;
@@ -60,7 +60,7 @@ static TenonErrorCode AskTooMuch(TenonLayout layout, Solver* s, int rank) {
   if (TenonDTensorPlaceArray(x, s->firstOwned, s->strides, ghosts, ghosts) == TENON_ERR_SHAPE) {
     TenonCall(TenonGetLastError(NULL, message, (int)sizeof message));
     if (rank == 0)
-      printf("refused: %s\n", message);
+      printf("error, as expected: %s\n", message);
   }
   TenonCall(TenonPopErrorHandler());
   TenonCall(TenonDTensorDestroy(&x));
@@ -68,7 +68,8 @@ static TenonErrorCode AskTooMuch(TenonLayout layout, Solver* s, int rank) {
   return TENON_SUCCESS;
 }
 
-/* The same tensor in whole rows of x, for a library that wants it so; back by the inverse. */
+/* Redistributes the tensor into whole rows of x, as an FFT along x needs them. The adjoint of the
+ * operator, which is its inverse here, moves the values back. */
 static TenonErrorCode MoveToRows(TenonLayout layout, TenonDTensor x, MPI_Comm comm) {
   const TenonInt shape[2] = {kX, kY};
   TenonPartition line = NULL;
@@ -125,7 +126,8 @@ static TenonErrorCode MyBoxes(MPI_Comm comm) {
 }
 
 int main(int argc, char** argv) {
-  TenonCallAbort(TenonInitialize(&argc, &argv, "02 My boxes: layouts from a solver's own boxes\n"));
+  TenonCallAbort(
+      TenonInitialize(&argc, &argv, "02 My boxes: a solver's decomposition and arrays\n"));
   TenonCallAbort(MyBoxes(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());
   return 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 03 Halo: a halo exchange, its adjoint, and a gradient through both.
  *
- * What you learn: a halo exchange H is a linear operator, from a layout to one with a margin. Its
- * adjoint H* adds what lies in the margins to the cells they are copies of, and is what a gradient
- * through the exchange needs. The program computes the energy of a periodic field u,
+ * What you learn: a halo exchange H is a linear operator from a layout to one with a halo (a margin,
+ * in the names of calls). Its adjoint H* adds the contributions in the halos to the cells of which
+ * they are copies; it is needed for the gradient of a function that contains the exchange. The
+ * program computes the energy of a periodic field u,
  *
  *   E(u) = 1/2 sum over i (u[i+1] - u[i])^2 = 1/2 |D H u|^2,
  *
- * and its gradient H* D* D H u, whose cells are -u[i-1] + 2 u[i] - u[i+1]; D, the difference of
- * neighbours in local memory, and D* are written by hand.
+ * and its gradient with respect to u, H* D* D H u, whose elements are -u[i-1] + 2 u[i] - u[i+1]. D,
+ * the difference of neighbours in local memory, and D* are written by hand.
  *
  *   mpiexec -n 4 03_halo
  *   mpiexec -n 4 03_halo -cells 1000000 -tenon_log_view
@@ -42,7 +43,7 @@ static TenonErrorCode FieldsCreate(MPI_Comm comm, TenonInt cells, Fields* f) {
   TenonCall(TenonLayoutSetUp(f->wide));
   TenonCall(TenonLinearOpCreateHalo(f->plain, f->wide, TENON_FLOAT64, &f->halo));
 
-  /* A cotangent lies in the dual layout: its margin holds addends, not copies. */
+  /* A cotangent (gradient) has the dual layout: its halo holds contributions, not copies. */
   TenonCall(TenonLayoutGetDual(f->wide, &dual));
   TenonCall(TenonDTensorCreate(f->plain, TENON_FLOAT64, &f->u));
   TenonCall(TenonDTensorCreate(f->wide, TENON_FLOAT64, &f->wideU));
@@ -76,20 +77,20 @@ static TenonErrorCode Fill(TenonDTensor u, TenonInt cells) {
   return TENON_SUCCESS;
 }
 
-/* 1/2 |D v|^2 of the wide field v, and its cotangent D* D v. */
+/* 1/2 |D v|^2 of the field v with its halo, and the cotangent of v, D* D v. */
 static TenonErrorCode LocalEnergy(Fields* f, double* energy) {
   TenonInt count, i;
-  const void* lent;
-  void* borrowed;
+  const void* values;
+  void* cotangent;
   const double* v;
   double *w, difference;
 
   TenonCall(TenonDTensorFillConstant(f->wideCotangent, 0));
   TenonCall(TenonDTensorGetLocalSize(f->wideU, &count));
-  TenonCall(TenonDTensorGetArrayRead(f->wideU, TENON_FLOAT64, &lent));
-  TenonCall(TenonDTensorGetArray(f->wideCotangent, TENON_FLOAT64, &borrowed));
-  v = (const double*)lent;
-  w = (double*)borrowed;
+  TenonCall(TenonDTensorGetArrayRead(f->wideU, TENON_FLOAT64, &values));
+  TenonCall(TenonDTensorGetArray(f->wideCotangent, TENON_FLOAT64, &cotangent));
+  v = (const double*)values;
+  w = (double*)cotangent;
   *energy = 0;
   for (i = 0; i + 1 < count; ++i) {
     difference = v[i + 1] - v[i];
@@ -97,26 +98,26 @@ static TenonErrorCode LocalEnergy(Fields* f, double* energy) {
     w[i + 1] += difference;
     w[i] -= difference;
   }
-  TenonCall(TenonDTensorRestoreArray(f->wideCotangent, &borrowed));
-  TenonCall(TenonDTensorRestoreArrayRead(f->wideU, &lent));
+  TenonCall(TenonDTensorRestoreArray(f->wideCotangent, &cotangent));
+  TenonCall(TenonDTensorRestoreArrayRead(f->wideU, &values));
   return TENON_SUCCESS;
 }
 
-/* The largest difference to the gradient by its formula. */
+/* The largest difference between the gradient and its formula. */
 static TenonErrorCode GradientError(const Fields* f, TenonInt cells, double* largest) {
   TenonInt low, high, i;
-  const void* lent;
+  const void* values;
   double expected, error;
 
   *largest = 0;
   TenonCall(TenonDTensorGetBox(f->gradient, &low, &high));
-  TenonCall(TenonDTensorGetArrayRead(f->gradient, TENON_FLOAT64, &lent));
+  TenonCall(TenonDTensorGetArrayRead(f->gradient, TENON_FLOAT64, &values));
   for (i = low; i < high; ++i) {
     expected = -ValueAt(i - 1, cells) + 2 * ValueAt(i, cells) - ValueAt(i + 1, cells);
-    error = fabs(((const double*)lent)[i - low] - expected);
+    error = fabs(((const double*)values)[i - low] - expected);
     *largest = error > *largest ? error : *largest;
   }
-  TenonCall(TenonDTensorRestoreArrayRead(f->gradient, &lent));
+  TenonCall(TenonDTensorRestoreArrayRead(f->gradient, &values));
   return TENON_SUCCESS;
 }
 
@@ -138,11 +139,11 @@ static TenonErrorCode Halo(MPI_Comm comm) {
   MPI_Allreduce(&local[0], &energy, 1, MPI_DOUBLE, MPI_SUM, comm);
   MPI_Allreduce(&local[1], &error, 1, MPI_DOUBLE, MPI_MAX, comm);
 
-  /* Whole numbers make the two sides of <H x, y> = <x, H* y> equal to the last bit. */
+  /* With integers the two sides of <H x, y> = <x, H* y> are exactly equal. */
   TenonCall(TenonLinearOpTestAdjoint(f.halo, 1, TENON_TRUE, &forward, &adjoint, NULL));
   if (rank == 0) {
     printf("energy %.10f, norm of its gradient %.10f\n", energy, norm);
-    printf("the gradient is that of the formula: %s\n", error < 1e-14 ? "yes" : "no");
+    printf("the gradient agrees with the formula: %s\n", error < 1e-14 ? "yes" : "no");
     printf("<H x, y> and <x, H* y> are equal: %s\n", forward == adjoint ? "yes" : "no");
   }
   TenonCall(FieldsDestroy(&f));
@@ -151,8 +152,9 @@ static TenonErrorCode Halo(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   TenonCallAbort(TenonOptionsDeclare("03_halo", "cells", TENON_OPTION_INT, "50",
-                                     "cells of the periodic field", NULL));
-  TenonCallAbort(TenonInitialize(&argc, &argv, "03 Halo: an exchange, its adjoint, a gradient\n"));
+                                     "number of cells of the periodic field", NULL));
+  TenonCallAbort(
+      TenonInitialize(&argc, &argv, "03 Halo: a halo exchange, its adjoint, a gradient\n"));
   TenonCallAbort(Halo(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());
   return 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* 04 Own parts: an operator and a layer of one's own.
+/* 04 Own parts: your own operator and your own layer.
  *
- * What you learn: a shell operator calls your functions, and composes with the library's operators;
- * TenonLinearOpTestAdjoint() tells whether your adjoint is one. A shell layer does the same for a
- * differentiable map with parameters, and trains like the library's layers.
+ * What you learn: a shell operator calls your functions, and can be composed with the library's
+ * operators; TenonLinearOpTestAdjoint() verifies your adjoint. A shell layer does the same for a
+ * differentiable map with parameters, and is trained like the library's layers.
  *
  * The operator is the second difference of a periodic field: the library's halo exchange H, then a
- * stencil S on local memory, L = S H. The layer is a step of diffusion with a conductivity to be
- * learned, y = x + kappa L x; it is shown what a conductivity of 0.2 does.
+ * stencil S on local memory, L = S H. The layer is a diffusion step with an unknown conductivity,
+ * y = x + kappa L x. It is trained on the result of a step with a conductivity of 0.2.
  *
  *   mpiexec -n 4 04_own_parts
  */
@@ -19,27 +19,27 @@
 enum { kCells = 60, kSteps = 40 };
 
 static TenonErrorCode ArrayOf(TenonDTensor x, const double** cells) {
-  const void* lent;
+  const void* values;
 
-  TenonCall(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &lent));
-  *cells = (const double*)lent;
-  TenonCall(TenonDTensorRestoreArrayRead(x, &lent));
+  TenonCall(TenonDTensorGetArrayRead(x, TENON_FLOAT64, &values));
+  *cells = (const double*)values;
+  TenonCall(TenonDTensorRestoreArrayRead(x, &values));
   return TENON_SUCCESS;
 }
 
-/* The operator's functions: from memory with one more cell on each side to memory without. */
+/* The operator's functions. The input has one more cell on each side than the output. */
 static TenonErrorCode Stencil(TenonDTensor input, TenonDTensor output, void* context) {
   const double* wide;
   TenonInt count, i;
-  void* lent;
+  void* array;
 
   (void)context;
   TenonCall(TenonDTensorGetLocalSize(output, &count));
   TenonCall(ArrayOf(input, &wide));
-  TenonCall(TenonDTensorGetArray(output, TENON_FLOAT64, &lent));
+  TenonCall(TenonDTensorGetArray(output, TENON_FLOAT64, &array));
   for (i = 0; i < count; ++i)
-    ((double*)lent)[i] = wide[i] - 2 * wide[i + 1] + wide[i + 2];
-  TenonCall(TenonDTensorRestoreArray(output, &lent));
+    ((double*)array)[i] = wide[i] - 2 * wide[i + 1] + wide[i + 2];
+  TenonCall(TenonDTensorRestoreArray(output, &array));
   return TENON_SUCCESS;
 }
 
@@ -47,20 +47,20 @@ static TenonErrorCode StencilAdjoint(TenonDTensor input, TenonDTensor output, vo
   const double* narrow;
   TenonInt count, i;
   double* wide;
-  void* lent;
+  void* array;
 
   (void)context;
   TenonCall(TenonDTensorFillConstant(output, 0));
   TenonCall(TenonDTensorGetLocalSize(input, &count));
   TenonCall(ArrayOf(input, &narrow));
-  TenonCall(TenonDTensorGetArray(output, TENON_FLOAT64, &lent));
-  wide = (double*)lent;
+  TenonCall(TenonDTensorGetArray(output, TENON_FLOAT64, &array));
+  wide = (double*)array;
   for (i = 0; i < count; ++i) {
     wide[i] += narrow[i];
     wide[i + 1] -= 2 * narrow[i];
     wide[i + 2] += narrow[i];
   }
-  TenonCall(TenonDTensorRestoreArray(output, &lent));
+  TenonCall(TenonDTensorRestoreArray(output, &array));
   return TENON_SUCCESS;
 }
 
@@ -81,7 +81,7 @@ static TenonErrorCode CreateLaplacian(TenonLayout plain, TenonLinearOp* laplacia
   return TENON_SUCCESS;
 }
 
-/* The layer's context: the operator, and a tensor for L x. */
+/* The layer's context: the operator L, and a tensor for L x. */
 typedef struct Diffusion {
   TenonLinearOp laplacian;
   TenonDTensor change;
@@ -109,8 +109,8 @@ static TenonErrorCode Diffuse(TenonLayer layer, TenonDTensor x, TenonDTensor y, 
   return TENON_SUCCESS;
 }
 
-/* dx <- dy + kappa L* dy, and the gradient of kappa grows by <dy, L x>: here by the part of it that
- * lies on this process. */
+/* dx <- dy + kappa L* dy. The derivative with respect to kappa is <dy, L x>; each process adds the
+ * contribution of its own cells to the gradient, and Tenon sums them. */
 static TenonErrorCode DiffuseAdjoint(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                      TenonDTensor dy, TenonDTensor dx, void* context) {
   const Diffusion* d = (const Diffusion*)context;
@@ -118,7 +118,7 @@ static TenonErrorCode DiffuseAdjoint(TenonLayer layer, TenonDTensor x, TenonDTen
   const double *change, *cotangent;
   TenonInt count, i;
   double kappa;
-  void* lent;
+  void* array;
 
   (void)y;
   TenonCall(TenonLayerShellGetValue(layer, 0, &parameter));
@@ -128,10 +128,10 @@ static TenonErrorCode DiffuseAdjoint(TenonLayer layer, TenonDTensor x, TenonDTen
   TenonCall(TenonDTensorGetLocalSize(dy, &count));
   TenonCall(ArrayOf(d->change, &change));
   TenonCall(ArrayOf(dy, &cotangent));
-  TenonCall(TenonDTensorGetArray(gradient, TENON_FLOAT64, &lent));
+  TenonCall(TenonDTensorGetArray(gradient, TENON_FLOAT64, &array));
   for (i = 0; i < count; ++i)
-    *(double*)lent += cotangent[i] * change[i];
-  TenonCall(TenonDTensorRestoreArray(gradient, &lent));
+    *(double*)array += cotangent[i] * change[i];
+  TenonCall(TenonDTensorRestoreArray(gradient, &array));
   if (!dx)
     return TENON_SUCCESS;
   TenonCall(TenonDTensorCopy(dy, dx));
@@ -156,7 +156,7 @@ static TenonErrorCode CreateDiffusion(MPI_Comm comm, TenonLayout plain, Diffusio
   return TENON_SUCCESS;
 }
 
-/* What the layer learns from: a field, and the field after a step with kappa = 0.2. */
+/* The training data: a field, and the field after a step with kappa = 0.2. */
 static TenonErrorCode CreateExample(TenonLayout plain, TenonLinearOp laplacian, TenonDTensor* x,
                                     TenonDTensor* target) {
   TenonCall(TenonDTensorCreate(plain, TENON_FLOAT64, x));
@@ -167,7 +167,7 @@ static TenonErrorCode CreateExample(TenonLayout plain, TenonLinearOp laplacian, 
   return TENON_SUCCESS;
 }
 
-/* Steps down the mean squared error. */
+/* Minimises the mean squared error by gradient descent. */
 static TenonErrorCode Train(MPI_Comm comm, TenonLayer layer, TenonDTensor x, TenonDTensor target) {
   TenonLayer loss = NULL;
   TenonOptimizer optimizer = NULL;
@@ -199,7 +199,7 @@ static TenonErrorCode Train(MPI_Comm comm, TenonLayer layer, TenonDTensor x, Ten
     TenonCall(TenonOptimizerStep(optimizer));
     TenonCall(TenonDTensorMaxAbs(kappa, &learned));
     if (rank == 0 && step * 4 % kSteps == 0)
-      printf("step %2d: error before it %.3e, kappa after it %.6f\n", step, error, learned);
+      printf("step %2d: loss before the step %.3e, kappa after it %.6f\n", step, error, learned);
   }
   TenonCall(TenonDTensorDestroy(&kappa));
   TenonCall(TenonOptimizerDestroy(&optimizer));
@@ -248,7 +248,7 @@ static TenonErrorCode OwnParts(MPI_Comm comm) {
 }
 
 int main(int argc, char** argv) {
-  TenonCallAbort(TenonInitialize(&argc, &argv, "04 Own parts: an operator and a layer\n"));
+  TenonCallAbort(TenonInitialize(&argc, &argv, "04 Own parts: your own operator and layer\n"));
   TenonCallAbort(OwnParts(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());
   return 0;

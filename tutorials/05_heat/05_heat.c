@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 05 Heat: a network beside a solver.
  *
- * What you learn: the solver's ghosted arrays are wrapped where they lie; a small convolutional
- * closure is trained while the solver runs, and then used in its time step; the answer does not
- * depend on the number of processes.
+ * What you learn: how to wrap a solver's ghosted arrays in place; how to train a small convolutional
+ * closure while the solver runs, and use it in the time step. The result does not depend on the
+ * number of processes.
  *
- * The plate conducts heat and radiates it (heat.h). The program first runs the true model, and trains
- * the closure on the radiation (closure.h). Then it runs, from a cold plate and with the hot spot
- * elsewhere, the true model, conduction alone and conduction with the closure, and prints how far
- * the two are from the true one.
+ * The plate conducts heat and radiates it (heat.h). The program first runs the full model, and trains
+ * the closure to reproduce the radiation (closure.h). Then, from a cold plate and with the hot spot in
+ * another place, it runs the full model, conduction alone, and conduction with the closure, and prints
+ * the error of the last two.
  *
  *   mpiexec -n 4 05_heat
  *   mpiexec -n 4 05_heat -train 8000 -tenon_learning_rate 0.01
@@ -44,7 +44,7 @@ static void FieldsDestroy(Fields* f) {
     free(all[i]);
 }
 
-/* One step of the true model; f->radiation is left for others to learn from. */
+/* One step of the full model. f->radiation then holds the radiation before the step. */
 static void StepTruth(const Heat* heat, Fields* f, double time) {
   HeatExchange(heat, f->truth);
   HeatConduction(heat, f->truth, time, f->tendency);
@@ -67,7 +67,7 @@ static TenonErrorCode Train(const Heat* heat, Closure* closure, Fields* f, Tenon
     sum += error;
     if (step * kReports % steps < kReports) {
       if (rank == 0)
-        printf("training, step %4ld: the closure is wrong by %.2e\n", (long)step,
+        printf("training, step %4ld: error of the closure %.2e\n", (long)step,
                sum * kReports / (double)steps);
       sum = 0;
     }
@@ -134,11 +134,11 @@ static TenonErrorCode DeclareOptions(void) {
   const char* me = "05_heat";
 
   TenonCall(TenonOptionsDeclare(me, "train", TENON_OPTION_INT, "4000",
-                                "steps of the true model, one of training each", NULL));
-  TenonCall(
-      TenonOptionsDeclare(me, "use", TENON_OPTION_INT, "400", "steps of all three models", NULL));
+                                "time steps of the full model with one training step each", NULL));
+  TenonCall(TenonOptionsDeclare(me, "use", TENON_OPTION_INT, "400",
+                                "time steps of the three models", NULL));
   TenonCall(TenonOptionsDeclare(me, "picture", TENON_OPTION_STRING, "heat",
-                                "name of the picture's files; empty: none", NULL));
+                                "base name of the picture's files; empty: no picture", NULL));
   return TENON_SUCCESS;
 }
 

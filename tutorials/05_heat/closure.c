@@ -5,7 +5,7 @@
 
 enum { kHidden = 16 };
 
-/* The network answers in units of this, so that its weights are of size 1. */
+/* The unit of the network's output, so that its weights are of order 1. */
 static const double kUnit = 0.02;
 
 static TenonErrorCode AddConvolution(Closure* c, TenonInt in, TenonInt out, TenonInt width) {
@@ -13,7 +13,7 @@ static TenonErrorCode AddConvolution(Closure* c, TenonInt in, TenonInt out, Teno
   TenonLayer layer;
 
   TenonCall(TenonLayerCreateConv(c->heat->comm, 2, in, out, kernel, &layer));
-  TenonCall(TenonLayerSetPadding(layer, padding, NULL)); /* it is cold outside */
+  TenonCall(TenonLayerSetPadding(layer, padding, NULL)); /* zero: it is cold outside */
   TenonCall(TenonLayerSequentialAdd(c->network, layer));
   TenonCall(TenonLayerDestroy(&layer));
   return TENON_SUCCESS;
@@ -28,9 +28,9 @@ static TenonErrorCode AddTanh(Closure* c) {
   return TENON_SUCCESS;
 }
 
-/* A function of the 3 x 3 cells around, by 1 -> 16 -> 1 channels. The optimizer is plain momentum, not
- * Adam: its path is smooth, so that rounding, which differs with the number of processes, does not
- * grow into the printed digits. */
+/* A function of the 3 x 3 neighbourhood, with 1 -> 16 -> 1 channels. The optimizer is SGD with momentum
+ * rather than Adam: its path is smooth, so that rounding differences between numbers of processes do
+ * not reach the printed digits. */
 static TenonErrorCode CreateNetwork(Closure* c) {
   TenonCall(TenonLayerCreateSequential(c->heat->comm, &c->network));
   TenonCall(AddConvolution(c, 1, kHidden, 3));
@@ -89,8 +89,8 @@ TenonErrorCode ClosureApply(Closure* c, double* u, double* r) {
   return TENON_SUCCESS;
 }
 
-/* The loss is the mean square of answer - wanted, so its cotangent is 2 (answer - wanted) / cells;
- * the solver computes it in its own arrays. */
+/* The loss L is the mean square of output - wanted, so dL/doutput is 2 (output - wanted) / cells; the
+ * solver computes it in its own arrays. */
 TenonErrorCode ClosureTrain(Closure* c, double* u, double* wanted, double* work, double* error) {
   TenonCall(ClosureWrap(c, c->u, u));
   TenonCall(ClosureWrap(c, c->tendency, work));

@@ -46,7 +46,7 @@ static void Shift(const Heat* heat, double* from, int to, double* into, int sour
                MPI_STATUS_IGNORE);
 }
 
-/* Columns first; the rows then carry the corners. */
+/* Columns first; the rows then include the corners. */
 void HeatExchange(const Heat* heat, double* u) {
   const int top = heat->high[0], end = heat->high[1], i0 = heat->low[0], j0 = heat->low[1];
 
@@ -60,7 +60,7 @@ void HeatExchange(const Heat* heat, double* u) {
         MPI_DOUBLE, heat->width);
 }
 
-/* The hot spot at a time. */
+/* The hot spot f at the given time. */
 static double Source(double time, int i, int j) {
   const double angle = 0.11 * time;
   const double y = i - kRows * (0.5 + 0.25 * sin(angle));

@@ -6,20 +6,19 @@
 
 enum { kFields = 3, kText = 600 };
 
-/* All of a field on process 0, by one conversion from the solver's boxes to the root; NULL on the
- * others. */
+/* Gathers a field on process 0, by one conversion to a layout on the root only. */
 static TenonErrorCode Gather(const Closure* c, TenonLinearOp toRoot, TenonDTensor whole,
                              double* field, double* cells) {
-  const void* lent;
+  const void* values;
   TenonInt count, i;
 
   TenonCall(ClosureWrap(c, c->u, field));
   TenonCall(TenonLinearOpApply(toRoot, c->u, whole));
   TenonCall(TenonDTensorGetLocalSize(whole, &count));
-  TenonCall(TenonDTensorGetArrayRead(whole, TENON_FLOAT64, &lent));
+  TenonCall(TenonDTensorGetArrayRead(whole, TENON_FLOAT64, &values));
   for (i = 0; i < count; ++i)
-    cells[i] = ((const double*)lent)[i];
-  TenonCall(TenonDTensorRestoreArrayRead(whole, &lent));
+    cells[i] = ((const double*)values)[i];
+  TenonCall(TenonDTensorRestoreArrayRead(whole, &values));
   return TENON_SUCCESS;
 }
 
@@ -53,13 +52,13 @@ static int WriteScript(const char* path, const char* name) {
           "set multiplot layout 1,3\n"
           "set view map\nset size ratio -1\nunset key\nset autoscale fix\n"
           "set title 'field'\nplot '%s.dat' using 2:1:3 with image\n"
-          "set title 'closure: tendency that it adds'\nplot '%s.dat' using 2:1:4 with image\n"
+          "set title 'tendency from the closure'\nplot '%s.dat' using 2:1:4 with image\n"
           "set title 'error of the field'\nplot '%s.dat' using 2:1:5 with image\n",
           name, name, name, name);
   return fclose(file) == 0;
 }
 
-/* On process 0. */
+/* To be called on process 0. */
 static void Draw(const char* name, double cells[kFields][kRows * kColumns]) {
   char data[kText], script[kText], command[2 * kText];
 

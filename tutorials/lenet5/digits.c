@@ -9,10 +9,10 @@
  *
  * A pixel's ink follows from its distance to the nearest stroke: 1 inside the pen's half width and
  * 0 beyond one soft edge, linear between, which is anti-aliasing and blur in one. A random
- * brightness and noise per pixel follow. The maps are wide enough that a linear classifier on
- * pixels fails on every seventh digit or so, while a convolutional network reads nearly all.
+ * brightness and noise per pixel follow. The maps vary enough that a linear classifier on the pixels
+ * fails for about one digit in seven, while a convolutional network recognises nearly all.
  *
- * Images are reproducible over platforms: only + - * / and sqrt of IEEE doubles are used (angles
+ * Images are reproducible across platforms: only + - * / and sqrt of IEEE doubles are used (angles
  * are drawn as the tangent of their half), and each image has its own random stream, keyed by the
  * seed and its position. Compile without contraction to fused multiply-add (ISO C mode does). */
 #define _POSIX_C_SOURCE 200809L
@@ -319,11 +319,11 @@ static int writeAll(const char* folder, const int count[2], uint64_t seed) {
 int DigitsWrite(const char* folder, int train, int test, unsigned long long seed) {
   lastMessage[0] = '\0';
   if (!folder || strlen(folder) + 64 > kPathLength)
-    return fail("the folder's name is missing or longer than %d bytes", kPathLength - 64);
+    return fail("the folder name is missing or longer than %d bytes", kPathLength - 64);
   if (train < 1 || test < 1)
-    return fail("%d training and %d test images asked for; both must be at least 1", train, test);
+    return fail("%d training and %d test images requested; both must be at least 1", train, test);
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return fail("cannot make the folder '%s': %s", folder, strerror(errno));
+    return fail("cannot create the folder '%s': %s", folder, strerror(errno));
   const int count[2] = {train, test};
   const int failed = writeAll(folder, count, seed);
   if (failed) {

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* LeNet-5 trained on digits, on any grid of processes.
+/* LeNet-5 trained on digits, on any process grid.
  *
- * What you learn: a network whose images are split over a 2 x 2 grid of processes by rows and
- * columns, and whose affine weights are split over the same grid, trains as on one process; the
- * program is the same for both. The distribution stands in network.c, in one letter per layer and
- * axis; halo exchanges, redistributions and reductions, and their adjoints, follow from it.
+ * What you learn: how to distribute a whole network. The images are split over a 2 x 2 process grid by
+ * rows and columns, and the affine weights over the same grid; training gives the same result as on
+ * one process, and the program is the same for both. The distribution is specified in network.c, with
+ * one label per layer and grid axis; halo exchanges, redistributions, reductions and their adjoints
+ * follow from it.
  *
  *   lenet5                                 one process
- *   mpiexec -n 4 lenet5 -grid 2x2          four
+ *   mpiexec -n 4 lenet5 -grid 2x2          four processes
  *   lenet5 -network linear                 a linear classifier, for comparison
- *   lenet5 -data FOLDER                    MNIST's four files, or others of their format
+ *   lenet5 -data FOLDER                    MNIST's four files, or others in the same format
  *
  * Without -data the program draws its own digits into the folder "digits". It prints the mean
- * training loss and the test accuracy of each epoch, and with -out writes them as CSV. Training is
- * that of Hewett and Grady 2020, Appendix C.2: Adam, rate 0.001, cross-entropy, batches of 256.
+ * training loss and the test accuracy of each epoch, and with -out writes them as CSV. The training
+ * follows Hewett and Grady 2020, Appendix C.2: Adam, learning rate 0.001, cross-entropy, batches of
+ * 256.
  */
 #include "digits.h"
 #include "network.h"
@@ -47,27 +49,29 @@ typedef struct Training {
 static TenonErrorCode DeclareOptions(void) {
   const char* me = "lenet5";
 
-  TenonCall(
-      TenonOptionsDeclare(me, "data", TENON_OPTION_STRING, "", "folder of the IDX files", NULL));
-  TenonCall(TenonOptionsDeclare(me, "network", TENON_OPTION_CHOICE, "lenet5", "which network",
+  TenonCall(TenonOptionsDeclare(me, "data", TENON_OPTION_STRING, "",
+                                "folder of MNIST's four IDX files; empty: draw digits", NULL));
+  TenonCall(TenonOptionsDeclare(me, "network", TENON_OPTION_CHOICE, "lenet5", "network to train",
                                 "lenet5|linear"));
   TenonCall(TenonOptionsDeclare(me, "grid", TENON_OPTION_STRING, "",
-                                "process grid, rows x columns: 2x2", NULL));
+                                "process grid, rows x columns, such as 2x2; empty: chosen", NULL));
   TenonCall(TenonOptionsDeclare(me, "epochs", TENON_OPTION_INT, "8",
                                 "passes over the training images", NULL));
-  TenonCall(TenonOptionsDeclare(me, "batch", TENON_OPTION_INT, "256", "images in a step", NULL));
+  TenonCall(TenonOptionsDeclare(me, "batch", TENON_OPTION_INT, "256",
+                                "number of images per training step", NULL));
   TenonCall(TenonOptionsDeclare(me, "test_batch", TENON_OPTION_INT, "250",
-                                "images in a batch of the test", NULL));
+                                "number of images per test batch", NULL));
   TenonCall(TenonOptionsDeclare(me, "seed", TENON_OPTION_INT, "1",
-                                "of first weights and order of images", NULL));
+                                "random seed of the initial weights and the order of images",
+                                NULL));
   TenonCall(TenonOptionsDeclare(me, "out", TENON_OPTION_STRING, "",
-                                "CSV file of losses and accuracies", NULL));
+                                "CSV file to write losses and accuracies to", NULL));
   TenonCall(TenonOptionsDeclare(me, "parameters", TENON_OPTION_STRING, "",
-                                "file of the parameters after 20 steps", NULL));
+                                "file to write the parameters after 20 steps to", NULL));
   return TENON_SUCCESS;
 }
 
-/* "2x2" must multiply to the number of processes; "" chooses. */
+/* Reads "2x2", whose product must be the number of processes; "" chooses a nearly square grid. */
 static int ParseGrid(const char* text, int size, int grid[2]) {
   char rest;
 
@@ -97,14 +101,16 @@ static TenonErrorCode ReadSettings(MPI_Comm comm, Settings* s) {
   TenonCall(TenonOptionsGetString("-", "grid", grid, kText));
   if (!ParseGrid(grid, size, s->grid)) {
     if (rank == 0)
-      fprintf(stderr, "lenet5: -grid %s does not fit %d processes; expected ROWSxCOLUMNS\n", grid,
-              size);
+      fprintf(stderr,
+              "lenet5: -grid %s must be ROWSxCOLUMNS with a product of %d, the number of "
+              "processes\n",
+              grid, size);
     return TENON_ERR_OPTION;
   }
   return TENON_SUCCESS;
 }
 
-/* Rank 0 draws the digits unless they are there. */
+/* Rank 0 draws the digits unless the files exist. */
 static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
   char file[kText + 32];
   int rank, failed = 0;
@@ -115,7 +121,7 @@ static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
   snprintf(s->data, kText, "digits");
   MPI_Comm_rank(comm, &rank);
   if (rank == 0) {
-    /* Renamed last of the four, so if it is there, all are. */
+    /* This file is renamed last: if it exists, so do the other three. */
     snprintf(file, sizeof file, "%s/t10k-labels-idx1-ubyte", s->data);
     known = fopen(file, "rb");
     if (known)
@@ -131,7 +137,7 @@ static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
   return failed ? TENON_ERR_FILE : TENON_SUCCESS;
 }
 
-/* Images split by rows and columns, labels everywhere. */
+/* Images are split by rows and columns, labels are replicated. */
 static TenonErrorCode OpenData(MPI_Comm comm, const Settings* s, const char* part, TenonInt batch,
                                Data* data) {
   char images[kText + 32], labels[kText + 32];
@@ -233,7 +239,7 @@ static int CountCorrect(const float* logits, const int64_t* labels, TenonInt sam
   return correct;
 }
 
-/* Percent of the test images whose largest logit is their class's; logits are judged on rank 0. */
+/* Percentage of the test images whose largest logit is that of their class; evaluated on rank 0. */
 static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, double* accuracy) {
   int correct = 0;
   TenonInt batches, batch, samples = 0, count;
@@ -265,7 +271,7 @@ static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, doubl
   return TENON_SUCCESS;
 }
 
-/* One epoch of training; the first step of all sets things up and is not timed. */
+/* One epoch of training. The first step of the run includes one-time set-up and is not timed. */
 static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, Data* train,
                                  TenonInt epoch, double* meanLoss, double* stepMs) {
   double sum = 0, seconds = 0, loss, start;
@@ -315,14 +321,15 @@ static TenonErrorCode Run(MPI_Comm comm) {
       fprintf(csv, "epoch,loss,accuracy,step_ms\n");
   }
   if (rank == 0)
-    printf("%s on %d processes, grid %d x %d\n", s.network, size, s.grid[0], s.grid[1]);
+    printf("%s on %d process%s, grid %d x %d\n", s.network, size, size > 1 ? "es" : "", s.grid[0],
+           s.grid[1]);
   TenonCall(ReportParameters(comm, t.network));
   for (epoch = 0; epoch < s.epochs; ++epoch) {
     TenonCall(TrainEpoch(comm, &s, &t, &train, epoch, &loss, &ms));
     TenonCall(TestAccuracy(comm, &t, &test, &accuracy));
     if (rank != 0)
       continue;
-    printf("epoch %2lld of %lld: loss %.6f, test accuracy %.2f %%, %.2f ms a step\n",
+    printf("epoch %2lld of %lld: loss %.6f, test accuracy %.2f %%, %.2f ms per step\n",
            (long long)epoch + 1, (long long)s.epochs, loss, accuracy, ms);
     fflush(stdout);
     if (csv)
@@ -338,7 +345,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   TenonCallAbort(DeclareOptions());
-  TenonCallAbort(TenonInitialize(&argc, &argv, "lenet5: LeNet-5 on a grid of processes\n"));
+  TenonCallAbort(TenonInitialize(&argc, &argv, "lenet5: LeNet-5 on any process grid\n"));
   TenonCallAbort(Run(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());
   return 0;

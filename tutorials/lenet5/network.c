@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-/* Adds a layer under a name; its options then begin with -tenon_<name>_. The network keeps it. */
+/* Adds a layer with a name, which is also the prefix of its options: -tenon_<name>_backend and so on. The
+ * network keeps a reference to it. */
 static TenonErrorCode Add(TenonLayer network, TenonLayer layer, const char* name) {
   char prefix[32];
 
@@ -15,7 +16,7 @@ static TenonErrorCode Add(TenonLayer network, TenonLayer layer, const char* name
   return TENON_SUCCESS;
 }
 
-/* A convolution with a 5 x 5 window, split over rows and columns, weights at the root. */
+/* A 5 x 5 convolution, split over rows (h) and columns (w), with the weights stored on the root. */
 static TenonErrorCode AddConv(MPI_Comm comm, TenonLayer network, const char* name, TenonInt in,
                               TenonInt out, TenonInt padding) {
   const TenonInt kernel[2] = {5, 5};
@@ -77,10 +78,11 @@ TenonErrorCode NetworkLeNet5(MPI_Comm comm, TenonLayer* network) {
   TenonCall(AddConv(comm, *network, "C3", 6, 16, 0));
   TenonCall(AddRelu(comm, *network, "C3relu", "S2,S3"));
   TenonCall(AddPool(comm, *network, "S4"));
-  /* From a split of space to a split of features over axis 1, copies over axis 0. */
+  /* From images split in space to features split over axis 1 and replicated over axis 0. */
   TenonCall(AddFlatten(comm, *network, "B,c"));
-  /* An axis that splits inputs (i) leaves sums to come, which the next function needs whole: there
-   * the axis turns to copies (B), and can split outputs (o) next. So the axes change roles. */
+  /* An axis that splits the inputs (i) gives partial sums. The next pointwise function needs their sum,
+   * which is replicated (B) over that axis, so that the axis can split the outputs (o) of the next
+   * affine layer: the two axes alternate. */
   TenonCall(AddAffine(comm, *network, "C5", 400, 120, "o,i"));
   TenonCall(AddRelu(comm, *network, "C5relu", "S1,B"));
   TenonCall(AddAffine(comm, *network, "F6", 120, 84, "i,o"));

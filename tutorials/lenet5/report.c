@@ -28,13 +28,13 @@ TenonErrorCode CollectorCreate(MPI_Comm comm, TenonLayout from, TenonDataType ty
 
 TenonErrorCode CollectorGet(Collector* c, TenonDTensor x, const void** values, TenonInt* count) {
   TenonDataType type;
-  const void* lent;
+  const void* array;
 
   TenonCall(TenonLinearOpApply(c->gather, x, c->whole));
   TenonCall(TenonDTensorGetDataType(c->whole, &type));
-  TenonCall(TenonDTensorGetArrayRead(c->whole, type, &lent));
-  *values = lent;
-  TenonCall(TenonDTensorRestoreArrayRead(c->whole, &lent));
+  TenonCall(TenonDTensorGetArrayRead(c->whole, type, &array));
+  *values = array;
+  TenonCall(TenonDTensorRestoreArrayRead(c->whole, &array));
   TenonCall(TenonDTensorGetLocalSize(c->whole, count));
   return TENON_SUCCESS;
 }
@@ -45,21 +45,21 @@ TenonErrorCode CollectorDestroy(Collector* c) {
   return TENON_SUCCESS;
 }
 
-/* "(60,200)", or "-" for nothing. */
+/* "(60,200)", or "-" for an empty box. */
 static void BoxText(int ndim, const TenonInt low[], const TenonInt high[], char* text,
-                    size_t room) {
+                    size_t capacity) {
   size_t used = 0;
   int d;
 
   for (d = 0; d < ndim; ++d)
     if (high[d] == low[d]) {
-      snprintf(text, room, "-");
+      snprintf(text, capacity, "-");
       return;
     }
   for (d = 0; d < ndim; ++d)
-    used += (size_t)snprintf(text + used, room - used, "%s%lld", d ? "," : "(",
+    used += (size_t)snprintf(text + used, capacity - used, "%s%lld", d ? "," : "(",
                              (long long)(high[d] - low[d]));
-  snprintf(text + used, room - used, ")");
+  snprintf(text + used, capacity - used, ")");
 }
 
 TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network) {
@@ -73,7 +73,7 @@ TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network) {
   all = malloc((size_t)size * kText);
   TenonCall(TenonLayerGetParameterCount(network, &count));
   if (rank == 0) {
-    printf("parameters stored by each rank:\n%-16s", "");
+    printf("parameters stored on each rank:\n%-16s", "");
     for (r = 0; r < size; ++r)
       printf("rank %-11d", r);
     printf("\n");
