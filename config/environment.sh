@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced. The settings under which MPI, OpenMP and BLAS behave well on one machine, for whoever runs
-# Tenon's programs there. Whatever the user has set already is left alone.
+# Sourced. Settings for MPI, OpenMP and BLAS with which Tenon's programs run well on a single machine.
+# Variables that are already set are not changed.
 
-# Open MPI: run as root, with more processes than cores, each giving way while it waits. Processes
-# are not bound, since with one or two of them each would see a single core.
+# Open MPI: run as root and with more processes than cores, which yield while they wait. Processes are
+# not bound: one or two processes would each be bound to a single core.
 export OMPI_ALLOW_RUN_AS_ROOT=${OMPI_ALLOW_RUN_AS_ROOT:-1}
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=${OMPI_ALLOW_RUN_AS_ROOT_CONFIRM:-1}
 export OMPI_MCA_rmaps_base_oversubscribe=${OMPI_MCA_rmaps_base_oversubscribe:-1}
@@ -11,7 +11,7 @@ export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-1}
 export OMPI_MCA_hwloc_base_binding_policy=${OMPI_MCA_hwloc_base_binding_policy:-none}
 export OMPI_MCA_btl_base_warn_component_unused=${OMPI_MCA_btl_base_warn_component_unused:-0}
 
-# The OpenBLAS kernel set that fits the CPU's instructions, from the flags line of the file $1.
+# The OpenBLAS kernel set for the CPU's instructions, according to the flags line of the file $1.
 tenon_blas_kernel() {
   local flags flag
   flags=" $(sed -n 's/^flags[[:space:]]*: //p' "$1" 2>/dev/null | head -n 1) "
@@ -26,7 +26,7 @@ tenon_blas_kernel() {
   fi
 }
 
-# Whether the kernel set $1, which OpenBLAS chose, is at least as good as $2.
+# True if the kernel set $1, which OpenBLAS chose, is at least as good as $2.
 tenon_blas_kernel_suffices() {
   case $2 in
     SkylakeX) [[ $1 =~ ^(SkylakeX|Cooperlake|SapphireRapids)$ ]] ;;
@@ -35,13 +35,13 @@ tenon_blas_kernel_suffices() {
   esac
 }
 
-# What OpenBLAS chooses by itself: it says so when it is loaded. Nothing where it cannot be loaded.
+# The kernel set that OpenBLAS chooses, which it prints when loaded; empty if it cannot be loaded.
 tenon_blas_kernel_chosen() {
   LD_PRELOAD=libopenblas.so.0 OPENBLAS_VERBOSE=2 "$(type -P true)" 2>&1 |
     sed -n 's/^Core: //p' | head -n 1
 }
 
-# An OpenBLAS older than the CPU falls back to a kernel five times slower than the CPU allows.
+# An OpenBLAS older than the CPU falls back to kernels five times slower than the CPU allows.
 tenon_choose_blas_kernel() {
   [[ -z ${OPENBLAS_CORETYPE:-} ]] || return 0
   local best chosen
@@ -49,12 +49,12 @@ tenon_choose_blas_kernel() {
   chosen=$(tenon_blas_kernel_chosen)
   if [[ -n $best && -n $chosen ]] && ! tenon_blas_kernel_suffices "$chosen" "$best"; then
     export OPENBLAS_CORETYPE=$best
-    echo "note: OpenBLAS would run its $chosen kernels on this CPU; OPENBLAS_CORETYPE=$best is set"
+    echo "note: OpenBLAS would use slower kernels ($chosen) on this CPU; OPENBLAS_CORETYPE=$best is set"
   fi
 }
 tenon_choose_blas_kernel
 
-# tenon_mpiexec PROCESSES PROGRAM ARGUMENTS...: the cores are divided among the processes.
+# tenon_mpiexec PROCESSES PROGRAM ARGUMENTS...: mpiexec, with the cores divided among the processes.
 tenon_mpiexec() {
   local processes=$1 threads
   shift

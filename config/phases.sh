@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the commands beside it: the phases that they share, each with its time.
+# Sourced by config/demo and config/check: the phases that they share, each with its time.
 
 tenon_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-# tenon_phase NAME COMMAND...: runs the command and prints how long it took; its failure is passed on.
+# tenon_phase NAME COMMAND...: runs the command, prints how long it took, and returns its status.
 tenon_phase() {
   local name=$1 begin=$SECONDS status=0
   shift
@@ -13,12 +13,12 @@ tenon_phase() {
   return "$status"
 }
 
-# The cores to build and test on: nproc, which would give OMP_NUM_THREADS where that is set.
+# The number of cores to build and test on. Plain nproc prints OMP_NUM_THREADS if that is set.
 tenon_cores() {
   env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
 }
 
-# Building through ccache where there is one.
+# Use ccache if it is installed.
 tenon_launcher=()
 if command -v ccache >/dev/null; then
   tenon_launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -46,7 +46,7 @@ tenon_build() {
   cmake --build "$1" --parallel "$2"
 }
 
-# tenon_value OPTION VALUE...: the value of an option, or the error that it has none.
+# tenon_value OPTION VALUE...: prints the value of an option; an error if it is missing.
 tenon_value() {
   if [[ $# -lt 2 || -z $2 ]]; then
     echo "error: $1 needs a value; see --help" >&2
