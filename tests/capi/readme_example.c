@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The README's ten lines made a program: the ghosted array of a solver, wrapped where it lies, goes
- * through a convolution and back, in float64, on rows split over all ranks. The weights are ones,
- * so that every output and cotangent is a count of cells. */
+/* The README's ten lines as a complete program: a ghosted array is wrapped and goes through a convolution
+ * and back, in float64, with the rows split over all ranks. Then the same with weights of 1, with which
+ * every output and gradient is a number of grid points. */
 #include "support/check.h"
 
 #include <tenon.h>
@@ -10,13 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 1, CHANNELS = 3, FILTERS = 16, ROWS = 18, COLUMNS = 9, GHOST = 2, K = 3 };
+enum { ROWS = 18, COLUMNS = 9, FILTERS = 8 };
 
-/* How many of the windows, one around each cell of an extent, contain a cell. */
-static double windows(TenonInt cell, TenonInt extent) {
-  const TenonInt first = cell - K / 2 > 0 ? cell - K / 2 : 0;
-  const TenonInt last = cell + K / 2 < extent - 1 ? cell + K / 2 : extent - 1;
-  return (double)(last - first + 1);
+/* The number of 3 x 1 windows, one centred on each point of an extent, that contain a point. */
+static double windows(TenonInt point, TenonInt extent) {
+  return 1 + (point > 0 ? 1 : 0) + (point < extent - 1 ? 1 : 0);
 }
 
 static TenonErrorCode fillWeights(TenonLayer conv) {
@@ -28,80 +26,94 @@ static TenonErrorCode fillWeights(TenonLayer conv) {
 }
 
 static TenonErrorCode checkCotangent(TenonDTensor dx) {
-  TenonInt low[4], high[4], c, i, j;
+  TenonInt low[4], high[4], i, j;
   const void* array = NULL;
   const double* value;
   TenonCall(TenonDTensorGetBox(dx, low, high));
   TenonCall(TenonDTensorGetArrayRead(dx, TENON_FLOAT64, &array));
   value = (const double*)array;
-  for (c = 0; c < CHANNELS; ++c)
-    for (i = low[2]; i < high[2]; ++i)
-      for (j = 0; j < COLUMNS; ++j)
-        CHECK(*value++ == FILTERS * windows(i, ROWS) * windows(j, COLUMNS));
+  for (i = low[2]; i < high[2]; ++i)
+    for (j = 0; j < COLUMNS; ++j)
+      CHECK(*value++ == (double)FILTERS * windows(i, ROWS) * windows(j, COLUMNS));
   TenonCall(TenonDTensorRestoreArrayRead(dx, &array));
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode example(MPI_Comm comm) {
-  int rank = 0, size = 1;
-  TenonLayout lx = NULL;
+static TenonErrorCode checkWeightsOfOne(TenonLayer conv, TenonDTensor x, TenonDTensor y,
+                                        TenonDTensor dy, TenonDTensor dx) {
+  double most = 0;
+  TenonCall(fillWeights(conv));
+  TenonCall(TenonLayerApply(conv, x, y));
+  TenonCall(TenonDTensorMaxAbs(y, &most));
+  CHECK(most == 9);
+  TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));
+  TenonCall(checkCotangent(dx));
+  return TENON_SUCCESS;
+}
+
+/* A solver's array of ones; its ghost cells, which no layer reads, are NaN. */
+static double* createField(TenonInt rows, TenonInt length) {
+  const TenonInt width = COLUMNS + 2;
+  double* field = (double*)malloc((size_t)length * sizeof *field);
+  TenonInt i, j;
+  for (i = 0; i < length; ++i)
+    field[i] = NAN;
+  for (i = 1; i <= rows; ++i)
+    for (j = 1; j <= COLUMNS; ++j)
+      field[i * width + j] = 1;
+  return field;
+}
+
+static TenonErrorCode example(MPI_Comm comm, TenonInt rank, TenonInt size) {
+  const TenonInt ny = ROWS, nx = COLUMNS, x0 = 0, x1 = nx;
+  const TenonInt y0 = ny * rank / size, y1 = ny * (rank + 1) / size;
+  const TenonInt length = (y1 - y0 + 2) * (nx + 2);
+  double* field = createField(y1 - y0, length);
+  double* first_owned = field + (nx + 2) + 1;
+  TenonLayout layout = NULL;
   TenonLayer conv = NULL;
   TenonDTensor x = NULL, y = NULL, dx = NULL, dy = NULL;
-  double most = 0;
-  TenonInt rows, i;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &size);
-  {
-    const TenonInt my_low[4] = {0, 0, (TenonInt)ROWS * rank / size, 0};
-    const TenonInt my_high[4] = {BATCH, CHANNELS, (TenonInt)ROWS * (rank + 1) / size, COLUMNS};
-    const TenonInt ghosts[4] = {0, 0, GHOST, GHOST};
-    const TenonInt width = COLUMNS + 2 * GHOST;
-    double* field;
-    TenonInt strides[4] = {0, 0, 0, 1}, ghost;
-    rows = my_high[2] - my_low[2];
-    strides[2] = width;
-    strides[1] = (rows + 2 * GHOST) * width;
-    strides[0] = CHANNELS * strides[1];
-    ghost = GHOST * width + GHOST;
-    field = (double*)malloc((size_t)strides[0] * sizeof *field);
-    for (i = 0; i < strides[0]; ++i)
-      field[i] = NAN; /* what lies in the ghosts must not matter */
-    for (i = 0; i < CHANNELS * rows * COLUMNS; ++i)
-      field[ghost + i / (rows * COLUMNS) * strides[1] + i / COLUMNS % rows * width + i % COLUMNS] =
-          1;
 
-    TenonCall(TenonLayoutCreateFromBoxes(comm, 4, my_low, my_high, &lx));
-    TenonCall(TenonDTensorCreate(lx, TENON_FLOAT64, &x));
-    TenonCall(TenonDTensorPlaceArray(x, &field[ghost], strides, ghosts, ghosts));
-    TenonCall(TenonLayerCreateConv(comm, 2, CHANNELS, FILTERS, (TenonInt[]){K, K}, &conv));
-    TenonCall(TenonLayerSetPadding(conv, (TenonInt[]){1, 1}, NULL));
-    TenonCall(TenonLayerSetDataType(conv, TENON_FLOAT64));
-    TenonCall(TenonLayerSetUp(conv, lx));
-    TenonCall(TenonLayerInitialize(conv, 1));
-    TenonCall(TenonLayerCreateOutput(conv, &y));
-    TenonCall(fillWeights(conv));
-    TenonCall(TenonLayerApply(conv, x, y));
-    TenonCall(TenonDTensorMaxAbs(y, &most));
-    CHECK(most == CHANNELS * K * K);
-    TenonCall(TenonLayerCreateCotangent(conv, &dy));
-    TenonCall(TenonLayerCreateInputCotangent(conv, &dx));
-    TenonCall(TenonDTensorFillConstant(dy, 1));
-    TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));
-    TenonCall(checkCotangent(dx));
-    TenonCall(TenonDTensorDestroy(&x));
-    free(field);
-  }
+  /* The README's lines; a test compares them. */
+  const TenonInt shape[4] = {1, 1, ny, nx};                         /* batch, channel, y, x */
+  const TenonInt low[4] = {0, 0, y0, x0}, high[4] = {1, 1, y1, x1}; /* this rank: y0 <= y < y1 */
+  const TenonInt ghosts[4] = {0, 0, 1, 1}, kernel[2] = {3, 3}, padding[2] = {1, 1};
+
+  /* Your decomposition, your array (no copy), and a convolution with 1 input and 8 output channels. */
+  TenonCall(TenonLayoutCreateFromBoxes(comm, 4, shape, low, high, &layout));
+  TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
+  TenonCall(TenonDTensorPlaceArray(x, first_owned, NULL, ghosts, ghosts, length));
+  TenonCall(TenonLayerCreateConv(comm, 2, 1, 8, kernel, &conv));
+  TenonCall(TenonLayerSetPadding(conv, padding, NULL));
+  TenonCall(TenonLayerSetDataType(conv, TENON_FLOAT64));
+  TenonCall(TenonLayerSetUp(conv, layout));
+  TenonCall(TenonLayerInitialize(conv, 1)); /* random weights, seed 1 */
+  TenonCall(TenonLayerCreateOutput(conv, &y));
+  TenonCall(TenonLayerApply(conv, x, y)); /* forward */
+
+  /* Backward: dy = dL/dy gives dx = dL/dx; weight gradients accumulate in the layer. */
+  TenonCall(TenonLayerCreateCotangent(conv, &dy));
+  TenonCall(TenonLayerCreateInputCotangent(conv, &dx));
+  TenonCall(TenonDTensorFillConstant(dy, 1)); /* here L is the sum of y */
+  TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));
+
+  TenonCall(checkWeightsOfOne(conv, x, y, dy, dx));
+  TenonCall(TenonDTensorDestroy(&x));
   TenonCall(TenonDTensorDestroy(&dx));
   TenonCall(TenonDTensorDestroy(&dy));
   TenonCall(TenonDTensorDestroy(&y));
   TenonCall(TenonLayerDestroy(&conv));
-  TenonCall(TenonLayoutDestroy(&lx));
+  TenonCall(TenonLayoutDestroy(&layout));
+  free(field);
   return TENON_SUCCESS;
 }
 
 int main(int argc, char** argv) {
+  int rank = 0, size = 1;
   TenonCallAbort(TenonInitialize(&argc, &argv, "the README's example"));
-  TenonCallAbort(example(MPI_COMM_WORLD));
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  TenonCallAbort(example(MPI_COMM_WORLD, rank, size));
   TenonCallAbort(TenonFinalize());
   return 0;
 }
