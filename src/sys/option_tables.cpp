@@ -18,12 +18,12 @@ namespace {
 // Options of the library as a whole. They are read without a prefix.
 constexpr OptionSpec kGlobalOptions[] = {
     {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
-    {"options_file", OptionSpec::String, "", "read options from this file, one a line"},
+    {"options_file", OptionSpec::String, "", "read options from this file, one per line"},
     {"log_view", OptionSpec::Flag, "false", "print the event log at finalize"},
     {"log_trace", OptionSpec::String, "", "write a trace of all events to this file at finalize"},
     {"log_trace_events", OptionSpec::Int, "200000", "events that a rank keeps for the trace"},
     {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
-    {"verbose", OptionSpec::Int, "0", "1: one line for each set-up; more: more"},
+    {"verbose", OptionSpec::Int, "0", "1: print a line for each setup; larger values print more"},
     {"agree_timeout", OptionSpec::Real, "300",
      "seconds after which ranks absent from a collective call are an error"},
     {"threads", OptionSpec::Int, "0",

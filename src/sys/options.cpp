@@ -60,7 +60,7 @@ template <class T>
 T parsedDefault(std::string_view name, const std::string& text, std::optional<T> result) {
   if (result)
     return *result;
-  throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has default '{}', which is no value of "
+  throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has default '{}', which is not a value of "
                                               "its type",
                                               name, text));
 }
