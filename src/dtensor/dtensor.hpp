@@ -110,9 +110,9 @@ private:
   bool writer_ = false;
 };
 
-// Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and type; `who`
-// wants it as `role`.
+// Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and
+// type, which `who` needs in its `role`; the remedy is an imperative.
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
-                 const std::string& who, const char* role);
+                 const std::string& who, const char* role, const char* remedy = "");
 
 } // namespace tenon
