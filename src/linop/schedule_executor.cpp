@@ -16,8 +16,8 @@ constexpr OptionSpec kOptions[] = {
      "bytes up to which a part for a rank of the same node is packed; a larger one is read where "
      "it lies, if that is shared memory"},
     {"conversion_stores", OptionSpec::Choice, "auto",
-     "how parts from 16 KiB on are packed: through the caches, past them, or as turns out to be "
-     "faster where they go by shared memory, and past them elsewhere",
+     "stores used to pack messages of 16 KiB or more: through the caches, past them, or auto (the "
+     "faster one with shared memory, past them otherwise)",
      kStoreWayChoices},
 };
 const OptionRegistration kRegistration{{"transport", kOptions}};
