@@ -71,15 +71,14 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOw
  *  along a dimension. See TenonDTensorPlaceArray() for the lifetime of the array and the other
  *  errors.
  *
- *  @param[in] x                      tensor
- *  @param[in] firstOwned             address of the first element of the local block. May be NULL,
- *                                    in which case the rank must hold no elements.
- *  @param[in] strides                [ndim] distance in elements between neighbours in each
- *                                    dimension. May be NULL, in which case the array is row-major
- *                                    over the owned elements and the ghost cells.
+ *  @param[in] x           tensor
+ *  @param[in] firstOwned  address of the first element of the local block. May be NULL, in which
+ *                         case the rank must hold no elements.
+ *  @param[in] strides     [ndim] distance in elements between neighbours in each dimension. May be
+ *                         NULL, in which case the array is row-major over the owned elements and
+ *                         the ghost cells.
  *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
- *                                    block; must be >= 0. May be NULL, in which case there are
- *                                    none.
+ *                         block; must be >= 0. May be NULL, in which case there are none.
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                                        const TenonInt strides[],
@@ -96,21 +95,19 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *  Arrays at equal spacing in one block need no copies: pass their spacing as the stride of the
  *  dimension to TenonDTensorPlaceArray(). TenonDTensorView() shows which of the two is in use.
  *
- *  @param[in] x                      tensor
- *  @param[in] dim                    dimension that the arrays enumerate
- *  @param[in] count                  number of arrays; must be the number of indices of dim that
- *                                    this rank holds
- *  @param[in] firstOwned             [count] address of the first owned element of each array, in
- *                                    order of the index; none may be NULL if this rank holds
- *                                    elements. The arrays must stay valid as in
- *                                    TenonDTensorPlaceArray().
- *  @param[in] strides                [ndim] distance in elements between neighbours, the same for
- *                                    all arrays; the entry of dim is ignored. May be NULL, in which
- *                                    case each array is row-major over the owned elements and the
- *                                    ghost cells of the other dimensions.
+ *  @param[in] x           tensor
+ *  @param[in] dim         dimension that the arrays enumerate
+ *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
+ *                         holds
+ *  @param[in] firstOwned  [count] address of the first owned element of each array, in order of the
+ *                         index; none may be NULL if this rank holds elements. The arrays must stay
+ *                         valid as in TenonDTensorPlaceArray().
+ *  @param[in] strides     [ndim] distance in elements between neighbours, the same for all arrays;
+ *                         the entry of dim is ignored. May be NULL, in which case each array is
+ *                         row-major over the owned elements and the ghost cells of the other
+ *                         dimensions.
  *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
- *                                    block; must be >= 0. May be NULL, in which case there are
- *                                    none.
+ *                         block; must be >= 0. May be NULL, in which case there are none.
  *  @return TENON_ERR_ARG    there is no such dimension, or a ghost width is negative
  *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, or dim has
  *                           a halo
@@ -129,17 +126,16 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int
  *  The arrays can be gathered, but neither scattered nor modified otherwise. See
  *  TenonDTensorPlaceArrays() for the errors.
  *
- *  @param[in] x                      tensor
- *  @param[in] dim                    dimension that the arrays enumerate
- *  @param[in] count                  number of arrays; must be the number of indices of dim that
- *                                    this rank holds
- *  @param[in] firstOwned             [count] address of the first owned element of each array
- *  @param[in] strides                [ndim] distance in elements between neighbours. May be NULL,
- *                                    in which case each array is row-major over the owned elements
- *                                    and the ghost cells of the other dimensions.
+ *  @param[in] x           tensor
+ *  @param[in] dim         dimension that the arrays enumerate
+ *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
+ *                         holds
+ *  @param[in] firstOwned  [count] address of the first owned element of each array
+ *  @param[in] strides     [ndim] distance in elements between neighbours. May be NULL, in which
+ *                         case each array is row-major over the owned elements and the ghost cells
+ *                         of the other dimensions.
  *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
- *                                    block; must be >= 0. May be NULL, in which case there are
- *                                    none.
+ *                         block; must be >= 0. May be NULL, in which case there are none.
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
                                                         const void* const firstOwned[],
@@ -293,10 +289,10 @@ TENON_EXTERN TenonErrorCode TenonDTensorFillUniform(TenonDTensor x, TenonInt see
                                                     double low, double high) TENON_NOEXCEPT;
 
 /** @brief Fills with normally distributed random numbers. Local; call on all ranks.
- *  @param[out] x             tensor
+ *  @param[out] x          tensor
  *  @param[in]  seed, stream  random seed and stream number, see TenonDTensorFillUniform()
- *  @param[in]  mean          mean
- *  @param[in]  deviation     standard deviation; must be >= 0
+ *  @param[in]  mean       mean
+ *  @param[in]  deviation  standard deviation; must be >= 0
  *  @return TENON_ERR_ARG    the deviation is negative
  *  @return TENON_ERR_STATE  the tensor is constant or its array is in use
  */
