@@ -14,8 +14,8 @@
  *  Properties are written in the order of the axes, separated by commas: "S0,B". A dimension that
  *  axes split is divided at split points (cuts), which are balanced unless they are set. A
  *  dimension can have a halo, called margin in the names of the calls: the boxes of the processes
- *  are then larger than their local blocks, or smaller if the width is negative, and elements
- *  outside the domain follow a boundary mode.
+ *  then differ from their local blocks, and can overlap, leave gaps or reach beyond the domain,
+ *  where elements follow a boundary mode.
  *
  *  Dimensions are counted from 0 and stored row-major: the last is contiguous in memory. A box is a
  *  half-open range of global indices in each dimension, low <= i < high, with indices counted from
