@@ -46,8 +46,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateConv(MPI_Comm comm, int spatial, Ten
 /** @brief Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
  *
  *  By default the stride is the kernel size and the padding is 0 elements wide. Padding is ignored,
- *  not zero, unless TenonLayerSetBoundary() gives it values. A window without any value is an error
- *  in TenonLayerSetUp().
+ *  not zero, unless TenonLayerSetBoundary() gives it values. A window without any value is
+ *  TENON_ERR_ARG in TenonLayerSetUp().
  *
  *  @param[in]  comm     communicator of the input's layout
  *  @param[in]  mode     result for each window
