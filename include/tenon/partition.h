@@ -30,7 +30,7 @@
  *  @param[out] partition  new process grid; destroy it with TenonPartitionDestroy()
  *  @return TENON_ERR_ARG         the process grid is out of range or larger than the communicator
  *  @return TENON_ERR_COLLECTIVE  ranks pass different process grids
- *  @return TENON_ERR_STATE       Tenon is not initialized
+ *  @return TENON_ERR_STATE       Tenon is not initialised
  *  @see    TenonPartitionCreateFromRanks(), TenonPartitionCreatePlaced()
  */
 TENON_EXTERN TenonErrorCode TenonPartitionCreate(MPI_Comm comm, int axes, const int extents[],
@@ -135,7 +135,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *                             mapping, a constant), or the ranks of the node share no memory; the
  *                             message gives the reason
  *  @return TENON_ERR_MEMORY   there is not enough shared memory
- *  @return TENON_ERR_STATE    Tenon is not initialized
+ *  @return TENON_ERR_STATE    Tenon is not initialised
  */
 TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, void* memory,
                                                       size_t bytes) TENON_NOEXCEPT;
@@ -148,7 +148,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, 
  *  @param[in] memory     address passed to TenonPartitionShareMemory(). May be NULL, in which case
  *                        the call has no effect.
  *  @return TENON_ERR_ARG      no shared memory begins at this address
- *  @return TENON_ERR_STATE    the memory was freed while it was shared, or Tenon is not initialized
+ *  @return TENON_ERR_STATE    the memory was freed while it was shared, or Tenon is not initialised
  *  @return TENON_ERR_MEMORY   the process cannot allocate more memory
  *  @return TENON_ERR_SUPPORT  the ranks of the node share no memory
  */

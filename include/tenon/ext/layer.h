@@ -62,12 +62,10 @@ typedef void (*TenonLayerShellDestroyer)(void* context);
 
 /** @brief User functions of a shell. */
 typedef struct TenonLayerShellFunctions {
-  TenonLayerShellSetUp setUp; /**< may be NULL, in which case the output has the input's layout */
-  TenonLayerShellApply apply; /**< required */
-  TenonLayerShellTangent
-      applyTangent; /**< may be NULL, in which case TenonLayerApplyTangent() is TENON_ERR_SUPPORT */
-  TenonLayerShellAdjoint
-      applyAdjoint; /**< may be NULL, in which case TenonLayerApplyAdjoint() is TENON_ERR_SUPPORT */
+  TenonLayerShellSetUp setUp;          /**< may be NULL: the output then has the input's layout */
+  TenonLayerShellApply apply;          /**< required */
+  TenonLayerShellTangent applyTangent; /**< may be NULL: the tangent is then TENON_ERR_SUPPORT */
+  TenonLayerShellAdjoint applyAdjoint; /**< may be NULL: the adjoint is then TENON_ERR_SUPPORT */
 } TenonLayerShellFunctions;
 
 /** @brief Creates a layer without functions. Collective on comm.

@@ -36,11 +36,10 @@ typedef TenonErrorCode (*TenonLinearOpCreator)(TenonLayout domain, TenonLayout r
 
 /** @brief User functions of an operator type. */
 typedef struct TenonLinearOpFunctions {
-  TenonLinearOpCreator create; /**< may be NULL, in which case the parameters are the context */
-  TenonLinearOpMap apply;      /**< y <- F x; required */
-  TenonLinearOpMap
-      applyAdjoint; /**< x <- F* y; may be NULL, in which case the adjoint is TENON_ERR_SUPPORT */
-  TenonLinearOpDestroyer destroy; /**< may be NULL, in which case nothing is called */
+  TenonLinearOpCreator create;    /**< may be NULL: the parameters are then the context */
+  TenonLinearOpMap apply;         /**< y <- F x; required */
+  TenonLinearOpMap applyAdjoint;  /**< x <- F* y; may be NULL: it is then TENON_ERR_SUPPORT */
+  TenonLinearOpDestroyer destroy; /**< may be NULL: nothing is then called */
 } TenonLinearOpFunctions;
 
 /** @brief Registers an operator type. Local; call on all ranks.
