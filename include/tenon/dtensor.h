@@ -24,6 +24,13 @@
 
 /** @brief A tensor of zeros. Collective on the layout.
  *
+ *  Its array lies in memory that the ranks of a node share (`-tenon_shared_memory`), so that they read it
+ *  where it lies. A child made by fork() shares that memory too, instead of getting a copy: each of the
+ *  two processes sees what the other writes. For a program that forks, to write data while it goes on or
+ *  to let the child compute, TenonDTensorSetPrivate() gives one tensor memory of its own, and
+ *  `-tenon_shared_memory 0` all. An array of the caller's is private anyway, unless it was shared by
+ *  TenonPartitionShareMemory().
+ *
  *  @param[in]  layout  set up
  *  @param[in]  type    element type
  *  @param[out] x       to be given back with TenonDTensorDestroy()
@@ -113,6 +120,19 @@ TENON_EXTERN TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) TENON_NOEX
 
 /** @brief Back to the library's own array, with the value it had. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;
+
+/** @brief Whether the library's array is memory of this process alone. Not collective; by default it is not.
+ *
+ *  The value stays, the address changes. A child made by fork() then gets a copy of the array as it was at
+ *  that moment. Other ranks of the node no longer read it where it lies: what they receive from it is
+ *  packed, with the same results bit by bit. A tensor that wraps the caller's array keeps the answer for
+ *  TenonDTensorResetArray().
+ *
+ *  @param[in] x          tensor
+ *  @param[in] isPrivate  TENON_TRUE: private; TENON_FALSE: shared with the node's ranks where there is room
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x,
+                                                   TenonBool isPrivate) TENON_NOEXCEPT;
 
 /** @brief Lends the array for reading and writing, until TenonDTensorRestoreArray().
  *         Not collective.

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
  *  @brief Beginning and end of the library's life in a process, and what it was built from.
+ *
+ *  **Threads.** Objects on distinct communicators may be used in distinct threads at the same time: created,
+ *  set up, applied, viewed and destroyed, and their communicators freed. The program must then initialise
+ *  MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads may take turns. Below that, and
+ *  Tenon asks for MPI_THREAD_FUNNELED where it initialises MPI, all calls belong to the thread that
+ *  initialised MPI: another one that creates an object gets TENON_ERR_STATE. Objects on one communicator
+ *  belong to one thread at a time.
+ *
+ *  TenonInitialize() and TenonFinalize() are called by one thread while no other is in the library. Options,
+ *  the stack of error handlers, types registered, the log and its stages are the process's: calls about
+ *  them may run in any thread and hold for all. The record of the last error and the log events that are
+ *  open are each thread's own.
  */
 #ifndef TENON_INIT_H
 #define TENON_INIT_H

@@ -18,8 +18,9 @@
 
 /** @brief A mesh of the ranks 0, 1, ..., in order. Collective on `comm`.
  *
- *  The first object on a communicator duplicates it, once for all; the copy is freed at
- *  TenonFinalize().
+ *  The first object on a communicator duplicates it, once for all. The copy, with the memory that its ranks
+ *  share, is freed when the caller frees the communicator, or with the last object on it if some still
+ *  live then, and at TenonFinalize().
  *
  *  @param[in]  comm       any communicator of the caller's
  *  @param[in]  axes       number of mesh axes, at least 1
@@ -83,7 +84,7 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partitio
  *         their coordinate. Collective on the partition.
  *
  *  @param[in]  axis  from 0
- *  @param[out] comm  the library's, freed at TenonFinalize(): not to be freed by the caller;
+ *  @param[out] comm  the partition's, as long as it lives: not to be freed by the caller;
  *                    MPI_COMM_NULL outside the mesh
  *  @return on all ranks TENON_ERR_ARG if there is no such axis, TENON_ERR_COLLECTIVE if ranks pass
  *          different axes
@@ -106,7 +107,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *    while no operator is between Begin and End;
  *  - take it back with TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only
  *    memory that lives as long as the process may stay shared beyond TenonFinalize();
- *  - a child made by fork() shares the pages instead of getting a copy;
+ *  - a child made by fork() shares the pages instead of getting a copy: each of the two sees what the
+ *    other writes. A program that forks to write data unshares them before, or copies the data first;
  *  - page-locked memory (cudaHostRegister()) is registered after it, not before.
  *
  *  Large blocks of malloc, `new` and Fortran's `allocate` have pages of their own. Small ones share

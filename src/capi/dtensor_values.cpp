@@ -48,7 +48,7 @@ std::string memoryText(const DTensor& x) {
                        "copy {} bytes",
                        arrays->first.size(), x.isReadOnly() ? ", constant," : "", arrays->dim,
                        bytes);
-  const char* whose = !x.isPlaced()    ? "the library's"
+  const char* whose = !x.isPlaced()    ? x.isPrivate() ? "the library's, private" : "the library's"
                       : x.isReadOnly() ? "the caller's, constant"
                                        : "the caller's";
   return fmt::format("array of {} bytes on this rank, {}{}", bytes, whose,
