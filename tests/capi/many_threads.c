@@ -18,7 +18,7 @@ typedef struct {
   MPI_Comm comms[ROUNDS];
 } Worker;
 
-/* A sum over the ranks, there and back, and a message-free operator. */
+/* All cells to all ranks, and the adjoint. */
 static TenonErrorCode move(TenonPartition partition, int number) {
   const TenonInt shape[1] = {CELLS};
   TenonLayout parts = NULL, copies = NULL;
@@ -30,7 +30,6 @@ static TenonErrorCode move(TenonPartition partition, int number) {
   TenonCall(TenonDTensorCreate(parts, TENON_FLOAT64, &x));
   TenonCall(TenonDTensorCreate(copies, TENON_FLOAT64, &y));
   TenonCall(TenonLinearOpCreateConversion(parts, copies, TENON_FLOAT64, &gather));
-  TenonCall(TenonLinearOpSetFromOptions(gather));
   TenonCall(TenonDTensorFillConstant(x, number));
   TenonCall(TenonLinearOpApply(gather, x, y));
   TenonCall(TenonDTensorMaxAbs(y, &norm));
@@ -56,7 +55,7 @@ static TenonErrorCode learn(MPI_Comm comm, TenonPartition partition) {
   TenonCall(TenonLayerSetUp(conv, input));
   TenonCall(TenonDTensorCreate(input, TENON_FLOAT32, &x));
   TenonCall(TenonLayerCreateOutput(conv, &y));
-  TenonCall(TenonLayerCreateOutputCotangent(conv, &dy));
+  TenonCall(TenonLayerCreateCotangent(conv, &dy));
   TenonCall(TenonLayerApply(conv, x, y));
   TenonCall(TenonDTensorFillConstant(dy, 1));
   TenonCall(TenonLayerApplyAdjoint(conv, dy, NULL));

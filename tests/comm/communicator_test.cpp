@@ -104,8 +104,7 @@ TEST(Communicator, IsRefusedInAThreadThatMayNotCallMpi) {
   if (level >= MPI_THREAD_SERIALIZED)
     GTEST_SKIP() << "all threads may call MPI";
   std::thread([] {
-    expectError(TENON_ERR_STATE, {"MPI_THREAD_MULTIPLE"},
-                [] { Communicator::of(MPI_COMM_WORLD); });
+    expectError(TENON_ERR_STATE, {"MPI_THREAD_MULTIPLE"}, [] { Communicator::of(MPI_COMM_WORLD); });
   }).join();
 }
 
