@@ -28,6 +28,16 @@
 #include <tenon/types.h>
 
 /** @brief Creates a tensor of zeros. Collective on the layout.
+ *
+ *  Its array is in memory that the ranks of a node share (-tenon_shared_memory), so that they can read
+ *  it in place.
+ *
+ *  @note A child process made by fork() shares that memory instead of getting a copy: each of the two
+ *        sees what the other writes. In a program that forks, to write data while it goes on or to let
+ *        the child compute, TenonDTensorSetPrivate() gives one tensor private memory, and
+ *        `-tenon_shared_memory 0` all of them. A user array is private unless it was shared with
+ *        TenonPartitionShareMemory().
+ *
  *  @param[in]  layout  layout that is set up
  *  @param[in]  type    element type
  *  @param[out] x       new tensor; destroy it with TenonDTensorDestroy()
@@ -157,6 +167,20 @@ TENON_EXTERN TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) TENON_NOEX
 
 /** @brief Returns to the array owned by Tenon, with the value that it holds. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;
+
+/** @brief Selects private or shared memory for the array owned by Tenon. Not collective.
+ *
+ *  The values stay, the address changes. A child process made by fork() gets a copy of a private array
+ *  as it is at that moment. The other ranks of the node cannot read a private array in place: data that
+ *  they receive from it is packed, with bitwise identical results. A tensor that wraps a user array
+ *  remembers the choice for TenonDTensorResetArray().
+ *
+ *  @param[in] x          tensor
+ *  @param[in] isPrivate  TENON_TRUE: private; TENON_FALSE (the default): shared with the ranks of the
+ *                        node if there is room
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x,
+                                                   TenonBool isPrivate) TENON_NOEXCEPT;
 
 /** @brief Returns the local array for reading and writing. Not collective.
  *

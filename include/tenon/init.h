@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Initialisation and finalisation of Tenon, version and build information. */
+ *  @brief Initialisation and finalisation of Tenon, version and build information.
+ *
+ *  **Threads.** Objects on distinct communicators can be used in distinct threads at the same time:
+ *  created, set up, applied, viewed and destroyed, and their communicators freed. The program must then
+ *  initialise MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads can take turns.
+ *  Below that level (Tenon requests MPI_THREAD_FUNNELED where it initialises MPI) all calls belong to the
+ *  thread that initialised MPI, and another thread that creates an object gets TENON_ERR_STATE. Objects
+ *  on one communicator belong to one thread at a time.
+ *
+ *  TenonInitialize() and TenonFinalize() are called by one thread while no other thread is inside Tenon.
+ *  Options, the stack of error handlers, registered types, the log and its stages belong to the process:
+ *  calls about them can run in any thread and apply to all. The record of the last error and the open log
+ *  events belong to each thread.
+ */
 #ifndef TENON_INIT_H
 #define TENON_INIT_H
 

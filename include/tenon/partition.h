@@ -20,8 +20,9 @@
 
 /** @brief Creates a process grid of the ranks 0, 1, ... in order. Collective on comm.
  *
- *  The first object on a communicator duplicates it, once for all objects; TenonFinalize() frees
- *  the copy.
+ *  The first object on a communicator duplicates it, once for all objects. The copy and the memory that
+ *  its ranks share are released when the program frees the communicator, or with the last object on it
+ *  if some still exist then, and at the latest by TenonFinalize().
  *
  *  @param[in]  comm       communicator; any of the user's
  *  @param[in]  axes       number of grid axes; must be >= 1
@@ -97,8 +98,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partitio
  *
  *  @param[in]  partition  process grid
  *  @param[in]  axis       grid axis, counted from 0; the same on all ranks
- *  @param[out] comm       communicator owned by Tenon, which TenonFinalize() frees; MPI_COMM_NULL
- *                         outside the grid
+ *  @param[out] comm       communicator owned by the process grid, valid as long as the grid exists;
+ *                         MPI_COMM_NULL outside the grid
  *  @return TENON_ERR_ARG         there is no such axis
  *  @return TENON_ERR_COLLECTIVE  ranks pass different axes
  *  @note   Do not free the communicator.
@@ -119,7 +120,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *    and while no operator is between Begin and End.
  *  - Call TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only memory that
  *    stays allocated until the process ends can stay shared after TenonFinalize().
- *  - A child process created by fork() shares the pages instead of getting a copy.
+ *  - A child process created by fork() shares the pages instead of getting a copy: each of the two sees
+ *    what the other writes. A program that forks to write data unshares them first, or copies the data.
  *  - Register page-locked memory (cudaHostRegister()) after this call, not before.
  *
  *  Large blocks of malloc, `new` and Fortran's `allocate` have separate pages. Small blocks have

@@ -120,6 +120,10 @@ TenonErrorCode TenonDTensorResetArray(TenonDTensor x) noexcept {
   return guard(__func__, [&] { deref(x, "x").resetArray(); });
 }
 
+TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x, TenonBool isPrivate) noexcept {
+  return guard(__func__, [&] { deref(x, "x").setPrivate(isPrivate != TENON_FALSE); });
+}
+
 TenonErrorCode TenonDTensorGetArray(TenonDTensor x, TenonDataType type, void** array) noexcept {
   return guard(__func__, [&] {
     DTensor& tensor = deref(x, "x");

@@ -51,9 +51,9 @@ std::string memoryText(const DTensor& x) {
                        "array of {} B",
                        arrays->first.size(), x.isReadOnly() ? " (read only)" : "", arrays->dim,
                        x.comm()->rank(), bytes);
-  return fmt::format("{} array{}{}, {} B on rank {}", x.isPlaced() ? "user" : "library",
-                     x.isReadOnly() ? ", read only" : "", x.isContiguous() ? "" : ", strided",
-                     bytes, x.comm()->rank());
+  const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
+  return fmt::format("{} array{}{}, {} B on rank {}", owner, x.isReadOnly() ? ", read only" : "",
+                     x.isContiguous() ? "" : ", strided", bytes, x.comm()->rank());
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstring>
+
 namespace tenon {
 
 namespace {
@@ -181,8 +183,25 @@ const void* DTensor::address(TenonDataType asked) const {
 void DTensor::allocate() const {
   if (own_.bytes() > 0 || localCells_ == 0)
     return;
-  own_ = Buffer(localCells_ * dataTypeSize(type_), title(), comm_->arena());
+  own_ = newArray();
   own_.setZero();
+}
+
+Buffer DTensor::newArray() const {
+  return {localCells_ * dataTypeSize(type_), title(), private_ ? nullptr : comm_->arena()};
+}
+
+void DTensor::setPrivate(bool isPrivate) {
+  checkNotLent();
+  if (isPrivate == private_)
+    return;
+  private_ = isPrivate;
+  if (own_.bytes() == 0)
+    return;
+  Buffer moved = newArray();
+  std::memcpy(moved.data<void>(), own_.data<void>(), static_cast<std::size_t>(own_.bytes()));
+  own_ = std::move(moved);
+  changed();
 }
 
 void DTensor::checkReadable() const {

@@ -169,6 +169,8 @@ std::string ScheduleExecutor::describeTransport() const {
     text += ", messages";
   if (asked_ == Transport::Auto && transport_ == Transport::Messages && comm_->size() > 1)
     text += fmt::format(" (no shared memory: {})", comm_->whyNoArena());
+  if (arena_ && !comm_->whySmallArena().empty())
+    text += fmt::format(" (little shared memory: {})", comm_->whySmallArena());
   return text;
 }
 
