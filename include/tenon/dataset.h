@@ -67,8 +67,8 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset,
  *  @param[in]  batch    from 0
  *  @param[out] x        float32 or float64, in the layout of SetUp
  *  @param[out] labels   int64, in the layout of SetUp
- *  @return TENON_ERR_STATE before SetUp, TENON_ERR_ARG if there is no such batch, TENON_ERR_LAYOUT,
- *          TENON_ERR_SHAPE or TENON_ERR_DATATYPE if a tensor does not fit
+ *  @return TENON_ERR_STATE before SetUp, TENON_ERR_ARG if there is no such batch or the epoch is
+ *          below 0, TENON_ERR_LAYOUT, TENON_ERR_SHAPE or TENON_ERR_DATATYPE if a tensor does not fit
  */
 TENON_EXTERN TenonErrorCode TenonDatasetGetBatch(TenonDataset dataset, TenonInt epoch,
                                                  TenonInt batch, TenonDTensor x,

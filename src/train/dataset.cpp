@@ -59,7 +59,7 @@ void IdxDataset::setScaling(double scale, double shift) noexcept {
 void IdxDataset::setShuffle(bool shuffle, std::uint64_t seed) noexcept {
   shuffle_ = shuffle;
   seed_ = seed;
-  orderOf_ = -1;
+  orderOf_.reset();
 }
 
 void IdxDataset::setUp(const Layout& x, const Layout& labels) {
@@ -110,6 +110,8 @@ void IdxDataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels)
   if (batch < 0 || batch >= batches())
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} has batches 0 to {}, not {}", title(), batches() - 1, batch));
+  if (epoch < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("{} has epochs from 0 on, not {}", title(), epoch));
   checkTensor(labels, layouts_[1], TENON_INT64, title(), "labels");
   checkTensor(x, layouts_[0], x.dataType(), title(), "images");
   chooseOrder(epoch);
