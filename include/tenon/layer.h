@@ -132,7 +132,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) TENON_NOEXCEPT;
 
 /** Whether a convolution computes while its halo travels. */
-typedef enum TenonOverlap {
+typedef enum TenonOverlap TENON_ENUM_INT {
   TENON_OVERLAP_AUTO = 0, /**< where that is predicted to take less time */
   TENON_OVERLAP_ON = 1,
   TENON_OVERLAP_OFF = 2,

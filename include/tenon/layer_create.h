@@ -11,7 +11,7 @@
 #include <tenon/types.h>
 
 /** What a pooling layer takes of each window. */
-typedef enum TenonPoolingMode {
+typedef enum TenonPoolingMode TENON_ENUM_INT {
   TENON_POOLING_MAX = 0,                 /**< the largest input; the first of equal ones */
   TENON_POOLING_AVERAGE_INCLUDE_PAD = 1, /**< the sum over the kernel's volume */
   TENON_POOLING_AVERAGE_EXCLUDE_PAD = 2, /**< the mean of the inputs inside the domain */

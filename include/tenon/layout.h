@@ -30,7 +30,7 @@
 #include <tenon/types.h>
 
 /** The linear extension of a dimension of n cells beyond its ends. */
-typedef enum TenonBoundary {
+typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_NONE = 0,      /**< boxes are clipped to the domain */
   TENON_BOUNDARY_ZERO = 1,      /**< cells outside are zero */
   TENON_BOUNDARY_PERIODIC = 2,  /**< ... n-2 n-1 | 0 1 ... n-1 | 0 1 ... */

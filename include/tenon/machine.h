@@ -16,7 +16,7 @@
 #include <tenon/types.h>
 
 /** Which groups of devices load a link when they communicate. */
-typedef enum TenonLinkRule {
+typedef enum TenonLinkRule TENON_ENUM_INT {
   TENON_LINK_TOUCHING = 0, /**< those with some device below it */
   TENON_LINK_FILLING = 1,  /**< those that have all devices below it */
   TENON_LINK_LEAVING = 2,  /**< those with devices below it and elsewhere */

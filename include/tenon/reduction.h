@@ -28,7 +28,7 @@
 #include <tenon/types.h>
 
 /** The collective of a step. */
-typedef enum TenonCollective {
+typedef enum TenonCollective TENON_ENUM_INT {
   TENON_COLLECTIVE_ALL_GATHER = 0,     /**< all get the chunks of all */
   TENON_COLLECTIVE_REDUCE_SCATTER = 1, /**< each gets a share of the sum */
   TENON_COLLECTIVE_ALL_REDUCE = 2,     /**< all get the sum */
@@ -38,7 +38,7 @@ typedef enum TenonCollective {
 } TenonCollective;
 
 /** How an AllReduce travels. */
-typedef enum TenonReductionAlgorithm {
+typedef enum TenonReductionAlgorithm TENON_ENUM_INT {
   TENON_REDUCTION_RING = 0, /**< around a ring of its devices */
   TENON_REDUCTION_TREE = 1, /**< up and down a double binary tree */
   TENON_REDUCTION_ALGORITHM_MAX_ = 0x7fff
