@@ -14,12 +14,12 @@ namespace tenon::tools {
 const std::vector<ProgramOption> kSimulateOptions{
     kMachineOption,
     {"nodes", TENON_OPTION_INT, "0", "nodes of the machine; 0: as many as its description has"},
-    {"axes", TENON_OPTION_STRING, nullptr, "processes along each axis of the job: 4,16"},
-    {"reduce", TENON_OPTION_STRING, nullptr, "axes that are summed over, from 0: 0"},
+    {"axes", TENON_OPTION_STRING, "", "processes along each axis of the job: 4,16"},
+    {"reduce", TENON_OPTION_STRING, "", "axes that are summed over, from 0: 0"},
     kAlgorithmOption,
     kBytesOption,
     {"size", TENON_OPTION_INT, "5", "most instructions of a program"},
-    {"chart", TENON_OPTION_STRING, nullptr, "file to draw the predictions into, as SVG"},
+    {"chart", TENON_OPTION_STRING, "", "file to draw the predictions into, as SVG"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
@@ -119,7 +119,8 @@ void writeChart(const PlannedPlacements& placements, const Simulated& found,
   std::vector<ChartPoint> points;
   for (const Timed& one : found.programs)
     points.push_back({one.seconds, static_cast<int>(one.placement), one.program == 0, one.text});
-  writeWhole(request.chart, drawChart(titleOf(placements, request), series, points));
+  const std::string chart = drawChart(titleOf(placements, request), series, points);
+  require(TenonWriteFile(request.chart.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
 }
 
 } // namespace
