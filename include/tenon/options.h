@@ -6,8 +6,14 @@
  *  it is meant for; without one it holds for all objects. Sources, each outranking those before:
  *  default, options file (-tenon_options_file), environment variable TENON_OPTIONS, command line
  *  (handed over by TenonInitialize()), TenonOptionsSet(). A name that no table declares, or a value
- *  of the wrong type, is TENON_ERR_OPTION at once, and its source changes nothing. A value that no
- *  object has asked for is reported at TenonFinalize(), with the nearest option that one asked for.
+ *  of the wrong type or out of the option's bounds, is TENON_ERR_OPTION at once, and its source changes
+ *  nothing. A value that no object has asked for is reported at TenonFinalize(), with the nearest
+ *  option that one asked for.
+ *
+ *  On the command line Tenon looks only at names that begin with -tenon_ and at those that the program
+ *  has declared; all others may be those of another library. A program whose command line has no others
+ *  says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too, and -help is
+ *  answered. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every name must be declared.
  *
  *  Nothing here is collective, but all ranks must set the same options.
  */
@@ -18,7 +24,7 @@
 #include <tenon/types.h>
 
 /** What values an option takes. */
-typedef enum TenonOptionType {
+typedef enum TenonOptionType TENON_ENUM_INT {
   TENON_OPTION_FLAG = 0,   /**< true or false; true if no value is written */
   TENON_OPTION_INT = 1,    /**< an integer of 64 bits */
   TENON_OPTION_REAL = 2,   /**< a real number */
@@ -30,21 +36,38 @@ typedef enum TenonOptionType {
 
 /** @brief Declares an option of the calling program, written -name. Not collective.
  *
- *  To be called before TenonInitialize() reads the command line. From the first declaration on,
- *  every undeclared option on the command line is an error.
+ *  To be called before TenonInitialize() reads the command line. The same declaration twice counts
+ *  once.
  *
- *  @param[in] owner         the program's name, under which the help lists the option
- *  @param[in] name          without a dash
+ *  @param[in] owner         the program's name, under which the help lists the option; not empty
+ *  @param[in] name          of letters, digits, '_', '.' and '-', without the dash in front; not a
+ *                           number, and not beginning with tenon_
  *  @param[in] type          what values it takes
- *  @param[in] defaultValue  as text; NULL for none
+ *  @param[in] defaultValue  as text; NULL for none: the Get of its type then returns TENON_ERR_OPTION
+ *                           unless a value was given, which TenonOptionsHas() tells
  *  @param[in] help          one sentence; NULL for none
- *  @param[in] choices       "a|b|c" for TENON_OPTION_CHOICE, else NULL
- *  @return TENON_ERR_OPTION if the name is declared with another type or the default does not fit
+ *  @param[in] choices       "a|b|c" for TENON_OPTION_CHOICE, else NULL or ""
+ *  @return TENON_ERR_NULL if owner or name is NULL; TENON_ERR_ARG if there is no such type;
+ *          TENON_ERR_OPTION if the owner, the name, the choices or the default are not as above, or if
+ *          the name is declared already with another type, default or text
  */
 TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name,
                                                 TenonOptionType type, const char* defaultValue,
                                                 const char* help,
                                                 const char* choices) TENON_NOEXCEPT;
+
+/** @brief Says that all options on the command line are the program's and Tenon's. Not collective.
+ *
+ *  To be called before TenonInitialize(), which then returns TENON_ERR_OPTION for every option that
+ *  is not declared, and answers -help (or -h, --help), unless the program has declared it before: rank 0
+ *  prints the help text handed to TenonInitialize() and the program's options with their defaults. If
+ *  Tenon initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0);
+ *  otherwise it returns as usual, and the program finds the flag "help" set:
+ *  TenonOptionsGetFlag("-", "help", &asked).
+ *
+ *  @return TENON_ERR_STATE if Tenon is initialised already
+ */
+TENON_EXTERN TenonErrorCode TenonOptionsOwnCommandLine(void) TENON_NOEXCEPT;
 
 /** @brief Sets an option. Not collective.
  *
@@ -63,7 +86,7 @@ TENON_EXTERN TenonErrorCode TenonOptionsInsertFile(const char* path) TENON_NOEXC
  *  @param[in]  prefix  of an object ("conv1_"); "" or NULL for none; "-" for the program's own
  *  @param[in]  name    declared, without a dash
  *  @param[out] value   TENON_TRUE or TENON_FALSE
- *  @return TENON_ERR_OPTION if no such flag is declared
+ *  @return TENON_ERR_OPTION if no such flag is declared, or if it has neither a value nor a default
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* name,
                                                 TenonBool* value) TENON_NOEXCEPT;

@@ -17,8 +17,9 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"learning_rate", OptionSpec::Real, nullptr,
-     "length of an optimizer's step (default: the type's own)"},
-    {"weight_decay", OptionSpec::Real, "0", "multiple of the parameters added to their gradients"},
+     "length of an optimizer's step (default: the type's own)", nullptr, above(0)},
+    {"weight_decay", OptionSpec::Real, "0", "multiple of the parameters added to their gradients",
+     nullptr, atLeast(0)},
 };
 const OptionRegistration kRegistration{{"optimizer", kOptions}};
 

@@ -11,7 +11,12 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"momentum", OptionSpec::Real, "0", "part of the velocity that sgd keeps from step to step"},
+    {"momentum",
+     OptionSpec::Real,
+     "0",
+     "part of the velocity that sgd keeps from step to step",
+     nullptr,
+     {.least = 0, .most = 1, .isOpenAbove = true}},
     {"nesterov", OptionSpec::Flag, "false", "look ahead along the velocity"},
 };
 const OptionRegistration kRegistration{{"sgd", kOptions}};
