@@ -18,10 +18,14 @@
  *
  *  @param[in,out] argc  address of main's argc, handed to MPI_Init_thread(); NULL: no command line
  *  @param[in,out] argv  address of main's argv; NULL: no command line
- *  @param[in]     help  printed above the options by -tenon_help; NULL for none
+ *  @param[in]     help  printed above the options by -help and -tenon_help; NULL for none
  *  @return TENON_ERR_OPTION, on all ranks, for an unknown or malformed option; TENON_ERR_FILE if
  *          the options file cannot be read or the trace's file not be written; TENON_ERR_STATE if
  *          MPI was finalised already. After an error Tenon is not initialised.
+ *
+ *  If the program owns the command line and -help is on it, the call prints the help and may end the
+ *  process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on its node
+ *  would start more threads than there are CPUs for them.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
  *           -tenon_log_trace_events COUNT
@@ -42,8 +46,8 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
 
 /** @brief Ends what one call of TenonInitialize() began. Collective on its communicator.
  *
- *  The last call prints the log (-tenon_log_view), options that nobody asked for and objects that
- *  were never destroyed, writes the trace (-tenon_log_trace), frees the library's communicators, and
+ *  The last call prints the log (-tenon_log_view), options that nobody asked for and objects whose
+ *  handles were never destroyed, writes the trace (-tenon_log_trace), frees the library's communicators, and
  *  finalises MPI if Tenon initialised it. Objects that still live can then only be destroyed.
  *
  *  @return TENON_ERR_STATE if Tenon is not initialised; on all ranks, after all else is done,
