@@ -179,12 +179,12 @@ int runCheck() {
     if (one >= 0)
       std::fputs(fmt::format("tenon check: configuration {}:{}\n", one, sweep.text()).c_str(),
                  stdout);
-    std::fputs(
-        fmt::format("tenon check: {} configurations on {} ranks with seed {} are right, {} of "
-                    "them refused as by one process\n",
-                    end - first, worldSize(), seed, sweep.refused())
-            .c_str(),
-        stdout);
+    std::fputs(fmt::format("tenon check: {} on {} with seed {} right, {} of them refused as by one "
+                           "process\n",
+                           counted(end - first, "configuration"), counted(worldSize(), "rank"),
+                           seed, sweep.refused())
+                   .c_str(),
+               stdout);
   }
   return 0;
 }

@@ -8,8 +8,7 @@
 namespace tenon::tools {
 
 constinit const ProgramOption kMachineOption{
-    "machine", TENON_OPTION_STRING, nullptr,
-    "whose links give times: a100x16, ..., or a JSON file"};
+    "machine", TENON_OPTION_STRING, "", "whose links give times: a100x16, ..., or a JSON file"};
 constinit const ProgramOption kAlgorithmOption{"algorithm", TENON_OPTION_STRING, "ring",
                                                "of an AllReduce: ring or tree"};
 constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",

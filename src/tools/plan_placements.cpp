@@ -8,8 +8,8 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kPlacementOptions{
-    {"system", TENON_OPTION_STRING, nullptr, "sizes of the levels, outermost first: 4,16"},
-    {"axes", TENON_OPTION_STRING, nullptr, "processes along each axis of the job: 8,2,4"},
+    {"system", TENON_OPTION_STRING, "", "sizes of the levels, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "processes along each axis of the job: 8,2,4"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 

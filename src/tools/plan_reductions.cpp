@@ -11,9 +11,9 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kReductionOptions{
-    {"system", TENON_OPTION_STRING, nullptr, "sizes of the levels, outermost first: 4,16"},
-    {"axes", TENON_OPTION_STRING, nullptr, "processes along each axis of the job: 8,2,4"},
-    {"reduce", TENON_OPTION_STRING, nullptr, "axes that are summed over, from 0: 0,2"},
+    {"system", TENON_OPTION_STRING, "", "sizes of the levels, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "processes along each axis of the job: 8,2,4"},
+    {"reduce", TENON_OPTION_STRING, "", "axes that are summed over, from 0: 0,2"},
     {"size", TENON_OPTION_INT, "5", "most instructions of a program"},
     kMachineOption,
     kAlgorithmOption,
