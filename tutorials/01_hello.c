@@ -7,7 +7,7 @@
  *
  *   mpiexec -n 4 01_hello
  *   mpiexec -n 4 01_hello -length 1000
- *   mpiexec -n 4 01_hello -tenon_help 01_hello      the program's options
+ *   mpiexec -n 4 01_hello -help                     the program's options
  *   mpiexec -n 4 01_hello -tenon_log_view           where time was spent
  */
 #include <tenon.h>
@@ -56,6 +56,7 @@ static TenonErrorCode Hello(MPI_Comm comm) {
 int main(int argc, char** argv) {
   TenonCallAbort(TenonOptionsDeclare("01_hello", "length", TENON_OPTION_INT, "100",
                                      "number of elements of the tensor", NULL));
+  TenonCallAbort(TenonOptionsOwnCommandLine());
   TenonCallAbort(TenonInitialize(&argc, &argv, "01 Hello: a first program\n"));
   TenonCallAbort(Hello(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());

@@ -126,6 +126,7 @@ static TenonErrorCode MyBoxes(MPI_Comm comm) {
 }
 
 int main(int argc, char** argv) {
+  TenonCallAbort(TenonOptionsOwnCommandLine());
   TenonCallAbort(
       TenonInitialize(&argc, &argv, "02 My boxes: a solver's decomposition and arrays\n"));
   TenonCallAbort(MyBoxes(MPI_COMM_WORLD));

@@ -153,6 +153,7 @@ static TenonErrorCode Halo(MPI_Comm comm) {
 int main(int argc, char** argv) {
   TenonCallAbort(TenonOptionsDeclare("03_halo", "cells", TENON_OPTION_INT, "50",
                                      "number of cells of the periodic field", NULL));
+  TenonCallAbort(TenonOptionsOwnCommandLine());
   TenonCallAbort(
       TenonInitialize(&argc, &argv, "03 Halo: a halo exchange, its adjoint, a gradient\n"));
   TenonCallAbort(Halo(MPI_COMM_WORLD));

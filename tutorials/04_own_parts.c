@@ -248,6 +248,7 @@ static TenonErrorCode OwnParts(MPI_Comm comm) {
 }
 
 int main(int argc, char** argv) {
+  TenonCallAbort(TenonOptionsOwnCommandLine());
   TenonCallAbort(TenonInitialize(&argc, &argv, "04 Own parts: your own operator and layer\n"));
   TenonCallAbort(OwnParts(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());

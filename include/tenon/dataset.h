@@ -81,12 +81,12 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset,
 
 /** @brief Fills this rank's local block of a batch. Local; call on all ranks.
  *  @param[in]  dataset  dataset that is set up
- *  @param[in]  epoch    epoch, counted from 0; selects the order if samples are shuffled
+ *  @param[in]  epoch    epoch; must be >= 0; selects the order if samples are shuffled
  *  @param[in]  batch    index of the batch, counted from 0
  *  @param[out] x        float32 or float64 tensor in the layout of TenonDatasetSetUp()
  *  @param[out] labels   int64 tensor in the layout of TenonDatasetSetUp()
  *  @return TENON_ERR_STATE     the dataset is not set up
- *  @return TENON_ERR_ARG       there is no such batch
+ *  @return TENON_ERR_ARG       there is no such batch, or the epoch is negative
  *  @return TENON_ERR_SHAPE     the shape of a tensor does not match
  *  @return TENON_ERR_LAYOUT    the layout of a tensor does not match
  *  @return TENON_ERR_DATATYPE  the data type of a tensor does not match

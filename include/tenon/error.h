@@ -35,7 +35,7 @@
   X(ERR_INTERNAL, 127, "internal error in Tenon; please report it")
 
 /** What every call returns: TENON_SUCCESS or the kind of the failure. */
-typedef enum TenonErrorCode {
+typedef enum TenonErrorCode TENON_ENUM_INT {
 #define TENON_ERROR_ENUM(name, number, sentence) TENON_##name = number,
   TENON_ERROR_TABLE(TENON_ERROR_ENUM)
 #undef TENON_ERROR_ENUM

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Linkage of Tenon's public symbols.
+ *  @brief Linkage of Tenon's public symbols, and the type of its enumerations.
  */
 #ifndef TENON_EXPORT_H
 #define TENON_EXPORT_H
@@ -8,9 +8,12 @@
 #ifdef __cplusplus
 #define TENON_C_LINKAGE extern "C"
 #define TENON_NOEXCEPT noexcept
+/* Any int may arrive through C, so every int is a value of the enumeration in C++ too. */
+#define TENON_ENUM_INT : int
 #else
 #define TENON_C_LINKAGE extern
 #define TENON_NOEXCEPT
+#define TENON_ENUM_INT
 #endif
 
 #if defined(__GNUC__)

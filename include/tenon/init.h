@@ -27,6 +27,10 @@
  *  the options file, TENON_OPTIONS and the command line, see tenon/options.h. The command line is
  *  not modified. After an error Tenon is not initialised.
  *
+ *  If the program owns the command line and -help is on it, the call prints the help and may end the
+ *  process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on its node
+ *  would start more threads than there are CPUs for them.
+ *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
  *  -tenon_log_trace_events COUNT.
  *
@@ -64,7 +68,7 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
 
 /** @brief Finalises Tenon. Collective on the communicator of the initialisation.
  *
- *  The last call prints the log (-tenon_log_view), unused options and objects that were not
+ *  The last call prints the log (-tenon_log_view), unused options and objects whose handles were not
  *  destroyed, writes the trace (-tenon_log_trace), frees Tenon's communicators, and finalises MPI
  *  if Tenon initialised it. Remaining objects can then only be destroyed.
  *

@@ -160,7 +160,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) TENON_NOEXCEPT;
 
 /** @brief Overlap of a convolution's computation with its halo exchange. */
-typedef enum TenonOverlap {
+typedef enum TenonOverlap TENON_ENUM_INT {
   TENON_OVERLAP_AUTO = 0, /**< on where it is predicted to be faster */
   TENON_OVERLAP_ON = 1,   /**< always; see TenonLayerSetOverlap() */
   TENON_OVERLAP_OFF = 2,  /**< never */

@@ -10,7 +10,7 @@
 #include <tenon/types.h>
 
 /** @brief Result of a pooling layer for each window. */
-typedef enum TenonPoolingMode {
+typedef enum TenonPoolingMode TENON_ENUM_INT {
   TENON_POOLING_MAX = 0,                 /**< maximum; the first of equal elements */
   TENON_POOLING_AVERAGE_INCLUDE_PAD = 1, /**< sum divided by the kernel volume */
   TENON_POOLING_AVERAGE_EXCLUDE_PAD = 2, /**< mean of the elements inside the domain */

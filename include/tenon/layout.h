@@ -39,7 +39,7 @@
 #include <tenon/types.h>
 
 /** @brief Boundary modes: the linear extension of a dimension of n elements beyond its ends. */
-typedef enum TenonBoundary {
+typedef enum TenonBoundary TENON_ENUM_INT {
   TENON_BOUNDARY_NONE = 0,      /**< the halo is clipped to the domain */
   TENON_BOUNDARY_ZERO = 1,      /**< elements outside are zero */
   TENON_BOUNDARY_PERIODIC = 2,  /**< ... n-2 n-1 | 0 1 ... n-1 | 0 1 ... */

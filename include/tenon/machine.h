@@ -18,7 +18,7 @@
 #include <tenon/types.h>
 
 /** @brief Groups of devices that load a link when they communicate. */
-typedef enum TenonLinkRule {
+typedef enum TenonLinkRule TENON_ENUM_INT {
   TENON_LINK_TOUCHING = 0, /**< groups with some device below the link */
   TENON_LINK_FILLING = 1,  /**< groups with all devices below the link */
   TENON_LINK_LEAVING = 2,  /**< groups with devices below the link and elsewhere */

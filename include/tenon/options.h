@@ -5,9 +5,14 @@
  *  An option of Tenon is written -tenon_[prefix_]name. With a prefix it applies to the objects of
  *  that prefix, without one to all objects. Sources in order of increasing precedence: default,
  *  options file (-tenon_options_file), environment variable TENON_OPTIONS, command line (passed to
- *  TenonInitialize()), TenonOptionsSet(). An undeclared name or a value of the wrong type is
- *  TENON_ERR_OPTION at once, and nothing from its source is applied. TenonFinalize() reports unused
- *  options, with the nearest option that was read.
+ *  TenonInitialize()), TenonOptionsSet(). An undeclared name, or a value of the wrong type or out of
+ *  the option's bounds, is TENON_ERR_OPTION at once, and nothing from its source is applied.
+ *  TenonFinalize() reports unused options, with the nearest option that was read.
+ *
+ *  On the command line Tenon considers only names that begin with -tenon_ and those that the program
+ *  has declared; all others can belong to another library. A program whose command line holds no
+ *  others says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too, and -help is
+ *  answered. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every name must be declared.
  *
  *  No call in this file is collective, but all ranks must set the same options.
  */
@@ -18,7 +23,7 @@
 #include <tenon/types.h>
 
 /** @brief Type of an option's value. */
-typedef enum TenonOptionType {
+typedef enum TenonOptionType TENON_ENUM_INT {
   TENON_OPTION_FLAG = 0,   /**< true or false; true if no value is written */
   TENON_OPTION_INT = 1,    /**< an integer of 64 bits */
   TENON_OPTION_REAL = 2,   /**< a real number */
@@ -30,18 +35,21 @@ typedef enum TenonOptionType {
 
 /** @brief Declares an option of the program, written -name. Local; call on all ranks.
  *
- *  Call before TenonInitialize(), which reads the command line. After the first declaration,
- *  undeclared options on the command line are errors.
+ *  Call before TenonInitialize(), which reads the command line. Repeating a declaration has no effect.
  *
- *  @param[in] owner         name of the program, under which the help lists the option
- *  @param[in] name          name of the option, without a dash
+ *  @param[in] owner         name of the program, under which the help lists the option; not empty
+ *  @param[in] name          name of the option, without the leading dash: letters, digits, '_', '.'
+ *                           and '-'; not a number, and not beginning with tenon_
  *  @param[in] type          type of the value
- *  @param[in] defaultValue  default value as text. May be NULL, in which case there is none.
+ *  @param[in] defaultValue  default value as text. May be NULL, in which case there is none, and the
+ *                           Get of its type returns TENON_ERR_OPTION unless a value was given
+ *                           (TenonOptionsHas()).
  *  @param[in] help          one sentence for the help. May be NULL, in which case there is none.
- *  @param[in] choices       words "a|b|c" of a TENON_OPTION_CHOICE. May be NULL, in which case type
- *                           must be another.
- *  @return TENON_ERR_OPTION  the name is declared with another type, or the default does not match
- *                            the type
+ *  @param[in] choices       words "a|b|c" of a TENON_OPTION_CHOICE. May be NULL or "", in which case
+ *                           type must be another.
+ *  @return TENON_ERR_NULL    owner or name is NULL
+ *  @return TENON_ERR_OPTION  the owner, the name, the choices or the default are not as above, or the
+ *                            name is already declared with another type, default or text
  *  @return TENON_ERR_ARG     type is not an option type
  */
 TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name,
@@ -49,11 +57,25 @@ TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* n
                                                 const char* help,
                                                 const char* choices) TENON_NOEXCEPT;
 
+/** @brief Declares that the command line holds only options of the program and of Tenon. Not collective.
+ *
+ *  Call before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared option, and
+ *  answers -help (or -h, --help), unless the program has declared it before: rank 0 prints the help
+ *  text passed to TenonInitialize() and the program's options with their defaults. If Tenon
+ *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0). Otherwise
+ *  it returns as usual, and the program finds the flag "help" set:
+ *  TenonOptionsGetFlag("-", "help", &asked).
+ *
+ *  @return TENON_ERR_STATE  Tenon is already initialised
+ */
+TENON_EXTERN TenonErrorCode TenonOptionsOwnCommandLine(void) TENON_NOEXCEPT;
+
 /** @brief Sets an option. Local; call on all ranks.
  *  @param[in] key    option as on a command line: "-tenon_conv1_backend"
  *  @param[in] value  value as text. May be NULL, in which case the option is a flag or word without
  *                    a value.
- *  @return TENON_ERR_OPTION  the option is not declared, or the value has the wrong type */
+ *  @return TENON_ERR_OPTION  the option is not declared, or the value is of the wrong type or out of
+ *                            bounds */
 TENON_EXTERN TenonErrorCode TenonOptionsSet(const char* key, const char* value) TENON_NOEXCEPT;
 
 /** @brief Reads an options file: one option per line, # begins a comment. Local; call on all ranks.
@@ -67,7 +89,7 @@ TENON_EXTERN TenonErrorCode TenonOptionsInsertFile(const char* path) TENON_NOEXC
  *                      NULL, in which case there is no prefix.
  *  @param[in]  name    name of a declared option, without a dash
  *  @param[out] value   TENON_TRUE or TENON_FALSE
- *  @return TENON_ERR_OPTION  no such flag is declared */
+ *  @return TENON_ERR_OPTION  no such flag is declared, or it has neither a value nor a default */
 TENON_EXTERN TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* name,
                                                 TenonBool* value) TENON_NOEXCEPT;
 

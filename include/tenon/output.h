@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Redirection of the text that Tenon prints. */
+ *  @brief Redirection of the text that Tenon prints, and files that are written whole or not at all.
+ */
 #ifndef TENON_OUTPUT_H
 #define TENON_OUTPUT_H
 
 #include <tenon/error.h>
+#include <tenon/types.h>
 
 /** @brief User function that receives a piece of text, line ends included.
  *  @param[in] text     [length] text, not NUL-terminated; valid during the call
@@ -34,5 +36,20 @@ TENON_EXTERN TenonErrorCode TenonSetOutputHandler(TenonTextHandler handler,
  */
 TENON_EXTERN TenonErrorCode TenonSetErrorOutputHandler(TenonTextHandler handler,
                                                        void* context) TENON_NOEXCEPT;
+
+/** @brief Writes a file as a whole, or leaves what was there. Not collective; may be called at any
+ *         time.
+ *
+ *  As all files of Tenon, it is written under a random name in the same folder, with the permissions
+ *  that umask gives, and renamed when it is on the disk.
+ *
+ *  @param[in] path    of a regular file, which is replaced, or free
+ *  @param[in] text    content of the file; may be NULL if it has no bytes
+ *  @param[in] length  in bytes
+ *  @return TENON_ERR_FILE if the file cannot be written, or if a folder, a device, a pipe or a
+ *          symbolic link is at its place; TENON_ERR_ARG if length is negative
+ */
+TENON_EXTERN TenonErrorCode TenonWriteFile(const char* path, const char* text,
+                                           TenonInt length) TENON_NOEXCEPT;
 
 #endif

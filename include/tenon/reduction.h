@@ -34,7 +34,7 @@
 #include <tenon/types.h>
 
 /** @brief Collective of a step of a reduction program. */
-typedef enum TenonCollective {
+typedef enum TenonCollective TENON_ENUM_INT {
   TENON_COLLECTIVE_ALL_GATHER = 0,     /**< all devices get the blocks of all */
   TENON_COLLECTIVE_REDUCE_SCATTER = 1, /**< each device gets one block of the sum */
   TENON_COLLECTIVE_ALL_REDUCE = 2,     /**< all devices get the sum */
@@ -44,7 +44,7 @@ typedef enum TenonCollective {
 } TenonCollective;
 
 /** @brief Algorithm of an AllReduce. */
-typedef enum TenonReductionAlgorithm {
+typedef enum TenonReductionAlgorithm TENON_ENUM_INT {
   TENON_REDUCTION_RING = 0, /**< ring of the devices */
   TENON_REDUCTION_TREE = 1, /**< double binary tree, up and down */
   TENON_REDUCTION_ALGORITHM_MAX_ = 0x7fff

@@ -5,6 +5,8 @@
 #ifndef TENON_TYPES_H
 #define TENON_TYPES_H
 
+#include <tenon/export.h>
+
 #include <stdint.h>
 
 /** Sizes and global indices. */
@@ -16,7 +18,7 @@ enum { TENON_FALSE = 0, TENON_TRUE = 1 };
 
 /** Element type of a tensor. Integers are data only (labels): they are moved, never differentiated.
  */
-typedef enum TenonDataType {
+typedef enum TenonDataType TENON_ENUM_INT {
   TENON_FLOAT32 = 0,
   TENON_FLOAT64 = 1,
   TENON_INT64 = 2,
@@ -24,7 +26,7 @@ typedef enum TenonDataType {
 } TenonDataType;
 
 /** Where a tensor's local array lies. */
-typedef enum TenonMemorySpace {
+typedef enum TenonMemorySpace TENON_ENUM_INT {
   TENON_MEMORY_HOST = 0,
   TENON_MEMORY_SPACE_MAX_ = 0x7fff
 } TenonMemorySpace;

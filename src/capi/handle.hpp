@@ -82,6 +82,7 @@ inline TenonLayer handleOf(const Layer& object) {
 template <class Handle, class T>
 void give(Handle* handle, Ref<T> object) {
   Object* header = object.detach();
+  header->addHandle();
   *handle = reinterpret_cast<Handle>(header);
 }
 
@@ -90,7 +91,9 @@ template <class Handle>
 void destroy(Handle* handle, const char* name) {
   if (!required(handle, name))
     return;
-  deref(*handle, name).release();
+  auto& object = deref(*handle, name);
+  object.dropHandle();
+  object.release();
   *handle = nullptr;
 }
 

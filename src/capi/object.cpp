@@ -58,7 +58,10 @@ TenonErrorCode TenonObjectGetClass(TenonObject object, char* text, int capacity)
 }
 
 TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {
-  return tenon::guard(__func__, [&] { any(object).retain(); });
+  return tenon::guard(__func__, [&] {
+    any(object).retain();
+    any(object).addHandle();
+  });
 }
 
 TenonErrorCode TenonObjectGetReferences(TenonObject object, int* references) noexcept {

@@ -4,6 +4,7 @@
 #include "sys/options.hpp"
 
 #include "capi/arguments.hpp"
+#include "comm/session.hpp"
 #include "sys/guard.hpp"
 #include "sys/output.hpp"
 
@@ -84,6 +85,15 @@ TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name, TenonOpt
     required(name, "name");
     const OptionSpec spec{name, typeOf(type), defaultValue, help, choices};
     declareProgramOptions({owner, std::span(&spec, 1)});
+  });
+}
+
+TenonErrorCode TenonOptionsOwnCommandLine(void) noexcept {
+  return guard(__func__, [] {
+    if (isInitialized())
+      throw Error(TENON_ERR_STATE, "the command line has been read already; call this before "
+                                   "TenonInitialize()");
+    ownCommandLine();
   });
 }
 

@@ -15,8 +15,12 @@ namespace {
 constexpr Index kMiB = Index(1) << 20;
 
 constexpr OptionSpec kOptions[] = {
-    {"shared_memory", OptionSpec::Int, "-1",
-     "MiB of /dev/shm that a rank may use for arrays; 0: none; -1: its share of all"},
+    {"shared_memory",
+     OptionSpec::Int,
+     "-1",
+     "MiB of /dev/shm that a rank may use for arrays; 0: none; -1: its share of all",
+     nullptr,
+     {-1, 1 << 30}},
 };
 const OptionRegistration kRegistration{{"comm", kOptions}};
 

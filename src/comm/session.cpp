@@ -3,6 +3,7 @@
 
 #include "comm/agreement.hpp"
 #include "comm/log_report.hpp"
+#include "comm/oversubscription.hpp"
 #include "comm/trace_report.hpp"
 #include "sys/handler.hpp"
 #include "sys/live_objects.hpp"
@@ -10,10 +11,13 @@
 #include "sys/log_trace.hpp"
 #include "sys/options.hpp"
 #include "sys/output.hpp"
+#include "sys/text.hpp"
 #include "sys/threads.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <exception>
 
 namespace tenon {
@@ -54,6 +58,21 @@ void readOptions(int argc, const char* const* argv, const std::string& help) {
     print(help + (help.empty() ? "" : "\n") + options().help(*word));
 }
 
+// -help of a program that owns its command line. A process whose MPI is ours ends here.
+void answerHelp(const std::string& help) {
+  Session& s = session();
+  if (!answersHelp() || !options().getFlag(kProgram, "help"))
+    return;
+  if (s.comm->rank() == 0)
+    print(help + (help.empty() ? "" : "\n") + options().programHelp());
+  if (!s.ownsMpi)
+    return;
+  s.comm.reset();
+  Communicator::freeAll();
+  MPI_Finalize();
+  std::exit(EXIT_SUCCESS);
+}
+
 void startLog() {
   const std::string trace = options().getString("", "log_trace");
   if (!trace.empty())
@@ -86,18 +105,24 @@ void reportUnusedOptions() {
   }
 }
 
-// One rank speaks for all: the lowest that has something left.
+// One rank speaks for all: the lowest that has something left. What only the library holds goes with
+// the caller's object that holds it.
 void reportLiveObjects(Communicator& comm) {
-  const auto objects = liveObjects();
+  auto objects = liveObjects();
+  std::erase_if(objects, [](const LiveObject& object) { return object.handles < 1; });
   int mine = objects.empty() ? comm.size() : comm.rank(), first = 0;
   checkMpi(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm.mpi()), "MPI_Allreduce");
   if (first != comm.rank())
     return;
-  printError(fmt::format("Tenon: {} objects of rank {} were never destroyed:\n", objects.size(),
-                         comm.rank()));
+  const auto count = static_cast<Index>(objects.size());
+  std::string text = fmt::format("Tenon: {} never destroyed on rank {}:\n",
+                                 counted(count, "object was", "objects were"), comm.rank());
   for (const LiveObject& object : objects)
-    printError(fmt::format("  {} '{}', {} references\n", object.className, object.name,
-                           object.references));
+    text += fmt::format("  {}, {}\n",
+                        object.name.empty() ? "unnamed " + object.className
+                                            : fmt::format("{} '{}'", object.className, object.name),
+                        counted(object.handles, "reference"));
+  printError(text);
 }
 
 void close() {
@@ -141,7 +166,9 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   setAbortHook([](TenonErrorCode code) { MPI_Abort(MPI_COMM_WORLD, code); });
   try {
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
+    answerHelp(help);
     s.comm->openArena();
+    warnOfOversubscription(*s.comm);
     startLog();
   } catch (...) {
     traceStop();

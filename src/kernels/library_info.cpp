@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/library_info.hpp"
 
+#include "sys/threads.hpp"
+
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -74,8 +76,7 @@ BlasInfo blasInfo() {
 }
 
 int computeThreads() {
-  auto* call = loaded<int()>("omp_get_max_threads");
-  return call ? call() : 1;
+  return openMpThreads();
 }
 
 std::string processorFlags(std::string_view cpuinfo) {

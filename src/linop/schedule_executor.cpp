@@ -14,7 +14,8 @@ namespace {
 constexpr OptionSpec kOptions[] = {
     {"conversion_pack_limit", OptionSpec::Int, "8192",
      "bytes up to which a part for a rank of the same node is packed; a larger one is read where "
-     "it lies, if that is shared memory"},
+     "it lies, if that is shared memory",
+     nullptr, atLeast(0)},
     {"conversion_stores", OptionSpec::Choice, "auto",
      "stores used to pack messages of 16 KiB or more: through the caches, past them, or auto (the "
      "faster one with shared memory, past them otherwise)",
@@ -24,12 +25,7 @@ const OptionRegistration kRegistration{{"transport", kOptions}};
 
 // Waiting until a small part is read would cost more than the copy.
 Index packLimit() {
-  const Index limit = options().getInt("", "conversion_pack_limit");
-  if (limit < 0)
-    throw Error(TENON_ERR_ARG, fmt::format("-tenon_conversion_pack_limit is {}; expected a number "
-                                           "of bytes from 0",
-                                           limit));
-  return limit;
+  return options().getInt("", "conversion_pack_limit");
 }
 
 Index totalBytes(const std::vector<Message>& messages) {

@@ -51,7 +51,7 @@ std::vector<LiveObject> liveObjects() {
   std::sort(ordered.begin(), ordered.end());
   std::vector<LiveObject> list;
   for (const auto& [number, object] : ordered)
-    list.push_back({object->className(), object->name(), object->references()});
+    list.push_back({object->className(), object->name(), object->references(), object->handles()});
   return list;
 }
 

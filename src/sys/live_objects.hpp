@@ -14,6 +14,7 @@ struct LiveObject {
   std::string className;
   std::string name;
   int references = 0;
+  int handles = 0; // those of the references that callers hold
 };
 
 // In order of creation.

@@ -25,6 +25,10 @@ public:
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
   int references() const noexcept { return references_.load(std::memory_order_relaxed); }
+  // How many of the references are a caller's handles: the others are the library's own.
+  void addHandle() noexcept { handles_.fetch_add(1, std::memory_order_relaxed); }
+  void dropHandle() noexcept { handles_.fetch_sub(1, std::memory_order_relaxed); }
+  int handles() const noexcept { return handles_.load(std::memory_order_relaxed); }
 
   const std::string& name() const noexcept { return name_; }
   void setName(std::string name);
@@ -41,6 +45,7 @@ private:
   std::uint64_t magic_ = kMagic;
   const char* className_;
   std::atomic<int> references_{1};
+  std::atomic<int> handles_{0};
   std::string name_;
   std::string title_; // kept, so that calls in a time step need not make it
   std::string prefix_;

@@ -36,6 +36,16 @@ std::string helpOf(const OptionDeclaration& declared, const std::vector<OptionVa
 
 } // namespace
 
+std::string OptionDatabase::programHelp() const {
+  const auto given = values();
+  std::string text;
+  for (const auto* one : optionDeclarations())
+    if (one->isProgram)
+      text += helpOf(*one, given);
+  return text + "The options of Tenon are listed by -tenon_help, those about a word by "
+                "-tenon_help word.\n";
+}
+
 std::string OptionDatabase::help(std::string_view word) const {
   auto declared = optionDeclarations();
   const std::string loweredWord = lowered(word);

@@ -37,14 +37,25 @@ bool takesNext(const Declarations& declared, std::string_view next) {
   return declared.front()->type != OptionSpec::Flag || accepted(declared, next);
 }
 
+// A host program's own keys are none of ours, but those that it declared.
+bool isOurs(const std::string& key) {
+  return key.starts_with(kKeyStart) ||
+         (looksLikeKey(key) && (ownsCommandLine() || !declarationsOf(key).empty()));
+}
+
+// Other ways to write -help, unless the program has such options.
+std::string meantKey(const std::string& word) {
+  const bool asksHelp = answersHelp() && (word == "-h" || word == "--help");
+  return asksHelp && declarationsOf(word).empty() ? "-help" : word;
+}
+
 OptionReading readWords(const std::vector<std::string>& words, OptionSource source,
                         const std::string& place) {
   OptionReading reading;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& key = words[i];
-    const bool ours = key.starts_with(kKeyStart) || (looksLikeKey(key) && isProgramMode());
-    if (!ours) {
-      reading.rest.push_back(key);
+    const std::string key = meantKey(words[i]);
+    if (!isOurs(key)) {
+      reading.rest.push_back(words[i]);
       continue;
     }
     const auto declared = knownDeclarations(key, place);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <mutex>
 
@@ -21,28 +22,47 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"options_file", OptionSpec::String, "", "read options from this file, one per line"},
     {"log_view", OptionSpec::Flag, "false", "print the event log at finalize"},
     {"log_trace", OptionSpec::String, "", "write a trace of all events to this file at finalize"},
-    {"log_trace_events", OptionSpec::Int, "200000", "events that a rank keeps for the trace"},
+    {"log_trace_events",
+     OptionSpec::Int,
+     "200000",
+     "events that a rank keeps for the trace",
+     nullptr,
+     {1, 1e9}},
     {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
-    {"verbose", OptionSpec::Int, "0", "1: print a line for each setup; larger values print more"},
-    {"agree_timeout", OptionSpec::Real, "300",
-     "seconds after which ranks absent from a collective call are an error"},
-    {"threads", OptionSpec::Int, "0",
-     "most threads of the library's own loops; 0: as many as OpenMP gives"},
+    {"verbose", OptionSpec::Int, "0", "1: print a line for each setup; larger values print more",
+     nullptr, atLeast(0)},
+    {"agree_timeout",
+     OptionSpec::Real,
+     "300",
+     "seconds after which ranks absent from a collective call are an error",
+     nullptr,
+     {.least = 0, .most = 1e9, .isOpenBelow = true}},
+    {"threads",
+     OptionSpec::Int,
+     "0",
+     "most threads of the library's own loops; 0: as many as OpenMP gives",
+     nullptr,
+     {0, 1e6}},
+};
+constexpr OptionSpec kHelpOption[] = {
+    {"help", OptionSpec::Flag, "false", "print this help and end"},
 };
 
 struct Tables {
   std::mutex mutex;
   std::deque<OptionDeclaration> list;
-  bool programMode = false;
+  bool ownsCommandLine = false, answersHelp = false;
 };
 
 OptionDeclaration declarationOf(const char* owner, const OptionSpec& spec, bool isProgram) {
   return {owner,
           spec.name,
           spec.type,
+          spec.defaultValue != nullptr,
           spec.defaultValue ? spec.defaultValue : "",
           spec.help ? spec.help : "",
           spec.choices ? spec.choices : "",
+          spec.bounds,
           isProgram,
           fmt::format("{}{}", isProgram ? "-" : kKeyStart, spec.name)};
 }
@@ -58,22 +78,72 @@ Tables& tables() {
   return *all;
 }
 
-void checkDeclaration(const OptionDeclaration& made) {
-  if (made.name.empty() || made.name.front() == '-')
+bool isNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+// Written behind a dash it must read as one key, and a program's not as one of the library's.
+void checkName(const OptionDeclaration& made) {
+  const std::string& name = made.name;
+  const bool isWord = std::all_of(name.begin(), name.end(), isNameCharacter);
+  if (made.owner.empty())
     throw Error(TENON_ERR_OPTION,
-                fmt::format("{} declares an option '{}'; expected a name without a dash",
-                            made.owner, made.name));
-  if (!made.defaultValue.empty() && !made.accepts(made.defaultValue))
+                fmt::format("option '{}' is declared without an owner; name the program", name));
+  if (name.empty() || name.front() == '-' || !isWord || !looksLikeKey("-" + name))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares an option '{}'; expected a name of letters, digits, '_', "
+                            "'.' and '-', without a dash in front, that is not a number",
+                            made.owner, name));
+  if (made.isProgram && made.key.starts_with(kKeyStart))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares an option '{}'; names that begin with tenon_ are the "
+                            "library's",
+                            made.owner, name));
+}
+
+void checkValues(const OptionDeclaration& made) {
+  const auto words = split(made.choices, '|');
+  const bool hasWords = !words.empty() && std::find(words.begin(), words.end(), "") == words.end();
+  if (made.type == OptionSpec::Choice ? !hasWords : !made.choices.empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' with the choices '{}'; expected a|b|c for a "
+                            "choice and none for other types",
+                            made.owner, made.name, made.choices));
+  if (made.hasDefault && !made.accepts(made.defaultValue))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} declares option '{}' with default '{}'; expected {}", made.owner,
                             made.name, made.defaultValue, made.expected()));
+}
+
+bool isSame(const OptionDeclaration& a, const OptionDeclaration& b) {
+  return a.hasDefault == b.hasDefault && a.defaultValue == b.defaultValue && a.help == b.help &&
+         a.choices == b.choices;
+}
+
+// What another declaration of the same name leaves open.
+void checkAgainst(const OptionDeclaration& made, const OptionDeclaration& other) {
+  if (other.type != made.type)
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' as {}, but {} declares it as {}; use "
+                            "another name or the same type",
+                            made.owner, made.name, made.expected(), other.owner, other.expected()));
+  const bool hasSameDefault =
+      made.hasDefault == other.hasDefault && made.defaultValue == other.defaultValue;
+  if (made.owner == other.owner ? !isSame(made, other) : made.isProgram && !hasSameDefault)
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} declares option '{}' with default '{}', but {} declared it before "
+                            "with default '{}', or with another text; declare it once",
+                            made.owner, made.name, made.defaultValue, other.owner,
+                            other.defaultValue));
+}
+
+void checkDeclaration(const OptionDeclaration& made) {
+  checkName(made);
+  checkValues(made);
   for (const auto& other : tables().list)
-    if (other.name == made.name && other.isProgram == made.isProgram && other.type != made.type)
-      throw Error(TENON_ERR_OPTION,
-                  fmt::format("{} declares option '{}' as {}, but {} declares it as {}; use "
-                              "another name or the same type",
-                              made.owner, made.name, made.expected(), other.owner,
-                              other.expected()));
+    if (other.name == made.name && other.isProgram == made.isProgram)
+      checkAgainst(made, other);
 }
 
 bool isDeclared(const OptionDeclaration& made) {
@@ -92,7 +162,6 @@ void declare(const OptionTable& table, bool isProgram) {
     if (!isDeclared(made))
       tables().list.push_back(std::move(made));
   }
-  tables().programMode = tables().programMode || isProgram;
 }
 
 // The part of a library key after -tenon_ that stands before and with the name: does it end so?
@@ -121,13 +190,39 @@ struct Candidate {
   }
 };
 
+// Whole numbers without an exponent.
+std::string numberText(double value) {
+  constexpr double kExact = 1e15;
+  return std::abs(value) < kExact && value == std::floor(value) ? fmt::format("{:.0f}", value)
+                                                                : fmt::format("{}", value);
+}
+
 } // namespace
 
+bool OptionBounds::contain(double value) const {
+  if (std::isinf(least) && std::isinf(most))
+    return true;
+  return std::isfinite(value) && (isOpenBelow ? value > least : value >= least) &&
+         (isOpenAbove ? value < most : value <= most);
+}
+
+std::string OptionBounds::describe() const {
+  if (std::isfinite(most))
+    return fmt::format("in {}{},{}{}", isOpenBelow ? '(' : '[', numberText(least), numberText(most),
+                       isOpenAbove ? ')' : ']');
+  return std::isfinite(least)
+             ? fmt::format("{} {}", isOpenBelow ? "above" : "of at least", numberText(least))
+             : "";
+}
+
 std::string OptionDeclaration::usage() const {
-  static constexpr const char* kValues[] = {"[true|false]", "<integer>", "<real>",
-                                            "<text>",       "",          "[word]"};
+  static constexpr const char* kValues[] = {"[true|false]", "<integer{}>", "<real{}>", "<text>", "",
+                                            "[word]"};
+  const std::string interval = bounds.describe();
   const std::string value =
-      type == OptionSpec::Choice ? fmt::format("<{}>", choices) : kValues[type];
+      type == OptionSpec::Choice
+          ? fmt::format("<{}>", choices)
+          : fmt::format(fmt::runtime(kValues[type]), interval.empty() ? "" : " " + interval);
   return fmt::format("{}{} {}", isProgram ? "-" : "-tenon_[prefix_]", name, value);
 }
 
@@ -138,17 +233,24 @@ std::string OptionDeclaration::expected() const {
                                            "text",
                                            "",
                                            "a word or nothing"};
-  return type == OptionSpec::Choice ? fmt::format("one of {}", choices) : kTexts[type];
+  const std::string interval = bounds.describe();
+  return type == OptionSpec::Choice
+             ? fmt::format("one of {}", choices)
+             : fmt::format("{}{}{}", kTexts[type], interval.empty() ? "" : " ", interval);
 }
 
 bool OptionDeclaration::accepts(std::string_view value) const {
   switch (type) {
   case OptionSpec::Flag:
     return parseFlag(value).has_value();
-  case OptionSpec::Int:
-    return parseInt(value).has_value();
-  case OptionSpec::Real:
-    return parseReal(value).has_value();
+  case OptionSpec::Int: {
+    const auto number = parseInt(value);
+    return number && bounds.contain(static_cast<double>(*number));
+  }
+  case OptionSpec::Real: {
+    const auto number = parseReal(value);
+    return number && bounds.contain(*number);
+  }
   case OptionSpec::Choice: {
     const auto words = split(choices, '|');
     return std::find(words.begin(), words.end(), value) != words.end();
@@ -173,9 +275,23 @@ std::vector<const OptionDeclaration*> optionDeclarations() {
   return all;
 }
 
-bool isProgramMode() {
+void ownCommandLine() {
+  const bool isOurs = declarationsNamed("help", true).empty();
+  if (isOurs)
+    declareProgramOptions({"program", kHelpOption});
   std::lock_guard lock(tables().mutex);
-  return tables().programMode;
+  tables().ownsCommandLine = true;
+  tables().answersHelp = tables().answersHelp || isOurs;
+}
+
+bool ownsCommandLine() {
+  std::lock_guard lock(tables().mutex);
+  return tables().ownsCommandLine;
+}
+
+bool answersHelp() {
+  std::lock_guard lock(tables().mutex);
+  return tables().answersHelp;
 }
 
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key) {

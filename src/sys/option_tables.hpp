@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What options there are: static tables beside the code that reads them, collected in one list for
 // the process. The library's options are written -tenon_[prefix_]name, so a key is known by its
-// ending; a program of ours adds its own, written -name.
+// ending; the calling program may add its own, written -name.
 #pragma once
 
 #include <deque>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,14 +13,32 @@
 
 namespace tenon {
 
+// The numbers that an option takes. An open end is excluded; infinity is taken only without bounds.
+struct OptionBounds {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool isOpenBelow = false, isOpenAbove = false;
+
+  bool contain(double value) const;
+  // "in [0,1)", "of at least 0", "above 0"; "" without bounds.
+  std::string describe() const;
+};
+constexpr OptionBounds atLeast(double least) {
+  return {.least = least};
+}
+constexpr OptionBounds above(double least) {
+  return {.least = least, .isOpenBelow = true};
+}
+
 struct OptionSpec {
   // Flag: a truth value, true if none is written. Word: a string that may be left out (then "").
   enum Type { Flag, Int, Real, String, Choice, Word };
   const char* name;
   Type type;
-  const char* defaultValue;
+  const char* defaultValue; // nullptr for none: then a value is asked for by find alone
   const char* help;
   const char* choices = nullptr; // "a|b|c", for Choice
+  OptionBounds bounds{};         // for Int and Real
 };
 
 struct OptionTable {
@@ -32,23 +51,31 @@ struct OptionDeclaration {
   std::string owner;
   std::string name;
   OptionSpec::Type type;
+  bool hasDefault;
   std::string defaultValue;
   std::string help;
   std::string choices; // "a|b|c"
+  OptionBounds bounds;
   bool isProgram;
   std::string key; // as written without a prefix: "-tenon_name", "-name"
 
   // "-tenon_[prefix_]name <a|b>", as the help shows it.
   std::string usage() const;
-  // "an integer", "one of a|b": for messages.
+  // "an integer in [0,9]", "one of a|b": for messages.
   std::string expected() const;
   bool accepts(std::string_view value) const;
 };
 
 // Two owners may declare one name only with the same type; the same table twice counts once.
 void registerOptions(const OptionTable& table);
-// To be called before the command line is read. From then on every key on it must be declared.
+// To be called before the command line is read. All owners of a program's option give it the same
+// default.
 void declareProgramOptions(const OptionTable& table);
+// From now on every key on the command line must be declared. -help is one, and the library's to
+// answer unless the program has declared it before.
+void ownCommandLine();
+bool ownsCommandLine();
+bool answersHelp();
 
 // For tables of the library: const OptionRegistration kRegistration{{"conv", kOptions}};
 struct OptionRegistration {
@@ -57,7 +84,6 @@ struct OptionRegistration {
 
 // All declarations in order of registration; they stay where they are for the life of the process.
 std::vector<const OptionDeclaration*> optionDeclarations();
-bool isProgramMode();
 // The declarations that a key as written may mean, the longest name first; none if it is unknown.
 std::vector<const OptionDeclaration*> declarationsOf(std::string_view key);
 // Of an exact name, in order of registration.

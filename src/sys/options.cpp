@@ -41,28 +41,42 @@ std::string defaultOf(std::string_view prefix, std::string_view name) {
   const auto declared = declaredAs(prefix, name, {});
   for (const auto* one : declared)
     if (one->defaultValue != declared.front()->defaultValue)
-      throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has different defaults in {} and {}",
-                                                  name, declared.front()->owner, one->owner));
+      throw Error(
+          TENON_ERR_OPTION,
+          fmt::format("option '{}' has no value, and its defaults in {} and {} differ; give "
+                      "it a value",
+                      keyOf(prefix, name), declared.front()->owner, one->owner));
+  if (!declared.front()->hasDefault)
+    throw Error(
+        TENON_ERR_OPTION,
+        fmt::format("option '{}' has neither a value nor a default; give it a value, or ask "
+                    "first whether it has one",
+                    keyOf(prefix, name)));
   return declared.front()->defaultValue;
 }
 
-// A key may end in several declared names of different types; only here is it known which is meant.
+// A key may end in several declared names of different types or bounds; only here is it known which
+// is meant.
 template <class T>
-T parsed(const OptionValue& value, std::optional<T> result, const OptionDeclaration& declared) {
-  if (result)
+T parsed(const OptionValue& value, std::optional<T> result,
+         const std::vector<const OptionDeclaration*>& declared) {
+  const bool isAccepted = std::any_of(declared.begin(), declared.end(),
+                                      [&](const auto* one) { return one->accepts(value.text); });
+  if (result && isAccepted)
     return *result;
   throw Error(TENON_ERR_OPTION,
               fmt::format("option '{}' has value '{}' ({}); expected {}", value.key, value.text,
-                          value.place, declared.expected()));
+                          value.place, declared.front()->expected()));
 }
 
 template <class T>
 T parsedDefault(std::string_view name, const std::string& text, std::optional<T> result) {
   if (result)
     return *result;
-  throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has default '{}', which is not a value of "
-                                              "its type",
-                                              name, text));
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("option '{}' has default '{}', which is not a value of "
+                          "its type",
+                          name, text));
 }
 
 } // namespace
@@ -141,7 +155,7 @@ std::optional<bool> OptionDatabase::findFlag(std::string_view prefix, std::strin
   const auto value = lookup(prefix, name);
   if (!value)
     return std::nullopt;
-  return parsed(*value, parseFlag(value->text), *declared.front());
+  return parsed(*value, parseFlag(value->text), declared);
 }
 
 std::optional<Index> OptionDatabase::findInt(std::string_view prefix, std::string_view name) const {
@@ -149,7 +163,7 @@ std::optional<Index> OptionDatabase::findInt(std::string_view prefix, std::strin
   const auto value = lookup(prefix, name);
   if (!value)
     return std::nullopt;
-  return parsed(*value, parseInt(value->text), *declared.front());
+  return parsed(*value, parseInt(value->text), declared);
 }
 
 std::optional<double> OptionDatabase::findReal(std::string_view prefix,
@@ -158,7 +172,7 @@ std::optional<double> OptionDatabase::findReal(std::string_view prefix,
   const auto value = lookup(prefix, name);
   if (!value)
     return std::nullopt;
-  return parsed(*value, parseReal(value->text), *declared.front());
+  return parsed(*value, parseReal(value->text), declared);
 }
 
 std::optional<std::string> OptionDatabase::findString(std::string_view prefix,

@@ -33,8 +33,8 @@ inline constexpr std::string_view kProgram = "-";
 class OptionDatabase {
 public:
   // Reads TENON_OPTIONS, the command line (argv[0] is skipped) and the options file that one of
-  // them names. Returns the words that are no options. In a host program only keys that begin with
-  // -tenon_ are looked at; in a program of ours every key must be declared.
+  // them names. Returns the words that are no options. Keys that do not begin with -tenon_ are looked
+  // at only if they are declared, unless the program owns the command line: then all must be.
   std::vector<std::string> load(int argc, const char* const* argv);
   void insertFile(const std::string& path);
   // The same with the file's content at hand.
@@ -52,8 +52,8 @@ public:
   std::optional<std::string> findString(std::string_view prefix, std::string_view name) const;
   std::optional<std::string> findChoice(std::string_view prefix, std::string_view name) const;
 
-  // The same with the table's default in place of none. An option whose owners declare different
-  // defaults has no default of its own: use find.
+  // The same with the table's default in place of none; TENON_ERR_OPTION where there is neither. An
+  // option whose owners declare different defaults has no default of its own: use find.
   bool getFlag(std::string_view prefix, std::string_view name) const;
   Index getInt(std::string_view prefix, std::string_view name) const;
   double getReal(std::string_view prefix, std::string_view name) const;
@@ -69,6 +69,8 @@ public:
   std::vector<OptionValue> values() const;
   // Each option whose name, owner or help contains the word: usage, help, default, values, sources.
   std::string help(std::string_view word) const;
+  // The same for the program's own options, as -help prints them.
+  std::string programHelp() const;
 
 private:
   struct Entry {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sys/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -45,6 +47,12 @@ std::string lowered(std::string_view text) {
     if (c >= 'A' && c <= 'Z')
       c = static_cast<char>(c - 'A' + 'a');
   return result;
+}
+
+std::string counted(Index count, std::string_view noun, std::string_view plural) {
+  if (count == 1)
+    return fmt::format("1 {}", noun);
+  return plural.empty() ? fmt::format("{} {}s", count, noun) : fmt::format("{} {}", count, plural);
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sys/threads.hpp"
 
-#include "sys/error.hpp"
-
-#include <fmt/format.h>
+#include <dlfcn.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +12,7 @@ namespace tenon {
 
 namespace {
 
+constexpr std::size_t kMaskWords = 128; // 8192 CPUs, as many as Linux knows
 constexpr int kNoLimit = std::numeric_limits<int>::max();
 
 std::atomic<int>& limit() {
@@ -23,16 +23,24 @@ std::atomic<int>& limit() {
 } // namespace
 
 void setThreadLimit(Index most) {
-  if (most < 0)
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("-tenon_threads is {}; expected 1 or more threads, or 0 for as many as "
-                            "OpenMP gives",
-                            most));
   limit() = most == 0 ? kNoLimit : static_cast<int>(std::min<Index>(most, kNoLimit));
 }
 
 int threadLimit() noexcept {
   return limit().load(std::memory_order_relaxed);
+}
+
+int openMpThreads() noexcept {
+  auto* call = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads"));
+  return call ? call() : 1;
+}
+
+std::vector<std::uint64_t> allowedCpus() {
+  std::vector<std::uint64_t> mask(kMaskWords);
+  if (sched_getaffinity(0, kMaskWords * sizeof(std::uint64_t),
+                        reinterpret_cast<cpu_set_t*>(mask.data())) != 0)
+    mask.assign(kMaskWords, 0);
+  return mask;
 }
 
 } // namespace tenon

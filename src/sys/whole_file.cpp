@@ -13,20 +13,22 @@
 namespace tenon {
 
 std::string readWholeFile(const std::string& path, const std::string& kind) {
-  const auto failed = [&](int reason) {
-    return Error(TENON_ERR_FILE,
-                 fmt::format("cannot read {} '{}': {}", kind, path, std::strerror(reason)));
+  const auto failed = [&](const std::string& reason) {
+    return Error(TENON_ERR_FILE, fmt::format("cannot read {} '{}': {}", kind, path, reason));
   };
   const auto close = [](std::FILE* file) { std::fclose(file); };
   const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
   if (!file)
-    throw failed(errno);
+    throw failed(std::strerror(errno));
   std::string text;
   char block[4096];
-  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get()))
+  while (const std::size_t got = std::fread(block, 1, sizeof block, file.get())) {
     text.append(block, got);
+    if (text.size() > kMostFileText)
+      throw failed(fmt::format("it has more than {} bytes", kMostFileText));
+  }
   if (std::ferror(file.get()))
-    throw failed(errno);
+    throw failed(std::strerror(errno));
   return text;
 }
 

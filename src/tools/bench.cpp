@@ -35,6 +35,18 @@ std::string sizeText(double bytes) {
                          : fmt::format("{:.1f} MiB", bytes / (1 << 20));
 }
 
+// The value of a library's option, or its default.
+std::string valueText(const char* name, TenonOptionType type) {
+  char text[128] = "";
+  TenonInt number = 0;
+  if (type == TENON_OPTION_INT) {
+    require(TenonOptionsGetInt("", name, &number));
+    return std::to_string(number);
+  }
+  require(TenonOptionsGetString("", name, text, sizeof text));
+  return text;
+}
+
 // Library options that choose how data moves, as they are set.
 std::string routeOptions() {
   std::string text;
@@ -42,11 +54,10 @@ std::string routeOptions() {
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
     const char* key = nullptr;
-    require(TenonOptionsGetDeclared(i, nullptr, &key, nullptr, nullptr, nullptr, nullptr));
-    char value[128] = "";
-    if (std::strncmp(key, "-tenon_conversion_", 18) == 0 &&
-        TenonOptionsGetString("", key + 7, value, sizeof value) == TENON_SUCCESS)
-      text += fmt::format("{} {}\n", key, value);
+    TenonOptionType type;
+    require(TenonOptionsGetDeclared(i, nullptr, &key, &type, nullptr, nullptr, nullptr));
+    if (std::strncmp(key, "-tenon_conversion_", 18) == 0)
+      text += fmt::format("{} {}\n", key, valueText(key + 7, type));
   }
   return text;
 }
@@ -57,8 +68,8 @@ void printSettings(int repeat) {
   MPI_Get_library_version(library, &length);
   require(TenonGetVersionString(version, sizeof version));
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
-  say(fmt::format("tenon {}, {} ranks, {:.70}, medians of {} rounds\n{}", version, worldSize(), mpi,
-                  repeat, routeOptions()));
+  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", version, counted(worldSize(), "rank"),
+                  mpi, counted(repeat, "round"), routeOptions()));
 }
 
 // Both ways must give what the layouts' definition says, or nothing is timed.
@@ -132,11 +143,13 @@ int runBench() {
   const TenonInt repeat = intOption("repeat");
   if (repeat < 1 || repeat > 10000 || worldSize() < 2) {
     if (worldRank() == 0)
-      std::fputs(fmt::format("tenon bench: there are {} ranks and -repeat is {}; run on at least 2 "
-                             "ranks (mpiexec -n 2 tenon bench) with -repeat in 1 to 10000\n",
-                             worldSize(), repeat)
-                     .c_str(),
-                 stderr);
+      std::fputs(
+          fmt::format("tenon bench: there {} and -repeat is {}; run on at least 2 ranks "
+                      "(mpiexec -n 2 tenon bench) with -repeat in 1 to 10000\n",
+                      worldSize() == 1 ? "is 1 rank" : fmt::format("are {} ranks", worldSize()),
+                      repeat)
+              .c_str(),
+          stderr);
     return kExitUsage;
   }
   const int rounds = static_cast<int>(repeat);

@@ -182,11 +182,12 @@ int runCheck() {
     if (one >= 0)
       std::fputs(fmt::format("tenon check: configuration {}:{}\n", one, sweep.text()).c_str(),
                  stdout);
-    std::fputs(fmt::format("tenon check: PASSED: {} configurations, {} ranks, seed {} ({} were "
-                           "rejected, as on one process)\n",
-                           end - first, worldSize(), seed, sweep.refused())
-                   .c_str(),
-               stdout);
+    std::fputs(
+        fmt::format("tenon check: PASSED: {}, {}, seed {} ({} rejected, as on one process)\n",
+                    counted(end - first, "configuration"), counted(worldSize(), "rank"), seed,
+                    sweep.refused())
+            .c_str(),
+        stdout);
   }
   return 0;
 }

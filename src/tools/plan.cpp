@@ -32,19 +32,31 @@ public:
   ~Silence() { TenonPopErrorHandler(); }
 };
 
-void readOptions(const PlanCommand& command, int argc, char** argv) {
+bool asksHelp(const std::string& word) {
+  return word == "-help" || word == "-h" || word == "--help";
+}
+
+// Whether the command is to be run; the answer to -help is given here.
+bool readOptions(const PlanCommand& command, int argc, char** argv) {
   const std::string owner = std::string("plan ") + command.name;
   for (const ProgramOption& option : *command.options)
     require(TenonOptionsDeclare(owner.c_str(), option.name, option.type, option.defaultValue,
                                 option.help, nullptr));
   for (int i = 3; i < argc; ++i) {
     const char* key = argv[i];
+    if (asksHelp(key)) {
+      std::printf("tenon plan %s: %s\n", command.name, command.help);
+      std::fflush(stdout);
+      require(TenonOptionsHelp(owner.c_str()));
+      return false;
+    }
     if (!isOption(key))
       throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
                                command.name + "; see tenon help");
     const bool hasValue = i + 1 < argc && !isOption(argv[i + 1]);
     require(TenonOptionsSet(key, hasValue ? argv[++i] : nullptr));
   }
+  return true;
 }
 
 } // namespace
@@ -68,8 +80,7 @@ int runPlan(int argc, char** argv) {
   for (const PlanCommand& command : planCommands())
     if (std::string(argv[2]) == command.name)
       try {
-        readOptions(command, argc, argv);
-        return command.run();
+        return readOptions(command, argc, argv) ? command.run() : 0;
       } catch (const std::exception& error) {
         return refuse(error.what());
       }

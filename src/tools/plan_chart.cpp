@@ -4,12 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <iterator>
-#include <stdexcept>
 
 namespace tenon::tools {
 
@@ -134,22 +130,6 @@ std::string drawChart(const std::string& title, const std::vector<std::string>& 
         svg += mark(points[i], kLeft + (static_cast<double>(i) + 0.5) * step,
                     scale.y(points[i].seconds));
   return svg + legend(series) + "</svg>\n";
-}
-
-void writeWhole(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  const auto fail = [&] {
-    const int reason = errno;
-    std::remove(part.c_str());
-    throw std::runtime_error(fmt::format("cannot write '{}': {}", path, std::strerror(reason)));
-  };
-  std::FILE* file = std::fopen(part.c_str(), "wb");
-  if (!file)
-    fail();
-  const bool isWritten = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool isClosed = std::fclose(file) == 0;
-  if (!isWritten || !isClosed || std::rename(part.c_str(), path.c_str()) != 0)
-    fail();
 }
 
 } // namespace tenon::tools

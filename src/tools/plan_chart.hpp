@@ -19,7 +19,4 @@ struct ChartPoint {
 std::string drawChart(const std::string& title, const std::vector<std::string>& series,
                       const std::vector<ChartPoint>& points);
 
-// Writes path.part and renames it, so that a failure leaves what was there. Throws, saying why.
-void writeWhole(const std::string& path, const std::string& text);
-
 } // namespace tenon::tools

@@ -8,7 +8,7 @@
 namespace tenon::tools {
 
 constinit const ProgramOption kMachineOption{
-    "machine", TENON_OPTION_STRING, nullptr,
+    "machine", TENON_OPTION_STRING, "",
     "machine whose links give times: a100x16, ..., or a JSON file"};
 constinit const ProgramOption kAlgorithmOption{"algorithm", TENON_OPTION_STRING, "ring",
                                                "AllReduce algorithm: ring or tree"};

@@ -8,8 +8,8 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kPlacementOptions{
-    {"system", TENON_OPTION_STRING, nullptr, "level sizes of the system, outermost first: 4,16"},
-    {"axes", TENON_OPTION_STRING, nullptr, "number of processes along each grid axis: 8,2,4"},
+    {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 

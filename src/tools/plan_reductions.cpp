@@ -11,9 +11,9 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kReductionOptions{
-    {"system", TENON_OPTION_STRING, nullptr, "level sizes of the system, outermost first: 4,16"},
-    {"axes", TENON_OPTION_STRING, nullptr, "number of processes along each grid axis: 8,2,4"},
-    {"reduce", TENON_OPTION_STRING, nullptr, "axes to reduce over, from 0: 0,2"},
+    {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
+    {"reduce", TENON_OPTION_STRING, "", "axes to reduce over, from 0: 0,2"},
     {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
     kMachineOption,
     kAlgorithmOption,

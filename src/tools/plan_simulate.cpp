@@ -14,12 +14,12 @@ namespace tenon::tools {
 const std::vector<ProgramOption> kSimulateOptions{
     kMachineOption,
     {"nodes", TENON_OPTION_INT, "0", "number of nodes; 0: as in the machine description"},
-    {"axes", TENON_OPTION_STRING, nullptr, "number of processes along each grid axis: 4,16"},
-    {"reduce", TENON_OPTION_STRING, nullptr, "axes to reduce over, from 0: 0"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 4,16"},
+    {"reduce", TENON_OPTION_STRING, "", "axes to reduce over, from 0: 0"},
     kAlgorithmOption,
     kBytesOption,
     {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
-    {"chart", TENON_OPTION_STRING, nullptr, "SVG file for a chart of the predictions"},
+    {"chart", TENON_OPTION_STRING, "", "SVG file for a chart of the predictions"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
@@ -118,7 +118,8 @@ void writeChart(const PlannedPlacements& placements, const Simulated& found,
   std::vector<ChartPoint> points;
   for (const Timed& one : found.programs)
     points.push_back({one.seconds, static_cast<int>(one.placement), one.program == 0, one.text});
-  writeWhole(request.chart, drawChart(titleOf(placements, request), series, points));
+  const std::string chart = drawChart(titleOf(placements, request), series, points);
+  require(TenonWriteFile(request.chart.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
 }
 
 } // namespace

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/plan_system.hpp"
 
-#include "tools/program.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -108,10 +106,6 @@ std::vector<Sizes> PlannedPlacements::matrix(TenonInt index) const {
        row += static_cast<std::ptrdiff_t>(system.size()))
     rows.emplace_back(row, row + static_cast<std::ptrdiff_t>(system.size()));
   return rows;
-}
-
-std::string counted(TenonInt count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string quoted(const std::string& text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tools/handles.hpp"
+#include "tools/program.hpp"
 
 #include <functional>
 #include <string>
@@ -29,8 +30,6 @@ struct PlannedPlacements {
   std::vector<Sizes> matrix(TenonInt index) const;
 };
 
-// "1 placement", "5 placements".
-std::string counted(TenonInt count, const char* noun);
 // The axes that -reduce names.
 std::vector<int> reducedAxesOption();
 // The limit that -size sets on the instructions of a program.

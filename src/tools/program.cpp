@@ -54,7 +54,9 @@ int runProgram(const Program& program, int argc, char** argv) {
   for (const ProgramOption& option : program.options)
     TenonCallAbort(TenonOptionsDeclare(program.name, option.name, option.type, option.defaultValue,
                                        option.help, nullptr));
-  if (TenonInitialize(&argc, &argv, nullptr) != TENON_SUCCESS)
+  TenonCallAbort(TenonOptionsOwnCommandLine());
+  const std::string help = std::string("tenon ") + program.name + ": " + program.help + "\n";
+  if (TenonInitialize(&argc, &argv, help.c_str()) != TENON_SUCCESS)
     return endEarly();
   const char* stray = strayWord(argc, argv);
   const int status = stray ? refuse(program, stray) : runGuarded(program);
@@ -65,6 +67,10 @@ TenonInt intOption(const char* name) {
   TenonInt value = 0;
   TenonCallAbort(TenonOptionsGetInt("-", name, &value));
   return value;
+}
+
+std::string counted(TenonInt count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 int worldRank() {

@@ -4,6 +4,7 @@
 
 #include <tenon.h>
 
+#include <string>
 #include <vector>
 
 namespace tenon::tools {
@@ -19,17 +20,20 @@ struct ProgramOption {
 
 struct Program {
   const char* name; // the command's word
+  const char* help; // one line, which -help prints above the options
   const std::vector<ProgramOption>& options;
   int (*run)(); // gives the exit status; called between TenonInitialize and TenonFinalize
 };
 
 // The command line's options are read and checked; a word that is none is refused. Gives the exit
-// status.
+// status. Does not return from -help.
 int runProgram(const Program& program, int argc, char** argv);
 
 // A key, not a number below 0.
 bool isOption(const char* word);
 TenonInt intOption(const char* name);
+// "1 rank", "3 ranks".
+std::string counted(TenonInt count, const char* noun);
 int worldRank();
 int worldSize();
 

@@ -107,9 +107,7 @@ int refuse(const char* what, const char* word, const char* meant) {
   return kExitUsage;
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   if (argc < 2) {
     printHelp();
     return kExitUsage;
@@ -119,11 +117,27 @@ int main(int argc, char** argv) {
   if (word != command.name)
     return refuse("unknown command", argv[1], command.name);
   if (command.run && (argc > 2 || !command.print))
-    return tenon::tools::runProgram({command.name, *command.options, command.run}, argc, argv);
+    return tenon::tools::runProgram({command.name, command.help, *command.options, command.run},
+                                    argc, argv);
   if (command.runAlone)
     return command.runAlone(argc, argv);
   if (argc > 2)
     return refuse("unknown argument", argv[2], ("tenon " + word).c_str());
   command.print();
   return 0;
+}
+
+// Whoever reads the output must not take a part of it for the whole. What the library prints goes by
+// the same stream.
+int closeOutput(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return status;
+  std::fputs("tenon: cannot write the output\n", stderr);
+  return status == 0 ? tenon::tools::kExitFailed : status;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  return closeOutput(run(argc, argv));
 }

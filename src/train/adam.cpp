@@ -10,10 +10,13 @@ namespace tenon {
 
 namespace {
 
+constexpr OptionBounds kDecay{.least = 0, .most = 1, .isOpenAbove = true};
 constexpr OptionSpec kOptions[] = {
-    {"beta1", OptionSpec::Real, "0.9", "decay rate of Adam's mean of gradients"},
-    {"beta2", OptionSpec::Real, "0.999", "decay rate of Adam's mean of squared gradients"},
-    {"epsilon", OptionSpec::Real, "1e-8", "number added to the square root in Adam's denominator"},
+    {"beta1", OptionSpec::Real, "0.9", "decay rate of Adam's mean of gradients", nullptr, kDecay},
+    {"beta2", OptionSpec::Real, "0.999", "decay rate of Adam's mean of squared gradients", nullptr,
+     kDecay},
+    {"epsilon", OptionSpec::Real, "1e-8", "number added to the square root in Adam's denominator",
+     nullptr, above(0)},
 };
 const OptionRegistration kRegistration{{"adam", kOptions}};
 

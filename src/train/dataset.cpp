@@ -61,7 +61,7 @@ void IdxDataset::setScaling(double scale, double shift) noexcept {
 void IdxDataset::setShuffle(bool shuffle, std::uint64_t seed) noexcept {
   shuffle_ = shuffle;
   seed_ = seed;
-  orderOf_ = -1;
+  orderOf_.reset();
 }
 
 void IdxDataset::setUp(const Layout& x, const Layout& labels) {
@@ -117,6 +117,9 @@ void IdxDataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels)
     throw Error(TENON_ERR_ARG,
                 fmt::format("batch index {2} is out of range: {0} has batches 0 to {1}", title(),
                             batches() - 1, batch));
+  if (epoch < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("epoch {} of {} is negative; epochs are counted from 0",
+                                           epoch, title()));
   checkTensor(labels, layouts_[1], TENON_INT64, title(), "label tensor");
   checkTensor(x, layouts_[0], x.dataType(), title(), "image tensor");
   chooseOrder(epoch);

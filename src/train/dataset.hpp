@@ -6,6 +6,7 @@
 
 #include "dtensor/dtensor.hpp"
 
+#include <optional>
 #include <string>
 
 namespace tenon {
@@ -32,7 +33,8 @@ public:
   // Whole batches in an epoch; the samples left over wait for another epoch's order.
   Index batches() const;
 
-  // Fills x (float32 or float64) and labels (int64) with batch number `batch` of an epoch. Local.
+  // Fills x (float32 or float64) and labels (int64) with batch number `batch` of an epoch, both from
+  // 0. Local.
   void getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels);
 
 private:
@@ -51,7 +53,7 @@ private:
   Box crop_;                    // rows and columns that this rank keeps
   std::vector<std::uint8_t> pixels_, classes_;
   std::vector<Index> order_;
-  Index orderOf_ = -1; // epoch
+  std::optional<Index> orderOf_; // epoch
 };
 
 } // namespace tenon

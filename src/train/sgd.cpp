@@ -11,8 +11,12 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"momentum", OptionSpec::Real, "0",
-     "momentum of SGD: fraction of the velocity kept from step to step"},
+    {"momentum",
+     OptionSpec::Real,
+     "0",
+     "momentum of SGD: fraction of the velocity kept from step to step",
+     nullptr,
+     {.least = 0, .most = 1, .isOpenAbove = true}},
     {"nesterov", OptionSpec::Flag, "false", "use Nesterov momentum"},
 };
 const OptionRegistration kRegistration{{"sgd", kOptions}};

@@ -2,9 +2,13 @@
 // Options, log, versions and initialisation through C.
 #include "capi/expect_code.hpp"
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
+#include <type_traits>
 
 namespace tenon::test {
 namespace {
@@ -48,6 +52,85 @@ TEST_F(CApi, UnknownAndMalformedOptionsAreNamedWithTheNearest) {
              TenonOptionsDeclare("test", "levels", static_cast<TenonOptionType>(9), "1", "", ""),
              {"unknown option type 9"});
   EXPECT_EQ(value, -1);
+}
+
+TEST_F(CApi, AnOptionDeclaredWithoutADefaultIsReadOnceItHasAValue) {
+  TenonInt levels = -1;
+  TenonBool given = TENON_TRUE;
+  expectSuccess(
+      TenonOptionsDeclare("test", "test_levels", TENON_OPTION_INT, nullptr, nullptr, nullptr));
+  expectSuccess(TenonOptionsHas("-", "test_levels", &given));
+  EXPECT_EQ(given, TENON_FALSE);
+  expectCode(TENON_ERR_OPTION, TenonOptionsGetInt("-", "test_levels", &levels),
+             {"'-test_levels'", "neither a value nor a default"});
+  EXPECT_EQ(levels, -1);
+  expectSuccess(TenonOptionsSet("-test_levels", "3"));
+  expectSuccess(TenonOptionsGetInt("-", "test_levels", &levels));
+  EXPECT_EQ(levels, 3);
+  for (const char* bad : {"", "-levels", "two words", "3", "tenon_levels"})
+    expectCode(TENON_ERR_OPTION,
+               TenonOptionsDeclare("test", bad, TENON_OPTION_INT, "1", nullptr, nullptr), {bad});
+  expectCode(TENON_ERR_NULL,
+             TenonOptionsDeclare("test", nullptr, TENON_OPTION_INT, "1", nullptr, nullptr),
+             {"name is NULL"});
+  expectCode(TENON_ERR_OPTION,
+             TenonOptionsDeclare("test", "kind", TENON_OPTION_CHOICE, "a", nullptr, nullptr),
+             {"'kind'", "choices"});
+  expectCode(TENON_ERR_STATE, TenonOptionsOwnCommandLine(), {"before TenonInitialize()"});
+}
+
+TEST_F(CApi, FilesAreWrittenAsAWhole) {
+  const std::string path = testing::TempDir() + "tenon_capi_file." + std::to_string(worldSize()) +
+                           "." + std::to_string(worldRank());
+  expectSuccess(TenonWriteFile(path.c_str(), "two\nlines\n", 10));
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text.str(), "two\nlines\n");
+  std::remove(path.c_str());
+  expectCode(TENON_ERR_FILE, TenonWriteFile("/dev/null", "", 0), {"/dev/null", "a device"});
+  expectCode(TENON_ERR_NULL, TenonWriteFile(nullptr, "", 0), {"path is NULL"});
+  expectCode(TENON_ERR_NULL, TenonWriteFile(path.c_str(), nullptr, 3), {"text is NULL"});
+  expectCode(TENON_ERR_ARG, TenonWriteFile(path.c_str(), "x", -1), {"length is -1"});
+  EXPECT_FALSE(std::ifstream(path));
+}
+
+// C callers may pass any int, so any int must be a value of the enumerations.
+static_assert(std::is_same_v<std::underlying_type_t<TenonErrorCode>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonDataType>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonMemorySpace>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonOverlap>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonPoolingMode>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonBoundary>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonLinkRule>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonOptionType>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonCollective>, int> &&
+              std::is_same_v<std::underlying_type_t<TenonReductionAlgorithm>, int>);
+
+TEST_F(CApi, AnyIntMayComeForAnEnumeration) {
+  TenonLayout line = layout({4}, "B");
+  TenonDTensor x = nullptr;
+  TenonLayer conv = nullptr, pool = nullptr;
+  const TenonInt kernel[1] = {3};
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kernel, &conv));
+  for (const int wrong : {-1, 0x7fff, 0x8000, 0x7fffffff, -0x7fffffff - 1}) {
+    const auto boundary = static_cast<TenonBoundary>(wrong);
+    EXPECT_STRNE(TenonErrorName(static_cast<TenonErrorCode>(wrong)), "");
+    expectCode(TENON_ERR_ARG, TenonLayerSetOverlap(conv, static_cast<TenonOverlap>(wrong)),
+               {"overlap is"});
+    expectCode(TENON_ERR_ARG, TenonLayerSetBoundary(conv, &boundary, nullptr), {"low[0] is"});
+    EXPECT_NE(TenonDTensorCreate(line, static_cast<TenonDataType>(wrong), &x), TENON_SUCCESS);
+    EXPECT_NE(TenonLayerSetDataType(conv, static_cast<TenonDataType>(wrong)), TENON_SUCCESS);
+    EXPECT_NE(TenonLayerCreatePooling(MPI_COMM_WORLD, static_cast<TenonPoolingMode>(wrong), 1,
+                                      kernel, &pool),
+              TENON_SUCCESS);
+    expectCode(TENON_ERR_ARG,
+               TenonOptionsDeclare("test", "odd", static_cast<TenonOptionType>(wrong), "1", "", ""),
+               {"no option type"});
+  }
+  EXPECT_EQ(x, nullptr);
+  EXPECT_EQ(pool, nullptr);
+  expectSuccess(TenonLayerDestroy(&conv));
+  expectSuccess(TenonLayoutDestroy(&line));
 }
 
 TEST_F(CApi, DeclaredOptionsAreListed) {
@@ -138,6 +221,10 @@ TEST_F(CApi, AFortranCommunicatorIsTheSame) {
   EXPECT_EQ(comm, MPI_COMM_WORLD);
 }
 
+void keepText(const char* text, int length, void* report) {
+  static_cast<std::string*>(report)->append(text, length);
+}
+
 TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
   const int extent = worldSize();
@@ -147,14 +234,24 @@ TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   TenonDTensor x = nullptr;
   expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, &low, &high, &layout));
   expectSuccess(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
-  expectSuccess(TenonSetErrorOutputHandler([](const char*, int, void*) {}, nullptr));
+  expectSuccess(TenonObjectSetName(reinterpret_cast<TenonObject>(x), "left"));
+  expectSuccess(TenonObjectRetain(reinterpret_cast<TenonObject>(x)));
+  std::string report;
+  expectSuccess(TenonSetErrorOutputHandler(keepText, &report));
   expectSuccess(TenonFinalize());
   expectSuccess(TenonSetErrorOutputHandler(nullptr, nullptr));
+  // The tensor's own layout is the one that was made; the partition within it is the library's.
+  if (worldRank() == 0) {
+    EXPECT_EQ(report, "Tenon: 2 objects were never destroyed on rank 0:\n"
+                      "  unnamed Layout, 1 reference\n  DTensor 'left', 2 references\n");
+  }
   expectCode(TENON_ERR_STATE, TenonPartitionCreate(MPI_COMM_WORLD, 1, &extent, &partition),
              {"not initialised", "TenonInitialize"});
   double norm = 0;
   expectCode(TENON_ERR_STATE, TenonDTensorNorm(x, &norm), {"not initialised"});
   expectCode(TENON_ERR_STATE, TenonFinalize(), {"not initialised"});
+  TenonDTensor again = x;
+  expectSuccess(TenonDTensorDestroy(&again));
   expectSuccess(TenonDTensorDestroy(&x));
   expectSuccess(TenonLayoutDestroy(&layout));
   expectSuccess(TenonInitialize(nullptr, nullptr, nullptr));

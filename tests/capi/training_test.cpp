@@ -91,6 +91,7 @@ TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   expectSuccess(TenonDatasetGetBatchCount(dataset_, &batches));
   EXPECT_EQ(batches, 3);
   TenonDTensor x = tensor(pixels, TENON_FLOAT64), labels = tensor(classes, TENON_INT64);
+  expectCode(TENON_ERR_ARG, TenonDatasetGetBatch(dataset_, -1, 0, x, labels), {"epoch", "-1"});
   expectSuccess(TenonDatasetGetBatch(dataset_, 0, 1, x, labels));
   TenonInt low[4], high[4];
   const void* array = nullptr;
@@ -225,8 +226,8 @@ TEST_F(OptimizerCApi, WrongArgumentsSayWhatIsExpected) {
       TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(optimizer_), "capi_test_"));
   expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_capi_test_learning_rate", "fast"),
              {"fast", "real number"});
-  expectSuccess(TenonOptionsSet("-tenon_capi_test_learning_rate", "-1"));
-  expectCode(TENON_ERR_ARG, TenonOptimizerSetFromOptions(optimizer_), {"-1", "> 0"});
+  expectCode(TENON_ERR_OPTION, TenonOptionsSet("-tenon_capi_test_learning_rate", "-1"),
+             {"-1", "above 0"});
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 // close and open again.
 #include "comm/session.hpp"
 
+#include "comm/oversubscription.hpp"
 #include "comm/partition.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
@@ -10,6 +11,8 @@
 #include "sys/output.hpp"
 #include "sys/threads.hpp"
 
+#include <dlfcn.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace tenon {
@@ -62,7 +65,7 @@ TEST_F(Session, LimitsTheThreadsAsLongAsItLasts) {
   EXPECT_EQ(threadLimit(), 3);
   finalize();
   EXPECT_EQ(threadLimit(), before);
-  expectError(TENON_ERR_OPTION, {"-tenon_threads is -1"}, [&] {
+  expectError(TENON_ERR_OPTION, {"'-tenon_threads'", "'-1'", "in [0,1000000]"}, [&] {
     start({"program", "-tenon_threads", "-1"});
   });
 }
@@ -143,12 +146,62 @@ TEST_F(Session, ReportsObjectsThatNobodyDestroyed) {
   if (rank() == size() - 1) {
     left = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Mesh::make({1}));
     left->setName("forgotten");
+    left->addHandle();
   } else {
     Communicator::of(MPI_COMM_WORLD);
   }
   finalize();
-  EXPECT_EQ(errors_.find("Partition 'forgotten'") != std::string::npos, rank() == size() - 1)
-      << errors_;
+  const std::string expected = fmt::format("Tenon: 1 object was never destroyed on rank {}:\n"
+                                           "  Partition 'forgotten', 1 reference\n",
+                                           rank());
+  EXPECT_EQ(errors_, rank() == size() - 1 ? expected : "");
+  if (left)
+    left->dropHandle();
+}
+
+// What the library holds for itself is not the caller's to destroy.
+TEST_F(Session, KeepsSilentAboutItsOwnObjects) {
+  start({"program"});
+  const auto own = makeRef<Partition>(Communicator::of(MPI_COMM_WORLD), Mesh::make({1}));
+  finalize();
+  EXPECT_EQ(errors_, "");
+}
+
+TEST_F(Session, LeavesABadSharedMemoryAlone) {
+  for (const char* wrong : {"-2", "9223372036854775807"})
+    expectError(TENON_ERR_OPTION, {"'-tenon_shared_memory'", wrong, "in [-1,1073741824]"}, [&] {
+      start({"program", "-tenon_shared_memory", wrong});
+    });
+}
+
+TEST(Oversubscription, IsToldWhereThreadsOutnumberTheCpus) {
+  EXPECT_EQ(
+      oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 2}),
+      "Tenon: 4 ranks with 8 OpenMP threads in all for 2 CPUs, on the node of rank 0, will be "
+      "slow; set OMP_NUM_THREADS=1\n");
+  EXPECT_NE(oversubscription({.ranks = 2, .threads = 16, .mostThreads = 8, .cpus = 8})
+                .find("OMP_NUM_THREADS=4"),
+            std::string::npos);
+  EXPECT_EQ(oversubscription({.ranks = 2, .threads = 8, .mostThreads = 4, .cpus = 8}), "");
+  // Ranks that outnumber the CPUs were asked for, and unknown CPUs are no reason to speak.
+  EXPECT_EQ(oversubscription({.ranks = 8, .threads = 8, .mostThreads = 1, .cpus = 2}), "");
+  EXPECT_EQ(oversubscription({.ranks = 4, .threads = 8, .mostThreads = 2, .cpus = 0}), "");
+}
+
+TEST_F(Session, WarnsOnceOfMoreThreadsThanCpus) {
+  auto* limit = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
+  if (!limit)
+    GTEST_SKIP() << "no OpenMP is loaded";
+  const int before = openMpThreads();
+  for (const int threads : {1, 20000}) {
+    errors_.clear();
+    limit(threads);
+    start({"program"});
+    finalize();
+    const bool isTold = errors_.find("OpenMP threads in all") != std::string::npos;
+    EXPECT_EQ(isTold, threads > 1 && rank() == 0) << errors_;
+  }
+  limit(before);
 }
 
 } // namespace

@@ -253,9 +253,7 @@ TEST(SharedByTheCaller, IsPackedUpToTheLimit) {
   EXPECT_EQ(foundAfterAChange(true), 1);
   limit("32767");
   EXPECT_EQ(foundAfterAChange(true), 2);
-  limit("-1");
-  expectError(TENON_ERR_ARG, {"-tenon_conversion_pack_limit is -1"},
-              [] { foundAfterAChange(true); });
+  expectError(TENON_ERR_OPTION, {"'-tenon_conversion_pack_limit'", "'-1'"}, [&] { limit("-1"); });
   limit("8192");
 }
 

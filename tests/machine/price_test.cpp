@@ -64,8 +64,8 @@ TEST(Price, LooksAtNoMoreThan64Positions) {
 TEST(Price, RatesComeFromOptionsAndAreAboveZero) {
   options().set("-tenon_machine_latency", "0.5");
   EXPECT_EQ(LinkRates::fromOptions().latency, 0.5);
-  options().set("-tenon_machine_latency", "0");
-  EXPECT_THROW(LinkRates::fromOptions(), Error);
+  for (const char* wrong : {"0", "-1", "inf"})
+    EXPECT_THROW(options().set("-tenon_machine_latency", wrong), Error);
   options().clear();
   EXPECT_EQ(LinkRates::fromOptions(), LinkRates{});
 }

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -98,15 +100,29 @@ TEST_F(TraceTest, OnceStoppedNothingIsKept) {
   EXPECT_EQ(traceDropped(), 0);
 }
 
+namespace fs = std::filesystem;
+
+// In a folder of its own, in which nothing may be left over.
 class NewFileTest : public ::testing::Test {
 protected:
-  void TearDown() override { std::filesystem::remove(path_); }
-  std::string content() const {
+  void SetUp() override { fs::create_directory(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
+  static std::string contentOf(const std::string& path) {
     std::stringstream text;
-    text << std::ifstream(path_).rdbuf();
+    text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  const std::string path_ = testing::TempDir() + "tenon_new_file.txt";
+  void expectAlone(const std::string& path) const {
+    for (const auto& entry : fs::directory_iterator(folder_))
+      EXPECT_EQ(entry.path(), path);
+  }
+  // What stands at the path keeps its place.
+  void expectRefused(const char* what) {
+    expectError(TENON_ERR_FILE, {path_.c_str(), what}, [&] { NewFile file(path_); });
+    expectAlone(path_);
+  }
+  const std::string folder_ = testing::TempDir() + "tenon_new_file." + std::to_string(getpid());
+  const std::string path_ = folder_ + "/file.txt";
 };
 
 TEST_F(NewFileTest, TakesItsPlaceOnlyWhenItIsWhole) {
@@ -115,20 +131,80 @@ TEST_F(NewFileTest, TakesItsPlaceOnlyWhenItIsWhole) {
     NewFile file(path_);
     file.write("half");
   }
-  EXPECT_EQ(content(), "old");
-  EXPECT_FALSE(std::filesystem::exists(path_ + ".part"));
+  EXPECT_EQ(contentOf(path_), "old");
+  expectAlone(path_);
   NewFile file(path_);
   file.write("new");
   file.commit();
-  EXPECT_EQ(content(), "new");
-  EXPECT_FALSE(std::filesystem::exists(path_ + ".part"));
+  EXPECT_EQ(contentOf(path_), "new");
+  expectAlone(path_);
 }
 
 TEST_F(NewFileTest, BadPathsAreNamed) {
   expectError(TENON_ERR_FILE, {"/nowhere/trace.json", "No such file"},
               [] { NewFile("/nowhere/trace.json"); });
-  expectError(TENON_ERR_FILE, {"Is a directory"}, [] { NewFile(testing::TempDir()); });
+  expectError(TENON_ERR_FILE, {"a folder"}, [] { NewFile(testing::TempDir()); });
   expectError(TENON_ERR_FILE, {"''"}, [] { NewFile(""); });
+}
+
+TEST_F(NewFileTest, TouchesNoFileOfAnothersName) {
+  const std::string other = path_ + ".part";
+  std::ofstream(other) << "mine";
+  {
+    NewFile file(path_);
+    file.write("text");
+    file.commit();
+  }
+  EXPECT_EQ(contentOf(other), "mine");
+}
+
+TEST_F(NewFileTest, FollowsNoLink) {
+  const std::string target = folder_ + ".target";
+  std::ofstream(target) << "mine";
+  for (const std::string& link : {path_, path_ + ".part"})
+    fs::create_symlink(target, link);
+  expectError(TENON_ERR_FILE, {path_.c_str(), "a symbolic link"}, [&] { NewFile file(path_); });
+  fs::remove(path_);
+  {
+    NewFile file(path_);
+    file.write("text");
+    file.commit();
+  }
+  EXPECT_EQ(contentOf(path_), "text");
+  EXPECT_EQ(contentOf(target), "mine");
+  fs::remove(target);
+}
+
+TEST_F(NewFileTest, ReplacesRegularFilesOnly) {
+  expectError(TENON_ERR_FILE, {"'/dev/null'", "a device"}, [] { NewFile("/dev/null"); });
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  expectRefused("a pipe");
+  EXPECT_TRUE(fs::is_fifo(path_));
+  fs::remove(path_);
+  fs::create_directory(path_);
+  expectRefused("a folder");
+}
+
+// What takes the place while the file is written.
+TEST_F(NewFileTest, LooksAgainBeforeItTakesThePlace) {
+  {
+    NewFile file(path_);
+    file.write("text");
+    fs::create_symlink("/dev/null", path_);
+    expectError(TENON_ERR_FILE, {"a symbolic link"}, [&] { file.commit(); });
+  }
+  expectAlone(path_);
+}
+
+TEST_F(NewFileTest, HasThePermissionsThatUmaskGives) {
+  const mode_t before = umask(0027);
+  {
+    NewFile file(path_);
+    file.commit();
+  }
+  umask(before);
+  EXPECT_EQ(static_cast<int>(fs::status(path_).permissions()), 0640);
 }
 
 } // namespace

@@ -62,6 +62,23 @@ TEST_F(Sources, AHostsOwnOptionsAreLeftAlone) {
   EXPECT_EQ(database_.lookup("", "size")->place, "command line");
 }
 
+// A program that declares options may stand beside other libraries, whose options it does not know.
+TEST_F(Sources, AHostsDeclaredOptionsAreReadAmongOthers) {
+  static constexpr OptionSpec kHost[] = {{"host_cells", OptionSpec::Int, "1", "the host's own"}};
+  declareProgramOptions({"host", kHost});
+  const auto rest =
+      load({"-ksp_converged_reason", "-host_cells", "7", "-host_cell", "8", "-help", "-h"});
+  EXPECT_EQ(rest,
+            (std::vector<std::string>{"-ksp_converged_reason", "-host_cell", "8", "-help", "-h"}));
+  EXPECT_EQ(database_.getInt(kProgram, "host_cells"), 7);
+  expectError(TENON_ERR_OPTION, {"'-tenon_siez'"}, [&] { load({"-tenon_siez", "3"}); });
+  expectError(TENON_ERR_OPTION, {"'-host_cell'", "'-host_cells'"},
+              [&] { database_.set("-host_cell", "8"); });
+  expectError(TENON_ERR_OPTION, {"'-host_cells'", "'many'"}, [&] {
+    load({"-host_cells", "many"});
+  });
+}
+
 TEST_F(Sources, AFlagTakesATruthValueOnly) {
   load({"-tenon_switch", "off"});
   EXPECT_FALSE(database_.getFlag("", "switch"));
@@ -149,6 +166,12 @@ TEST_F(Sources, ABadFileNamesTheLineAndChangesNothing) {
               [&] { database_.insertFileText("-size 1", "run.opt"); });
   expectError(TENON_ERR_OPTION, {"inside an options file"},
               [&] { database_.insertFileText("-tenon_options_file x", "run.opt"); });
+}
+
+TEST_F(Sources, AFileWithoutEndIsAnError) {
+  expectError(TENON_ERR_FILE, {"options file", "'/dev/zero'", "more than"}, [&] {
+    load({"-tenon_options_file", "/dev/zero"});
+  });
 }
 
 TEST_F(Sources, AMissingFileIsNamed) {

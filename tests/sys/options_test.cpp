@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -107,7 +109,7 @@ TEST(Options, OwnersShareANameOnlyWithTheSameType) {
   database.set("-tenon_backend", "slow");
   EXPECT_EQ(database.findChoice("", "backend"), "slow");
   database.clear();
-  expectError(TENON_ERR_INTERNAL, {"'backend'", "different defaults", "conv", "pool"},
+  expectError(TENON_ERR_OPTION, {"'-tenon_backend'", "defaults in conv and pool differ"},
               [&] { database.getChoice("", "backend"); });
   static constexpr OptionSpec kOther[] = {{"stride", OptionSpec::Flag, "false", "other"}};
   expectError(TENON_ERR_OPTION, {"other declares option 'stride'", "conv declares it"}, [] {
@@ -121,6 +123,93 @@ TEST(Options, OwnersShareANameOnlyWithTheSameType) {
   expectError(TENON_ERR_OPTION, {"'-dashed'", "without a dash"}, [] {
     registerOptions({"other", kDashed});
   });
+}
+
+TEST(Options, BoundsHoldWhereverAValueComesFrom) {
+  OptionDatabase database;
+  static constexpr OptionSpec kBounded[] = {
+      {"workers", OptionSpec::Int, "2", "how many", nullptr, {0, 64}},
+      {"rate", OptionSpec::Real, "0.1", "how fast", nullptr, above(0)},
+      {"share",
+       OptionSpec::Real,
+       "0",
+       "how much",
+       nullptr,
+       {.least = 0, .most = 1, .isOpenAbove = true}},
+  };
+  registerOptions({"bounded", kBounded});
+  database.set("-tenon_workers", "64");
+  EXPECT_EQ(database.getInt("", "workers"), 64);
+  for (const char* wrong : {"-1", "65", "9223372036854775807"})
+    expectError(TENON_ERR_OPTION, {"'-tenon_workers'", wrong, "an integer in [0,64]"},
+                [&] { database.set("-tenon_workers", wrong); });
+  EXPECT_EQ(database.getInt("", "workers"), 64);
+  for (const char* wrong : {"0", "-1e-300", "inf", "nan"})
+    expectError(TENON_ERR_OPTION, {"'-tenon_rate'", wrong, "a real number above 0"},
+                [&] { database.set("-tenon_rate", wrong); });
+  expectError(TENON_ERR_OPTION, {"a real number in [0,1)"},
+              [&] { database.set("-tenon_share", "1"); });
+  expectError(TENON_ERR_OPTION, {"(file run.opt:2)", "in [0,64]"},
+              [&] { database.insertFileText("-tenon_rate 2\n-tenon_workers -5\n", "run.opt"); });
+  EXPECT_EQ(database.findReal("", "rate"), std::nullopt);
+  database.set("-tenon_decay", "-inf"); // without bounds
+  static constexpr OptionSpec kBad[] = {
+      {"crowd", OptionSpec::Int, "9", "bad default", nullptr, {0, 8}}};
+  expectError(TENON_ERR_OPTION, {"'crowd'", "default '9'", "in [0,8]"}, [] {
+    registerOptions({"bounded", kBad});
+  });
+  EXPECT_NE(database.help("workers").find("<integer in [0,64]>"), std::string::npos);
+}
+
+TEST(Options, TheLibrarysOwnHaveBounds) {
+  OptionDatabase database;
+  for (const auto& [key, value] :
+       std::initializer_list<std::pair<const char*, const char*>>{{"-tenon_agree_timeout", "0"},
+                                                                  {"-tenon_agree_timeout", "-3"},
+                                                                  {"-tenon_agree_timeout", "inf"},
+                                                                  {"-tenon_agree_timeout", "1e300"},
+                                                                  {"-tenon_threads", "-1"},
+                                                                  {"-tenon_verbose", "-1"},
+                                                                  {"-tenon_log_trace_events", "0"}})
+    expectError(TENON_ERR_OPTION, {key, value}, [&] { database.set(key, value); });
+}
+
+TEST(Options, AnOptionWithoutADefaultHasOnlyGivenValues) {
+  OptionDatabase database;
+  static constexpr OptionSpec kOpen[] = {
+      {"open_count", OptionSpec::Int, nullptr, "no default"},
+      {"open_text", OptionSpec::String, nullptr, "no default"},
+  };
+  registerOptions({"open", kOpen});
+  expectError(TENON_ERR_OPTION, {"'-tenon_open_count'", "neither a value nor a default"},
+              [&] { database.getInt("", "open_count"); });
+  expectError(TENON_ERR_OPTION, {"'-tenon_a_open_text'", "neither a value nor a default"},
+              [&] { database.getString("a", "open_text"); });
+  EXPECT_EQ(database.findInt("", "open_count"), std::nullopt);
+  database.set("-tenon_open_count", "7");
+  EXPECT_EQ(database.getInt("", "open_count"), 7);
+}
+
+TEST(Options, DeclarationsThatCannotWorkAreErrors) {
+  const auto refused = [](const char* owner, OptionSpec spec, const char* why) {
+    expectError(TENON_ERR_OPTION, {why}, [&] {
+      declareProgramOptions({owner, std::span(&spec, 1)});
+    });
+  };
+  for (const char* name : {"", "-x", "two words", "a=b", "7", "1e3", "inf", "tab\t", "#"})
+    refused("odd", {name, OptionSpec::Int, "0", "bad name"}, "expected a name of letters");
+  refused("odd", {"tenon_mine", OptionSpec::Int, "0", "the library's"}, "begin with tenon_");
+  refused("", {"mine", OptionSpec::Int, "0", "no owner"}, "without an owner");
+  for (const auto type : {OptionSpec::Flag, OptionSpec::Int, OptionSpec::Real})
+    refused("odd", {"mine", type, "", "empty is no number"}, "default ''");
+  refused("odd", {"mine", OptionSpec::Choice, nullptr, "no choices"}, "expected a|b|c");
+  refused("odd", {"mine", OptionSpec::Choice, "a", "an empty choice", "a||b"}, "expected a|b|c");
+  refused("odd", {"mine", OptionSpec::Int, "1", "an integer", "a|b"}, "none for other types");
+  const OptionSpec one{"odd_size", OptionSpec::Int, "1", "a size"};
+  declareProgramOptions({"odd", std::span(&one, 1)});
+  declareProgramOptions({"odd", std::span(&one, 1)});
+  refused("odd", {"odd_size", OptionSpec::Int, "2", "a size"}, "declare it once");
+  refused("other", {"odd_size", OptionSpec::Int, "2", "a size"}, "declare it once");
 }
 
 TEST(Options, ATableCountsOnce) {

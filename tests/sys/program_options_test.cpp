@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A program that declares options of its own: every key on its command line must be declared.
+// A program that owns its command line: every key on it must be declared, and -help is one.
 #include "sys/options.hpp"
 
 #include "sys/expect_error.hpp"
@@ -21,7 +21,10 @@ constexpr OptionSpec kProgramSpecs[] = {
 
 class Program : public ::testing::Test {
 protected:
-  void SetUp() override { declareProgramOptions({"lenet5", kProgramSpecs}); }
+  void SetUp() override {
+    declareProgramOptions({"lenet5", kProgramSpecs});
+    ownCommandLine();
+  }
   std::vector<std::string> load(std::vector<const char*> words) {
     words.insert(words.begin(), "program");
     return database_.load(static_cast<int>(words.size()), words.data());
@@ -55,6 +58,23 @@ TEST_F(Program, HelpListsItsOwnFirst) {
   const std::string help = database_.help("");
   EXPECT_EQ(help.find("lenet5\n  -epochs <integer>\n"), 0U) << help;
   EXPECT_NE(help.find("tenon\n"), std::string::npos);
+}
+
+TEST_F(Program, AsksForItsHelpInThreeWays) {
+  for (const char* word : {"-help", "-h", "--help"}) {
+    database_.clear();
+    EXPECT_FALSE(database_.getFlag(kProgram, "help"));
+    load({word});
+    EXPECT_TRUE(database_.getFlag(kProgram, "help")) << word;
+  }
+}
+
+TEST_F(Program, ItsHelpListsItsOwnAlone) {
+  const std::string help = database_.programHelp();
+  for (const char* part : {"  -epochs <integer>\n      passes over the data (default: 8)\n",
+                           "-data <text>", "-help [true|false]", "-tenon_help"})
+    EXPECT_NE(help.find(part), std::string::npos) << part << " in\n" << help;
+  EXPECT_EQ(help.find("-tenon_[prefix_]"), std::string::npos) << help;
 }
 
 } // namespace

@@ -22,6 +22,14 @@ TEST(Text, Nearest) {
   EXPECT_EQ(nearest("x", {}), "");
 }
 
+TEST(Text, CountedNouns) {
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(2, "axis", "axes"), "2 axes");
+  EXPECT_EQ(counted(1, "axis", "axes"), "1 axis");
+  EXPECT_EQ(counted(-1, "object was", "objects were"), "-1 objects were");
+}
+
 TEST(Text, JoinAndSplit) {
   EXPECT_EQ(joined({"a", "b", "a"}), "a, b, a");
   EXPECT_EQ(joined({}), "");

@@ -17,7 +17,7 @@ simulate() {
 simulate -chart "$folder/chart.svg" >"$folder/text"
 chart=$(<"$folder/chart.svg")
 [[ $chart == "<svg "*"</svg>" ]] || fail "not a whole SVG: $chart"
-[[ ! -e $folder/chart.svg.part ]] || fail "the part file is left"
+[[ $(ls -A "$folder") == $'chart.svg\ntext' ]] || fail "another file is left"
 # 47 and 3 programs, of which 2 are single AllReduces; and 2 dots in the legend.
 [[ $(grep -c '<path ' <<<"$chart") == 48 ]] || fail "expected 48 crosses"
 [[ $(grep -c '<circle ' <<<"$chart") == 4 ]] || fail "expected 4 dots"
@@ -31,4 +31,5 @@ mkdir "$folder/folder.svg"
 if simulate -chart "$folder/folder.svg" >"$folder/text" 2>&1; then
   fail "a folder was overwritten"
 fi
-[[ -d $folder/folder.svg && ! -e $folder/folder.svg.part ]] || fail "the folder has changed"
+[[ -d $folder/folder.svg && $(ls -A "$folder") == $'chart.svg\nfolder.svg\ntext' ]] ||
+  fail "the folder has changed"

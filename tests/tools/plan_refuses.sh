@@ -50,6 +50,6 @@ refused "-algorithm is star" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -algorithm star
 refused "no placement exists: the axes [63] make 63" \
   plan simulate -machine a100x16 -axes 63 -reduce 0 -bytes 8
-refused "cannot write './nowhere/chart.svg': No such file" \
+refused "cannot write file './nowhere/chart.svg': No such file" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -chart ./nowhere/chart.svg
 exit $status

@@ -172,7 +172,9 @@ TEST_F(Dataset, RefusesLayoutsThatDoNotFit) {
   data.setUp(layout({5, 1, 3, 4}, "S0"), layout({5}, "B"));
   DTensor x(world(), layout({5, 1, 3, 4}, "S0"), TENON_FLOAT32),
       label(world(), layout({5}, "B"), TENON_INT64);
+  EXPECT_EQ(codeOf([&] { data.getBatch(-1, 0, x, label); }), TENON_ERR_ARG);
   EXPECT_EQ(codeOf([&] { data.getBatch(0, 2, x, label); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { data.getBatch(0, -1, x, label); }), TENON_ERR_ARG);
 }
 
 } // namespace

@@ -144,6 +144,7 @@ static TenonErrorCode DeclareOptions(void) {
 
 int main(int argc, char** argv) {
   TenonCallAbort(DeclareOptions());
+  TenonCallAbort(TenonOptionsOwnCommandLine());
   TenonCallAbort(TenonInitialize(&argc, &argv, "05 Heat: a network beside a solver\n"));
   TenonCallAbort(Run(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());

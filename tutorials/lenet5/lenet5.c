@@ -345,6 +345,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   TenonCallAbort(DeclareOptions());
+  TenonCallAbort(TenonOptionsOwnCommandLine());
   TenonCallAbort(TenonInitialize(&argc, &argv, "lenet5: LeNet-5 on any process grid\n"));
   TenonCallAbort(Run(MPI_COMM_WORLD));
   TenonCallAbort(TenonFinalize());

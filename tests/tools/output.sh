@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# What the commands print: nothing on standard error where all is well, the help that is asked for, and
+# a failure where the output cannot be written.
+# usage: output.sh MPIEXEC NUMPROC_FLAG TENON
+set -u
+mpiexec=$1 flag=$2 tenon=$3
+status=0
+
+fail() {
+  printf '%s\n' "$@" >&2
+  status=1
+}
+
+# lost WORD...: a lost output is no success.
+lost() {
+  local said
+  said=$("$tenon" "$@" 2>&1 >/dev/full)
+  [[ $? == 1 && $said == *"cannot write the output"* ]] ||
+    fail "tenon $* with a full output should end with 1, but says:" "$said"
+}
+if [[ -w /dev/full ]]; then
+  lost help
+  lost version
+  lost options
+  lost info
+  lost check -n 1
+  lost plan placements -system 4 -axes 4
+fi
+
+# helped PATTERN WORD...
+helped() {
+  local pattern=$1 said
+  shift
+  said=$("$mpiexec" "$flag" 2 "$tenon" "$@" 2>&1)
+  [[ $? == 0 && $said == *$pattern* && $said == *"default: "* ]] ||
+    fail "tenon $* should print its help, but says:" "$said"
+  [[ $(grep -c -e "$pattern" <<<"$said") == 1 ]] || fail "several ranks print the help:" "$said"
+}
+helped "tenon check: random operators" check -help
+helped "tenon bench: each movement" bench --help
+helped "tenon info: what the library" info -h
+
+said=$("$tenon" plan simulate -help 2>&1)
+[[ $? == 0 && $said == *"tenon plan simulate: "*"-chart <text>"* ]] ||
+  fail "tenon plan simulate -help says:" "$said"
+
+said=$("$mpiexec" "$flag" 2 "$tenon" bench -repeat 1 2>&1 >/dev/null)
+[[ $said != *TENON_ERR* ]] || fail "tenon bench prints errors:" "$said"
+exit $status
