@@ -30,8 +30,8 @@ private:
 // The library's own collectives must not meet those of a caller on one communicator.
 enum class AxisUse { Callers, Library };
 
-// The ranks that differ from this one along `axis` alone, by coordinate; MPI_COMM_NULL outside the
-// mesh. Collective over comm the first time for a mesh, axis and use.
-MPI_Comm axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use);
+// The ranks that differ from this one along these axes alone, by coordinates, the first axis slowest;
+// MPI_COMM_NULL outside the mesh. Collective over comm the first time for a mesh, axes and use.
+MPI_Comm lineComm(Communicator& comm, const Mesh& mesh, const std::vector<int>& axes, AxisUse use);
 
 } // namespace tenon
