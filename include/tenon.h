@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief All of Tenon's C interface. Each class is documented in its own header.
+ *  @brief The whole C interface of Tenon. Each class is documented in its own header.
+ *
+ *  Each call states whether it communicates:
+ *
+ *  - "Collective on X.": all ranks of the communicator of X must make the call, in the same order
+ *    and with the same arguments.
+ *  - "Local; call on all ranks.": the call does not communicate, but all ranks must make it with
+ *    the same arguments before the next collective call.
+ *  - "Not collective.": any rank can make the call, independently of the others.
+ *
+ *  In parameter descriptions [n] is the length of an array, in elements; ndim is the number of
+ *  tensor dimensions, and spatial the number of spatial dimensions. Pointers must not be NULL
+ *  unless the description says that they may be.
  */
 #ifndef TENON_H
 #define TENON_H

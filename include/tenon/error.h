@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Error codes of Tenon, the record of the last error, and error handlers.
+ *  @brief Error codes, the record of the last error, and error handlers.
  *
- *  Every call returns a TenonErrorCode. An error is recorded for the calling thread, shown to the
- *  current error handler (by default: printed on standard error) and returned; TenonCall() in the
- *  callers adds their place to the record. Nothing here is collective.
+ *  Every call returns a TenonErrorCode. An error is recorded for the calling thread, passed to the
+ *  current error handler, which by default prints it on standard error, and returned. TenonCall()
+ *  adds the location of each caller to the record. No call in this file is collective.
  */
 #ifndef TENON_ERROR_H
 #define TENON_ERROR_H
 
 #include <tenon/export.h>
 
-/** X(name, number, sentence): every error code once. 1-63 are mistakes in a call, after which the
- *  object is as it was; 64-126 are failing resources; 127 is a fault of Tenon itself. */
+/** @brief Table X(name, number, sentence) of all error codes.
+ *
+ *  1-63 are errors in a call, after which the object is unchanged; 64-126 are failures of
+ *  resources; 127 is an error in Tenon itself.
+ */
 #define TENON_ERROR_TABLE(X)                                                                       \
   X(SUCCESS, 0, "no error")                                                                        \
   X(ERR_NULL, 1, "a required pointer or handle is NULL")                                           \
@@ -34,7 +37,7 @@
   X(ERR_LIBRARY, 69, "a library that Tenon uses reported a failure")                               \
   X(ERR_INTERNAL, 127, "internal error in Tenon; please report it")
 
-/** What every call returns: TENON_SUCCESS or the kind of the failure. */
+/** @brief Error code returned by every call: TENON_SUCCESS, or the kind of the failure. */
 typedef enum TenonErrorCode TENON_ENUM_INT {
 #define TENON_ERROR_ENUM(name, number, sentence) TENON_##name = number,
   TENON_ERROR_TABLE(TENON_ERROR_ENUM)
@@ -42,100 +45,123 @@ typedef enum TenonErrorCode TENON_ENUM_INT {
       TENON_ERROR_CODE_MAX_ = 0x7fff
 } TenonErrorCode;
 
-/** What is called when a public call fails.
+/** @brief User function that is called when a call of Tenon fails.
  *
- *  @param[in] code      the error
- *  @param[in] level     0 where the error arose; 1, 2, ... for each caller that TenonCall() adds
- *  @param[in] message   what was passed and what was expected; the same at all levels
- *  @param[in] function  level 0: the public function that failed; else the caller's name
- *  @param[in] file      source file of the place
- *  @param[in] line      its line
- *  @param[in] context   what was given to TenonPushErrorHandler()
+ *  Errors of Tenon calls made by the handler are returned, but neither recorded nor handled.
  *
- *  The strings are valid during the call. An error of the handler's own calls to Tenon is only
- *  returned, neither recorded nor handled.
+ *  @param[in] code      error code
+ *  @param[in] level     0 at the origin of the error; 1, 2, ... for each caller that TenonCall()
+ *                       adds
+ *  @param[in] message   actual and expected arguments, the same at all levels; valid during the
+ *                       call, like the other strings
+ *  @param[in] function  name of the failed call at level 0, of the caller at the others
+ *  @param[in] file      source file of the location
+ *  @param[in] line      line of the location
+ *  @param[in] context   context of TenonPushErrorHandler(). May be NULL, in which case none was
+ *                       given.
  */
 typedef void (*TenonErrorHandler)(TenonErrorCode code, int level, const char* message,
                                   const char* function, const char* file, int line, void* context);
 
-/** @brief The sentence that belongs to a code ("incompatible shapes"). Not collective. Never NULL. */
+/** @brief Returns the sentence of an error code ("incompatible shapes"). Not collective. Never NULL.
+ */
 TENON_EXTERN const char* TenonErrorString(TenonErrorCode code) TENON_NOEXCEPT;
 
-/** @brief The name of a code ("TENON_ERR_SHAPE"). Not collective. Never NULL. */
+/** @brief Returns the name of an error code ("TENON_ERR_SHAPE"). Not collective. Never NULL. */
 TENON_EXTERN const char* TenonErrorName(TenonErrorCode code) TENON_NOEXCEPT;
 
-/** @brief The last error of the calling thread. Not collective.
+/** @brief Returns the last error of the calling thread. Not collective.
  *
  *  The record stays until the next error of this thread.
  *
- *  @param[out] code      the error, TENON_SUCCESS if there was none; may be NULL
- *  @param[out] message   what was passed and expected, cut to the buffer, ends with 0; may be NULL
- *  @param[in]  capacity  size of the buffer in characters
- *  @return TENON_ERR_ARG if capacity is below 1 while message is not NULL
+ *  @param[out] code      error code; TENON_SUCCESS if there was none. May be NULL, in which case it
+ *                        is not returned.
+ *  @param[out] message   [capacity] message, truncated to the buffer and NUL-terminated. May be
+ *                        NULL, in which case it is not returned.
+ *  @param[in]  capacity  size of the buffer in characters; must be >= 1
+ *  @return TENON_ERR_ARG  capacity is below 1, and message is not NULL
  */
 TENON_EXTERN TenonErrorCode TenonGetLastError(TenonErrorCode* code, char* message,
                                               int capacity) TENON_NOEXCEPT;
 
-/** @brief The whole record of the last error, with its stack, as the print handler shows it.
- *         Not collective. Parameters and errors as in TenonGetLastError(). */
+/** @brief Returns the record of the last error, with its call stack. Not collective.
+ *
+ *  The text is that of TenonPrintErrorHandler().
+ *
+ *  @param[out] report    [capacity] report, truncated to the buffer and NUL-terminated. May be
+ *                        NULL, in which case it is not returned.
+ *  @param[in]  capacity  size of the buffer in characters; must be >= 1
+ *  @return TENON_ERR_ARG     capacity is below 1, and report is not NULL
+ *  @return TENON_ERR_MEMORY  there is not enough memory for the report
+ */
 TENON_EXTERN TenonErrorCode TenonGetLastErrorReport(char* report, int capacity) TENON_NOEXCEPT;
 
-/** @brief Adds a caller's place to the record of the error `code`. Not collective.
+/** @brief Adds the location of a caller to the record of an error. Not collective.
  *
- *  TenonCall() does this; call it where a macro is of no use. Does nothing if `code` is
- *  TENON_SUCCESS or is not the last error of this thread.
+ *  TenonCall() does this; call the function where a macro cannot be used. It has no effect if code
+ *  is TENON_SUCCESS or not the last error of this thread.
  *
+ *  @param[in] function  name of the calling function
+ *  @param[in] file      source file
+ *  @param[in] line      line
+ *  @param[in] code      error code
  *  @return code
  */
 TENON_EXTERN TenonErrorCode TenonAddFrame(const char* function, const char* file, int line,
                                           TenonErrorCode code) TENON_NOEXCEPT;
 
-/** @brief Makes `handler` the current error handler of the process. Not collective.
- *
- *  @param[in] handler  TenonPrintErrorHandler, TenonReturnErrorHandler or one of the caller's
- *  @param[in] context  handed to the handler
- *  @return TENON_ERR_NULL if handler is NULL
- */
+/** @brief Sets the error handler of the process. Not collective.
+ *  @param[in] handler  TenonPrintErrorHandler, TenonReturnErrorHandler or a user function
+ *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
+ *  @return TENON_ERR_NULL  handler is NULL
+ *  @see    TenonPopErrorHandler() */
 TENON_EXTERN TenonErrorCode TenonPushErrorHandler(TenonErrorHandler handler,
                                                   void* context) TENON_NOEXCEPT;
 
-/** @brief Removes the handler pushed last. Not collective.
- *  @return TENON_ERR_STATE if none was pushed */
+/** @brief Removes the error handler that was pushed last. Not collective.
+ *  @return TENON_ERR_STATE  no handler was pushed */
 TENON_EXTERN TenonErrorCode TenonPopErrorHandler(void) TENON_NOEXCEPT;
 
-/** @brief The default handler: prints the error on standard error, in at most eight lines, and for
- *         an error that all ranks agree on from one rank only. Its context is not used. */
+/** @brief Prints an error on standard error; the default error handler.
+ *
+ *  Prints at most eight lines per error, and an error common to all ranks on one rank only. The
+ *  context is not used.
+ */
 TENON_EXTERN void TenonPrintErrorHandler(TenonErrorCode code, int level, const char* message,
                                          const char* function, const char* file, int line,
                                          void* context) TENON_NOEXCEPT;
 
-/** @brief The silent handler: the code that the call returns is all that the caller gets. */
+/** @brief Does nothing; the silent error handler. The error code is only returned. */
 TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const char* message,
                                           const char* function, const char* file, int line,
                                           void* context) TENON_NOEXCEPT;
 
-/** @brief Replaces what happens to an error in Apply that other ranks do not know of.
- *         Not collective.
+/** @brief Sets the handler of fatal errors. Not collective.
  *
- *  By default such an error is printed and the program aborted, since the other ranks would wait
- *  for this one for ever. If `handler` returns, the failing call returns its code.
+ *  An error is fatal if other ranks do not know of it, as in TenonLayerApply() on more than one
+ *  rank. By default it is printed and the program is aborted, since the other ranks would wait
+ *  forever. If the handler returns, the failed call returns its error code.
  *
- *  @param[in] handler  NULL restores the default
- *  @param[in] context  handed to the handler
+ *  @param[in] handler  user function. May be NULL, in which case the default is restored.
+ *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
  */
 TENON_EXTERN TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler,
                                                       void* context) TENON_NOEXCEPT;
 
-/** @brief Ends the program: on all ranks, through MPI_Abort, while MPI runs. Does not return. */
+/** @brief Ends the program on all ranks, by MPI_Abort() if MPI is running. Does not return. */
 TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
 
-/** @brief Tells where the next call of this thread comes from, so that an error which ends the
- *         program within that call can show the line. TenonCall() and TenonCallAbort() do this; the
- *         strings must live as long as the program. Not collective. */
+/** @brief Records the location of the next call of this thread. Not collective.
+ *
+ *  A fatal error in that call can then show the location. TenonCall() and TenonCallAbort() do this.
+ *  The strings must stay valid until the program ends.
+ */
 TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int line) TENON_NOEXCEPT;
 
-/** In a function that returns a TenonErrorCode: calls, and if the call failed adds the place of
- *  this line to the record and returns the code. */
+/** @brief Makes a call and, if it fails, adds this location to the record and returns the code.
+ *
+ *  For use in functions that return a TenonErrorCode.
+ */
 #define TenonCall(call)                                                                            \
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
@@ -145,7 +171,10 @@ TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int li
     }                                                                                              \
   } while (0)
 
-/** The same for main() and others that cannot return a code: ends the program. */
+/** @brief Makes a call and, if it fails, ends the program with TenonAbort().
+ *
+ *  For use in main() and other functions that cannot return a TenonErrorCode.
+ */
 #define TenonCallAbort(call)                                                                       \
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \

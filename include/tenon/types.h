@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Integer types, data types, memory spaces and handles.
- */
+ *  @brief Integer types, data types, memory spaces and handles. */
 #ifndef TENON_TYPES_H
 #define TENON_TYPES_H
 
@@ -9,14 +8,14 @@
 
 #include <stdint.h>
 
-/** Sizes and global indices. */
+/** @brief Integer type of sizes and global indices. */
 typedef int64_t TenonInt;
 
-/** Booleans are ints: TENON_FALSE or TENON_TRUE. */
+/** @brief Boolean: TENON_FALSE or TENON_TRUE. */
 typedef int TenonBool;
 enum { TENON_FALSE = 0, TENON_TRUE = 1 };
 
-/** Element type of a tensor. Integers are data only (labels): they are moved, never differentiated.
+/** @brief Element type of a tensor. Integer tensors hold data (labels) and are not differentiated.
  */
 typedef enum TenonDataType TENON_ENUM_INT {
   TENON_FLOAT32 = 0,
@@ -25,7 +24,7 @@ typedef enum TenonDataType TENON_ENUM_INT {
   TENON_DATATYPE_MAX_ = 0x7fff
 } TenonDataType;
 
-/** Where a tensor's local array lies. */
+/** @brief Memory space of a tensor's local array. */
 typedef enum TenonMemorySpace TENON_ENUM_INT {
   TENON_MEMORY_HOST = 0,
   TENON_MEMORY_SPACE_MAX_ = 0x7fff
@@ -33,16 +32,17 @@ typedef enum TenonMemorySpace TENON_ENUM_INT {
 
 /** @name Handles: opaque and reference-counted */
 /**@{*/
-typedef struct TenonPartition_s* TenonPartition; /**< processes arranged as a Cartesian mesh */
-typedef struct TenonLayout_s* TenonLayout;       /**< how a tensor lies on a partition */
-typedef struct TenonDTensor_s* TenonDTensor;     /**< a distributed tensor */
-typedef struct TenonLinearOp_s* TenonLinearOp;   /**< a linear map between distributed tensors */
-typedef struct TenonLayer_s* TenonLayer;         /**< a differentiable map with parameters */
-typedef struct TenonMachine_s* TenonMachine; /**< levels of devices and the links between them */
-typedef struct TenonOptimizer_s* TenonOptimizer;         /**< steps the parameters of a layer */
-typedef struct TenonDataset_s* TenonDataset;             /**< labelled samples in batches */
+typedef struct TenonPartition_s* TenonPartition; /**< Cartesian process grid */
+typedef struct TenonLayout_s* TenonLayout;       /**< distribution of a tensor */
+typedef struct TenonDTensor_s* TenonDTensor;     /**< distributed tensor */
+typedef struct TenonLinearOp_s* TenonLinearOp;   /**< linear map between distributed tensors */
+typedef struct TenonLayer_s* TenonLayer;         /**< differentiable map with parameters */
+typedef struct TenonMachine_s* TenonMachine;     /**< levels of devices, and links between them */
+typedef struct TenonOptimizer_s* TenonOptimizer; /**< updates the parameters of a layer */
+typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
 typedef struct TenonPlacementList_s* TenonPlacementList; /**< placements of a job on a system */
-typedef struct TenonReductionPrograms_s* TenonReductionPrograms; /**< ways to sum on a system */
+typedef struct TenonReductionPrograms_s*
+    TenonReductionPrograms; /**< multi-step reductions on a system */
 /**@}*/
 
 #endif
