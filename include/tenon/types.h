@@ -41,8 +41,7 @@ typedef struct TenonMachine_s* TenonMachine;     /**< levels of devices, and lin
 typedef struct TenonOptimizer_s* TenonOptimizer; /**< updates the parameters of a layer */
 typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
 typedef struct TenonPlacementList_s* TenonPlacementList; /**< placements of a job on a system */
-typedef struct TenonReductionPrograms_s*
-    TenonReductionPrograms; /**< multi-step reductions on a system */
+typedef struct TenonReductionPrograms_s* TenonReductionPrograms; /**< multi-step reductions */
 /**@}*/
 
 #endif
