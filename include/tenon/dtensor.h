@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonDTensor: a distributed tensor, that is a layout, a data type and an array per rank.
+ *  @brief TenonDTensor: a distributed tensor, consisting of a layout, a data type and one local
+ *         array per rank.
  *
- *  A rank's array covers its box in the layout, margin included. It is the library's, allocated and
- *  zeroed at its first use, or the caller's, used in place without a copy. Strides count elements,
- *  not bytes, one for each tensor dimension in the tensor's order. So a Fortran array, whose first
- *  index is the fastest, has the strides of its declaration from the last to the first: for REAL
- *  u(0:nx+1, 0:ny+1, nc) and a tensor of (channel, y, x), firstOwned is &u(1,1,1), strides are
- *  {(nx+2)(ny+2), nx+2, 1} and ghosts {0, 1, 1} on both sides. Any padding is a matter of strides;
- *  they may be negative, for an array that runs backwards. Layers need contiguous memory and copy an
- *  array that is not into their own on the way in and out; operators read and write any strides in
- *  place.
+ *  The local array of a rank covers its box in the layout, halo included. Tenon owns the array,
+ *  allocating and zeroing it at first use, or the tensor uses a user array in place, without a copy
+ *  (TenonDTensorPlaceArray()). Halo elements of a tensor are stored in the ghost cells of the user
+ *  array.
  *
- *  All calls return TENON_ERR_NULL for a NULL handle or address, TENON_ERR_HANDLE for a handle
- *  whose object is gone or of another class, and, while an array is lent
- *  (TenonDTensorGetArray()), TENON_ERR_STATE for what would read or change it.
+ *  Strides count elements, not bytes, one per tensor dimension, in the order of the tensor's
+ *  dimensions. A Fortran array, whose first index varies fastest, has the strides of its
+ *  declaration read from the last index to the first: for REAL u(0:nx+1, 0:ny+1, nc) and a tensor
+ *  of dimensions (channel, y, x), firstOwned is &u(1,1,1), the strides are {(nx+2)(ny+2), nx+2, 1},
+ *  and the ghost widths are {0, 1, 1} on both sides. Strides can describe any padding, and can be
+ *  negative for an array that is stored in reverse. Layers need contiguous memory and copy
+ *  non-contiguous arrays in and out; operators read and write arrays of any strides in place.
+ *
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL,
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class, and, between
+ *  TenonDTensorGetArray() and TenonDTensorRestoreArray(), TENON_ERR_STATE if they would read or
+ *  modify the tensor. Errors of collective calls are the same on all ranks.
  */
 #ifndef TENON_DTENSOR_H
 #define TENON_DTENSOR_H
@@ -22,70 +27,103 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** @brief A tensor of zeros. Collective on the layout.
+/** @brief Creates a tensor of zeros. Collective on the layout.
  *
- *  @param[in]  layout  set up
+ *  Its array is in memory that the ranks of a node share (-tenon_shared_memory), so that they can read
+ *  it in place.
+ *
+ *  @note A child process made by fork() shares that memory instead of getting a copy: each of the two
+ *        sees what the other writes. In a program that forks, to write data while it goes on or to let
+ *        the child compute, TenonDTensorSetPrivate() gives one tensor private memory, and
+ *        `-tenon_shared_memory 0` all of them. A user array is private unless it was shared with
+ *        TenonPartitionShareMemory().
+ *
+ *  @param[in]  layout  layout that is set up
  *  @param[in]  type    element type
- *  @param[out] x       to be given back with TenonDTensorDestroy()
- *  @return on all ranks TENON_ERR_DATATYPE for a value that is no data type, TENON_ERR_STATE if the
- *          layout is not set up, TENON_ERR_COLLECTIVE if ranks pass different arguments
+ *  @param[out] x       new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_DATATYPE    type is not a data type
+ *  @return TENON_ERR_STATE       the layout is not set up
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  */
 TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
                                                TenonDTensor* x) TENON_NOEXCEPT;
 
-/** @brief Makes the tensor use the caller's array from now on. Not collective.
+/** @brief Makes the tensor use a user array in place. Not collective.
  *
- *  The array must live until TenonDTensorResetArray(), another Place or the last Destroy. Nothing
- *  is copied: the tensor's value becomes what is in the array.
+ *  Nothing is copied: the value of the tensor becomes the content of the array. The array must stay
+ *  valid until TenonDTensorResetArray(), the next TenonDTensorPlaceArray(), or the destruction of
+ *  the tensor. If the call fails, the tensor keeps its previous array.
  *
  *  @param[in] x           tensor
- *  @param[in] firstOwned  the first cell of this rank's part, behind the ghosts; may be NULL where
- *                         the rank holds nothing
- *  @param[in] strides     [ndim] elements between neighbours in each dimension, negative too, and 0
- *                         in a constant array that repeats a cell; NULL: row-major over the owned
- *                         extents plus the ghosts
- *  @param[in] ghostsLow   [ndim] cells of the array before the part; NULL: none
- *  @param[in] ghostsHigh  [ndim] cells of the array after it; NULL: none
- *  @return TENON_ERR_SHAPE, naming the dimension, if the layout's margin is wider than the ghosts;
- *          TENON_ERR_ARG for negative ghosts, or a stride of 0 over several cells of an array that
- *          is not constant. The tensor then keeps the array it had.
+ *  @param[in] firstOwned  address of the first element of this rank's local block, after the ghost
+ *                         cells. May be NULL, in which case the rank must hold no elements.
+ *  @param[in] strides     [ndim] distance in elements between neighbours in each dimension; can be
+ *                         negative. May be NULL, in which case the array is row-major over the
+ *                         owned elements and the ghost cells.
+ *  @param[in] ghostsLow   [ndim] number of ghost cells before the local block; must be >= 0. May be
+ *                         NULL, in which case there are none.
+ *  @param[in] ghostsHigh  [ndim] number of ghost cells after the local block; must be >= 0. May be
+ *                         NULL, in which case there are none.
+ *  @return TENON_ERR_SHAPE  the halo of the layout is wider than the ghost cells; the message names
+ *                           the dimension
+ *  @return TENON_ERR_ARG    a ghost width is negative, or a stride is 0 over several elements
+ *  @return TENON_ERR_NULL   firstOwned is NULL, but this rank holds elements
+ *  @see    TenonDTensorPlaceArrayRead(), TenonDTensorPlaceArrays(), TenonPartitionShareMemory()
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned,
                                                    const TenonInt strides[],
                                                    const TenonInt ghostsLow[],
                                                    const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
 
-/** @brief TenonDTensorPlaceArray() for a constant array: every call that would write it fails with
- *         TENON_ERR_STATE. Not collective. */
+/** @brief Makes the tensor use a constant user array in place. Not collective.
+ *
+ *  Calls that would modify the tensor return TENON_ERR_STATE. A stride of 0 repeats an element
+ *  along a dimension. See TenonDTensorPlaceArray() for the lifetime of the array and the other
+ *  errors.
+ *
+ *  @param[in] x           tensor
+ *  @param[in] firstOwned  address of the first element of the local block. May be NULL, in which
+ *                         case the rank must hold no elements.
+ *  @param[in] strides     [ndim] distance in elements between neighbours in each dimension. May be
+ *                         NULL, in which case the array is row-major over the owned elements and
+ *                         the ghost cells.
+ *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
+ *                         block; must be >= 0. May be NULL, in which case there are none.
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                                        const TenonInt strides[],
                                                        const TenonInt ghostsLow[],
                                                        const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
 
-/** @brief Says that the caller keeps the tensor in one array for each index of a dimension, as solvers
- *         keep species or components. Not collective.
+/** @brief Associates one user array with each index of a dimension. Not collective.
  *
- *  Kernels want one strided block. So this wraps nothing: the tensor works on an array of the
- *  library's, and values pass between it and the caller's arrays by TenonDTensorGatherArrays() and
- *  TenonDTensorScatterArrays() alone, each of which copies this rank's box once. Arrays that lie at
- *  even distances in one block need no copies: give their distance as the stride of the dimension
- *  to TenonDTensorPlaceArray(). TenonDTensorView() says which of the two holds.
+ *  For fields stored as separate arrays, such as species or velocity components. The tensor works
+ *  on an array owned by Tenon; TenonDTensorGatherArrays() and TenonDTensorScatterArrays() copy
+ *  between it and the user arrays, once per call. The tensor keeps its value until the first
+ *  gather. If the call fails, the tensor keeps its previous array.
  *
- *  The tensor keeps its value until the first gather. A layer copies what it must keep for its
- *  adjoint, so that gathering the next step's values between Apply and its adjoint is right.
+ *  Arrays at equal spacing in one block need no copies: pass their spacing as the stride of the
+ *  dimension to TenonDTensorPlaceArray(). TenonDTensorView() shows which of the two is in use.
  *
  *  @param[in] x           tensor
- *  @param[in] dim         dimension that counts the arrays
- *  @param[in] count       the indices of `dim` that this rank holds
- *  @param[in] firstOwned  [count] the first owned cell of each, in order; they live as long as for
- *                         TenonDTensorPlaceArray()
- *  @param[in] strides     [ndim] as there, the same for all arrays; NULL: row-major over the owned
- *                         extents of the other dimensions plus the ghosts
- *  @param[in] ghostsLow   [ndim] as there
- *  @param[in] ghostsHigh  [ndim] as there; strides and ghosts of `dim` are not looked at
- *  @return TENON_ERR_ARG if there is no such dimension or ghosts are negative; TENON_ERR_SHAPE for
- *          another count, ghosts narrower than the layout's margin, or a margin in `dim`;
- *          TENON_ERR_NULL for an array that is NULL. The tensor then keeps the array it had.
+ *  @param[in] dim         dimension that the arrays enumerate
+ *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
+ *                         holds
+ *  @param[in] firstOwned  [count] address of the first owned element of each array, in order of the
+ *                         index; none may be NULL if this rank holds elements. The arrays must stay
+ *                         valid as in TenonDTensorPlaceArray().
+ *  @param[in] strides     [ndim] distance in elements between neighbours, the same for all arrays;
+ *                         the entry of dim is ignored. May be NULL, in which case each array is
+ *                         row-major over the owned elements and the ghost cells of the other
+ *                         dimensions.
+ *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
+ *                         block; must be >= 0. May be NULL, in which case there are none.
+ *  @return TENON_ERR_ARG    there is no such dimension, or a ghost width is negative
+ *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, or dim has
+ *                           a halo
+ *  @return TENON_ERR_NULL   an array is NULL, but this rank holds elements of it
+ *  @note   Layers copy the input that they save for the adjoint, so new values can be gathered
+ *          between TenonLayerApply() and its adjoint.
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count,
                                                     void* const firstOwned[],
@@ -93,181 +131,257 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int
                                                     const TenonInt ghostsLow[],
                                                     const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
 
-/** @brief TenonDTensorPlaceArrays() for constant arrays: they can be gathered, but neither scattered
- *         nor the tensor written otherwise. Not collective. */
+/** @brief Associates constant user arrays with the indices of a dimension. Not collective.
+ *
+ *  The arrays can be gathered, but neither scattered nor modified otherwise. See
+ *  TenonDTensorPlaceArrays() for the errors.
+ *
+ *  @param[in] x           tensor
+ *  @param[in] dim         dimension that the arrays enumerate
+ *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
+ *                         holds
+ *  @param[in] firstOwned  [count] address of the first owned element of each array
+ *  @param[in] strides     [ndim] distance in elements between neighbours. May be NULL, in which
+ *                         case each array is row-major over the owned elements and the ghost cells
+ *                         of the other dimensions.
+ *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
+ *                         block; must be >= 0. May be NULL, in which case there are none.
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
                                                         const void* const firstOwned[],
                                                         const TenonInt strides[],
                                                         const TenonInt ghostsLow[],
                                                         const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
 
-/** @brief Copies the caller's arrays into the tensor: this rank's box, margin included.
- *         Not collective.
- *  @return TENON_ERR_STATE without TenonDTensorPlaceArrays() */
+/** @brief Copies the user arrays into the tensor, halo included. Not collective.
+ *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays() */
 TENON_EXTERN TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Copies the tensor into the caller's arrays: this rank's box, margin included, and no other
- *         cell. Not collective.
- *  @return TENON_ERR_STATE without TenonDTensorPlaceArrays() or if the arrays are constant */
+/** @brief Copies the tensor into the user arrays, halo included. Not collective.
+ *
+ *  Only elements of this rank's box are written.
+ *
+ *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays(), or they are constant
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Back to the library's own array, with the value it had. Not collective. */
+/** @brief Returns to the array owned by Tenon, with the value that it holds. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Lends the array for reading and writing, until TenonDTensorRestoreArray().
- *         Not collective.
+/** @brief Selects private or shared memory for the array owned by Tenon. Not collective.
+ *
+ *  The values stay, the address changes. A child process made by fork() gets a copy of a private array
+ *  as it is at that moment. The other ranks of the node cannot read a private array in place: data that
+ *  they receive from it is packed, with bitwise identical results. A tensor that wraps a user array
+ *  remembers the choice for TenonDTensorResetArray().
+ *
+ *  @param[in] x          tensor
+ *  @param[in] isPrivate  TENON_TRUE: private; TENON_FALSE (the default): shared with the ranks of the
+ *                        node if there is room
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x,
+                                                   TenonBool isPrivate) TENON_NOEXCEPT;
+
+/** @brief Returns the local array for reading and writing. Not collective.
+ *
+ *  No other call can use the tensor until TenonDTensorRestoreArray().
  *
  *  @param[in]  x      tensor
- *  @param[in]  type   what the caller takes the elements for
- *  @param[out] array  first cell of this rank's box, margin included; NULL where the rank holds
- *                     nothing. Strides: TenonDTensorGetStrides().
- *  @return TENON_ERR_DATATYPE if the tensor's elements are of another type, TENON_ERR_STATE if the
- *          array is lent already or constant
+ *  @param[in]  type   element type that the caller expects
+ *  @param[out] array  address of the first element of this rank's box, halo included; NULL if the
+ *                     rank holds no elements
+ *  @return TENON_ERR_DATATYPE  the tensor has another element type
+ *  @return TENON_ERR_STATE     the array is in use already, or is constant
+ *  @see    TenonDTensorGetStrides(), TenonDTensorGetBox()
  */
 TENON_EXTERN TenonErrorCode TenonDTensorGetArray(TenonDTensor x, TenonDataType type,
                                                  void** array) TENON_NOEXCEPT;
 
-/** @brief Ends the loan of TenonDTensorGetArray(). Not collective.
- *
+/** @brief Ends the access begun by TenonDTensorGetArray(). Not collective.
  *  @param[in]     x      tensor
- *  @param[in,out] array  as it was lent; set to NULL
- *  @return TENON_ERR_STATE if the array is not lent for writing, TENON_ERR_ARG if it is another one
- */
+ *  @param[in,out] array  address from TenonDTensorGetArray(); set to NULL
+ *  @return TENON_ERR_STATE  the array was not obtained with TenonDTensorGetArray()
+ *  @return TENON_ERR_ARG    the address is another one */
 TENON_EXTERN TenonErrorCode TenonDTensorRestoreArray(TenonDTensor x, void** array) TENON_NOEXCEPT;
 
-/** @brief Lends the array for reading, until TenonDTensorRestoreArrayRead(). Not collective.
- *         Loans for reading may overlap. Parameters and errors as in TenonDTensorGetArray(). */
+/** @brief Returns the local array for reading. Not collective.
+ *
+ *  Several read accesses can be open at the same time; each ends with
+ *  TenonDTensorRestoreArrayRead().
+ *
+ *  @param[in]  x      tensor
+ *  @param[in]  type   element type that the caller expects
+ *  @param[out] array  address of the first element of this rank's box, halo included; NULL if the
+ *                     rank holds no elements
+ *  @return TENON_ERR_DATATYPE  the tensor has another element type
+ *  @return TENON_ERR_STATE     the array is in use for writing
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorGetArrayRead(TenonDTensor x, TenonDataType type,
                                                      const void** array) TENON_NOEXCEPT;
 
-/** @brief Ends a loan of TenonDTensorGetArrayRead(). Not collective.
- *  @return TENON_ERR_STATE if the array is not lent for reading, TENON_ERR_ARG if it is another */
+/** @brief Ends an access begun by TenonDTensorGetArrayRead(). Not collective.
+ *  @param[in]     x      tensor
+ *  @param[in,out] array  address from TenonDTensorGetArrayRead(); set to NULL
+ *  @return TENON_ERR_STATE  the array was not obtained with TenonDTensorGetArrayRead()
+ *  @return TENON_ERR_ARG    the address is another one */
 TENON_EXTERN TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x,
                                                          const void** array) TENON_NOEXCEPT;
 
-/** @brief Elements between neighbours of the array in each dimension. Not collective.
- *  @param[out] strides  [ndim] */
+/** @brief Returns the strides of the local array. Not collective.
+ *  @param[in]  x        tensor
+ *  @param[out] strides  [ndim] distance in elements between neighbours in each dimension */
 TENON_EXTERN TenonErrorCode TenonDTensorGetStrides(TenonDTensor x,
                                                    TenonInt strides[]) TENON_NOEXCEPT;
 
-/** @brief The tensor's layout. Not collective.
- *  @param[out] layout  a new handle, to be given back with TenonLayoutDestroy() */
+/** @brief Returns the layout of the tensor. Not collective.
+ *  @param[in]  x       tensor
+ *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy() */
 TENON_EXTERN TenonErrorCode TenonDTensorGetLayout(TenonDTensor x,
                                                   TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief The element type. Not collective. */
+/** @brief Returns the element type of the tensor. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorGetDataType(TenonDTensor x,
                                                     TenonDataType* type) TENON_NOEXCEPT;
 
-/** @brief This rank's box, margin included. Not collective.
- *
- *  @param[out] low   [ndim] first cell
- *  @param[out] high  [ndim] one past the last; where the rank holds nothing, low and high are 0
- */
+/** @brief Returns the box of this rank, halo included. Not collective.
+ *  @param[in]  x     tensor
+ *  @param[out] low   [ndim] first index in each dimension
+ *  @param[out] high  [ndim] one past the last index; low and high are 0 if the rank holds no
+ *                    elements */
 TENON_EXTERN TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[],
                                                TenonInt high[]) TENON_NOEXCEPT;
 
-/** @brief The number of cells of this rank's box. Not collective. */
+/** @brief Returns the number of elements in this rank's box. Not collective. */
 TENON_EXTERN TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x,
                                                      TenonInt* cells) TENON_NOEXCEPT;
 
 /** @name Arithmetic
  *
- *  On the local arrays, margins included. Not collective, to be called on all ranks. x and y are two
- *  tensors of equal layouts; one may be float32 and the other float64. Errors: TENON_ERR_SHAPE,
- *  TENON_ERR_LAYOUT or TENON_ERR_DATATYPE if they do not fit, TENON_ERR_ARG if they are the same or
- *  live on different communicators, TENON_ERR_STATE if y is constant or lent.
+ *  These calls work on the local arrays, halos included. x and y must be different tensors of the
+ *  same layout; one can be float32 and the other float64. They return TENON_ERR_SHAPE,
+ *  TENON_ERR_LAYOUT or TENON_ERR_DATATYPE if x and y do not match, TENON_ERR_ARG if they are the
+ *  same tensor or have different communicators, and TENON_ERR_STATE if the tensor to be modified is
+ *  constant or its array is in use.
  */
 /**@{*/
 
-/** @brief y <- x. */
+/** @brief Copies a tensor: y <- x. Local; call on all ranks. */
 TENON_EXTERN TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief y <- alpha x + beta y. With beta = 0 the old value of y is not read.
- *  @return also TENON_ERR_DATATYPE for a broken factor of integers */
+/** @brief Computes y <- alpha x + beta y. Local; call on all ranks.
+ *  @param[in]     alpha  factor of x; the same on all ranks
+ *  @param[in]     x      tensor
+ *  @param[in]     beta   factor of y; if it is 0, the old value of y is not read
+ *  @param[in,out] y      tensor of the same layout
+ *  @return TENON_ERR_DATATYPE  alpha or beta is not an integer, for integer tensors */
 TENON_EXTERN TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, double beta,
                                               TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief x <- factor x. With factor = 0 the old value of x is not read.
- *  @return TENON_ERR_DATATYPE for a broken factor of integers */
+/** @brief Scales a tensor: x <- factor x. Local; call on all ranks.
+ *  @param[in,out] x       tensor
+ *  @param[in]     factor  factor; if it is 0, the old value of x is not read
+ *  @return TENON_ERR_DATATYPE  factor is not an integer, for an integer tensor */
 TENON_EXTERN TenonErrorCode TenonDTensorScale(TenonDTensor x, double factor) TENON_NOEXCEPT;
 /**@}*/
 
-/** @brief Gives every element one value. Not collective, to be called on all ranks.
+/** @brief Sets every element to one value. Local; call on all ranks.
  *
- *  As in all fills the tensor is valid afterwards, whatever its layout: copies and margins agree,
- *  and where the layout holds addends one carries the value and the others are zero. For integer
- *  tensors the value is rounded.
+ *  The result is a valid tensor in any layout: copies and halo elements agree, and of partial sums
+ *  (P) one carries the value and the others are zero. The same holds for the other fill calls
+ *  except TenonDTensorFillTest().
+ *
+ *  @param[out] x      tensor
+ *  @param[in]  value  value of every element; rounded for an integer tensor
+ *  @return TENON_ERR_STATE  the tensor is constant or its array is in use
  */
 TENON_EXTERN TenonErrorCode TenonDTensorFillConstant(TenonDTensor x, double value) TENON_NOEXCEPT;
 
-/** @brief Random numbers, uniform in [low, high). Not collective, to be called on all ranks.
+/** @brief Fills with random numbers, uniform in [low, high). Local; call on all ranks.
  *
- *  The number of an element is a function of seed, stream and the element's global index alone
+ *  Each number is a function of seed, stream and the global index of the element only
  *  (Philox4x32-10: Salmon, Moraes, Dror and Shaw, SC 2011), so it does not depend on layout or
  *  number of ranks.
  *
- *  @param[in] x       tensor
- *  @param[in] seed    any number; the same on all ranks
- *  @param[in] stream  tells tensors with the same seed apart
- *  @param[in] low     least value
- *  @param[in] high    upper bound
+ *  @param[out] x       tensor
+ *  @param[in]  seed    random seed; any number, the same on all ranks
+ *  @param[in]  stream  stream number, which distinguishes tensors filled with the same seed
+ *  @param[in]  low     lower bound
+ *  @param[in]  high    upper bound
+ *  @return TENON_ERR_STATE  the tensor is constant or its array is in use
  */
 TENON_EXTERN TenonErrorCode TenonDTensorFillUniform(TenonDTensor x, TenonInt seed, TenonInt stream,
                                                     double low, double high) TENON_NOEXCEPT;
 
-/** @brief Random numbers, normal with the given mean and standard deviation.
- *         As TenonDTensorFillUniform().
- *  @return also TENON_ERR_ARG for a negative deviation */
+/** @brief Fills with normally distributed random numbers. Local; call on all ranks.
+ *  @param[out] x          tensor
+ *  @param[in]  seed, stream  random seed and stream number, see TenonDTensorFillUniform()
+ *  @param[in]  mean       mean
+ *  @param[in]  deviation  standard deviation; must be >= 0
+ *  @return TENON_ERR_ARG    the deviation is negative
+ *  @return TENON_ERR_STATE  the tensor is constant or its array is in use
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt stream,
                                                    double mean, double deviation) TENON_NOEXCEPT;
 
-/** @brief Independent numbers in every cell of every rank, copies, addends and margins included:
- *         no valid tensor, but raw memory for tests of operators. Not collective.
+/** @brief Fills every local array with independent random numbers. Not collective.
  *
- *  @param[in] x         tensor
- *  @param[in] seed      any number
- *  @param[in] integers  TENON_TRUE: integers from -8 to 7; TENON_FALSE: uniform in [-1, 1)
+ *  Copies, partial sums and halo elements differ, so the result is not a valid tensor, but raw
+ *  memory for tests of operators.
+ *
+ *  @param[out] x         tensor
+ *  @param[in]  seed      random seed
+ *  @param[in]  integers  TENON_TRUE for integers from -8 to 7, TENON_FALSE for uniform numbers in
+ *                        [-1, 1)
  */
 TENON_EXTERN TenonErrorCode TenonDTensorFillTest(TenonDTensor x, TenonInt seed,
                                                  TenonBool integers) TENON_NOEXCEPT;
 
-/** @brief The Euclidean norm of the tensor's value; a copy counts once. Collective on the tensor.
+/** @brief Computes the Euclidean norm. Collective on the tensor.
  *
- *  Like all sums of the library: local sums run pairwise in double, the ranks' sums are added in
- *  rank order, so that every rank gets the same bits.
+ *  Each element counts once, however many copies there are. As in all sums of Tenon, local sums are
+ *  computed pairwise in double precision and added in rank order, so the result is bitwise
+ *  identical on all ranks.
  *
- *  @param[out] norm  the same on all ranks
- *  @return on all ranks TENON_ERR_SUPPORT if the layout holds addends (convert the tensor first),
- *          TENON_ERR_DATATYPE for integers
+ *  @param[in]  x     tensor
+ *  @param[out] norm  norm, the same on all ranks
+ *  @return TENON_ERR_SUPPORT   the layout holds partial sums; reduce the tensor first, for example
+ *                              with TenonLinearOpCreateAllReduce()
+ *  @return TENON_ERR_DATATYPE  the tensor has integer elements
  */
 TENON_EXTERN TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* norm) TENON_NOEXCEPT;
 
-/** @brief The pairing of a tensor with one in the dual layout: the sum over all ranks of local dot
- *         products. Collective on the tensors.
+/** @brief Computes the pairing of a tensor with one in the dual layout. Collective on x and y.
+ *
+ *  The pairing is the sum over all ranks of the dot products of the local arrays.
  *
  *  @param[in]  x        tensor
- *  @param[in]  y        tensor in the dual of x's layout, of the same data type
- *  @param[out] pairing  the same on all ranks
- *  @return on all ranks TENON_ERR_LAYOUT, TENON_ERR_SHAPE or TENON_ERR_DATATYPE if y does not fit x
+ *  @param[in]  y        tensor in the dual of the layout of x (TenonLayoutGetDual()), of the same
+ *                       data type
+ *  @param[out] pairing  pairing, the same on all ranks
+ *  @return TENON_ERR_SHAPE     the shapes of x and y differ
+ *  @return TENON_ERR_LAYOUT    the layout of y is not the dual of the layout of x
+ *  @return TENON_ERR_DATATYPE  the data types differ, or are integer
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y,
                                                 double* pairing) TENON_NOEXCEPT;
 
-/** @brief The largest absolute value of any cell on any rank; not a number if there is one such.
- *         Collective on the tensor.
- *
- *  @param[out] value  the same on all ranks
- *  @return on all ranks TENON_ERR_DATATYPE for integers
- */
+/** @brief Computes the largest absolute value of any local element. Collective on the tensor.
+ *  @param[in]  x      tensor
+ *  @param[out] value  largest absolute value, the same on all ranks; NaN if there is one on any
+ *                     rank
+ *  @return TENON_ERR_DATATYPE  the tensor has integer elements, on all ranks */
 TENON_EXTERN TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) TENON_NOEXCEPT;
 
-/** @brief Prints name, layout, data type and memory, on rank 0 of its communicator.
- *         Not collective. */
+/** @brief Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorView(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL.
- *         A caller's array is left alone. */
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *
+ *  A user array is left as it is.
+ *
+ *  @param[in,out] x  address of the handle, which may hold NULL
+ */
 TENON_EXTERN TenonErrorCode TenonDTensorDestroy(TenonDTensor* x) TENON_NOEXCEPT;
 
 #endif

@@ -16,23 +16,23 @@
 #define TENON_ERROR_TABLE(X)                                                                       \
   X(SUCCESS, 0, "no error")                                                                        \
   X(ERR_NULL, 1, "a required pointer or handle is NULL")                                           \
-  X(ERR_HANDLE, 2, "not a live handle of the expected class")                                      \
+  X(ERR_HANDLE, 2, "not a valid handle of the expected class")                                     \
   X(ERR_ARG, 3, "an argument is out of range")                                                     \
-  X(ERR_STATE, 4, "the call comes too early or too late in the object's life")                     \
-  X(ERR_SHAPE, 5, "shapes do not fit")                                                             \
-  X(ERR_LAYOUT, 6, "layouts do not fit")                                                           \
-  X(ERR_DATATYPE, 7, "data types do not fit")                                                      \
+  X(ERR_STATE, 4, "object in the wrong state for this call")                                       \
+  X(ERR_SHAPE, 5, "incompatible shapes")                                                           \
+  X(ERR_LAYOUT, 6, "incompatible layouts")                                                         \
+  X(ERR_DATATYPE, 7, "incompatible data types")                                                    \
   X(ERR_TYPE, 8, "unknown type name")                                                              \
   X(ERR_SUPPORT, 9, "not supported in this combination")                                           \
   X(ERR_OPTION, 10, "unknown or malformed option")                                                 \
-  X(ERR_COLLECTIVE, 11, "ranks disagree in a collective call")                                     \
+  X(ERR_COLLECTIVE, 11, "arguments differ between ranks")                                          \
   X(ERR_MEMORY, 64, "out of memory")                                                               \
   X(ERR_MPI, 65, "an MPI call failed")                                                             \
   X(ERR_FILE, 66, "a file cannot be opened, read or written")                                      \
-  X(ERR_FORMAT, 67, "a file is truncated or of a foreign format")                                  \
-  X(ERR_TIMEOUT, 68, "ranks did not arrive at a collective call")                                  \
+  X(ERR_FORMAT, 67, "a file is truncated or has the wrong format")                                 \
+  X(ERR_TIMEOUT, 68, "timed out waiting for other ranks")                                          \
   X(ERR_LIBRARY, 69, "a library that Tenon uses reported a failure")                               \
-  X(ERR_INTERNAL, 127, "a fault inside Tenon; please report it")
+  X(ERR_INTERNAL, 127, "internal error in Tenon; please report it")
 
 /** What every call returns: TENON_SUCCESS or the kind of the failure. */
 typedef enum TenonErrorCode TENON_ENUM_INT {
@@ -58,7 +58,7 @@ typedef enum TenonErrorCode TENON_ENUM_INT {
 typedef void (*TenonErrorHandler)(TenonErrorCode code, int level, const char* message,
                                   const char* function, const char* file, int line, void* context);
 
-/** @brief The sentence that belongs to a code ("shapes do not fit"). Not collective. Never NULL. */
+/** @brief The sentence that belongs to a code ("incompatible shapes"). Not collective. Never NULL. */
 TENON_EXTERN const char* TenonErrorString(TenonErrorCode code) TENON_NOEXCEPT;
 
 /** @brief The name of a code ("TENON_ERR_SHAPE"). Not collective. Never NULL. */

@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Beginning and end of the library's life in a process, and what it was built from.
+ *  @brief Initialisation and finalisation of Tenon, version and build information.
+ *
+ *  **Threads.** Objects on distinct communicators can be used in distinct threads at the same time:
+ *  created, set up, applied, viewed and destroyed, and their communicators freed. The program must then
+ *  initialise MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads can take turns.
+ *  Below that level (Tenon requests MPI_THREAD_FUNNELED where it initialises MPI) all calls belong to the
+ *  thread that initialised MPI, and another thread that creates an object gets TENON_ERR_STATE. Objects
+ *  on one communicator belong to one thread at a time.
+ *
+ *  TenonInitialize() and TenonFinalize() are called by one thread while no other thread is inside Tenon.
+ *  Options, the stack of error handlers, registered types, the log and its stages belong to the process:
+ *  calls about them can run in any thread and apply to all. The record of the last error and the open log
+ *  events belong to each thread.
  */
 #ifndef TENON_INIT_H
 #define TENON_INIT_H
@@ -9,90 +21,104 @@
 #include <tenon/mpi.h>
 #include <tenon/types.h>
 
-/** @brief Initialises Tenon, and MPI (MPI_THREAD_FUNNELED) if nobody has.
- *         Collective on MPI_COMM_WORLD.
+/** @brief Initialises Tenon, and MPI (MPI_THREAD_FUNNELED) if needed. Collective on MPI_COMM_WORLD.
  *
- *  Counted: every call needs its TenonFinalize(), and only the first does something. It reads the
- *  options of the options file, of TENON_OPTIONS and of the command line, as <tenon/options.h>
- *  says. The command line is not changed.
- *
- *  @param[in,out] argc  address of main's argc, handed to MPI_Init_thread(); NULL: no command line
- *  @param[in,out] argv  address of main's argv; NULL: no command line
- *  @param[in]     help  printed above the options by -help and -tenon_help; NULL for none
- *  @return TENON_ERR_OPTION, on all ranks, for an unknown or malformed option; TENON_ERR_FILE if
- *          the options file cannot be read or the trace's file not be written; TENON_ERR_STATE if
- *          MPI was finalised already. After an error Tenon is not initialised.
+ *  Calls are counted: each needs its TenonFinalize(), and only the first has an effect. It reads
+ *  the options file, TENON_OPTIONS and the command line, see tenon/options.h. The command line is
+ *  not modified. After an error Tenon is not initialised.
  *
  *  If the program owns the command line and -help is on it, the call prints the help and may end the
  *  process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on its node
  *  would start more threads than there are CPUs for them.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
- *           -tenon_log_trace_events COUNT
+ *  -tenon_log_trace_events COUNT.
+ *
+ *  @param[in,out] argc  address of main's argc, passed to MPI_Init_thread(). May be NULL, in which
+ *                       case there is no command line.
+ *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command
+ *                       line.
+ *  @param[in]     help  text that -tenon_help prints above the options. May be NULL, in which case
+ *                       there is none.
+ *  @return TENON_ERR_OPTION  an option is unknown or malformed, on all ranks
+ *  @return TENON_ERR_FILE    the options file cannot be read, or the trace file cannot be written
+ *  @return TENON_ERR_STATE   MPI is already finalised
  */
 TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
                                             const char* help) TENON_NOEXCEPT;
 
-/** @brief TenonInitialize() on the ranks of `comm` alone. Collective on `comm`.
+/** @brief Initialises Tenon on the ranks of a communicator. Collective on comm.
  *
- *  The communicator serves set-up and final reports; objects live on the communicators that they
- *  are created with. It is duplicated, and may be freed after TenonFinalize() or before.
+ *  See TenonInitialize(). The communicator is used for initialisation and final reports; each
+ *  object has the communicator that it is created with. It is duplicated, and can be freed at any
+ *  time after this call.
  *
- *  @param[in] comm  of MPI, which must be running
- *  @return also TENON_ERR_STATE if MPI is not running, TENON_ERR_NULL for MPI_COMM_NULL
+ *  @param[in]     comm  communicator; MPI must be initialised
+ *  @param[in,out] argc  address of main's argc. May be NULL, in which case there is no command
+ *                       line.
+ *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command
+ *                       line.
+ *  @param[in]     help  text that -tenon_help prints above the options. May be NULL, in which case
+ *                       there is none.
+ *  @return TENON_ERR_STATE  MPI is not initialised, or already finalised
+ *  @return TENON_ERR_NULL   comm is MPI_COMM_NULL
  */
 TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
                                                     const char* help) TENON_NOEXCEPT;
 
-/** @brief Ends what one call of TenonInitialize() began. Collective on its communicator.
+/** @brief Finalises Tenon. Collective on the communicator of the initialisation.
  *
- *  The last call prints the log (-tenon_log_view), options that nobody asked for and objects whose
- *  handles were never destroyed, writes the trace (-tenon_log_trace), frees the library's communicators, and
- *  finalises MPI if Tenon initialised it. Objects that still live can then only be destroyed.
+ *  The last call prints the log (-tenon_log_view), unused options and objects whose handles were not
+ *  destroyed, writes the trace (-tenon_log_trace), frees Tenon's communicators, and finalises MPI
+ *  if Tenon initialised it. Remaining objects can then only be destroyed.
  *
- *  @return TENON_ERR_STATE if Tenon is not initialised; on all ranks, after all else is done,
- *          TENON_ERR_FILE if the trace could not be written
+ *  @return TENON_ERR_STATE  Tenon is not initialised
+ *  @return TENON_ERR_FILE   the trace could not be written, on all ranks; everything else is done
  */
 TENON_EXTERN TenonErrorCode TenonFinalize(void) TENON_NOEXCEPT;
 
-/** @brief Whether Tenon is initialised. Not collective; may be called at any time.
+/** @brief Returns whether Tenon is initialised. Not collective; can be called at any time.
  *  @param[out] initialized  TENON_TRUE or TENON_FALSE */
 TENON_EXTERN TenonErrorCode TenonInitialized(TenonBool* initialized) TENON_NOEXCEPT;
 
-/** @brief The C handle of a Fortran communicator. Not collective.
- *
- *  @param[in]  fcomm  an INTEGER of `use mpi`, or the MPI_VAL of `use mpi_f08`
- *  @param[out] comm   the same communicator
- */
+/** @brief Returns the C handle of a Fortran communicator. Not collective.
+ *  @param[in]  fcomm  INTEGER of `use mpi`, or MPI_VAL of `use mpi_f08`
+ *  @param[out] comm   the same communicator */
 TENON_EXTERN TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) TENON_NOEXCEPT;
 
-/** @brief The library's version. Not collective; may be called at any time.
- *         Each of the addresses may be NULL. */
+/** @brief Returns the version of the library. Not collective; can be called at any time.
+ *  @param[out] major  major version. May be NULL, in which case it is not returned.
+ *  @param[out] minor  minor version. May be NULL, in which case it is not returned.
+ *  @param[out] patch  patch version. May be NULL, in which case it is not returned. */
 TENON_EXTERN TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) TENON_NOEXCEPT;
 
-/** @brief The version as text ("0.1.0"). Not collective; may be called at any time.
- *
- *  @param[out] text      ends with 0
+/** @brief Returns the version as text ("0.1.0"). Not collective; can be called at any time.
+ *  @param[out] text      [capacity] version, NUL-terminated
  *  @param[in]  capacity  size of the buffer in characters
- *  @return TENON_ERR_ARG if the text does not fit
- */
+ *  @return TENON_ERR_ARG  the text does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonGetVersionString(char* text, int capacity) TENON_NOEXCEPT;
 
-/** @brief What the library was built with and runs on: lines "name: value" of version, compiler,
- *         build type, MPI, oneDNN, BLAS and its kernel, threads of these and of the library's own loops.
- *         Not collective; may be called at any time.
+/** @brief Returns build and run-time information. Not collective; can be called at any time.
  *
- *  @param[out] text      ends with 0; 2048 characters are enough
+ *  The text has lines "name: value" for version, compiler, build type, MPI, oneDNN, BLAS and its
+ *  kernel, and the threads of these and of Tenon's own loops.
+ *
+ *  @param[out] text      [capacity] information, NUL-terminated; 2048 characters are enough
  *  @param[in]  capacity  size of the buffer in characters
- *  @return TENON_ERR_ARG if the text does not fit
+ *  @return TENON_ERR_ARG  the text does not fit into the buffer
  */
 TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char* text, int capacity) TENON_NOEXCEPT;
 
-/** @brief What keeps this machine's arithmetic slow, and the cure: "" if nothing is known to.
+/** @brief Returns advice if arithmetic is known to be slow here. Not collective.
  *
- *  OpenBLAS picks its kernel by the processor's name, and for a processor younger than itself one
- *  that leaves most of the machine idle; this compares the kernel with what the processor can do.
- *  Not collective; may be called at any time. Parameters and errors as in TenonGetBuildInfo().
+ *  OpenBLAS selects its kernel by the name of the processor, and for a processor newer than itself
+ *  one that leaves most of the machine unused. This call compares the kernel with the capabilities
+ *  of the processor. It can be made at any time.
+ *
+ *  @param[out] text      [capacity] reason and remedy, NUL-terminated; "" if no problem is known;
+ *                        2048 characters are enough
+ *  @param[in]  capacity  size of the buffer in characters
+ *  @return TENON_ERR_ARG  the text does not fit into the buffer
  */
 TENON_EXTERN TenonErrorCode TenonGetPerformanceAdvice(char* text, int capacity) TENON_NOEXCEPT;
 

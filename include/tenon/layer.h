@@ -1,48 +1,65 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonLayer: a differentiable map between distributed tensors, with named parameters. The
- *         types of layers stand in tenon/layer_create.h and tenon/layer_network.h.
+ *  @brief TenonLayer: a differentiable map between distributed tensors, with named parameters.
+ *         Layer types are created in tenon/layer_create.h and tenon/layer_network.h.
  *
- *  Life: Create, Set..., TenonLayerSetFromOptions(), TenonLayerSetUp() with the layout of the
- *  input, then Apply, ApplyTangent, ApplyAdjoint, and Destroy. SetUp may be called for several
- *  layouts; the set-ups share the parameters, and the input's layout chooses among them.
+ *  Life cycle: create the layer, call its setters and TenonLayerSetFromOptions(), then
+ *  TenonLayerSetUp() with the layout of the input. After that call TenonLayerApply(),
+ *  TenonLayerApplyTangent() and TenonLayerApplyAdjoint() as often as needed, and finally
+ *  TenonLayerDestroy(). A layer can be set up for several input layouts: the configurations share
+ *  the parameters, and the layout of the input selects the configuration.
  *
- *  Distribution. A layer has signatures: for each axis of the mesh a letter that says how input,
- *  parameters and output lie along it so that the local kernel alone gives the right answer. For
- *  the affine layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o]:
+ *  Signatures. Along each axis of the process grid a layer has an index label. The label gives the
+ *  properties (see tenon/layout.h) of input, parameters and output for which the local kernel alone
+ *  computes the right result. Labels are the indices of the kernel, as in einsum. For the affine
+ *  layer y[n,o] = sum over i of x[n,i] W[o,i] + b[o]:
  *
- *    letter | x     | W     | b     | y     | also known as
- *    n      | S0    | B     | B     | S0    | data parallel
- *    o      | B     | S0    | S0    | S1    | model parallel
- *    i      | S1    | S1    | R     | P     | model parallel, the output is a sum to come
- *    B      | B     | B     | B     | B     | replicated
- *    R      | R     | R     | R     | R     | on the root
- *    P      | P     | B     | R     | P     | of a sum to come
+ *  | label | x   | W   | b   | y   | also known as                                                |
+ *  | ----- | --- | --- | --- | --- | ------------------------------------------------------------ |
+ *  | n     | S0  | B   | B   | S0  | data parallel                                                |
+ *  | o     | B   | S0  | S0  | S1  | model parallel, over the outputs                             |
+ *  | i     | S1  | S1  | R   | P   | model parallel, over the inputs; the output is a partial sum |
+ *  | B     | B   | B   | B   | B   | replicated                                                   |
+ *  | R     | R   | R   | R   | R   | stored only on the root process                              |
+ *  | P     | P   | B   | R   | P   | the input is already a partial sum                           |
  *
- *  Convolutions have the same letters, and d, h, w for a split of space (with halo exchange); with
- *  groups of channels g (x S1, W S0, b S0, y S1) in place of o and i;
- *  pooling n, c, d/h/w, B, R and, for averages, P; flatten n, c, B, R, P; functions of each
- *  element S0, S1, ..., B, R, and P where they are linear; sums and concatenations S0, S1, ..., B,
- *  R, P; cross-entropy n, c, B, R; mean squared error S0, S1, ..., B, R. Any letters may be mixed
- *  on several axes. Without a choice by TenonLayerSetSignature() or -tenon_[prefix_]signature a
- *  layer takes the first row of its table that fits the input as it lies, and the first row of all
- *  where none does; along a mesh axis of one process, where nothing can move, the row whose output
- *  keeps the input's property. The output's layout follows (TenonLayerCreateOutput()); whatever
- *  must be moved is moved inside Apply, and its adjoint inside ApplyAdjoint (Hewett and Grady
- *  2020, Section 4; Gholami et al. 2018).
+ *  The layer types have these labels:
  *
- *  Cotangents. The cotangent of a tensor lies in the dual layout (TenonLayoutGetDual()), in which B
- *  and P are exchanged: TenonLayerCreateCotangent() makes it. Parameter gradients accumulate until
- *  TenonLayerZeroGradients() or a step of an optimizer.
+ *  | layer                | labels                    | note                                    |
+ *  | -------------------- | ------------------------- | --------------------------------------- |
+ *  | affine               | n, o, i, B, R, P          | table above                             |
+ *  | convolution          | n, o, i, d, h, w, B, R, P | d, h, w split space (1-D w; 2-D h, w)   |
+ *  | grouped convolution  | n, g, d, h, w, B, R, P    | g splits groups: x S1, W S0, b S0, y S1 |
+ *  | pooling              | n, c, d, h, w, B, R, P    | c splits channels; P for averages only  |
+ *  | flatten              | n, c, B, R, P             |                                         |
+ *  | elementwise          | S0, S1, ..., B, R, P      | P for scale and identity only           |
+ *  | dropout, add, concat | S0, S1, ..., B, R, P      |                                         |
+ *  | cross-entropy        | n, c, B, R                | c splits the classes                    |
+ *  | mean squared error   | S0, S1, ..., B, R         |                                         |
  *
- *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
- *  whose object is gone or of another class. Creates and SetUp fail alike on all ranks, and return
- *  TENON_ERR_COLLECTIVE if ranks pass different arguments. Setters are not collective, but must be
- *  called alike on all ranks; after SetUp they return TENON_ERR_STATE. A setter that failed on any
- *  rank makes SetUp fail on all, unless it is called again with success.
+ *  Any labels can be combined on the axes of a process grid. TenonLayerSetSignature() or the option
+ *  signature selects them. By default, each axis gets the first label that accepts the input
+ *  without communication, or the first label of the layer if there is none; an axis of one process,
+ *  where no communication is possible, gets the first label whose output has the input's property.
+ *  The layout of the output follows from the signature, see TenonLayerCreateOutput().
+ *  TenonLayerApply() redistributes inputs and parameters as the signature requires, and
+ *  TenonLayerApplyAdjoint() applies the adjoint communication (Hewett and Grady 2020, Section 4;
+ *  Gholami et al. 2018).
  *
- *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer; slope and factor
- *  of functions of each element; boundary and boundary_constant of convolutions and poolings.
+ *  Cotangents. A cotangent such as dy is the gradient of the loss with respect to y, dL/dy, stored
+ *  in the dual layout of y (TenonLayoutGetDual()), in which B and P are exchanged.
+ *  TenonLayerCreateCotangent() creates it. Parameter gradients accumulate until
+ *  TenonLayerZeroGradients() or TenonOptimizerStep() clears them.
+ *
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Creation and TenonLayerSetUp()
+ *  fail with the same error on all ranks, and return TENON_ERR_COLLECTIVE if ranks pass different
+ *  arguments. Setters return TENON_ERR_STATE after TenonLayerSetUp(). If a setter fails on any
+ *  rank, TenonLayerSetUp() fails on all ranks, unless the setter is called again with success.
+ *
+ *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth and initializer for all
+ *  layers; slope and factor for elementwise functions; boundary and boundary_constant for
+ *  convolution and pooling; overlap for convolution.
  */
 #ifndef TENON_LAYER_H
 #define TENON_LAYER_H
@@ -52,316 +69,405 @@
 #include <tenon/mpi.h>
 #include <tenon/types.h>
 
-/** @name Settings, before SetUp */
+/** @name Settings, to be called before TenonLayerSetUp() */
 /**@{*/
 
-/** @brief Steps of the window of a convolution or pooling. Not collective.
- *  @param[in] stride  [spatial] at least 1
- *  @return TENON_ERR_ARG for a stride below 1; TENON_ERR_TYPE if the layer has no window */
+/** @brief Sets the stride of a convolution or pooling. Local; call on all ranks.
+ *  @param[in] layer   convolution or pooling layer
+ *  @param[in] stride  [spatial] stride in each spatial dimension; must be >= 1
+ *  @return TENON_ERR_ARG   a stride is below 1
+ *  @return TENON_ERR_TYPE  the layer is neither a convolution nor a pooling */
 TENON_EXTERN TenonErrorCode TenonLayerSetStride(TenonLayer layer,
                                                 const TenonInt stride[]) TENON_NOEXCEPT;
 
-/** @brief Distance of the window's cells. As TenonLayerSetStride(). */
+/** @brief Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
+ *  @param[in] layer     convolution or pooling layer
+ *  @param[in] dilation  [spatial] spacing in each spatial dimension; must be >= 1
+ *  @return TENON_ERR_ARG   a dilation is below 1
+ *  @return TENON_ERR_TYPE  the layer is neither a convolution nor a pooling */
 TENON_EXTERN TenonErrorCode TenonLayerSetDilation(TenonLayer layer,
                                                   const TenonInt dilation[]) TENON_NOEXCEPT;
 
-/** @brief Cells of padding before and after the domain: how far the windows may leave it.
- *         Not collective.
- *
- *  @param[in] layer  convolution or pooling
- *  @param[in] low    [spatial] negative: cells of the domain that the windows leave out
- *  @param[in] high   [spatial] likewise; NULL: as low
- *  @return TENON_ERR_TYPE if the layer has no window
+/** @brief Sets the padding of a convolution or pooling. Local; call on all ranks.
+ *  @param[in] layer  convolution or pooling layer
+ *  @param[in] low    [spatial] elements of padding before the domain; if negative, the number of
+ *                    elements of the domain that are skipped
+ *  @param[in] high   [spatial] elements of padding after the domain, likewise. May be NULL, in
+ *                    which case low is used.
+ *  @return TENON_ERR_TYPE  the layer is neither a convolution nor a pooling
+ *  @see    TenonLayerSetBoundary()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                                  const TenonInt high[]) TENON_NOEXCEPT;
 
-/** @brief What lies in the padding of a convolution or pooling; TENON_BOUNDARY_NONE by default.
- *         Not collective.
+/** @brief Sets the boundary modes, which give the padding its values. Local; call on all ranks.
  *
- *    none       padding of the kernel's: zero to a convolution, absent to a maximum and to
- *               TENON_POOLING_AVERAGE_EXCLUDE_PAD, zero but counted to
- *               TENON_POOLING_AVERAGE_INCLUDE_PAD
- *    zero       cells of value 0, for a maximum too
- *    periodic, reflect, replicate  copies of cells of the domain, see TenonBoundary; reflections
- *               bounce at both ends where the padding is wider than the domain
- *    values     what the caller supplies: see TenonLayerGetBoundaryLayout() and
- *               TenonLayerSetBoundaryConstant()
+ *  The default is TENON_BOUNDARY_NONE on all sides. Modes:
  *
- *  Each side of each dimension has its own mode, whether the dimension is split or not, and every
- *  process sees what one alone would see. A corner is outside in several dimensions, and each of
- *  them says where its own index goes: values before zero before copies. A dimension periodic on
- *  one side only is a ring that is opened at the other. Padding says how far the modes reach: in
- *  ceil mode the part of a last window beyond it stays absent. The adjoint adds what the copies
- *  collect to the cells that they are copies of.
+ *  - none: padding of the kernel: zero for a convolution; ignored by TENON_POOLING_MAX and
+ *    TENON_POOLING_AVERAGE_EXCLUDE_PAD; zero, but counted, for TENON_POOLING_AVERAGE_INCLUDE_PAD
+ *  - zero: 0, for maximum pooling too
+ *  - periodic, reflect, replicate: copies of elements of the domain, see TenonBoundary; reflection
+ *    continues at both ends if the padding is wider than the domain
+ *  - values: user-supplied, see TenonLayerGetBoundaryLayout() and TenonLayerSetBoundaryConstant()
  *
- *  The option -tenon_[prefix_]boundary says the same: "periodic" for all sides, "periodic,zero/none"
- *  for each dimension, or low and high side of it.
+ *  Each side of each dimension has its own mode, whether or not the dimension is split, and the
+ *  result does not depend on the number of ranks. In a corner, which is outside the domain in
+ *  several dimensions, values takes precedence over zero, and zero over copies. If only one side of
+ *  a dimension is periodic, the other side keeps its own mode. In ceil mode, the part of a last
+ *  window beyond the padding is ignored. The adjoint adds the cotangents of copied elements to the
+ *  elements that they are copies of.
  *
- *  @param[in] layer  convolution or pooling
- *  @param[in] low    [spatial] mode before the domain
- *  @param[in] high   [spatial] mode behind it; NULL: as low
- *  @return TENON_ERR_ARG for a value that is no mode; TENON_ERR_TYPE if the layer has no window
+ *  Option: -tenon_[prefix_]boundary, with one mode for all sides ("periodic"), or one per
+ *  dimension, or one for each side of a dimension ("periodic,zero/none").
+ *
+ *  @param[in] layer  convolution or pooling layer
+ *  @param[in] low    [spatial] boundary mode before the domain
+ *  @param[in] high   [spatial] boundary mode after the domain. May be NULL, in which case low is
+ *                    used.
+ *  @return TENON_ERR_ARG   a value is not a boundary mode
+ *  @return TENON_ERR_TYPE  the layer is neither a convolution nor a pooling
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[],
                                                   const TenonBoundary high[]) TENON_NOEXCEPT;
 
-/** @brief What lies beyond sides of the boundary mode values: one number for all of them, which is
- *         not differentiated. The layer then has one input. Not collective.
+/** @brief Sets one constant as value beyond sides of mode values. Local; call on all ranks.
  *
- *  For one that is differentiated leave this call out, and pass a tensor of shape [1] as second
- *  input. Option -tenon_[prefix_]boundary_constant.
+ *  The constant is not differentiated, and the layer has one input. For a differentiated number do
+ *  not make this call; pass a tensor of shape [1] as second input. Option:
+ *  -tenon_[prefix_]boundary_constant.
  *
- *  @param[in] layer  convolution or pooling
- *  @param[in] value  finite
- *  @return TENON_ERR_ARG if it is not; TENON_ERR_TYPE if the layer has no window
+ *  @param[in] layer  convolution or pooling layer
+ *  @param[in] value  boundary value; must be finite
+ *  @return TENON_ERR_ARG   value is not finite
+ *  @return TENON_ERR_TYPE  the layer is neither a convolution nor a pooling
+ *  @see    TenonLayerGetBoundaryLayout()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer,
                                                           double value) TENON_NOEXCEPT;
 
-/** @brief Groups of a convolution's channels, each convolved for itself; one by default.
- *         Not collective.
+/** @brief Sets the number of channel groups of a convolution. Local; call on all ranks.
  *
- *  The weight is then [outChannels, inChannels / groups, kernel...], and a mesh axis may split the
- *  channels between groups (letter g) instead of by o or i.
+ *  Each group is convolved independently; the default is 1. The weight then has shape [outChannels,
+ *  inChannels / groups, kernel...], and a grid axis can split the channels between groups (label g)
+ *  instead of by o or i.
  *
- *  @param[in] layer   convolution
- *  @param[in] groups  divides both numbers of channels
- *  @return TENON_ERR_TYPE if the layer is no convolution, TENON_ERR_ARG if it does not divide them
+ *  @param[in] layer   convolution layer
+ *  @param[in] groups  number of groups; must divide both numbers of channels
+ *  @return TENON_ERR_ARG   groups does not divide the numbers of channels
+ *  @return TENON_ERR_TYPE  the layer is not a convolution
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) TENON_NOEXCEPT;
 
-/** Whether a convolution computes while its halo travels. */
+/** @brief Overlap of a convolution's computation with its halo exchange. */
 typedef enum TenonOverlap TENON_ENUM_INT {
-  TENON_OVERLAP_AUTO = 0, /**< where that is predicted to take less time */
-  TENON_OVERLAP_ON = 1,
-  TENON_OVERLAP_OFF = 2,
+  TENON_OVERLAP_AUTO = 0, /**< on where it is predicted to be faster */
+  TENON_OVERLAP_ON = 1,   /**< always; see TenonLayerSetOverlap() */
+  TENON_OVERLAP_OFF = 2,  /**< never */
   TENON_OVERLAP_MAX_ = 0x7fff
 } TenonOverlap;
 
-/** @brief Whether a convolution computes what needs no halo while the halo travels, in Apply,
- *         ApplyTangent and ApplyAdjoint. TENON_OVERLAP_AUTO by default. Not collective.
+/** @brief Sets the overlap of computation and halo exchange. Local; call on all ranks.
  *
- *  The outputs near a part's sides are then computed apart, in strips, each one call of the kernel
- *  more; the rest reads the input where it lies, without the copy that a halo costs otherwise. So the
- *  input is kept for the adjoint as it is: it must not change before, as without a halo.
+ *  Outputs that need no halo are computed while the halo exchange is in flight, in evaluation,
+ *  tangent and adjoint. The default is TENON_OVERLAP_AUTO. Outputs near the sides of a local block
+ *  are computed separately, in strips, each of which costs one more call of the kernel; the others
+ *  read the input in place, without the copy that a halo otherwise needs. Option:
+ *  -tenon_[prefix_]overlap.
  *
- *  TENON_OVERLAP_ON is refused at SetUp (TENON_ERR_SUPPORT) where the input is converted by more than a
- *  halo exchange, and with the boundary mode values. Option: overlap.
- *
- *  @return TENON_ERR_TYPE if the layer is no convolution */
+ *  @param[in] layer    convolution layer
+ *  @param[in] overlap  overlap mode; TENON_OVERLAP_ON fails in TenonLayerSetUp() with
+ *                      TENON_ERR_SUPPORT if the input needs more than a halo exchange, or if a side
+ *                      has the boundary mode values
+ *  @return TENON_ERR_ARG   overlap is not an overlap mode
+ *  @return TENON_ERR_TYPE  the layer is not a convolution
+ *  @note   The adjoint reads the input in place: do not modify the input before
+ *          TenonLayerApplyAdjoint().
+ */
 TENON_EXTERN TenonErrorCode TenonLayerSetOverlap(TenonLayer layer,
                                                  TenonOverlap overlap) TENON_NOEXCEPT;
 
-/** @brief Whether a last window may reach beyond the padding; it may not by default. Not collective.
+/** @brief Sets whether a last window may reach beyond the padding. Local; call on all ranks.
  *
- *  The number of outputs is then rounded up instead of down, but a window that would begin beyond
- *  the domain (and the padding before it) is left out. TENON_POOLING_AVERAGE_INCLUDE_PAD divides by
- *  the cells of the window that lie in the domain and its padding.
+ *  In ceil mode the number of outputs is rounded up instead of down, except that a window that
+ *  would begin beyond the domain and its low padding is dropped. TENON_POOLING_AVERAGE_INCLUDE_PAD
+ *  divides by the number of window elements inside the domain and its padding.
  *
- *  @return TENON_ERR_TYPE if the layer is no pooling
+ *  @param[in] layer  pooling layer
+ *  @param[in] ceil   TENON_TRUE for ceil mode; TENON_FALSE by default
+ *  @return TENON_ERR_TYPE  the layer is not a pooling
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ceil) TENON_NOEXCEPT;
 
-/** @brief Whether a convolution or affine layer has a bias; it has by default. Not collective.
- *  @return TENON_ERR_TYPE for other layers */
+/** @brief Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
+ *  @param[in] layer  convolution or affine layer
+ *  @param[in] bias   TENON_TRUE for a bias, the default
+ *  @return TENON_ERR_TYPE  the layer is neither a convolution nor affine */
 TENON_EXTERN TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) TENON_NOEXCEPT;
 
-/** @brief The rate of a dropout layer: at least 0, below 1; 0.5 by default. Not collective.
- *  @return TENON_ERR_TYPE for other layers, TENON_ERR_ARG for another rate */
+/** @brief Sets the rate of a dropout layer. Local; call on all ranks.
+ *  @param[in] layer  dropout layer
+ *  @param[in] rate   probability that an element is dropped; must be >= 0 and < 1
+ *  @return TENON_ERR_ARG   the rate is out of range
+ *  @return TENON_ERR_TYPE  the layer is not a dropout */
 TENON_EXTERN TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) TENON_NOEXCEPT;
 
-/** @brief The slope of "leakyrelu" where its argument is not positive; 0.01 by default.
- *         Not collective.
- *  @return TENON_ERR_TYPE for other layers, TENON_ERR_ARG if it is not finite */
+/** @brief Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
+ *  @param[in] layer  layer of type "leakyrelu"
+ *  @param[in] slope  slope for non-positive arguments; must be finite; 0.01 by default
+ *  @return TENON_ERR_ARG   the slope is not finite
+ *  @return TENON_ERR_TYPE  the layer is of another type */
 TENON_EXTERN TenonErrorCode TenonLayerSetSlope(TenonLayer layer, double slope) TENON_NOEXCEPT;
 
-/** @brief What "scale" multiplies by; 1 by default. As TenonLayerSetSlope(). */
+/** @brief Sets the factor of a "scale" layer. Local; call on all ranks.
+ *  @param[in] layer   layer of type "scale"
+ *  @param[in] factor  multiplier of each element; must be finite; 1 by default
+ *  @return TENON_ERR_ARG   the factor is not finite
+ *  @return TENON_ERR_TYPE  the layer is of another type */
 TENON_EXTERN TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor) TENON_NOEXCEPT;
 
-/** @brief Element type of input, parameters and output: float32 (default) or float64.
- *         Not collective.
- *  @return TENON_ERR_DATATYPE for another */
+/** @brief Sets the element type of input, parameters and output. Local; call on all ranks.
+ *  @param[in] type  TENON_FLOAT32, the default, or TENON_FLOAT64
+ *  @return TENON_ERR_DATATYPE  the type is another */
 TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
                                                   TenonDataType type) TENON_NOEXCEPT;
 
-/** @brief How many calls of Apply may wait for their adjoints; 1 by default. Not collective. */
+/** @brief Sets how many evaluations can await their adjoint. Local; call on all ranks.
+ *  @param[in] depth  largest number of pending evaluations; must be >= 1; 1 by default
+ *  @return TENON_ERR_ARG  the depth is below 1
+ *  @see    TenonLayerApply(), TenonLayerClearStack() */
 TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) TENON_NOEXCEPT;
 
-/** @brief Forces the signature: one letter for each axis of the mesh, "o,i". Not collective.
- *
- *  A letter that the layer does not have is TENON_ERR_OPTION at SetUp, naming those it has. "" lets
- *  the layer choose. */
+/** @brief Sets the signature, overriding the default choice. Local; call on all ranks.
+ *  @param[in] letters  index labels separated by commas, one per grid axis, such as "o,i"; ""
+ *                      restores the default choice. A label that the layer does not have is
+ *                      TENON_ERR_OPTION in TenonLayerSetUp(). */
 TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
                                                    const char* letters) TENON_NOEXCEPT;
 
-/** @brief Where parameters are stored and stepped. Not collective.
- *
- *  @param[in] layer    layer
- *  @param[in] storage  "use": as the signature uses them (default); "root": on coordinate 0 of
- *                      every axis; or properties such as "S0,B"
- *  @return TENON_ERR_LAYOUT for another text
- */
+/** @brief Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+ *  @param[in] storage  "use" for the layout that the signature uses, the default; "root" to store
+ *                      on coordinate 0 of every grid axis; or properties such as "S0,B", of which P
+ *                      is TENON_ERR_OPTION in TenonLayerSetUp()
+ *  @return TENON_ERR_LAYOUT  the text is none of these */
 TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
                                                  const char* storage) TENON_NOEXCEPT;
 
-/** @brief Who computes: "auto" (oneDNN in float32, BLAS in float64), "reference", "blas" or
- *         "onednn". Not collective.
- *  @return TENON_ERR_TYPE for another name; at SetUp TENON_ERR_SUPPORT if it lacks the data type */
+/** @brief Selects the compute backend. Local; call on all ranks.
+ *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64), "reference", "blas" or
+ *                      "onednn". A backend without kernels for the data type is TENON_ERR_SUPPORT
+ *                      in TenonLayerSetUp().
+ *  @return TENON_ERR_TYPE  the name is not a backend */
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
                                                  const char* backend) TENON_NOEXCEPT;
 
-/** @brief Reads the layer's options, and those of the layers in a container. Not collective. */
+/** @brief Reads the options of a layer and of the layers in it. Local; call on all ranks.
+ *  @param[in] layer  layer; its options have the prefix of TenonObjectSetOptionsPrefix()
+ *  @return TENON_ERR_OPTION  the value of an option is not valid */
 TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Set-up and parameters */
+/** @name Configuration and parameters */
 /**@{*/
 
-/** @brief Makes the layer ready for inputs in a layout. Collective on the layer.
+/** @brief Prepares the layer for inputs in one layout. Collective on the layer.
  *
- *  Chooses the signature, makes conversions, kernels, parameters (the first time) and the stack.
- *  Does nothing if the layer is set up for this layout already.
+ *  Chooses the signature and creates communication, kernels, storage for saved activations, and,
+ *  the first time, the parameters. Does nothing if the layer is already set up for this layout. All
+ *  errors below are the same on all ranks.
  *
- *  @return on all ranks TENON_ERR_SHAPE if the shape does not fit the layer, TENON_ERR_LAYOUT if
- *          the layout has margins, TENON_ERR_OPTION for a signature that does not exist
+ *  @param[in] input  layout of the input, on the communicator of the layer
+ *  @return TENON_ERR_SHAPE       the shape of the input does not match the layer
+ *  @return TENON_ERR_LAYOUT      the input of a convolution or pooling has a halo
+ *  @return TENON_ERR_OPTION      the signature or the parameter storage does not exist for this
+ *                                layer
+ *  @return TENON_ERR_SUPPORT     the backend lacks the data type, or overlap is not possible
+ *  @return TENON_ERR_ARG         layer and layout have different communicators, or the layer has
+ *                                several inputs
+ *  @return TENON_ERR_COLLECTIVE  settings or layouts differ between ranks
+ *  @note   If a setter failed on any rank, the call returns the error of that setter.
+ *  @see    TenonLayerInitialize(), TenonLayerSetUpMany()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) TENON_NOEXCEPT;
 
-/** @brief The layout of the output for the last SetUp. Not collective.
- *  @param[out] output  a new handle, to be given back with TenonLayoutDestroy()
- *  @return TENON_ERR_STATE before SetUp */
+/** @brief Returns the layout of the output, for the last set-up input. Not collective.
+ *  @param[out] output  new handle; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_STATE  the layer is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer,
                                                       TenonLayout* output) TENON_NOEXCEPT;
 
-/** @brief A tensor for the output of the last SetUp. Collective on the layer.
- *  @return TENON_ERR_STATE before SetUp */
+/** @brief Creates a tensor for the output, for the last set-up input. Collective on the layer.
+ *  @param[out] y  new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_STATE  the layer is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer,
                                                    TenonDTensor* y) TENON_NOEXCEPT;
 
-/** @brief A tensor for the cotangent of that output: its layout is the dual. As
- *         TenonLayerCreateOutput(). */
+/** @brief Creates a tensor for dL/dy, in the dual of the output's layout. Collective on the layer.
+ *  @param[out] dy  new tensor; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_STATE  the layer is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
                                                       TenonDTensor* dy) TENON_NOEXCEPT;
 
-/** @brief A tensor for the cotangent of the input, the first if there are several. As
- *         TenonLayerCreateOutput(). */
+/** @brief Creates a tensor for dL/dx, in the dual of the input's layout. Collective on the layer.
+ *  @param[out] dx  new tensor, for the first input if there are several; destroy it with
+ *                  TenonDTensorDestroy()
+ *  @return TENON_ERR_STATE  the layer is not set up
+ *  @see    TenonLayerCreateInputCotangentAt() */
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
-/** @brief First values of the parameters, which are zero before. Not collective, to be called on all
- *         ranks.
+/** @brief Draws the initial values of the parameters. Local; call on all ranks.
  *
- *  Weights are drawn by the rule -tenon_[prefix_]initializer (glorot_uniform by default; Glorot and
- *  Bengio 2010, He et al. 2015) from seed and global position, so they do not depend on the
- *  partition; biases are zero.
+ *  Until this call all parameters are zero. Weights follow the option -tenon_[prefix_]initializer:
+ *  glorot_uniform (default) or glorot_normal (Glorot and Bengio 2010), he_uniform or he_normal (He
+ *  et al. 2015). Each value depends on the seed and on its global position only, not on the
+ *  distribution. Biases are zero.
  *
- *  @return TENON_ERR_STATE before SetUp
+ *  @param[in] seed  random seed; the same on all ranks
+ *  @return TENON_ERR_STATE  the layer is not set up
  */
 TENON_EXTERN TenonErrorCode TenonLayerInitialize(TenonLayer layer, TenonInt seed) TENON_NOEXCEPT;
 
-/** @brief How many parameters there are, those of contained layers included. Not collective. */
+/** @brief Returns the number of parameter tensors, inner layers included. Not collective.
+ *  @param[out] count  number of parameters; 0 before TenonLayerSetUp() */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
                                                         int* count) TENON_NOEXCEPT;
 
-/** @brief The value of a parameter in its storage layout, to be read and written. Not collective,
- *         to be called on all ranks: from now on every Apply takes the value anew.
+/** @brief Returns a parameter, for reading and writing. Local; call on all ranks.
  *
- *  @param[in]  layer      layer
- *  @param[in]  number     from 0
- *  @param[out] parameter  a new handle on the value itself, named as layer and parameter
- *                         ("C5.weight"); to be given back with TenonDTensorDestroy()
- *  @return TENON_ERR_ARG if there is no such parameter
+ *  From then on each evaluation redistributes the parameter again, since it may have been modified.
+ *
+ *  @param[in]  number     index of the parameter, counted from 0
+ *  @param[out] parameter  new handle to the parameter itself, in its storage layout and with the
+ *                         name of layer and parameter ("C5.weight"); destroy it with
+ *                         TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such parameter
  */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
                                                    TenonDTensor* parameter) TENON_NOEXCEPT;
 
-/** @brief The gradient of a parameter in the dual of its storage layout. Collective on the layer.
- *
- *  @param[out] gradient  a new handle on the gradient itself as accumulated up to now
- *  @return TENON_ERR_ARG if there is no such parameter
- */
+/** @brief Returns the gradient of the loss with respect to a parameter. Collective on the layer.
+ *  @param[in]  number    index of the parameter, counted from 0
+ *  @param[out] gradient  new handle to the gradient itself, in the dual of the storage layout, as
+ *                        accumulated up to this call; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such parameter
+ *  @note   Where the parameter is replicated (B) the gradient holds partial sums (P). */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
                                                            TenonDTensor* gradient) TENON_NOEXCEPT;
 
-/** @brief The direction in which ApplyTangent differentiates by a parameter, in its storage layout;
- *         zero until it is filled. Not collective, to be called on all ranks. As
- *         TenonLayerGetParameter(). */
+/** @brief Returns the tangent (direction) of a parameter. Local; call on all ranks.
+ *  @param[in]  number   index of the parameter, counted from 0
+ *  @param[out] tangent  new handle to the tangent itself, in the storage layout; zero until it is
+ *                       filled; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such parameter
+ *  @see    TenonLayerApplyTangent() */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
                                                           TenonDTensor* tangent) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Use */
+/** @name Evaluation and derivatives */
 /**@{*/
 
-/** @brief Training mode (default): Apply keeps what the adjoint needs. Inference mode: it keeps
- *         nothing. Not collective, to be called on all ranks; legal at any time. */
+/** @brief Switches between training and inference mode. Local; call on all ranks.
+ *
+ *  In training mode, the default, TenonLayerApply() saves what the adjoint needs; in inference mode
+ *  it saves nothing. The call can be made at any time.
+ *
+ *  @param[in] training  TENON_TRUE for training mode, TENON_FALSE for inference mode
+ */
 TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
                                                   TenonBool training) TENON_NOEXCEPT;
 
-/** @brief What the next Apply of a loss compares its input with. Not collective.
- *
- *  @param[in] layer   cross-entropy or mean squared error
- *  @param[in] target  labels, int64 [samples], classes from 0; or values of the input's shape,
- *                     float32 or float64. In any layout on the same mesh; kept by reference and
- *                     read in Apply
- *  @return TENON_ERR_TYPE if the layer is no loss
+/** @brief Sets the target of a loss for the next evaluations. Local; call on all ranks.
+ *  @param[in] layer   cross-entropy or mean squared error layer
+ *  @param[in] target  tensor with the target, in any layout on the same process grid: for
+ *                     cross-entropy, int64 labels [samples] with classes counted from 0; for mean
+ *                     squared error, float32 or float64 values of the input's shape. It is held by
+ *                     reference and read by TenonLayerApply().
+ *  @return TENON_ERR_TYPE  the layer is not a loss
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
                                                 TenonDTensor target) TENON_NOEXCEPT;
 
-/** @brief y <- f(x). Collective on the layer.
+/** @brief Evaluates the layer: y <- f(x). Collective on the layer.
  *
- *  In training mode what the adjoint needs is pushed on the stack: library tensors by reference,
- *  and one that changes before its adjoint is refused then; arrays of the caller's are copied. From
- *  the second call on nothing is allocated by Tenon. On more than one rank an error is not known to
- *  the others and goes to the fatal handler (TenonSetFatalErrorHandler()).
+ *  In training mode, also saves what TenonLayerApplyAdjoint() needs. Tensors that own their memory
+ *  are saved by reference and must not be modified before that call; user arrays are copied. At
+ *  most TenonLayerSetStackDepth() evaluations can be pending. After the first call Tenon allocates
+ *  no memory, except for the copy of a user array the first time that it is saved.
  *
- *  @param[in]  layer  set up for the layout of x
- *  @param[in]  x      input
- *  @param[out] y      as TenonLayerCreateOutput() makes it
- *  @return TENON_ERR_STATE before SetUp, or if the stack is full; TENON_ERR_SHAPE, TENON_ERR_LAYOUT
- *          or TENON_ERR_DATATYPE if a tensor does not fit
+ *  @param[in]  layer  layer that has been set up for the layout of x
+ *  @param[in]  x      input tensor
+ *  @param[out] y      output tensor from TenonLayerCreateOutput(); overwritten
+ *  @return TENON_ERR_STATE     the layer is not set up, a loss has no target, or too many
+ *                              evaluations are pending
+ *  @return TENON_ERR_SHAPE     the shape of x or y does not match the layer
+ *  @return TENON_ERR_LAYOUT    the layout of x or y does not match the layer
+ *  @return TENON_ERR_DATATYPE  the data type of x or y does not match the layer
+ *  @return TENON_ERR_ARG       x and y are the same tensor
+ *  @note   On more than one rank an error is not known to the other ranks and calls the fatal
+ *          handler, see TenonSetFatalErrorHandler().
+ *  @see    TenonLayerApplyAdjoint(), TenonLayerSetTraining(), TenonLayerApplyMany()
  */
 TENON_EXTERN TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x,
                                             TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief dy <- J dx: the derivative at the last Apply in the direction dx and the parameters'
- *         tangents. Collective on the layer. The stack stays. Errors as in TenonLayerApply().
+/** @brief Evaluates the tangent (JVP) at the last evaluation: dy <- J dx. Collective on the layer.
  *
- *  @param[in]  layer  applied in training mode
- *  @param[in]  dx     in the layout of the input; NULL for zero
- *  @param[out] dy     in the layout of the output
+ *  The direction is dx together with the tangents of the parameters. The evaluation stays pending,
+ *  so the adjoint can still be applied.
+ *
+ *  @param[in]  layer  layer that has been applied in training mode
+ *  @param[in]  dx     tangent of the input, in its layout. May be NULL, in which case it is zero.
+ *  @param[out] dy     tangent of the output, in its layout; overwritten
+ *  @return TENON_ERR_STATE    no evaluation is pending, or a saved tensor or a parameter was
+ *                             modified since the evaluation
+ *  @return TENON_ERR_SUPPORT  a user-defined layer has no tangent function
+ *  @return TENON_ERR_ARG      dx and dy are the same tensor
+ *  @note   See TenonLayerApply() for the errors of tensors that do not match and for the fatal
+ *          handler.
+ *  @see    TenonLayerGetParameterTangent()
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTensor dx,
                                                    TenonDTensor dy) TENON_NOEXCEPT;
 
-/** @brief dx <- J* dy for the last Apply, which is popped from the stack; parameter gradients
- *         accumulate. Collective on the layer. Errors as in TenonLayerApply().
+/** @brief Evaluates the adjoint (VJP) of the last evaluation: dx <- J* dy. Collective on the layer.
  *
- *  @param[in]  layer  applied in training mode
- *  @param[in]  dy     in the dual of the output's layout
- *  @param[out] dx     in the dual of the input's layout, overwritten; NULL if it is not wanted
- *  @return TENON_ERR_STATE if nothing is on the stack, or if a tensor kept by Apply was changed
- *          since
+ *  Adds the gradients with respect to the parameters to those already accumulated, and removes the
+ *  evaluation from the pending ones. Adjoints are therefore applied in reverse order of the
+ *  evaluations.
+ *
+ *  @param[in]  layer  layer that has been applied in training mode
+ *  @param[in]  dy     cotangent dL/dy, in the dual of the output's layout
+ *  @param[out] dx     cotangent dL/dx, in the dual of the input's layout; overwritten. May be NULL,
+ *                     in which case it is not computed.
+ *  @return TENON_ERR_STATE    no evaluation is pending, or a saved tensor or a parameter was
+ *                             modified since the evaluation
+ *  @return TENON_ERR_SUPPORT  a user-defined layer has no adjoint function
+ *  @return TENON_ERR_ARG      dy and dx are the same tensor
+ *  @note   See TenonLayerApply() for the errors of tensors that do not match and for the fatal
+ *          handler.
+ *  @see    TenonLayerCreateCotangent(), TenonLayerCreateInputCotangent(), TenonOptimizerStep()
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy,
                                                    TenonDTensor dx) TENON_NOEXCEPT;
 
-/** @brief Forgets what Apply has pushed. Not collective, to be called on all ranks. */
+/** @brief Discards all pending evaluations. Local; call on all ranks. */
 TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Sets all parameter gradients to zero. Not collective, to be called on all ranks. */
+/** @brief Sets all parameter gradients to zero. Local; call on all ranks. */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
 /** @brief Prints the layer, on rank 0 of its communicator. Not collective.
  *
- *  For each set-up: layouts, signature, and conversions with messages and bytes of one Apply; the
- *  parameters; and the memory on rank 0 that is allocated now: of the parameters with their
- *  gradients, of buffers, and of the stack. */
+ *  The text has, for each configuration, layouts, signature, and the messages and bytes of the
+ *  communication of one evaluation; then the parameters; then the memory allocated on rank 0 for
+ *  parameters and gradients, for buffers, and for saved activations.
+ */
 TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] layer  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonLayerDestroy(TenonLayer* layer) TENON_NOEXCEPT;
 /**@}*/
 

@@ -1,26 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonLayout: how a tensor lies on a mesh of processes.
+ *  @brief TenonLayout: the distribution of a tensor on a process grid.
  *
- *  Along each mesh axis the tensor has one property, written
- *      S0, S1, ...  sharded: each process holds its part of tensor dimension 0, 1, ...
- *      B            broadcast: each process holds a full copy
- *      P            partial: each process holds an addend of full size; the value is the sum
- *      R            root: the process at coordinate 0 holds the tensor, the others nothing
- *  with commas between: "S0,B". A dimension that axes split is divided at cuts, balanced unless the
- *  caller sets his own. A dimension may carry a margin: the processes' boxes then overlap, leave
- *  gaps or leave the domain, and cells outside the domain follow a boundary mode.
+ *  Along each axis of the process grid the tensor has one property:
  *
- *  Tensor dimensions count from 0, row-major: the last lies closest in memory. Boxes are half-open
- *  intervals of global indices, low <= i < high, which count from 0.
+ *  | property    | meaning along the axis                                                        |
+ *  | ----------- | ----------------------------------------------------------------------------- |
+ *  | S0, S1, ... | sharded: each process holds its local block of tensor dimension 0, 1, ...     |
+ *  | B           | broadcast: the tensor is replicated                                           |
+ *  | P           | partial: each process holds a full-size partial sum; the value is their sum   |
+ *  | R           | root: the tensor is stored only on coordinate 0 of the axis, the root process |
  *
- *  Life: TenonLayoutCreate(), TenonLayoutSet...(), TenonLayoutSetUp(); or one of the calls that do
- *  it all. Once set up a layout never changes. A failed Set leaves the layout as it was and makes
- *  the next TenonLayoutSetUp() fail on all ranks, unless the same Set is repeated with success.
+ *  Properties are written in the order of the axes, separated by commas: "S0,B". A dimension that
+ *  axes split is divided at split points (cuts), which are balanced unless they are set. A
+ *  dimension can have a halo, called margin in the names of the calls: the boxes of the processes
+ *  then differ from their local blocks, and can overlap, leave gaps or reach beyond the domain,
+ *  where elements follow a boundary mode.
  *
- *  All calls return TENON_ERR_NULL for a NULL handle or address, TENON_ERR_HANDLE for a handle
- *  whose object is gone or of another class, TENON_ERR_STATE for a Set after, or a Get before
- *  TenonLayoutSetUp().
+ *  Dimensions are counted from 0 and stored row-major: the last is contiguous in memory. A box is a
+ *  half-open range of global indices in each dimension, low <= i < high, with indices counted from
+ *  0.
+ *
+ *  Life cycle: TenonLayoutCreate(), setters, TenonLayoutSetUp(); or one of the calls that create a
+ *  complete layout. A layout that is set up never changes. A setter that fails leaves the layout as
+ *  it was and makes the next TenonLayoutSetUp() fail on all ranks, unless the setter is called
+ *  again with success.
+ *
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Setters return TENON_ERR_STATE
+ *  after TenonLayoutSetUp(), and most getters before it. Errors of collective calls are the same on
+ *  all ranks.
  */
 #ifndef TENON_LAYOUT_H
 #define TENON_LAYOUT_H
@@ -29,212 +38,269 @@
 #include <tenon/mpi.h>
 #include <tenon/types.h>
 
-/** The linear extension of a dimension of n cells beyond its ends. */
+/** @brief Boundary modes: the linear extension of a dimension of n elements beyond its ends. */
 typedef enum TenonBoundary TENON_ENUM_INT {
-  TENON_BOUNDARY_NONE = 0,      /**< boxes are clipped to the domain */
-  TENON_BOUNDARY_ZERO = 1,      /**< cells outside are zero */
+  TENON_BOUNDARY_NONE = 0,      /**< the halo is clipped to the domain */
+  TENON_BOUNDARY_ZERO = 1,      /**< elements outside are zero */
   TENON_BOUNDARY_PERIODIC = 2,  /**< ... n-2 n-1 | 0 1 ... n-1 | 0 1 ... */
   TENON_BOUNDARY_REFLECT = 3,   /**< ... 2 1     | 0 1 ... n-1 | n-2 n-3 ... */
   TENON_BOUNDARY_REPLICATE = 4, /**< ... 0 0     | 0 1 ... n-1 | n-1 n-1 ... */
-  TENON_BOUNDARY_VALUES = 5,    /**< the caller's: a conversion leaves zero there */
+  TENON_BOUNDARY_VALUES = 5,    /**< user-supplied; a conversion writes zero there */
   TENON_BOUNDARY_MAX_ = 0x7fff
 } TenonBoundary;
 
-/** @brief A layout in one call. Collective on the partition.
- *
- *  @param[in]  partition   the mesh
- *  @param[in]  ndim        number of tensor dimensions, 1 to 8
- *  @param[in]  shape       [ndim] the global extents, at least 0
- *  @param[in]  properties  one for each mesh axis: "S0,B"
- *  @param[out] layout      set up; to be given back with TenonLayoutDestroy()
- *  @return on all ranks TENON_ERR_LAYOUT if the arguments do not fit each other,
- *          TENON_ERR_COLLECTIVE if ranks pass different ones
+/** @brief Creates a layout in one call. Collective on the partition.
+ *  @param[in]  partition   process grid
+ *  @param[in]  ndim        number of tensor dimensions; must be 1 to 8
+ *  @param[in]  shape       [ndim] global extents; must be >= 0
+ *  @param[in]  properties  properties, one per grid axis: "S0,B"
+ *  @param[out] layout      new layout, set up; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_LAYOUT      shape and properties are out of range or do not match the process
+ *                                grid
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
+ *  @see    TenonLayoutCreate(), TenonLayoutCreateFromBoxes()
  */
 TENON_EXTERN TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim,
                                                      const TenonInt shape[], const char* properties,
                                                      TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief The layout in which each rank holds the box that it passes. Collective on `comm`.
+/** @brief Creates a layout from the boxes of a user's decomposition. Collective on comm.
  *
- *  The boxes must be the cells of a Cartesian grid that begins at 0 and leaves no gap; which rank
- *  holds which cell is free, and a rank with an empty box (low equal to high) holds nothing. Mesh
- *  axis d of the result splits tensor dimension d.
+ *  Each rank passes the box that it holds. The boxes must form a Cartesian grid that begins at 0
+ *  and has no gaps; any rank can hold any box of the grid, and a rank with an empty box (low equal
+ *  to high) holds no elements. Grid axis d of the new layout splits tensor dimension d.
  *
- *  @param[in]  comm    as for TenonPartitionCreate()
- *  @param[in]  ndim    number of tensor dimensions, 1 to 8
- *  @param[in]  low     [ndim] this rank's first cell
- *  @param[in]  high    [ndim] one past its last
- *  @param[out] layout  set up
- *  @return on all ranks TENON_ERR_LAYOUT, naming ranks and dimension, if the boxes are no such
- *          grid; TENON_ERR_ARG for a box with high below low
+ *  @param[in]  comm    communicator, see TenonPartitionCreate()
+ *  @param[in]  ndim    number of tensor dimensions; must be 1 to 8
+ *  @param[in]  low     [ndim] first index of this rank's box
+ *  @param[in]  high    [ndim] one past its last index; must be >= low
+ *  @param[out] layout  new layout, set up; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_LAYOUT      the boxes do not form such a grid; the message names ranks and
+ *                                dimension
+ *  @return TENON_ERR_ARG         ndim is out of range, or high is below low
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different numbers of dimensions
  */
 TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
                                                        const TenonInt low[], const TenonInt high[],
                                                        TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief A layout to be specified by the calls below and set up. Collective on the partition.
+/** @brief Creates a layout to be completed by setters. Collective on the partition.
  *
- *  Needed are a shape and properties; all else has defaults.
+ *  Set at least the shape and the properties; everything else has a default. Then call
+ *  TenonLayoutSetUp().
+ *
+ *  @param[in]  partition  process grid
+ *  @param[out] layout     new layout; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different process grids
+ *  @see    TenonLayoutCreateSharded(), TenonLayoutCreateLike()
  */
 TENON_EXTERN TenonErrorCode TenonLayoutCreate(TenonPartition partition,
                                               TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief A layout to be specified that begins as a copy of another: change what differs, as a margin
- *         for a halo, and set it up. Collective on the model.
+/** @brief Creates an editable copy of a layout. Collective on the model.
  *
- *  @param[in]  model   set up; made by any of the calls, from boxes too
- *  @param[out] layout  not set up yet; to be given back with TenonLayoutDestroy()
- *  @return on all ranks TENON_ERR_STATE if the model is not set up, TENON_ERR_COLLECTIVE if ranks
- *          pass different ones
+ *  Change the settings that differ, for example add a halo, and call TenonLayoutSetUp().
+ *
+ *  @param[in]  model   layout that is set up, created by any call
+ *  @param[out] layout  new layout, not set up; destroy it with TenonLayoutDestroy()
+ *  @return TENON_ERR_STATE       the model is not set up
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different models
  */
 TENON_EXTERN TenonErrorCode TenonLayoutCreateLike(TenonLayout model,
                                                   TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief The global extents. Not collective; the same on all ranks. A dimension whose extent
- *         changes forgets its cuts and its margin; if the number of dimensions changes, all do.
+/** @brief Sets the global extents. Local; call on all ranks.
  *
- *  @param[in] ndim   number of tensor dimensions, 1 to 8
- *  @param[in] shape  [ndim] at least 0
- *  @return TENON_ERR_LAYOUT if one is out of range
+ *  A dimension whose extent changes loses its split points and its halo; if the number of
+ *  dimensions changes, all dimensions do.
+ *
+ *  @param[in] layout  layout
+ *  @param[in] ndim    number of tensor dimensions; must be 1 to 8
+ *  @param[in] shape   [ndim] global extents; must be >= 0
+ *  @return TENON_ERR_LAYOUT  ndim or an extent is out of range
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim,
                                                 const TenonInt shape[]) TENON_NOEXCEPT;
 
-/** @brief One property for each mesh axis ("S0,B"). Not collective; the same on all ranks. A
- *         dimension that other axes split than before forgets their order, its cuts and the boxes
- *         of its margin.
- *  @return TENON_ERR_LAYOUT, naming the word, if the text is no list of properties */
+/** @brief Sets the property of each grid axis. Local; call on all ranks.
+ *
+ *  A dimension that is now split by other axes loses its split order, its split points, and a halo
+ *  set by TenonLayoutSetMarginBoxes().
+ *
+ *  @param[in] layout      layout
+ *  @param[in] properties  properties, one per grid axis: "S0,B"
+ *  @return TENON_ERR_LAYOUT  the text is not a list of properties; the message names the unknown
+ *                            word
+ */
 TENON_EXTERN TenonErrorCode TenonLayoutSetProperties(TenonLayout layout,
                                                      const char* properties) TENON_NOEXCEPT;
 
-/** @brief The order of the axes that split a dimension, major first. Default: mesh order.
- *         Not collective; the same on all ranks; after TenonLayoutSetShape().
+/** @brief Sets the order of the axes that split a dimension. Local; call on all ranks.
  *
- *  @param[in] dim    tensor dimension
- *  @param[in] count  number of axes that split it
- *  @param[in] axes   [count] mesh axes
- *  @return TENON_ERR_ARG if there is no such dimension
+ *  The default is the order of the axes in the process grid. Call TenonLayoutSetShape() first.
+ *
+ *  @param[in] layout  layout
+ *  @param[in] dim     tensor dimension, counted from 0
+ *  @param[in] count   number of axes that split the dimension
+ *  @param[in] axes    [count] grid axes, from the major (slowest) to the minor (fastest)
+ *  @return TENON_ERR_ARG    there is no such dimension
+ *  @return TENON_ERR_STATE  the shape is not set
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetSplitOrder(TenonLayout layout, int dim, int count,
                                                      const int axes[]) TENON_NOEXCEPT;
 
-/** @brief Where a dimension is cut. Default: balanced, by the major axis first, then each part by
- *         the next. Not collective; the same on all ranks; after TenonLayoutSetShape().
+/** @brief Sets the split points of a dimension. Local; call on all ranks.
  *
- *  @param[in] dim    tensor dimension
- *  @param[in] count  number of parts plus 1; the parts count over the splitting axes, the minor
- *                    fastest
- *  @param[in] cuts   [count] from 0 to the extent, not falling; equal neighbours make an empty part
- *  @return TENON_ERR_ARG if there is no such dimension
+ *  By default the dimension is split evenly along its major axis, and each resulting block along
+ *  the next axis. Call TenonLayoutSetShape() first.
+ *
+ *  @param[in] layout  layout
+ *  @param[in] dim     tensor dimension, counted from 0
+ *  @param[in] count   number of local blocks along the dimension, plus 1
+ *  @param[in] cuts    [count] split points, non-decreasing from 0 to the extent; blocks are
+ *                     numbered over the splitting axes with the minor axis fastest, and two equal
+ *                     split points make an empty block
+ *  @return TENON_ERR_ARG    there is no such dimension
+ *  @return TENON_ERR_STATE  the shape is not set
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int count,
                                                const TenonInt cuts[]) TENON_NOEXCEPT;
 
-/** @brief A margin of the same width around every part of a dimension, split or not.
- *         Not collective; the same on all ranks; after TenonLayoutSetShape().
+/** @brief Sets a halo of uniform width in one dimension. Local; call on all ranks.
  *
- *  @param[in] dim        tensor dimension
- *  @param[in] low        cells before each part; negative: cells of the part that are left out
- *  @param[in] high       cells after each part, likewise
- *  @param[in] lowMode    what lies before the domain
- *  @param[in] highMode   what lies beyond it
- *  @return TENON_ERR_ARG if there is no such dimension or mode
+ *  Applies to every local block, whether or not the dimension is split. Empty blocks have no halo.
+ *  Call TenonLayoutSetShape() first.
  *
- *  Empty parts have no margin.
+ *  @param[in] layout    layout
+ *  @param[in] dim       tensor dimension, counted from 0
+ *  @param[in] low       halo width before each block; if negative, the number of elements left out
+ *  @param[in] high      halo width after each block, likewise
+ *  @param[in] lowMode   boundary mode before the domain
+ *  @param[in] highMode  boundary mode after the domain
+ *  @return TENON_ERR_ARG    there is no such dimension or boundary mode
+ *  @return TENON_ERR_STATE  the shape is not set
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, TenonInt low,
                                                  TenonInt high, TenonBoundary lowMode,
                                                  TenonBoundary highMode) TENON_NOEXCEPT;
 
-/** @brief A margin given by the box of each part of a dimension.
- *         Not collective; the same on all ranks; after TenonLayoutSetShape().
+/** @brief Sets the halo of a dimension by the range of each block. Local; call on all ranks.
  *
- *  @param[in] dim        tensor dimension
- *  @param[in] count      number of parts, 1 for a dimension that is not split
- *  @param[in] low        [count] first cell of each part's box; may lie outside the domain
- *  @param[in] high       [count] one past its last
- *  @param[in] lowMode    what lies before the domain
- *  @param[in] highMode   what lies beyond it
- *  @return TENON_ERR_ARG if there is no such dimension or mode
+ *  Call TenonLayoutSetShape() first.
+ *
+ *  @param[in] layout    layout
+ *  @param[in] dim       tensor dimension, counted from 0
+ *  @param[in] count     number of local blocks along the dimension; 1 if it is not split
+ *  @param[in] low       [count] first index of each range, halo included; can be outside the domain
+ *  @param[in] high      [count] one past its last index; must be >= low
+ *  @param[in] lowMode   boundary mode before the domain
+ *  @param[in] highMode  boundary mode after the domain
+ *  @return TENON_ERR_ARG    there is no such dimension or boundary mode, or high is below low
+ *  @return TENON_ERR_STATE  the shape is not set
  */
 TENON_EXTERN TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
                                                       const TenonInt low[], const TenonInt high[],
                                                       TenonBoundary lowMode,
                                                       TenonBoundary highMode) TENON_NOEXCEPT;
 
-/** @brief Whether the margin of a dimension holds addends, as in the dual of a layout with margins:
- *         the value of a cell is then the sum over all boxes that hold it. Default: TENON_FALSE.
- *         Not collective; the same on all ranks; after the margin was set.
- *  @return TENON_ERR_ARG if the dimension has no margin */
+/** @brief Sets whether the halo of a dimension holds partial sums. Local; call on all ranks.
+ *
+ *  With partial sums, as in the dual of a layout with a halo, the value of an element is the sum
+ *  over all boxes that contain it. Set the halo first.
+ *
+ *  @param[in] layout   layout
+ *  @param[in] dim      tensor dimension, counted from 0
+ *  @param[in] addends  TENON_TRUE for partial sums, TENON_FALSE for values (default)
+ *  @return TENON_ERR_ARG    there is no such dimension, or it has no halo
+ *  @return TENON_ERR_STATE  the shape is not set
+ */
 TENON_EXTERN TenonErrorCode TenonLayoutSetMarginAddends(TenonLayout layout, int dim,
                                                         TenonBool addends) TENON_NOEXCEPT;
 
 /** @brief Completes the layout. Collective on the partition.
  *
- *  @return on all ranks TENON_ERR_LAYOUT if what was set does not fit together,
- *          TENON_ERR_COLLECTIVE if ranks have set different things, TENON_ERR_STATE if shape or
- *          properties are missing, or the error of an earlier Set. The layout can then be corrected
- *          by further Sets and set up again. */
+ *  After an error the layout can be corrected by setters and set up again. A second call after
+ *  success does nothing.
+ *
+ *  @param[in] layout  layout
+ *  @return TENON_ERR_LAYOUT      the settings are inconsistent
+ *  @return TENON_ERR_COLLECTIVE  settings differ between ranks
+ *  @return TENON_ERR_STATE       shape or properties are not set
+ *  @note   If a setter failed on any rank, the call returns the error of that setter.
+ */
 TENON_EXTERN TenonErrorCode TenonLayoutSetUp(TenonLayout layout) TENON_NOEXCEPT;
 
-/** @brief The layout of the cotangents of tensors in this one: B and P exchanged, and a margin of
- *         values with one of addends. Not collective.
+/** @brief Returns the dual layout, that of the cotangents. Not collective.
  *
- *  The pairing of a tensor with one in the dual layout is the sum over all ranks of local dot
- *  products.
+ *  In the dual, B and P are exchanged, and so are halos of values and halos of partial sums. The
+ *  pairing of a tensor with one in the dual layout is the sum over all ranks of the dot products of
+ *  their local arrays, see TenonDTensorPairing().
  *
- *  @param[out] dual  a new handle, to be given back with TenonLayoutDestroy()
+ *  @param[in]  layout  layout that is set up
+ *  @param[out] dual    new handle; destroy it with TenonLayoutDestroy()
  */
 TENON_EXTERN TenonErrorCode TenonLayoutGetDual(TenonLayout layout,
                                                TenonLayout* dual) TENON_NOEXCEPT;
 
-/** @brief The mesh. Not collective.
- *  @param[out] partition  a new handle, to be given back with TenonPartitionDestroy() */
+/** @brief Returns the process grid. Not collective.
+ *  @param[in]  layout     layout that is set up
+ *  @param[out] partition  new handle; destroy it with TenonPartitionDestroy() */
 TENON_EXTERN TenonErrorCode TenonLayoutGetPartition(TenonLayout layout,
                                                     TenonPartition* partition) TENON_NOEXCEPT;
 
-/** @brief The number of tensor dimensions. Not collective. */
+/** @brief Returns the number of tensor dimensions. Not collective. */
 TENON_EXTERN TenonErrorCode TenonLayoutGetDim(TenonLayout layout, int* ndim) TENON_NOEXCEPT;
 
-/** @brief The global extents. Not collective.
- *  @param[out] shape  [ndim] */
+/** @brief Returns the global extents. Not collective.
+ *  @param[in]  layout  layout that is set up
+ *  @param[out] shape   [ndim] global extents */
 TENON_EXTERN TenonErrorCode TenonLayoutGetShape(TenonLayout layout,
                                                 TenonInt shape[]) TENON_NOEXCEPT;
 
-/** @brief The properties as text. Not collective.
- *
- *  @param[out] properties  "S0,B"; ends with 0
+/** @brief Returns the properties as text. Not collective.
+ *  @param[in]  layout      layout that is set up
+ *  @param[out] properties  [capacity] text such as "S0,B", NUL-terminated
  *  @param[in]  capacity    size of the buffer in characters
- *  @return also TENON_ERR_ARG if the text does not fit into the buffer
- */
+ *  @return TENON_ERR_ARG  the text does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonLayoutGetProperties(TenonLayout layout, char* properties,
                                                      int capacity) TENON_NOEXCEPT;
 
-/** @brief The box that this rank holds, margin included. Not collective.
- *
- *  @param[out] low   [ndim] first cell
- *  @param[out] high  [ndim] one past the last; where the rank holds nothing, low and high are 0
- */
+/** @brief Returns the box of this rank, halo included. Not collective.
+ *  @param[in]  layout  layout that is set up
+ *  @param[out] low     [ndim] first index in each dimension
+ *  @param[out] high    [ndim] one past the last index; low and high are 0 if the rank holds no
+ *                      elements */
 TENON_EXTERN TenonErrorCode TenonLayoutGetBox(TenonLayout layout, TenonInt low[],
                                               TenonInt high[]) TENON_NOEXCEPT;
 
-/** @brief The same without the margin: the part that this rank owns. Not collective. */
+/** @brief Returns the local block of this rank, without the halo. Not collective.
+ *  @param[in]  layout  layout that is set up
+ *  @param[out] low     [ndim] first index in each dimension
+ *  @param[out] high    [ndim] one past the last index; low and high are 0 if the rank holds no
+ *                      elements */
 TENON_EXTERN TenonErrorCode TenonLayoutGetOwnedBox(TenonLayout layout, TenonInt low[],
                                                    TenonInt high[]) TENON_NOEXCEPT;
 
-/** @brief Whether this rank takes part: TENON_FALSE outside the mesh and away from the root of an R
- *         axis. An active rank's box may still be empty. Not collective. */
+/** @brief Returns whether this rank takes part in the layout. Not collective.
+ *  @param[in]  layout  layout that is set up
+ *  @param[out] active  TENON_FALSE outside the process grid and, along an R axis, on all
+ *                      coordinates but 0; otherwise TENON_TRUE, even if the box of the rank is
+ *                      empty */
 TENON_EXTERN TenonErrorCode TenonLayoutIsActive(TenonLayout layout,
                                                 TenonBool* active) TENON_NOEXCEPT;
 
-/** @brief Whether two layouts are the same value on the same communicator. Not collective. */
+/** @brief Returns whether two layouts are equal and on the same communicator. Not collective.
+ *  @param[in]  layout  layout that is set up
+ *  @param[in]  other   layout that is set up
+ *  @param[out] equal   TENON_TRUE or TENON_FALSE */
 TENON_EXTERN TenonErrorCode TenonLayoutIsEqual(TenonLayout layout, TenonLayout other,
                                                TenonBool* equal) TENON_NOEXCEPT;
 
 /** @brief Prints the layout, on rank 0 of its communicator. Not collective. */
 TENON_EXTERN TenonErrorCode TenonLayoutView(TenonLayout layout) TENON_NOEXCEPT;
 
-/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] layout  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonLayoutDestroy(TenonLayout* layout) TENON_NOEXCEPT;
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonLinearOp: a linear map F from tensors in one layout to tensors in another. Its use;
- *         linearop_create.h has the operators themselves.
+ *  @brief TenonLinearOp: a linear map F from tensors in one layout to tensors in another. Operators
+ *         are created in tenon/linearop_create.h.
  *
- *  Its adjoint F* maps the dual of the range to the dual of the domain, so that
- *      <F x, y> = <x, F* y>
- *  with the pairing of TenonDTensorPairing(). Every movement of data between ranks is such an
- *  operator, and its adjoint is again one of the same family (Hewett and Grady, "A linear algebraic
- *  approach to model parallelism in deep learning", 2020).
+ *  The adjoint F* maps the dual of the range to the dual of the domain, such that <F x, y> = <x, F*
+ *  y> with the pairing of TenonDTensorPairing(). All communication in Tenon is such an operator,
+ *  and its adjoint belongs to the same family (Hewett and Grady, "A linear algebraic approach to
+ *  model parallelism in deep learning", 2020).
  *
- *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
- *  whose object is gone or of another class.
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
  */
 #ifndef TENON_LINEAROP_H
 #define TENON_LINEAROP_H
@@ -18,176 +17,218 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** @brief y <- F x. Collective on the operator.
+/** @brief Applies the operator: y <- F x. Collective on the operator.
  *
- *  From the second call on nothing is allocated. A wrong argument, or a failure, is not made known
- *  to the other ranks, since that would cost a message in each call: on more than one rank it goes
- *  to the fatal handler (TenonSetFatalErrorHandler(); by default it ends the program).
+ *  After the first call no memory is allocated. y must be a different tensor from x and must not
+ *  share memory with it, with one exception: a conversion between layouts that differ only in
+ *  halos, such as a halo exchange, works in place if x and y use one user array with ghost cells
+ *  (TenonDTensorPlaceArray() with the same first owned element). The owned elements then stay as
+ *  they are, or receive the partial sums of the halo.
  *
  *  @param[in]  op  operator
  *  @param[in]  x   tensor in the domain
- *  @param[out] y   tensor in the range, another than x; its old value is not read. Its memory is
- *                  another than x's, but for conversions between layouts that differ in margins
- *                  alone, such as a halo exchange: they work in place too, where x and y wrap one
- *                  ghosted array of the caller's (TenonDTensorPlaceArray() with the same first owned
- *                  cell). Owned cells then stay as they are, or get the margins' addends.
- *  @return TENON_ERR_LAYOUT, TENON_ERR_SHAPE or TENON_ERR_DATATYPE if a tensor does not fit;
- *          TENON_ERR_STATE if an array is lent, if y's is constant, or between Begin and End;
- *          TENON_ERR_ARG if x is y, or they share memory otherwise. Then y is unchanged.
+ *  @param[out] y   tensor in the range; overwritten
+ *  @return TENON_ERR_SHAPE     the shape of x or y does not match the operator
+ *  @return TENON_ERR_LAYOUT    the layout of x or y does not match the operator
+ *  @return TENON_ERR_DATATYPE  the data type of x or y does not match the operator
+ *  @return TENON_ERR_STATE     an array is in use, the array of y is constant, or the operator is
+ *                              between Begin and End
+ *  @return TENON_ERR_ARG       x and y are the same tensor, or share memory otherwise than above
+ *  @note   After an error in the arguments y is unchanged. To save a message per call, errors are
+ *          not exchanged between ranks: on more than one rank they call the fatal handler, which by
+ *          default ends the program, see TenonSetFatalErrorHandler().
+ *  @see    TenonLinearOpApplyAdd(), TenonLinearOpApplyAdjoint(), TenonLinearOpBind()
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApply(TenonLinearOp op, TenonDTensor x,
                                                TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief x <- F* y. Collective on the operator. Errors as in TenonLinearOpApply().
+/** @brief Applies the adjoint: x <- F* y. Collective on the operator.
+ *
+ *  See TenonLinearOpApply() for the errors.
  *
  *  @param[in]  op  operator
  *  @param[in]  y   tensor in the dual of the range
- *  @param[out] x   tensor in the dual of the domain, another than y
+ *  @param[out] x   tensor in the dual of the domain, different from y; overwritten
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjoint(TenonLinearOp op, TenonDTensor y,
                                                       TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief y <- alpha F x + beta y. Collective on the operator. Errors as in TenonLinearOpApply().
+/** @brief Applies with factors: y <- alpha F x + beta y. Collective on the operator.
+ *
+ *  See TenonLinearOpApply() for the errors other than the one below.
  *
  *  @param[in]     op     operator
- *  @param[in]     alpha  the same on all ranks; 0: x is not read
+ *  @param[in]     alpha  factor of F x, the same on all ranks; if it is 0, x is not read
  *  @param[in]     x      tensor in the domain
- *  @param[in]     beta   the same on all ranks; 0: the old value of y is not read
- *  @param[in,out] y      tensor in the range. Where it has copies (B axes) they stay equal if they
- *                        were; where it has addends (P axes) each addend is multiplied by beta.
- *  @return also TENON_ERR_DATATYPE for a broken factor of integers
+ *  @param[in]     beta   factor of y, the same on all ranks; if it is 0, the old value of y is not
+ *                        read
+ *  @param[in,out] y      tensor in the range. Copies (B axes) that are equal stay equal; of partial
+ *                        sums (P axes) each is multiplied by beta.
+ *  @return TENON_ERR_DATATYPE  alpha or beta is not an integer, for integer tensors
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdd(TenonLinearOp op, double alpha, TenonDTensor x,
                                                   double beta, TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief x <- alpha F* y + beta x. Collective on the operator. As TenonLinearOpApplyAdd(), with y
- *         in the dual of the range and x in the dual of the domain. */
+/** @brief Applies the adjoint with factors: x <- alpha F* y + beta x. Collective on the operator.
+ *
+ *  See TenonLinearOpApplyAdd() for the errors.
+ *
+ *  @param[in]     op     operator
+ *  @param[in]     alpha  factor of F* y, the same on all ranks; if it is 0, y is not read
+ *  @param[in]     y      tensor in the dual of the range
+ *  @param[in]     beta   factor of x, the same on all ranks; if it is 0, the old value of x is not
+ *                        read
+ *  @param[in,out] x      tensor in the dual of the domain
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, double alpha,
                                                          TenonDTensor y, double beta,
                                                          TenonDTensor x) TENON_NOEXCEPT;
 
-/** @name Two halves
+/** @name Split-phase application
  *
- *  Begin starts the messages and returns; End waits for them and completes y. Together they are
- *  ApplyAdd. In between the caller may compute, and use other operators; x is lent for reading and
- *  y for writing, so that no other call touches them, and another Apply, Begin or Bind of this
- *  operator, or its Destroy, is TENON_ERR_STATE. All ranks begin, apply and end the operators of one
- *  communicator in one order. Of a composition, and of a conversion in several steps, only the first
- *  works ahead, of a sum the first addend; shell operators do all at the End.
+ *  Begin starts the messages and returns; End waits for them and completes the result. Together
+ *  they are TenonLinearOpApplyAdd() or TenonLinearOpApplyAdjointAdd(). In between, the program can
+ *  compute and use other operators. The input is then locked for reading and the output for
+ *  writing, and any other application, Begin, binding or destruction of this operator returns
+ *  TENON_ERR_STATE.
+ *
+ *  All ranks must begin, apply and end the operators of a communicator in the same order. In a
+ *  composition, or a conversion in several steps, only the first step is in flight between Begin
+ *  and End; in a sum, only the first operator; shell operators do all their work in End.
  */
 /**@{*/
 
-/** @brief Starts y <- alpha F x + beta y. Collective on the operator. Parameters and errors as in
- *         TenonLinearOpApplyAdd(). */
+/** @brief Starts y <- alpha F x + beta y. Collective on the operator.
+ *
+ *  See TenonLinearOpApplyAdd() for the parameters and errors.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alpha, TenonDTensor x,
                                                     double beta, TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief Completes what TenonLinearOpApplyBegin() has started. Collective on the operator.
- *  @return TENON_ERR_STATE if nothing is started, or the adjoint is */
+/** @brief Completes TenonLinearOpApplyBegin(). Collective on the operator.
+ *  @return TENON_ERR_STATE  nothing was started, or the adjoint was */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCEPT;
 
-/** @brief Starts x <- alpha F* y + beta x. Collective on the operator. */
+/** @brief Starts x <- alpha F* y + beta x. Collective on the operator.
+ *
+ *  See TenonLinearOpApplyAdjointAdd() for the parameters and errors.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointBegin(TenonLinearOp op, double alpha,
                                                            TenonDTensor y, double beta,
                                                            TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Completes what TenonLinearOpApplyAdjointBegin() has started. Collective on the operator.
- *  @return TENON_ERR_STATE if nothing is started, or the forward operator is */
+/** @brief Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
+ *  @return TENON_ERR_STATE  nothing was started, or the forward operator was */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Bound arrays
  *
- *  An operator that is applied many times to the same two arrays, as in the time step of a solver,
- *  may be bound to them: conversions then use persistent requests, and send from and receive into
- *  the arrays themselves where the cells lie one after the other. It works for x and y with
- *  alpha = 1 and beta = 0; any other use goes its usual way, with equal results, and so does a
- *  tensor that has been given another array since. The operator holds references on the tensors
- *  until it is bound anew, unbound or destroyed. One pair per direction; a composition, sum,
- *  multiple or adjoint binds the operators that it is made of.
+ *  An operator that is applied many times to the same two arrays, for example in a time step, can
+ *  be bound to them. Conversions then use persistent requests, and send from and receive into the
+ *  arrays themselves where the elements are contiguous. The binding takes effect for these x and y
+ *  with alpha = 1 and beta = 0; other applications, and tensors that have been given another array
+ *  since, use the unbound path, with the same results.
+ *
+ *  The operator holds references to the tensors until it is bound again, unbound or destroyed.
+ *  There is one binding for each direction. A composition, sum, multiple or adjoint binds the
+ *  operators that it consists of.
  */
 /**@{*/
 
-/** @brief Prepares y <- F x. Not collective: one rank may bind, another not.
+/** @brief Binds x and y for y <- F x. Not collective.
+ *
+ *  Some ranks can bind while others do not. If the call fails, the previous binding stays. The
+ *  errors are those of TenonLinearOpApply(), but are returned on any number of ranks.
  *
  *  @param[in] op  operator
  *  @param[in] x   tensor in the domain
  *  @param[in] y   tensor in the range
- *  @return as TenonLinearOpApply(); then the operator is bound as before
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpBind(TenonLinearOp op, TenonDTensor x,
                                               TenonDTensor y) TENON_NOEXCEPT;
 
-/** @brief Prepares x <- F* y, beside a binding of the forward operator. As TenonLinearOpBind(). */
+/** @brief Binds y and x for x <- F* y. Not collective.
+ *
+ *  The binding of the forward operator stays. See TenonLinearOpBind() for the errors.
+ *
+ *  @param[in] op  operator
+ *  @param[in] y   tensor in the dual of the range
+ *  @param[in] x   tensor in the dual of the domain
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTensor y,
                                                      TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Gives both bindings up. Not collective; does nothing if there are none.
- *  @return TENON_ERR_STATE between Begin and End */
+/** @brief Removes both bindings, if there are any. Not collective.
+ *  @return TENON_ERR_STATE  the operator is between Begin and End */
 TENON_EXTERN TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
 
-/** @brief The operator's type: "conversion", "sum", "shell", ... or that of a registered type.
- *         Not collective.
- *
- *  @param[out] type      ends with 0
+/** @brief Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
+ *  @param[in]  op        operator
+ *  @param[out] type      [capacity] type name, NUL-terminated
  *  @param[in]  capacity  size of the buffer in characters
- *  @return also TENON_ERR_ARG if the name does not fit into the buffer
- */
+ *  @return TENON_ERR_ARG  the name does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char* type,
                                                  int capacity) TENON_NOEXCEPT;
 
-/** @brief The layout of the domain. Not collective.
- *  @param[out] layout  a new handle, to be given back with TenonLayoutDestroy() */
+/** @brief Returns the layout of the domain. Not collective.
+ *  @param[in]  op      operator
+ *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy() */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op,
                                                    TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief The layout of the range. Not collective. As TenonLinearOpGetDomain(). */
+/** @brief Returns the layout of the range. Not collective.
+ *  @param[in]  op      operator
+ *  @param[out] layout  new handle; destroy it with TenonLayoutDestroy() */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op,
                                                   TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief The element type of the domain. Not collective. */
+/** @brief Returns the element type of the domain. Not collective. */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op,
                                                      TenonDataType* type) TENON_NOEXCEPT;
 
-/** @brief The element type of the range; another than the domain's for casts. Not collective. */
+/** @brief Returns the element type of the range, which differs for casts. Not collective. */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op,
                                                           TenonDataType* type) TENON_NOEXCEPT;
 
-/** @brief What this rank sends to others in one Apply of a conversion, in all steps of its route.
- *         Not collective.
- *
- *  @param[out] messages  number of messages, and of collective calls to which this rank gives data
- *  @param[out] bytes     payload of all of them
- *  @return TENON_ERR_SUPPORT if the operator is no conversion
- */
+/** @brief Returns what this rank sends in one application of a conversion. Not collective.
+ *  @param[in]  op        conversion
+ *  @param[out] messages  number of messages, plus the number of collective MPI calls to which this
+ *                        rank contributes data, over all steps
+ *  @param[out] bytes     payload of all of them in bytes
+ *  @return TENON_ERR_SUPPORT  the operator is not a conversion */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                                                     TenonInt* bytes) TENON_NOEXCEPT;
 
-/** @brief Tests the adjoint identity on raw memory, independent numbers in every cell of every
- *         rank. Collective on the operator.
+/** @brief Tests the adjoint identity on random memory. Collective on the operator.
+ *
+ *  Fills x and y with independent numbers in every element of every local array, as
+ *  TenonDTensorFillTest() does, and compares <F x, y> with <x, F* y>. A relative difference above
+ *  1e-13 in float64, or 1e-5 in float32 (casts included), indicates an error in the operator.
  *
  *  @param[in]  op        operator
- *  @param[in]  seed      of the numbers; the same on all ranks
- *  @param[in]  integers  TENON_TRUE: small integers, on which a conversion's two pairings are equal
- *                        exactly; TENON_FALSE: uniform in [-1, 1)
- *  @param[out] forward   <F x, y>; may be NULL
- *  @param[out] adjoint   <x, F* y>; may be NULL
- *  @param[out] relative  their difference over max(|F x| |y|, |x| |F* y|); may be NULL. At most
- *                        1e-13 for float64 and 1e-5 for float32 (casts included) unless
- *                        something is wrong.
- *  @return on all ranks TENON_ERR_DATATYPE for an operator on integers
+ *  @param[in]  seed      random seed; the same on all ranks
+ *  @param[in]  integers  TENON_TRUE for small integers, for which the two pairings of a conversion
+ *                        are exactly equal; TENON_FALSE for uniform numbers in [-1, 1)
+ *  @param[out] forward   <F x, y>. May be NULL, in which case it is not returned.
+ *  @param[out] adjoint   <x, F* y>. May be NULL, in which case it is not returned.
+ *  @param[out] relative  difference divided by max(|F x| |y|, |x| |F* y|). May be NULL, in which
+ *                        case it is not returned.
+ *  @return TENON_ERR_DATATYPE    the operator acts on integers, on all ranks
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed,
                                                      TenonBool integers, double* forward,
                                                      double* adjoint,
                                                      double* relative) TENON_NOEXCEPT;
 
-/** @brief Prints type, domain, range and traffic, on rank 0 of its communicator. Not collective. */
+/** @brief Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective. */
 TENON_EXTERN TenonErrorCode TenonLinearOpView(TenonLinearOp op) TENON_NOEXCEPT;
 
-/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL.
- *  @return TENON_ERR_STATE between Begin and End */
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] op  address of the handle, which may hold NULL
+ *  @return TENON_ERR_STATE  the operator is between Begin and End */
 TENON_EXTERN TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) TENON_NOEXCEPT;
 
 #endif

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief The operators: conversions and the named primitives, sums and products, casts, and the
- *         user's own.
+ *  @brief Creation of operators: conversions and communication primitives, sums and products,
+ *         casts, and user-defined operators.
  *
- *  All are created ready for use: there is no SetUp. They hold what they need of the objects that
- *  they are created from, which may be destroyed. Each `op` is to be given back with
- *  TenonLinearOpDestroy(); `type`, the element type of domain and range, may be TENON_INT64, if
- *  nothing else is said: integers are then moved and added.
+ *  Operators are ready for use when they are created. They hold what they need of the layouts and
+ *  operators that they are created from, which can be destroyed. In all calls, op is the new
+ *  operator, to be destroyed with TenonLinearOpDestroy(), and type is the element type of domain
+ *  and range. Unless stated otherwise it can be TENON_INT64: integers are then communicated and
+ *  added.
  *
- *  All calls are collective: on the communicator of the layouts or operators that they get. They
- *  fail alike on all ranks, with TENON_ERR_NULL or TENON_ERR_HANDLE for a bad handle or address,
- *  TENON_ERR_STATE for a layout that is not set up, TENON_ERR_DATATYPE for a value that is no data
- *  type, and TENON_ERR_COLLECTIVE if ranks pass different arguments.
+ *  All calls are collective on the communicator of their layouts or operators. All errors are the
+ *  same on all ranks: TENON_ERR_NULL or TENON_ERR_HANDLE if a handle or pointer is not valid,
+ *  TENON_ERR_STATE if a layout is not set up, TENON_ERR_DATATYPE if a value is not a data type,
+ *  TENON_ERR_ARG if layouts or operators have different communicators, and TENON_ERR_COLLECTIVE if
+ *  ranks pass different arguments.
  */
 #ifndef TENON_LINEAROP_CREATE_H
 #define TENON_LINEAROP_CREATE_H
@@ -22,79 +24,100 @@
 /** @name Conversions */
 /**@{*/
 
-/** @brief The conversion of tensors from one layout to another.
+/** @brief Creates the conversion between two layouts. Collective on the layouts.
  *
- *  Broadcast, sum-reduce, scatter, gather, all-gather, reduce-scatter, all-to-all, slice, zero-pad
- *  and halo exchange are its cases, by the properties, cuts and margins of the two layouts. Its
- *  adjoint is the conversion from the dual of `to` to the dual of `from`.
+ *  All communication in Tenon is a conversion: broadcast, sum-reduce, scatter, gather, all-gather,
+ *  reduce-scatter, all-to-all, slice, zero-pad and halo exchange differ only in the properties,
+ *  split points and halos of the two layouts. The adjoint is the conversion from the dual of `to`
+ *  to the dual of `from`.
  *
- *  The data take the route that is predicted to be the fastest: one exchange of messages, or several
- *  steps through other layouts, each an exchange or a collective along one axis of the mesh
- *  (-tenon_conversion_route auto, exchange, chain or collective; -tenon_machine_latency and others
- *  are the rates that count). TenonLinearOpView() shows it. All routes keep the tensor's value, and
- *  copies of a sum are equal bit by bit on each; on arrays that hold no valid tensor, as copies
- *  that differ, routes differ, and the adjoint is that of the route. Ranks that ask for different
- *  routes or rates fail with TENON_ERR_COLLECTIVE.
+ *  The conversion uses the communication path that is predicted to be the fastest: one exchange of
+ *  messages, or several steps through intermediate layouts, each an exchange or a collective along
+ *  one axis of the process grid. TenonLinearOpView() prints the path. All paths keep the value of a
+ *  valid tensor, and the copies of a sum are bitwise identical on each of them. On memory that is
+ *  not a valid tensor, such as copies that differ, paths can give different results; the adjoint is
+ *  always that of the path in use.
  *
- *  Where nothing changes but P to B on some axes, -tenon_reduction may give a program that sums, on
- *  the levels -tenon_machine_levels; see tenon/reduction.h.
+ *  Options: -tenon_conversion_route (auto, exchange, chain or collective); -tenon_machine_latency
+ *  and the other -tenon_machine_ rates for the prediction; -tenon_reduction and
+ *  -tenon_machine_levels for a reduction program where all that changes is P to B on some axes, see
+ *  tenon/reduction.h. Different routes or rates on different ranks are TENON_ERR_COLLECTIVE.
  *
  *  @param[in]  from  layout of the domain
- *  @param[in]  to    layout of the range, of the same shape, on the same communicator
- *  @param[in]  type  element type of both; the adjoint is of the same type
- *  @return TENON_ERR_SHAPE if the shapes differ, TENON_ERR_ARG if the communicators do
+ *  @param[in]  to    layout of the range, of the same shape and on the same communicator
+ *  @param[in]  type  element type
+ *  @param[out] op    new operator
+ *  @return TENON_ERR_SHAPE  the shapes of the layouts differ
+ *  @see    TenonLinearOpGetTraffic()
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateConversion(TenonLayout from, TenonLayout to,
                                                           TenonDataType type,
                                                           TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The conversion that fills margins: a halo exchange.
+/** @brief Creates a halo exchange, the conversion that fills halos. Collective on the layouts.
  *
- *  Cells of a margin within the domain come from the ranks that own them, however far away; cells
- *  outside follow the boundary mode, and are zero beyond sides of TENON_BOUNDARY_VALUES
- *  (TenonLinearOpCreateBoundaryValues()). The adjoint adds what the margins hold to the owners' cells.
+ *  Halo elements inside the domain come from the ranks that own them, however far away. Elements
+ *  outside follow the boundary mode; beyond sides of TENON_BOUNDARY_VALUES they become zero, see
+ *  TenonLinearOpCreateBoundaryValues(). The adjoint adds the halo elements to the elements of their
+ *  owners.
  *
- *  @param[in] from  a layout, usually without margins
- *  @param[in] to    the same layout with margins
- *  @return also TENON_ERR_LAYOUT if `to` differs from `from` in more than margins, or has none, or
- *          if one of them holds addends in its margins
+ *  @param[in]  from  layout of the domain, usually without halos
+ *  @param[in]  to    layout of the range: the same with halos
+ *  @param[in]  type  element type
+ *  @param[out] op    new operator
+ *  @return TENON_ERR_LAYOUT  `to` has no halo, the layouts differ in more than halos, or a halo
+ *                            holds partial sums
+ *  @return TENON_ERR_SHAPE   the shapes of the layouts differ
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateHalo(TenonLayout from, TenonLayout to,
                                                     TenonDataType type,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief What the caller supplies outside the domain, beside a halo exchange: y <- M v, where M keeps
- *         the cells of a layout beyond sides of TENON_BOUNDARY_VALUES, corners included, and clears
- *         the others.
+/** @brief Creates the mask of user-supplied boundary values: y <- M v. Collective on the layout.
  *
- *  A halo exchange E leaves zero in these cells, so E x + M v is TenonLinearOpApply() of E, and then
- *  TenonLinearOpApplyAdd() of M with factors 1 and 1. Nothing is sent. M is self-adjoint: the
- *  values' cotangent is what lies in these cells of the cotangent of y.
+ *  M keeps the elements beyond sides of TENON_BOUNDARY_VALUES, corners included, and sets all
+ *  others to zero. A halo exchange E leaves zeros in these elements, so E x + M v is
+ *  TenonLinearOpApply() of E, followed by TenonLinearOpApplyAdd() of M with factors 1 and 1. M does
+ *  not communicate and is self-adjoint: the cotangent of the values is that part of the cotangent
+ *  of y.
  *
- *  @param[in] layout  of domain and range, with a margin, of values or of addends
- *  @return also TENON_ERR_LAYOUT if no side of it has the mode values
+ *  @param[in]  layout  layout of domain and range, with a halo of values or of partial sums
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryValues(TenonLayout layout,
                                                               TenonDataType type,
                                                               TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The same with one number in all of these cells.
+/** @brief Creates the map from one number to all boundary values. Collective on the layout.
  *
- *  The domain (TenonLinearOpGetDomain()) has shape [1] on the layout's mesh: B along axes that split
- *  the layout, else the layout's property. The adjoint gives each rank the sum over its cells, in
- *  the domain's dual.
+ *  The domain, see TenonLinearOpGetDomain(), has shape [1] on the same process grid, with property
+ *  B on axes that split the layout, and the property of the layout on the others. The adjoint gives
+ *  each rank the sum over its boundary elements, in the dual of the domain.
  *
- *  @param[in] layout  of the range, with a margin of values
- *  @return also TENON_ERR_LAYOUT if no side of it has the mode values, or a margin holds addends
+ *  @param[in]  layout  layout of the range, with a halo of values
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_LAYOUT  no side of the layout has the boundary mode values, or a halo holds
+ *                            partial sums
+ *  @see    TenonLinearOpCreateBoundaryValues()
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateBoundaryConstant(TenonLayout layout,
                                                                 TenonDataType type,
                                                                 TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The conversion between two layouts, on the same mesh or on two, that keeps the tensor's
- *         value.
+/** @brief Creates a conversion that only redistributes values. Collective on the layouts.
  *
- *  @return also TENON_ERR_LAYOUT if one of the layouts holds addends or has margins
+ *  See TenonLinearOpCreateConversion(). The layouts can be on the same process grid or on different
+ *  ones.
+ *
+ *  @param[in]  from  layout of the domain
+ *  @param[in]  to    layout of the range, of the same shape and on the same communicator
+ *  @param[in]  type  element type
+ *  @param[out] op    new operator
+ *  @return TENON_ERR_LAYOUT  a layout has partial sums or halos
+ *  @return TENON_ERR_SHAPE   the shapes of the layouts differ
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, TenonLayout to,
                                                            TenonDataType type,
@@ -102,90 +125,105 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, Ten
 
 /**@}*/
 
-/** @name Primitives along one axis of the mesh
+/** @name Communication primitives along one axis of the process grid
  *
- *  Conversions that change one property: that of the mesh axis `axis`. The range follows
- *  (TenonLinearOpGetRange()). An axis that comes to split a dimension becomes its minor axis, and
- *  divides each part in balanced pieces; an axis that ceases to split one must be its minor axis,
- *  and its pieces are joined. So data moves along this axis only (Hewett and Grady 2020, Section
- *  3).
+ *  Conversions that change the property of one grid axis. The layout of the range follows from that
+ *  of the domain, see TenonLinearOpGetRange(). If the axis begins to split a dimension, it becomes
+ *  the minor axis of the dimension and splits each local block evenly; if it ceases to split a
+ *  dimension, it must be the minor axis, and its blocks are joined. All communication is therefore
+ *  along this axis (Hewett and Grady 2020, Section 3).
  *
- *    primitive       from  to    adjoint             the tensor on each rank along the axis
- *    Broadcast       R     B     SumReduce           the root's, copied to all
- *    SumReduce       P     R     Broadcast           the sum of all, on the root
- *    AllReduce       P     B     AllReduce           the sum of all, on all
- *    Scatter         R     S(d)  Gather              its part of the root's
- *    Gather          S(d)  R     Scatter             all parts, on the root
- *    AllGather       S(d)  B     ReduceScatter       all parts, on all
- *    ReduceScatter   P     S(d)  AllGather           its part of the sum
- *    AllToAll        S(e)  S(d)  AllToAll            its part in d instead of that in e
- *    Slice           B     S(d)  ZeroPad             its part of the copy; nothing is sent
- *    ZeroPad         S(d)  P     Slice               its part, in zeros; nothing is sent
+ *  | primitive     | from | to   | adjoint       | result on each rank along the axis          |
+ *  | ------------- | ---- | ---- | ------------- | ------------------------------------------- |
+ *  | Broadcast     | R    | B    | SumReduce     | a copy of the root's tensor                 |
+ *  | SumReduce     | P    | R    | Broadcast     | the sum, on the root                        |
+ *  | AllReduce     | P    | B    | AllReduce     | the sum                                     |
+ *  | Scatter       | R    | S(d) | Gather        | its block of the root's tensor              |
+ *  | Gather        | S(d) | R    | Scatter       | all blocks, on the root                     |
+ *  | AllGather     | S(d) | B    | ReduceScatter | all blocks                                  |
+ *  | ReduceScatter | P    | S(d) | AllGather     | its block of the sum                        |
+ *  | AllToAll      | S(e) | S(d) | AllToAll      | its block in dimension d instead of e       |
+ *  | Slice         | B    | S(d) | ZeroPad       | its block of its own copy; no communication |
+ *  | ZeroPad       | S(d) | P    | Slice         | its block in zeros; no communication        |
  *
- *  @param[in] layout  domain, without margins
- *  @param[in] axis    of its mesh, from 0
- *  @param[in] dim     dimension that the axis is to split
- *  @return TENON_ERR_LAYOUT if the axis has another property than the table says, is not the minor
- *          one of the dimension that it leaves, or the layout has margins; TENON_ERR_ARG if there
- *          is no such axis or dimension, or the axis splits `dim` already
+ *  Parameters and errors of all these calls:
+ *
+ *  @param[in]  layout  layout of the domain, without halos
+ *  @param[in]  axis    grid axis, counted from 0
+ *  @param[in]  dim     tensor dimension that the axis is to split, counted from 0
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_LAYOUT  the axis has another property than in the table, the axis is not the
+ *                            minor axis of the dimension that it ceases to split, or the layout has
+ *                            halos
+ *  @return TENON_ERR_ARG     there is no such axis or dimension, or the axis already splits dim
  */
 /**@{*/
 
-/** @brief From one process to all along an axis: R -> B. */
+/** @brief Creates a broadcast from the root process of an axis: R -> B. Collective on the layout.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateBroadcast(TenonLayout layout, int axis,
                                                          TenonDataType type,
                                                          TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The sum over an axis, on its first process: P -> R. */
+/** @brief Creates a sum over an axis, on its root process: P -> R. Collective on the layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSumReduce(TenonLayout layout, int axis,
                                                          TenonDataType type,
                                                          TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The sum over an axis, on all its processes: P -> B. */
+/** @brief Creates a sum over an axis, on all its processes: P -> B. Collective on the layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllReduce(TenonLayout layout, int axis,
                                                          TenonDataType type,
                                                          TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Parts of the first process' tensor to each along an axis: R -> S(dim). */
+/** @brief Creates a scatter from the root process of an axis: R -> S(dim). Collective on the
+ *         layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateScatter(TenonLayout layout, int axis, int dim,
                                                        TenonDataType type,
                                                        TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The parts along an axis, joined on its first process: S -> R. */
+/** @brief Creates a gather on the root process of an axis: S -> R. Collective on the layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateGather(TenonLayout layout, int axis,
                                                       TenonDataType type,
                                                       TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The parts along an axis, joined on all its processes: S -> B. */
+/** @brief Creates a gather on all processes of an axis: S -> B. Collective on the layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllGather(TenonLayout layout, int axis,
                                                          TenonDataType type,
                                                          TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Each process' part of the sum over an axis: P -> S(dim). */
+/** @brief Creates a sum over an axis, split along it: P -> S(dim). Collective on the layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateReduceScatter(TenonLayout layout, int axis, int dim,
                                                              TenonDataType type,
                                                              TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Along an axis, parts of one dimension for parts of another: S -> S(dim). */
+/** @brief Creates a change of the dimension split by an axis: S -> S(dim). Collective on the
+ *         layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllToAll(TenonLayout layout, int axis, int dim,
                                                         TenonDataType type,
                                                         TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Each process' part of its own copy: B -> S(dim). */
+/** @brief Creates a restriction to the local block of a copy: B -> S(dim). Collective on the
+ *         layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSlice(TenonLayout layout, int axis, int dim,
                                                      TenonDataType type,
                                                      TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief Each process' part, in a tensor of zeros: S -> P. */
+/** @brief Creates an extension of the local block by zeros: S -> P. Collective on the layout. */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateZeroPad(TenonLayout layout, int axis,
                                                        TenonDataType type,
                                                        TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The same tensor on another process. The adjoint sends it back.
+/** @brief Creates a transfer of a tensor to another process. Collective on the layout.
  *
- *  @param[in] layout  on a mesh of one process
- *  @param[in] rank    of the process that gets the tensor, in the layouts' communicator
- *  @return TENON_ERR_LAYOUT for a mesh of several, TENON_ERR_ARG if there is no such rank
+ *  The adjoint sends the cotangent back.
+ *
+ *  @param[in]  layout  layout of the domain, on a process grid of one process
+ *  @param[in]  rank    destination rank in the layout's communicator
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_LAYOUT  the process grid has more than one process
+ *  @return TENON_ERR_ARG     there is no such rank
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, int rank,
                                                            TenonDataType type,
@@ -194,170 +232,226 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, i
 
 /** @name Memory operators
  *
- *  What movement of data is made of (Hewett and Grady 2020, Section 2): each rank's local array,
- *  margins included, is the memory, and low[d] to high[d] - 1 counts its cells in dimension d from
- *  0. Ranks may pass different boxes; an empty one leaves the rank's memory as it is. Whether
- *  copies of a tensor stay equal is the caller's care.
+ *  The elementary operations of which communication consists (Hewett and Grady 2020, Section 2).
+ *  They act on the local array of each rank, halo included; low[d] <= i < high[d] are local indices
+ *  in dimension d, counted from 0. Ranks can pass different boxes; an empty box leaves the memory
+ *  of the rank unchanged. These operators do not keep the copies of a tensor equal.
  *
- *  @param[in] layout  of domain and range
- *  @param[in] low     [dimensions] first cells of the box
- *  @param[in] high    [dimensions] behind its last cells
- *  @param[in] to      [dimensions] first cells of the box of the same extents that is written; the
- *                     two must not overlap
- *  @return TENON_ERR_ARG for a box that is not inside the memory, or two that overlap
+ *  Parameters and errors of all these calls:
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  low     [ndim] first local index of the box
+ *  @param[in]  high    [ndim] one past its last local index; must be >= low
+ *  @param[in]  to      [ndim] first local index of the box that is written, which has the same
+ *                      extents and must not overlap the first
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_ARG  a box is not inside the local array, or the two boxes overlap
  */
 /**@{*/
 
-/** @brief The domain's arrays in larger ones, the new cells zero; the adjoint deallocates them.
+/** @brief Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
  *
- *  @param[in] from  layout of the domain
- *  @param[in] to    layout of the range, of as many dimensions; shape and distribution are free
- *  @param[in] at    [dimensions] the cell of the range's array at which the domain's begins
- *  @return also TENON_ERR_SHAPE for another number of dimensions
+ *  The adjoint deallocates the new elements.
+ *
+ *  @param[in]  from  layout of the domain
+ *  @param[in]  to    layout of the range, with the same number of dimensions; shape and
+ *                    distribution are free
+ *  @param[in]  at    [ndim] local index in the array of the range of the first element of the
+ *                    domain
+ *  @param[in]  type  element type
+ *  @param[out] op    new operator
+ *  @return TENON_ERR_SHAPE  the numbers of dimensions differ
+ *  @return TENON_ERR_ARG    the array of the domain does not fit into that of the range
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonLayout to,
                                                         const TenonInt at[], TenonDataType type,
                                                         TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief A box becomes zero. Self-adjoint. */
+/** @brief Creates an operator that sets a box to zero. Collective on the layout.
+ *
+ *  It is self-adjoint.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateClear(TenonLayout layout, const TenonInt low[],
                                                      const TenonInt high[], TenonDataType type,
                                                      TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief A box is added to another; the adjoint adds that one to the first. */
+/** @brief Creates an operator that adds a box to another. Collective on the layout.
+ *
+ *  The adjoint adds the second box to the first.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdd(TenonLayout layout, const TenonInt low[],
                                                    const TenonInt high[], const TenonInt to[],
                                                    TenonDataType type,
                                                    TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief A box replaces another; the adjoint adds that one to the first, then clears it. */
+/** @brief Creates an operator that copies a box to another. Collective on the layout.
+ *
+ *  The adjoint adds the second box to the first, then sets the second to zero.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateCopy(TenonLayout layout, const TenonInt low[],
                                                     const TenonInt high[], const TenonInt to[],
                                                     TenonDataType type,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief A box replaces another and becomes zero; the adjoint moves it back. */
+/** @brief Creates an operator that copies a box and sets it to zero. Collective on the layout.
+ *
+ *  The adjoint moves the second box back.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateMove(TenonLayout layout, const TenonInt low[],
                                                     const TenonInt high[], const TenonInt to[],
                                                     TenonDataType type,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Operators without movement */
+/** @name Operators without communication */
 /**@{*/
 
-/** @brief y <- x. Self-adjoint up to duality. */
+/** @brief Creates the identity: y <- x. Collective on the layout.
+ *
+ *  It is self-adjoint up to duality.
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateIdentity(TenonLayout layout, TenonDataType type,
                                                         TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief y <- x in another floating type; the adjoint casts back.
+/** @brief Creates a cast to another floating-point type: y <- x. Collective on the layout.
  *
- *  Rounding to float32 is linear only on numbers that float32 holds; on those the adjoint identity
- *  is exact.
+ *  The adjoint casts back.
  *
- *  @param[in] layout  of domain and range
- *  @param[in] from    element type of the domain
- *  @param[in] to      element type of the range
- *  @return TENON_ERR_DATATYPE if one of two different types is TENON_INT64
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  from    element type of the domain
+ *  @param[in]  to      element type of the range
+ *  @param[out] op      new operator
+ *  @return TENON_ERR_DATATYPE  one of two different types is TENON_INT64
+ *  @note   Rounding to float32 is linear only on numbers that float32 can represent; on these the
+ *          adjoint identity holds exactly.
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateCast(TenonLayout layout, TenonDataType from,
                                                     TenonDataType to,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief y <- 0. The layouts' shapes may differ.
- *  @return TENON_ERR_ARG if their communicators do */
+/** @brief Creates the zero operator: y <- 0. Collective on the layouts.
+ *
+ *  The shapes of the layouts can differ.
+ *
+ *  @param[in]  from  layout of the domain
+ *  @param[in]  to    layout of the range, on the same communicator
+ *  @param[in]  type  element type
+ *  @param[out] op    new operator
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateZero(TenonLayout from, TenonLayout to,
                                                     TenonDataType type,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name Operators made of operators */
+/** @name Combinations of operators */
 /**@{*/
 
-/** @brief The operator that applies others one after the other: ops[count-1] ... ops[1] ops[0].
+/** @brief Creates a product: ops[count-1] ... ops[1] ops[0]. Collective on the operators.
  *
- *  @param[in]  count  at least 1
- *  @param[in]  ops    [count] the range of each must be the domain of the next
- *  @param[out] op     its adjoint applies the adjoints in reverse order
- *  @return TENON_ERR_LAYOUT or TENON_ERR_DATATYPE, naming the first pair that does not
- *          fit; TENON_ERR_ARG if they live on different communicators or count is below 1
+ *  The operators are applied one after the other, ops[0] first; the adjoint applies their adjoints
+ *  in reverse order.
+ *
+ *  @param[in]  count  number of operators; must be >= 1
+ *  @param[in]  ops    [count] operators; the range of each must be the domain of the next
+ *  @param[out] op     new operator
+ *  @return TENON_ERR_LAYOUT    two successive operators do not match; the message names the first
+ *                              pair
+ *  @return TENON_ERR_DATATYPE  their element types do not match, likewise
+ *  @return TENON_ERR_ARG       count is below 1, or the operators have different communicators
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateComposition(int count, const TenonLinearOp ops[],
                                                            TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief The adjoint as an operator of its own: Apply and ApplyAdjoint exchanged. */
+/** @brief Creates the adjoint as an operator. Collective on the operator.
+ *
+ *  It exchanges TenonLinearOpApply() and TenonLinearOpApplyAdjoint().
+ *
+ *  @param[in]  op       operator
+ *  @param[out] adjoint  new operator; destroy it with TenonLinearOpDestroy()
+ */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdjoint(TenonLinearOp op,
                                                        TenonLinearOp* adjoint) TENON_NOEXCEPT;
 
-/** @brief y <- ops[0] x + ... + ops[count-1] x.
- *
- *  @param[in] count  at least 1
- *  @param[in] ops    [count] all of one domain and one range; an operator may stand there twice
- *  @return TENON_ERR_LAYOUT or TENON_ERR_DATATYPE, naming the first that does not fit;
- *          TENON_ERR_ARG if they live on different communicators or count is below 1
+/** @brief Creates a sum: y <- ops[0] x + ... + ops[count-1] x. Collective on the operators.
+ *  @param[in]  count  number of operators; must be >= 1
+ *  @param[in]  ops    [count] operators of the same domain and range; one can occur several times
+ *  @param[out] op     new operator
+ *  @return TENON_ERR_LAYOUT    domains or ranges differ; the message names the first operator that
+ *                              differs
+ *  @return TENON_ERR_DATATYPE  element types differ, likewise
+ *  @return TENON_ERR_ARG       count is below 1, or the operators have different communicators
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateSum(int count, const TenonLinearOp ops[],
                                                    TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief y <- factor F x.
- *
- *  @param[in] factor  the same on all ranks
- *  @param[in] op      F
- *  @return TENON_ERR_DATATYPE for a broken factor and an operator on integers
- */
+/** @brief Creates a multiple: y <- factor F x. Collective on the operator.
+ *  @param[in]  factor  factor, the same on all ranks
+ *  @param[in]  op      operator F
+ *  @param[out] scaled  new operator; destroy it with TenonLinearOpDestroy()
+ *  @return TENON_ERR_DATATYPE  factor is not an integer, for an operator on integers */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearOp op,
                                                      TenonLinearOp* scaled) TENON_NOEXCEPT;
 /**@}*/
 
-/** @name The user's own operators */
+/** @name User-defined operators */
 /**@{*/
 
-/** @brief One of the two maps of a user's operator: y <- F x, or x <- F* y.
+/** @brief User function for one of the two maps of an operator: y <- F x, or x <- F* y.
  *
- *  @param[in]  input    tensor in the domain, or in the dual of the range; not to be changed
+ *  Every rank that applies the operator calls the function. It can call any function of Tenon and
+ *  MPI. The handles are valid during the call only.
+ *
+ *  @param[in]  input    tensor in the domain, or in the dual of the range; must not be modified
  *  @param[out] output   tensor in the range, or in the dual of the domain; to be overwritten
- *  @param[in]  context  what was given to TenonLinearOpCreateShell(), or made by a registered type
- *  @return TENON_SUCCESS, or what the Apply shall return
- *
- *  Every rank that applies the operator makes the call. It may use any call of Tenon and MPI. The
- *  handles are valid during the call.
+ *  @param[in]  context  context of TenonLinearOpCreateShell() or of a registered type. May be NULL,
+ *                       in which case none was given.
+ *  @return TENON_SUCCESS, or an error that the application of the operator then returns
  */
 typedef TenonErrorCode (*TenonLinearOpMap)(TenonDTensor input, TenonDTensor output, void* context);
 
-/** @brief What is called once with the context, when an operator's last reference is gone. */
+/** @brief User function called once with the context when the operator is destroyed. */
 typedef void (*TenonLinearOpDestroyer)(void* context);
 
-/** @brief An operator whose maps are functions of the user's. Of type "shell".
+/** @brief Creates an operator of type "shell" from user functions. Collective on the layouts.
  *
- *  Factors, Begin and End, sums and compositions work as with any operator; whether the two maps
- *  are adjoint, TenonLinearOpTestAdjoint() tells. With other factors than alpha = 1 and beta = 0 the
- *  maps write into a tensor of the operator's.
+ *  Factors, Begin and End, sums and compositions work as for any operator. With factors other than
+ *  alpha = 1 and beta = 0 the functions write to a tensor of the operator.
+ *  TenonLinearOpTestAdjoint() checks that the two maps are adjoint.
  *
- *  @param[in] domain        layout of the domain
- *  @param[in] range         layout of the range; shape and distribution are free
- *  @param[in] domainType    element type of the domain
- *  @param[in] rangeType     element type of the range
- *  @param[in] apply         y <- F x
- *  @param[in] applyAdjoint  x <- F* y; NULL: ApplyAdjoint is TENON_ERR_SUPPORT
- *  @param[in] destroy       may be NULL; not called if this call fails
- *  @param[in] context       handed to the functions; Tenon does not look at it
+ *  @param[in]  domain        layout of the domain
+ *  @param[in]  range         layout of the range, on the same communicator; shape and distribution
+ *                            are free
+ *  @param[in]  domainType    element type of the domain
+ *  @param[in]  rangeType     element type of the range
+ *  @param[in]  apply         function for y <- F x
+ *  @param[in]  applyAdjoint  function for x <- F* y. May be NULL, in which case the operator has no
+ *                            adjoint, and applying it returns TENON_ERR_SUPPORT.
+ *  @param[in]  destroy       function that frees the context; not called if this call fails. May be
+ *                            NULL, in which case nothing is called.
+ *  @param[in]  context       context, passed to the functions and not accessed by Tenon. May be
+ *                            NULL, in which case NULL is passed.
+ *  @param[out] op            new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateShell(
     TenonLayout domain, TenonLayout range, TenonDataType domainType, TenonDataType rangeType,
     TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, TenonLinearOpDestroyer destroy,
     void* context, TenonLinearOp* op) TENON_NOEXCEPT;
 
-/** @brief An operator of a type that has a name: "conversion", "identity", "cast", "zero", or one
- *         registered with TenonLinearOpRegister() (tenon/ext/linearop.h).
- *
- *  @param[in] name        of the type
- *  @param[in] domain      layout of the domain
- *  @param[in] range       layout of the range
- *  @param[in] domainType  element type of the domain
- *  @param[in] rangeType   element type of the range
- *  @param[in] parameters  what a registered type wants to know; NULL for the library's own
- *  @return TENON_ERR_TYPE for an unknown name, naming the nearest; TENON_ERR_LAYOUT or
- *          TENON_ERR_DATATYPE if the type cannot map these; what the registered type returns
+/** @brief Creates an operator by the name of its type. Collective on the layouts.
+ *  @param[in]  name        type name: "conversion", "identity", "cast", "zero", or a type
+ *                          registered with TenonLinearOpRegister() (tenon/ext/linearop.h)
+ *  @param[in]  domain      layout of the domain
+ *  @param[in]  range       layout of the range
+ *  @param[in]  domainType  element type of the domain
+ *  @param[in]  rangeType   element type of the range
+ *  @param[in]  parameters  parameters of a registered type. May be NULL, in which case the type
+ *                          must not need any; Tenon's own types do not.
+ *  @param[out] op          new operator
+ *  @return TENON_ERR_TYPE      the name is unknown; the message names the nearest
+ *  @return TENON_ERR_LAYOUT    the type cannot map between these layouts
+ *  @return TENON_ERR_DATATYPE  the type cannot map between these element types
+ *  @note   A registered type can return any other error.
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(const char* name, TenonLayout domain,
                                                     TenonLayout range, TenonDataType domainType,

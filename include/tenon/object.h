@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief What all objects have in common: class, name, options prefix, references.
+ *  @brief Properties common to all objects: class, name, options prefix and references.
  *
- *  A handle of any class may be passed here as a TenonObject: TenonObjectSetName((TenonObject)x,
- *  "velocity"). Handles are counted references: each Create, each Get of a handle and each Retain
- *  gives one, which a Destroy of the class gives back. Nothing here is collective.
+ *  A handle of any class can be passed as a TenonObject: TenonObjectSetName((TenonObject)x,
+ *  "velocity"). Handles are counted references: each call that creates or returns a handle, and
+ *  TenonObjectRetain(), adds a reference, which the destroy call of the class releases. No call in
+ *  this file is collective.
  *
- *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
- *  whose object is gone.
+ *  All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
+ *  the handle is not valid.
  */
 #ifndef TENON_OBJECT_H
 #define TENON_OBJECT_H
@@ -15,40 +16,52 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** Any handle. */
+/** @brief Handle of any class. */
 typedef struct TenonObject_s* TenonObject;
 
-/** @brief Names an object, for messages, views and the report at TenonFinalize().
- *  @param[in] name  copied; NULL or "" for none */
+/** @brief Sets the name of an object, used in messages, views and reports. Not collective.
+ *  @param[in] object  object of any class
+ *  @param[in] name    name; copied. May be NULL, in which case the object has no name. */
 TENON_EXTERN TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) TENON_NOEXCEPT;
 
-/** @brief The object's name; "" if it has none.
- *
- *  @param[out] name      ends with 0
+/** @brief Returns the name of an object. Not collective.
+ *  @param[in]  object    object of any class
+ *  @param[out] name      [capacity] name, NUL-terminated; "" if there is none
  *  @param[in]  capacity  size of the buffer in characters
- *  @return also TENON_ERR_ARG if the name does not fit into the buffer
- */
+ *  @return TENON_ERR_ARG  the name does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonObjectGetName(TenonObject object, char* name,
                                                int capacity) TENON_NOEXCEPT;
 
-/** @brief Sets the prefix of the object's options: with "conv1_" it reads -tenon_conv1_backend
- *         before -tenon_backend.
- *  @param[in] prefix  copied; NULL or "" for none */
+/** @brief Sets the prefix of the object's options. Not collective.
+ *
+ *  With prefix "conv1_" the object reads -tenon_conv1_backend before -tenon_backend.
+ *
+ *  @param[in] object  object of any class
+ *  @param[in] prefix  prefix; copied. May be NULL, in which case there is none.
+ */
 TENON_EXTERN TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object,
                                                         const char* prefix) TENON_NOEXCEPT;
 
-/** @brief The prefix of the object's options. As TenonObjectGetName(). */
+/** @brief Returns the prefix of the object's options. Not collective.
+ *  @param[in]  object    object of any class
+ *  @param[out] prefix    [capacity] prefix, NUL-terminated; "" if there is none
+ *  @param[in]  capacity  size of the buffer in characters
+ *  @return TENON_ERR_ARG  the prefix does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char* prefix,
                                                         int capacity) TENON_NOEXCEPT;
 
-/** @brief The object's class: "Partition", "Layout", "DTensor", ... As TenonObjectGetName(). */
+/** @brief Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+ *  @param[in]  object    object of any class
+ *  @param[out] text      [capacity] class name, NUL-terminated
+ *  @param[in]  capacity  size of the buffer in characters
+ *  @return TENON_ERR_ARG  the name does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char* text,
                                                 int capacity) TENON_NOEXCEPT;
 
-/** @brief Adds a reference: the object then outlives one more Destroy. */
+/** @brief Adds a reference, so that one more destroy call is needed. Not collective. */
 TENON_EXTERN TenonErrorCode TenonObjectRetain(TenonObject object) TENON_NOEXCEPT;
 
-/** @brief How many references there are, the library's own included. */
+/** @brief Returns the number of references, Tenon's own included. Not collective. */
 TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
                                                      int* references) TENON_NOEXCEPT;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonOptimizer: steps the parameters of a layer along their gradients.
+ *  @brief TenonOptimizer: updates the parameters of a layer along their gradients.
  *
- *  Each rank steps its part of the parameters in their storage layout, where the optimizer's state
- *  lies too. Types: "sgd" (momentum, Nesterov) and "adam" (Kingma and Ba 2015).
+ *  Each rank updates its local blocks of the parameters in their storage layout; the state of the
+ *  optimizer has the same layout. Types: "sgd" (momentum, Nesterov) and "adam" (Kingma and Ba
+ *  2015).
  *
- *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
- *  whose object is gone or of another class. Setters are not collective, but must be called alike
- *  on all ranks.
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
  *
- *  Options: -tenon_[prefix_]learning_rate, weight_decay; of sgd momentum, nesterov; of adam beta1,
- *  beta2, epsilon.
+ *  Options: -tenon_[prefix_]learning_rate and weight_decay; momentum and nesterov for sgd; beta1,
+ *  beta2 and epsilon for adam.
  */
 #ifndef TENON_OPTIMIZER_H
 #define TENON_OPTIMIZER_H
@@ -18,59 +18,82 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** @brief An optimizer for all parameters of a layer. Collective on the layer.
+/** @brief Creates an optimizer for all parameters of a layer. Collective on the layer.
  *
- *  @param[in]  layer      set up; kept by reference
- *  @param[in]  type       "sgd" or "adam"
- *  @param[out] optimizer  to be given back with TenonOptimizerDestroy()
- *  @return on all ranks TENON_ERR_STATE before the layer's SetUp, TENON_ERR_TYPE for another type
+ *  Errors are the same on all ranks.
+ *
+ *  @param[in]  layer      layer that is set up; held by reference
+ *  @param[in]  type       type name: "sgd" or "adam"
+ *  @param[out] optimizer  new optimizer; destroy it with TenonOptimizerDestroy()
+ *  @return TENON_ERR_STATE       the layer is not set up
+ *  @return TENON_ERR_TYPE        there is no such type
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different types
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* type,
                                                  TenonOptimizer* optimizer) TENON_NOEXCEPT;
 
-/** @brief Length of a step; by default 0.01 for sgd and 0.001 for adam. Not collective.
- *  @return TENON_ERR_ARG unless above 0 */
+/** @brief Sets the learning rate. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer
+ *  @param[in] rate       learning rate; must be > 0; by default 0.01 for sgd and 0.001 for adam
+ *  @return TENON_ERR_ARG  the rate is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer,
                                                           double rate) TENON_NOEXCEPT;
 
-/** @brief Multiple of the parameters that is added to their gradients; 0 by default. Not
- *         collective.
- *  @return TENON_ERR_ARG if negative */
+/** @brief Sets the weight decay. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer
+ *  @param[in] decay      multiple of the parameters that is added to their gradients; must be >= 0;
+ *                        0 by default
+ *  @return TENON_ERR_ARG  the decay is negative */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetWeightDecay(TenonOptimizer optimizer,
                                                          double decay) TENON_NOEXCEPT;
 
-/** @brief Momentum of sgd: v <- momentum v + g, w <- w - rate v. Not collective.
- *
- *  @param[in] optimizer  of type sgd
- *  @param[in] momentum   at least 0, below 1; 0 by default
- *  @param[in] nesterov   TENON_TRUE: w <- w - rate (g + momentum v)
- *  @return TENON_ERR_TYPE for another type of optimizer
- */
+/** @brief Sets momentum: v <- momentum v + g, w <- w - rate v. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer of type "sgd"
+ *  @param[in] momentum   momentum; must be >= 0 and < 1; 0 by default
+ *  @param[in] nesterov   TENON_TRUE for w <- w - rate (g + momentum v); TENON_FALSE by default
+ *  @return TENON_ERR_ARG   the momentum is out of range
+ *  @return TENON_ERR_TYPE  the optimizer is of another type */
 TENON_EXTERN TenonErrorCode TenonOptimizerSGDSetMomentum(TenonOptimizer optimizer, double momentum,
                                                          TenonBool nesterov) TENON_NOEXCEPT;
 
-/** @brief Decays of adam's two means; 0.9 and 0.999 by default. Not collective.
- *  @return TENON_ERR_ARG unless at least 0 and below 1; TENON_ERR_TYPE for another type */
+/** @brief Sets the decay rates of the two running means. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer of type "adam"
+ *  @param[in] beta1      decay rate of the mean gradient; must be >= 0 and < 1; 0.9 by default
+ *  @param[in] beta2      decay rate of the mean squared gradient; must be >= 0 and < 1; 0.999 by
+ *                        default
+ *  @return TENON_ERR_ARG   a rate is out of range
+ *  @return TENON_ERR_TYPE  the optimizer is of another type
+ */
 TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetBetas(TenonOptimizer optimizer, double beta1,
                                                        double beta2) TENON_NOEXCEPT;
 
-/** @brief What adam adds to the root of the mean square; 1e-8 by default. Not collective.
- *  @return TENON_ERR_ARG unless above 0; TENON_ERR_TYPE for another type */
+/** @brief Sets the number added to the root mean squared gradient. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer of type "adam"
+ *  @param[in] epsilon    number added; must be > 0; 1e-8 by default
+ *  @return TENON_ERR_ARG   epsilon is out of range
+ *  @return TENON_ERR_TYPE  the optimizer is of another type */
 TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimizer,
                                                          double epsilon) TENON_NOEXCEPT;
 
-/** @brief Reads the optimizer's options. Not collective. */
+/** @brief Reads the options of the optimizer. Local; call on all ranks.
+ *  @return TENON_ERR_ARG  the value of an option is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
-/** @brief Sums the gradients over the ranks, steps all parameters and clears the gradients.
- *         Collective on the layer. */
+/** @brief Updates all parameters and clears their gradients. Collective on the layer.
+ *
+ *  The gradients are first summed over the ranks as the layouts of the parameters require.
+ *
+ *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
+ *  @see    TenonLayerApplyAdjoint()
+ */
 TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
-/** @brief Steps made so far. Not collective. */
+/** @brief Returns the number of updates so far. Not collective. */
 TENON_EXTERN TenonErrorCode TenonOptimizerGetSteps(TenonOptimizer optimizer,
                                                    TenonInt* steps) TENON_NOEXCEPT;
 
-/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] optimizer  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonOptimizerDestroy(TenonOptimizer* optimizer) TENON_NOEXCEPT;
 
 #endif

@@ -2,20 +2,19 @@
 /** @file
  *  @brief Options: named values from a file, the environment, the command line and calls.
  *
- *  An option of the library is written -tenon_[prefix_]name, where the prefix is that of the object
- *  it is meant for; without one it holds for all objects. Sources, each outranking those before:
- *  default, options file (-tenon_options_file), environment variable TENON_OPTIONS, command line
- *  (handed over by TenonInitialize()), TenonOptionsSet(). A name that no table declares, or a value
- *  of the wrong type or out of the option's bounds, is TENON_ERR_OPTION at once, and its source changes
- *  nothing. A value that no object has asked for is reported at TenonFinalize(), with the nearest
- *  option that one asked for.
+ *  An option of Tenon is written -tenon_[prefix_]name. With a prefix it applies to the objects of
+ *  that prefix, without one to all objects. Sources in order of increasing precedence: default,
+ *  options file (-tenon_options_file), environment variable TENON_OPTIONS, command line (passed to
+ *  TenonInitialize()), TenonOptionsSet(). An undeclared name, or a value of the wrong type or out of
+ *  the option's bounds, is TENON_ERR_OPTION at once, and nothing from its source is applied.
+ *  TenonFinalize() reports unused options, with the nearest option that was read.
  *
- *  On the command line Tenon looks only at names that begin with -tenon_ and at those that the program
- *  has declared; all others may be those of another library. A program whose command line has no others
- *  says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too, and -help is
+ *  On the command line Tenon considers only names that begin with -tenon_ and those that the program
+ *  has declared; all others can belong to another library. A program whose command line holds no
+ *  others says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too, and -help is
  *  answered. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every name must be declared.
  *
- *  Nothing here is collective, but all ranks must set the same options.
+ *  No call in this file is collective, but all ranks must set the same options.
  */
 #ifndef TENON_OPTIONS_H
 #define TENON_OPTIONS_H
@@ -23,7 +22,7 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** What values an option takes. */
+/** @brief Type of an option's value. */
 typedef enum TenonOptionType TENON_ENUM_INT {
   TENON_OPTION_FLAG = 0,   /**< true or false; true if no value is written */
   TENON_OPTION_INT = 1,    /**< an integer of 64 bits */
@@ -34,102 +33,118 @@ typedef enum TenonOptionType TENON_ENUM_INT {
   TENON_OPTION_TYPE_MAX_ = 0x7fff
 } TenonOptionType;
 
-/** @brief Declares an option of the calling program, written -name. Not collective.
+/** @brief Declares an option of the program, written -name. Local; call on all ranks.
  *
- *  To be called before TenonInitialize() reads the command line. The same declaration twice counts
- *  once.
+ *  Call before TenonInitialize(), which reads the command line. Repeating a declaration has no effect.
  *
- *  @param[in] owner         the program's name, under which the help lists the option; not empty
- *  @param[in] name          of letters, digits, '_', '.' and '-', without the dash in front; not a
- *                           number, and not beginning with tenon_
- *  @param[in] type          what values it takes
- *  @param[in] defaultValue  as text; NULL for none: the Get of its type then returns TENON_ERR_OPTION
- *                           unless a value was given, which TenonOptionsHas() tells
- *  @param[in] help          one sentence; NULL for none
- *  @param[in] choices       "a|b|c" for TENON_OPTION_CHOICE, else NULL or ""
- *  @return TENON_ERR_NULL if owner or name is NULL; TENON_ERR_ARG if there is no such type;
- *          TENON_ERR_OPTION if the owner, the name, the choices or the default are not as above, or if
- *          the name is declared already with another type, default or text
+ *  @param[in] owner         name of the program, under which the help lists the option; not empty
+ *  @param[in] name          name of the option, without the leading dash: letters, digits, '_', '.'
+ *                           and '-'; not a number, and not beginning with tenon_
+ *  @param[in] type          type of the value
+ *  @param[in] defaultValue  default value as text. May be NULL, in which case there is none, and the
+ *                           Get of its type returns TENON_ERR_OPTION unless a value was given
+ *                           (TenonOptionsHas()).
+ *  @param[in] help          one sentence for the help. May be NULL, in which case there is none.
+ *  @param[in] choices       words "a|b|c" of a TENON_OPTION_CHOICE. May be NULL or "", in which case
+ *                           type must be another.
+ *  @return TENON_ERR_NULL    owner or name is NULL
+ *  @return TENON_ERR_OPTION  the owner, the name, the choices or the default are not as above, or the
+ *                            name is already declared with another type, default or text
+ *  @return TENON_ERR_ARG     type is not an option type
  */
 TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name,
                                                 TenonOptionType type, const char* defaultValue,
                                                 const char* help,
                                                 const char* choices) TENON_NOEXCEPT;
 
-/** @brief Says that all options on the command line are the program's and Tenon's. Not collective.
+/** @brief Declares that the command line holds only options of the program and of Tenon. Not collective.
  *
- *  To be called before TenonInitialize(), which then returns TENON_ERR_OPTION for every option that
- *  is not declared, and answers -help (or -h, --help), unless the program has declared it before: rank 0
- *  prints the help text handed to TenonInitialize() and the program's options with their defaults. If
- *  Tenon initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0);
- *  otherwise it returns as usual, and the program finds the flag "help" set:
+ *  Call before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared option, and
+ *  answers -help (or -h, --help), unless the program has declared it before: rank 0 prints the help
+ *  text passed to TenonInitialize() and the program's options with their defaults. If Tenon
+ *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0). Otherwise
+ *  it returns as usual, and the program finds the flag "help" set:
  *  TenonOptionsGetFlag("-", "help", &asked).
  *
- *  @return TENON_ERR_STATE if Tenon is initialised already
+ *  @return TENON_ERR_STATE  Tenon is already initialised
  */
 TENON_EXTERN TenonErrorCode TenonOptionsOwnCommandLine(void) TENON_NOEXCEPT;
 
-/** @brief Sets an option. Not collective.
- *
- *  @param[in] key    as written on a command line: "-tenon_conv1_backend"
- *  @param[in] value  NULL for a flag or word that stands alone
- *  @return TENON_ERR_OPTION for an undeclared name or a value of the wrong type
- */
+/** @brief Sets an option. Local; call on all ranks.
+ *  @param[in] key    option as on a command line: "-tenon_conv1_backend"
+ *  @param[in] value  value as text. May be NULL, in which case the option is a flag or word without
+ *                    a value.
+ *  @return TENON_ERR_OPTION  the option is not declared, or the value is of the wrong type or out of
+ *                            bounds */
 TENON_EXTERN TenonErrorCode TenonOptionsSet(const char* key, const char* value) TENON_NOEXCEPT;
 
-/** @brief Reads an options file: one option a line, # begins a comment. Not collective.
- *  @return TENON_ERR_FILE if it cannot be read; TENON_ERR_OPTION, naming the line, for a bad one */
+/** @brief Reads an options file: one option per line, # begins a comment. Local; call on all ranks.
+ *  @param[in] path  path of the file
+ *  @return TENON_ERR_FILE    the file cannot be read
+ *  @return TENON_ERR_OPTION  a line is not a valid option; the message names the line */
 TENON_EXTERN TenonErrorCode TenonOptionsInsertFile(const char* path) TENON_NOEXCEPT;
 
-/** @brief The value of a flag, or its default. Not collective.
- *
- *  @param[in]  prefix  of an object ("conv1_"); "" or NULL for none; "-" for the program's own
- *  @param[in]  name    declared, without a dash
+/** @brief Returns the value of a flag, or its default. Not collective.
+ *  @param[in]  prefix  prefix of an object ("conv1_"), or "-" for options of the program. May be
+ *                      NULL, in which case there is no prefix.
+ *  @param[in]  name    name of a declared option, without a dash
  *  @param[out] value   TENON_TRUE or TENON_FALSE
- *  @return TENON_ERR_OPTION if no such flag is declared, or if it has neither a value nor a default
- */
+ *  @return TENON_ERR_OPTION  no such flag is declared, or it has neither a value nor a default */
 TENON_EXTERN TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* name,
                                                 TenonBool* value) TENON_NOEXCEPT;
 
-/** @brief The value of an integer option, or its default. As TenonOptionsGetFlag(). */
+/** @brief Returns the value of an integer option, or its default. Not collective.
+ *
+ *  See TenonOptionsGetFlag() for prefix, name and errors.
+ */
 TENON_EXTERN TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name,
                                                TenonInt* value) TENON_NOEXCEPT;
 
-/** @brief The value of a real option, or its default. As TenonOptionsGetFlag(). */
+/** @brief Returns the value of a real option, or its default. Not collective.
+ *
+ *  See TenonOptionsGetFlag() for prefix, name and errors.
+ */
 TENON_EXTERN TenonErrorCode TenonOptionsGetReal(const char* prefix, const char* name,
                                                 double* value) TENON_NOEXCEPT;
 
-/** @brief The value of an option of text, a choice or a word, or its default.
- *         As TenonOptionsGetFlag().
+/** @brief Returns the value of a text, choice or word, or its default. Not collective.
  *
- *  @param[out] value     ends with 0
+ *  See TenonOptionsGetFlag() for prefix and name.
+ *
+ *  @param[out] value     [capacity] value, NUL-terminated
  *  @param[in]  capacity  size of the buffer in characters
- *  @return also TENON_ERR_ARG if the value does not fit into the buffer
+ *  @return TENON_ERR_OPTION  no such option of text is declared
+ *  @return TENON_ERR_ARG     the value does not fit into the buffer
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name, char* value,
                                                   int capacity) TENON_NOEXCEPT;
 
-/** @brief Whether a value was given from any source, so that the default does not hold.
- *         As TenonOptionsGetFlag(). */
+/** @brief Returns whether an option was given by any source. Not collective.
+ *
+ *  See TenonOptionsGetFlag() for prefix, name and errors.
+ */
 TENON_EXTERN TenonErrorCode TenonOptionsHas(const char* prefix, const char* name,
                                             TenonBool* given) TENON_NOEXCEPT;
 
-/** @brief The number of options that are declared, those of all classes and of the program.
- *         Not collective; may be called at any time. */
+/** @brief Returns the number of declared options, of all classes and the program. Not collective.
+ *
+ *  The call can be made at any time.
+ */
 TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredCount(int* count) TENON_NOEXCEPT;
 
-/** @brief One option as declared. Not collective; may be called at any time.
+/** @brief Returns the declaration of an option. Not collective.
  *
- *  Each of the addresses may be NULL. The texts live as long as the process and are never NULL.
+ *  The call can be made at any time. Any of the addresses may be NULL, in which case its value is
+ *  not returned. The texts are never NULL and stay valid until the process ends.
  *
- *  @param[in]  index         from 0, in order of declaration
- *  @param[out] owner         class or program that reads it
- *  @param[out] key           as written without a prefix: "-tenon_backend"
- *  @param[out] type          what values it takes
- *  @param[out] defaultValue  as text; "" for none
+ *  @param[in]  index         index of the option, counted from 0 in order of declaration
+ *  @param[out] owner         class or program that reads the option
+ *  @param[out] key           option without a prefix: "-tenon_backend"
+ *  @param[out] type          type of the value
+ *  @param[out] defaultValue  default value as text; "" if there is none
  *  @param[out] help          one sentence
- *  @param[out] choices       "a|b|c" for TENON_OPTION_CHOICE, else ""
- *  @return TENON_ERR_ARG if the index is below 0 or not below the number of options
+ *  @param[out] choices       words "a|b|c" of a TENON_OPTION_CHOICE, otherwise ""
+ *  @return TENON_ERR_ARG  there is no such option
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetDeclared(int index, const char** owner, const char** key,
                                                     TenonOptionType* type,
@@ -137,7 +152,7 @@ TENON_EXTERN TenonErrorCode TenonOptionsGetDeclared(int index, const char** owne
                                                     const char** choices) TENON_NOEXCEPT;
 
 /** @brief Prints the options that contain a word, with default, value and source. Not collective.
- *  @param[in] word  NULL or "" for all options */
+ *  @param[in] word  word to search for. May be NULL, in which case all options are printed. */
 TENON_EXTERN TenonErrorCode TenonOptionsHelp(const char* word) TENON_NOEXCEPT;
 
 #endif

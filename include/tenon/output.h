@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Where the library's text goes: everything that Tenon prints passes through here; and files
- *         that are written as a whole or not at all.
+ *  @brief Redirection of the text that Tenon prints, and files that are written whole or not at all.
  */
 #ifndef TENON_OUTPUT_H
 #define TENON_OUTPUT_H
@@ -9,24 +8,32 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** Takes a piece of text, which holds its own line ends.
- *
- *  @param[in] text     not ended by 0; valid during the call
- *  @param[in] length   in characters
- *  @param[in] context  what was given with the handler
+/** @brief User function that receives a piece of text, line ends included.
+ *  @param[in] text     [length] text, not NUL-terminated; valid during the call
+ *  @param[in] length   length in characters
+ *  @param[in] context  context passed with the handler. May be NULL, in which case none was passed.
  */
 typedef void (*TenonTextHandler)(const char* text, int length, void* context);
 
-/** @brief Sends what Tenon prints (views, logs, help) to `handler` instead of standard output.
- *         Not collective; may be called at any time.
+/** @brief Sets the receiver of views, logs and help. Not collective.
  *
- *  @param[in] handler  NULL restores standard output
- *  @param[in] context  handed to the handler
+ *  The call can be made at any time.
+ *
+ *  @param[in] handler  function that receives the text. May be NULL, in which case text goes to
+ *                      standard output, the default.
+ *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
  */
 TENON_EXTERN TenonErrorCode TenonSetOutputHandler(TenonTextHandler handler,
                                                   void* context) TENON_NOEXCEPT;
 
-/** @brief The same for what Tenon writes to standard error: errors and warnings. */
+/** @brief Sets the receiver of errors and warnings. Not collective.
+ *
+ *  The call can be made at any time.
+ *
+ *  @param[in] handler  function that receives the text. May be NULL, in which case text goes to
+ *                      standard error, the default.
+ *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.
+ */
 TENON_EXTERN TenonErrorCode TenonSetErrorOutputHandler(TenonTextHandler handler,
                                                        void* context) TENON_NOEXCEPT;
 

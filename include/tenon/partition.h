@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonPartition: ranks of a communicator arranged as a Cartesian mesh.
+ *  @brief TenonPartition: ranks of a communicator arranged as a Cartesian process grid.
  *
- *  Positions of the mesh are counted row-major, the last axis fastest. Ranks of the communicator
- *  outside the mesh hold the object too, and take part in every collective call.
+ *  Positions in the grid are counted row-major, the last axis fastest. Ranks of the communicator
+ *  outside the grid also hold the object and take part in all collective calls.
  *
- *  All calls return TENON_ERR_NULL or TENON_ERR_HANDLE for a NULL or dead handle.
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
+ *  the same on all ranks.
  */
 #ifndef TENON_PARTITION_H
 #define TENON_PARTITION_H
@@ -16,128 +18,150 @@
 
 #include <stddef.h>
 
-/** @brief A mesh of the ranks 0, 1, ..., in order. Collective on `comm`.
+/** @brief Creates a process grid of the ranks 0, 1, ... in order. Collective on comm.
  *
- *  The first object on a communicator duplicates it, once for all; the copy is freed at
- *  TenonFinalize().
+ *  The first object on a communicator duplicates it, once for all objects. The copy and the memory that
+ *  its ranks share are released when the program frees the communicator, or with the last object on it
+ *  if some still exist then, and at the latest by TenonFinalize().
  *
- *  @param[in]  comm       any communicator of the caller's
- *  @param[in]  axes       number of mesh axes, at least 1
- *  @param[in]  extents    [axes] processes along each axis; their product must not exceed the
- *                         number of ranks
- *  @param[out] partition  to be given back with TenonPartitionDestroy()
- *  @return on all ranks TENON_ERR_ARG if the mesh does not fit the communicator,
- *          TENON_ERR_COLLECTIVE if ranks pass different meshes; TENON_ERR_STATE if Tenon is not
- *          initialised
+ *  @param[in]  comm       communicator; any of the user's
+ *  @param[in]  axes       number of grid axes; must be >= 1
+ *  @param[in]  extents    [axes] number of processes along each axis; must be >= 1, with a product
+ *                         of at most the number of ranks
+ *  @param[out] partition  new process grid; destroy it with TenonPartitionDestroy()
+ *  @return TENON_ERR_ARG         the process grid is out of range or larger than the communicator
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different process grids
+ *  @return TENON_ERR_STATE       Tenon is not initialised
+ *  @see    TenonPartitionCreateFromRanks(), TenonPartitionCreatePlaced()
  */
 TENON_EXTERN TenonErrorCode TenonPartitionCreate(MPI_Comm comm, int axes, const int extents[],
                                                  TenonPartition* partition) TENON_NOEXCEPT;
 
-/** @brief A mesh of the given ranks in the given order. Collective on `comm`.
+/** @brief Creates a process grid of given ranks in given order. Collective on comm.
  *
- *  @param[in] ranks  [product of extents] ranks of `comm` by mesh position, each at most once
+ *  See TenonPartitionCreate() for the errors.
  *
- *  The other parameters and the errors are those of TenonPartitionCreate().
+ *  @param[in]  comm       communicator; any of the user's
+ *  @param[in]  axes       number of grid axes; must be >= 1
+ *  @param[in]  extents    [axes] number of processes along each axis; must be >= 1
+ *  @param[in]  ranks      [product of extents] ranks of comm in the order of grid positions, each
+ *                         at most once
+ *  @param[out] partition  new process grid; destroy it with TenonPartitionDestroy()
  */
 TENON_EXTERN TenonErrorCode TenonPartitionCreateFromRanks(MPI_Comm comm, int axes,
                                                           const int extents[], const int ranks[],
                                                           TenonPartition* partition) TENON_NOEXCEPT;
 
-/** @brief A mesh placed on the levels of a machine by a parallelism matrix, see
- *         TenonPlacementListCreate(). Collective on `comm`.
+/** @brief Creates a process grid placed on the levels of a machine. Collective on comm.
  *
- *  Rank r is the device r of the machine, level by level, and stands where the placement has that
- *  device. So ranks are reordered: data that lie on the ranks in another order already, such as a
- *  solver's, want a mesh in that order, and a repartition to this one.
+ *  The placement is given by a parallelism matrix, see TenonPlacementListCreate(). Rank r runs on
+ *  device r of the machine, numbered level by level, and has the grid position that the placement
+ *  gives this device. Ranks are therefore reordered. For data that is already distributed in
+ *  another order, such as a solver's, create a process grid in that order, and a repartition to
+ *  this one. See TenonPartitionCreate() for the errors.
  *
- *  @param[in] axes    number of mesh axes, at least 1
- *  @param[in] levels  number of levels, at least 1
- *  @param[in] matrix  [axes * levels] axis by axis, into how many parts each level splits the axis;
- *                     the product of a row is the extent of its axis
- *
- *  The other parameters and the errors are those of TenonPartitionCreate().
+ *  @param[in]  comm       communicator; any of the user's
+ *  @param[in]  axes       number of grid axes; must be >= 1
+ *  @param[in]  levels     number of machine levels; must be >= 1
+ *  @param[in]  matrix     [axes * levels] parallelism matrix, row by row: the number of parts into
+ *                         which each level splits the axis of the row. The product of a row is the
+ *                         extent of its axis.
+ *  @param[out] partition  new process grid; destroy it with TenonPartitionDestroy()
  */
 TENON_EXTERN TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
                                                        const TenonInt matrix[],
                                                        TenonPartition* partition) TENON_NOEXCEPT;
 
-/** @brief The number of mesh axes. Not collective. */
+/** @brief Returns the number of grid axes. Not collective. */
 TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
                                                   int* axes) TENON_NOEXCEPT;
 
-/** @brief The processes along each axis. Not collective.
- *  @param[out] extents  [axes] */
+/** @brief Returns the number of processes along each axis. Not collective.
+ *  @param[in]  partition  process grid
+ *  @param[out] extents    [axes] number of processes along each axis */
 TENON_EXTERN TenonErrorCode TenonPartitionGetExtents(TenonPartition partition,
                                                      int extents[]) TENON_NOEXCEPT;
 
-/** @brief This rank's position in the mesh, -1 outside it. Not collective. */
+/** @brief Returns the position of this rank in the grid, or -1 outside it. Not collective. */
 TENON_EXTERN TenonErrorCode TenonPartitionGetPosition(TenonPartition partition,
                                                       int* position) TENON_NOEXCEPT;
 
-/** @brief This rank's coordinate on each axis, -1 outside the mesh. Not collective.
- *  @param[out] coordinates  [axes] */
+/** @brief Returns the coordinates of this rank in the grid. Not collective.
+ *  @param[in]  partition    process grid
+ *  @param[out] coordinates  [axes] coordinate on each axis; -1 outside the grid */
 TENON_EXTERN TenonErrorCode TenonPartitionGetCoordinates(TenonPartition partition,
                                                          int coordinates[]) TENON_NOEXCEPT;
 
-/** @brief The communicator of the ranks that differ from this one along one axis alone, ordered by
- *         their coordinate. Collective on the partition.
+/** @brief Returns the communicator along one axis. Collective on the partition.
  *
- *  @param[in]  axis  from 0
- *  @param[out] comm  the library's, freed at TenonFinalize(): not to be freed by the caller;
- *                    MPI_COMM_NULL outside the mesh
- *  @return on all ranks TENON_ERR_ARG if there is no such axis, TENON_ERR_COLLECTIVE if ranks pass
- *          different axes
+ *  Its ranks differ from this one in the coordinate on this axis only, and are ordered by it.
+ *
+ *  @param[in]  partition  process grid
+ *  @param[in]  axis       grid axis, counted from 0; the same on all ranks
+ *  @param[out] comm       communicator owned by the process grid, valid as long as the grid exists;
+ *                         MPI_COMM_NULL outside the grid
+ *  @return TENON_ERR_ARG         there is no such axis
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different axes
+ *  @note   Do not free the communicator.
  */
 TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
                                                       MPI_Comm* comm) TENON_NOEXCEPT;
 
-/** @brief Lets the other ranks of this node read memory of the caller's where it lies, as they read
- *         the library's own arrays. Not collective.
+/** @brief Lets the other ranks of this node read user memory in place. Not collective.
  *
- *  Without this, what leaves an array of the caller's is copied twice: packed by its rank into a
- *  buffer that the node shares, and unpacked by the receiver. With it, receivers copy once, from the
- *  array. Tensors whose whole array lies in the memory gain from it from their next operation on;
- *  results are the same bit by bit.
+ *  Data that leaves a user array is otherwise copied twice: its rank packs it into a buffer shared
+ *  by the node, and the receiver unpacks it. With this call receivers copy once, directly from the
+ *  array, as they do from arrays owned by Tenon. Tensors whose whole array is in the memory benefit
+ *  from their next operation on. Results are bitwise identical.
  *
- *  The address and the values stay. What changes is where the pages come from: those that hold the
- *  memory are copied into shared memory (`-tenon_shared_memory`), which is then mapped in their
- *  place. Therefore:
- *  - call it once, after the allocation, while no other thread allocates memory or writes nearby, and
- *    while no operator is between Begin and End;
- *  - take it back with TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only
- *    memory that lives as long as the process may stay shared beyond TenonFinalize();
- *  - a child made by fork() shares the pages instead of getting a copy;
- *  - page-locked memory (cudaHostRegister()) is registered after it, not before.
+ *  Address and values stay the same, but the pages that hold the memory are copied into shared
+ *  memory (-tenon_shared_memory), which is then mapped in their place. Therefore:
+ *  - Call it once, after the allocation, while no other thread allocates memory or writes nearby,
+ *    and while no operator is between Begin and End.
+ *  - Call TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only memory that
+ *    stays allocated until the process ends can stay shared after TenonFinalize().
+ *  - A child process created by fork() shares the pages instead of getting a copy: each of the two sees
+ *    what the other writes. A program that forks to write data unshares them first, or copies the data.
+ *  - Register page-locked memory (cudaHostRegister()) after this call, not before.
  *
- *  Large blocks of malloc, `new` and Fortran's `allocate` have pages of their own. Small ones share
- *  theirs with other data, which is then shared along: a write of another thread to it during the
- *  call is lost, so prefer pages of their own. Two blocks with a page in common cannot be shared by
- *  two calls.
+ *  Large blocks of malloc, `new` and Fortran's `allocate` have separate pages. Small blocks have
+ *  pages in common with other data, which is then shared too, and a write to it by another thread
+ *  during the call is lost; prefer blocks with separate pages. Two blocks with a page in common
+ *  cannot be shared by two calls. On a rank that is alone on its node the call has no effect.
  *
- *  @param[in] partition  any whose communicator is that of the tensors
- *  @param[in] memory     may be NULL if `bytes` is 0
- *  @param[in] bytes      of the memory; 0: nothing is done
- *  @return TENON_ERR_ARG if some of it is shared already; TENON_ERR_SUPPORT if the memory is not this
- *          process's own and writable (the stack, another shared mapping, a constant), or if the
- *          node's ranks share no memory, with the reason; TENON_ERR_MEMORY if there is no room. On a
- *          rank that is alone on its node nothing is done
+ *  @param[in] partition  process grid on the communicator of the tensors
+ *  @param[in] memory     address of the memory. May be NULL, in which case bytes must be 0.
+ *  @param[in] bytes      size in bytes; the call has no effect if it is 0
+ *  @return TENON_ERR_ARG      some of the memory is already shared
+ *  @return TENON_ERR_SUPPORT  the memory is not private and writable (the stack, another shared
+ *                             mapping, a constant), or the ranks of the node share no memory; the
+ *                             message gives the reason
+ *  @return TENON_ERR_MEMORY   there is not enough shared memory
+ *  @return TENON_ERR_STATE    Tenon is not initialised
  */
 TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, void* memory,
                                                       size_t bytes) TENON_NOEXCEPT;
 
-/** @brief Makes memory that was shared private again; address and values stay. Not collective.
+/** @brief Makes shared memory private again. Not collective.
  *
- *  @param[in] memory  as it was given to TenonPartitionShareMemory(); NULL: nothing is done
- *  @return TENON_ERR_ARG if no memory is shared that begins there; TENON_ERR_STATE if it was freed
- *          while it was shared, TENON_ERR_MEMORY if the process may have no more memory
+ *  Address and values stay the same.
+ *
+ *  @param[in] partition  process grid passed to TenonPartitionShareMemory()
+ *  @param[in] memory     address passed to TenonPartitionShareMemory(). May be NULL, in which case
+ *                        the call has no effect.
+ *  @return TENON_ERR_ARG      no shared memory begins at this address
+ *  @return TENON_ERR_STATE    the memory was freed while it was shared, or Tenon is not initialised
+ *  @return TENON_ERR_MEMORY   the process cannot allocate more memory
+ *  @return TENON_ERR_SUPPORT  the ranks of the node share no memory
  */
 TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition,
                                                         void* memory) TENON_NOEXCEPT;
 
-/** @brief Prints the mesh, on rank 0 of its communicator. Not collective. */
+/** @brief Prints the process grid, on rank 0 of its communicator. Not collective. */
 TENON_EXTERN TenonErrorCode TenonPartitionView(TenonPartition partition) TENON_NOEXCEPT;
 
-/** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] partition  address of the handle, which may hold NULL */
 TENON_EXTERN TenonErrorCode TenonPartitionDestroy(TenonPartition* partition) TENON_NOEXCEPT;
 
 #endif

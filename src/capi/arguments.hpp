@@ -15,16 +15,15 @@ namespace tenon {
 template <class T>
 std::vector<T> listOf(const T* values, int count, const char* name) {
   if (count < 0)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the length of {} is {}; expected 0 or more", name, count));
+    throw Error(TENON_ERR_ARG, fmt::format("the length of {} is {}; it must be >= 0", name, count));
   if (!values && count > 0)
-    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; expected {} values", name, count));
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass an array of length {}", name, count));
   return std::vector<T>(values, values + count);
 }
 
 inline std::string textOf(const char* text, const char* name) {
   if (!text)
-    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; expected a text", name));
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass a string", name));
   return text;
 }
 
@@ -36,8 +35,8 @@ inline std::string textOrEmpty(const char* text) {
 inline void copyText(const std::string& text, char* buffer, int capacity, const char* name) {
   required(buffer, name);
   if (capacity < 0 || static_cast<std::size_t>(capacity) <= text.size())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has room for {} characters, but {} are needed", name,
-                                           capacity, text.size() + 1));
+    throw Error(TENON_ERR_ARG, fmt::format("{} has a capacity of {} characters, but {} are needed",
+                                           name, capacity, text.size() + 1));
   std::memcpy(buffer, text.c_str(), text.size() + 1);
 }
 
@@ -50,7 +49,7 @@ static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&
 
 inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {
   if (mode < TENON_BOUNDARY_NONE || mode > TENON_BOUNDARY_VALUES)
-    throw Error(TENON_ERR_ARG, fmt::format("{} is {}; expected a TENON_BOUNDARY_...", name,
+    throw Error(TENON_ERR_ARG, fmt::format("{} is {}; use a TENON_BOUNDARY_... constant", name,
                                            static_cast<int>(mode)));
   return static_cast<Boundary>(mode);
 }

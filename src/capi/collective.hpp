@@ -8,6 +8,7 @@
 #include "comm/agreement.hpp"
 #include "comm/session.hpp"
 #include "sys/output.hpp"
+#include "sys/view.hpp"
 
 namespace tenon {
 
@@ -53,7 +54,7 @@ void returnIfAlone(Handle handle, Body&& body) {
 // What a View prints: one rank speaks for all.
 inline void printOnce(const Communicator& comm, const std::string& line) {
   if (comm.rank() == 0)
-    print(line + "\n");
+    print(wrapped(line) + (line.ends_with('\n') ? "" : "\n"));
 }
 
 } // namespace tenon

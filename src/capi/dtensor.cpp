@@ -17,8 +17,7 @@ std::vector<Index> ghostsOf(const TenonInt* ghosts, int rank, const char* name) 
   auto widths = listOf(ghosts, rank, name);
   for (int d = 0; d < rank; ++d)
     if (widths[d] < 0)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("{}[{}] is {}; expected 0 or more cells", name, d, widths[d]));
+      throw Error(TENON_ERR_ARG, fmt::format("{}[{}] is {}; it must be >= 0", name, d, widths[d]));
   return widths;
 }
 
@@ -119,6 +118,10 @@ TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) noexcept {
 
 TenonErrorCode TenonDTensorResetArray(TenonDTensor x) noexcept {
   return guard(__func__, [&] { deref(x, "x").resetArray(); });
+}
+
+TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x, TenonBool isPrivate) noexcept {
+  return guard(__func__, [&] { deref(x, "x").setPrivate(isPrivate != TENON_FALSE); });
 }
 
 TenonErrorCode TenonDTensorGetArray(TenonDTensor x, TenonDataType type, void** array) noexcept {

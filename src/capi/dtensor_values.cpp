@@ -31,11 +31,15 @@ void measureTogether(const CommPtr& comm, double* result, const char* name, Chec
 
 void checkAlike(const DTensor& x, const DTensor& y) {
   if (&x == &y)
-    throw Error(TENON_ERR_ARG, fmt::format("x and y are the same tensor, {}", x.title()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("x and y are the same tensor{}; pass two",
+                            x.name().empty() ? "" : fmt::format(" \"{}\"", x.name())));
   if (x.comm() != y.comm())
-    throw Error(TENON_ERR_ARG, "x and y live on different communicators");
+    throw Error(TENON_ERR_ARG,
+                "x and y are on different communicators; create them on the same one");
   const bool integers = x.dataType() == TENON_INT64;
-  checkTensor(y, x.layout(), integers ? TENON_INT64 : y.dataType(), "arithmetic with x", "y");
+  checkTensor(y, x.layout(), integers ? TENON_INT64 : y.dataType(), "arithmetic with x",
+              "tensor y");
   if (!integers)
     checkFloating(y.dataType(), "arithmetic with a floating x");
 }
@@ -43,16 +47,13 @@ void checkAlike(const DTensor& x, const DTensor& y) {
 std::string memoryText(const DTensor& x) {
   const Index bytes = x.localCells() * dataTypeSize(x.dataType());
   if (const auto& arrays = x.arrays())
-    return fmt::format("{} arrays of the caller's{} along dimension {}, on this rank; the tensor "
-                       "works on an array of the library's, to which gather and from which scatter "
-                       "copy {} bytes",
-                       arrays->first.size(), x.isReadOnly() ? ", constant," : "", arrays->dim,
-                       bytes);
-  const char* whose = !x.isPlaced()    ? "the library's"
-                      : x.isReadOnly() ? "the caller's, constant"
-                                       : "the caller's";
-  return fmt::format("array of {} bytes on this rank, {}{}", bytes, whose,
-                     x.isContiguous() ? "" : ", strided");
+    return fmt::format("{} user arrays{} along dim {} on rank {}, copied to and from a library "
+                       "array of {} B",
+                       arrays->first.size(), x.isReadOnly() ? " (read only)" : "", arrays->dim,
+                       x.comm()->rank(), bytes);
+  const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
+  return fmt::format("{} array{}{}, {} B on rank {}", owner, x.isReadOnly() ? ", read only" : "",
+                     x.isContiguous() ? "" : ", strided", bytes, x.comm()->rank());
 }
 
 } // namespace
@@ -71,8 +72,7 @@ TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt st
                                       double deviation) noexcept {
   return guard(__func__, [&] {
     if (!(deviation >= 0))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("deviation is {}; expected a number of at least 0", deviation));
+      throw Error(TENON_ERR_ARG, fmt::format("deviation is {}; it must be >= 0", deviation));
     fillNormal(deref(x, "x"), bitsOf(seed), bitsOf(stream), mean, deviation);
   });
 }
@@ -179,8 +179,8 @@ TenonErrorCode TenonDTensorView(TenonDTensor x) noexcept {
   return guard(__func__, [&] {
     const DTensor& tensor = deref(x, "x");
     printOnce(*tensor.comm(),
-              fmt::format("{}: {}, {}; {}", tensor.title(), tensor.layout().describe(),
-                          dataTypeName(tensor.dataType()), memoryText(tensor)));
+              fmt::format("{}: {} {}; {}", headingOf(tensor), dataTypeName(tensor.dataType()),
+                          tensor.layout().describe(), memoryText(tensor)));
   });
 }
 

@@ -15,11 +15,12 @@ void checkRunning(MPI_Comm comm) {
   MPI_Initialized(&running);
   MPI_Finalized(&finished);
   if (!running || finished)
-    throw Error(TENON_ERR_STATE, "a communicator was passed, but MPI is not running; call MPI_Init "
-                                 "first, or use TenonInitialize");
+    throw Error(
+        TENON_ERR_STATE,
+        "comm is given, but MPI is not running; call MPI_Init() first, or use TenonInitialize()");
   if (comm == MPI_COMM_NULL)
     throw Error(TENON_ERR_NULL,
-                "comm is MPI_COMM_NULL; pass a communicator such as MPI_COMM_WORLD");
+                "comm is MPI_COMM_NULL; pass a valid communicator such as MPI_COMM_WORLD");
 }
 
 } // namespace

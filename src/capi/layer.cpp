@@ -29,10 +29,12 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
 Parameter& parameterOf(const Layer& layer, int number) {
   const auto all = layer.parameters();
   if (number < 0 || number >= static_cast<int>(all.size()))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} has {} parameters, counted from 0; there is no number {}{}",
-                            layer.title(), all.size(), number,
-                            layer.isSetUp() ? "" : " (SetUp makes them)"));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format(
+            "parameter index {2} is out of range: {0} has {1} parameters, numbered from 0{3}",
+            layer.title(), all.size(), number,
+            layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
   return *all[number];
 }
 
@@ -46,9 +48,9 @@ TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) noexcept {
       Layer& known = deref(layer, "layer");
       const LayoutObject& given = deref(input, "input");
       if (given.comm() != known.comm())
-        throw Error(TENON_ERR_ARG,
-                    fmt::format("{} and the layout of its input live on different communicators",
-                                known.title()));
+        throw Error(TENON_ERR_ARG, fmt::format("{} and the layout of its input are on different "
+                                               "communicators; create them on the same one",
+                                               known.title()));
       return std::pair(&known, &given.layout());
     });
     l->setUp(*layout);
@@ -82,8 +84,10 @@ TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
   return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
     const Layouts& inputs = l.inputLayouts();
     if (input < 0 || input >= static_cast<int>(inputs.size()))
-      throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, counted from 0; there is no {}",
-                                             l.title(), inputs.size(), input));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("input index {2} is out of range: {0} has {1} inputs, numbered from 0",
+                      l.title(), inputs.size(), input));
     return inputs[input].dual();
   });
 }

@@ -24,20 +24,21 @@ static_assert(static_cast<int>(PoolingMode::Max) == TENON_POOLING_MAX &&
 
 PoolingMode poolingModeOf(TenonPoolingMode mode) {
   if (mode < TENON_POOLING_MAX || mode > TENON_POOLING_AVERAGE_EXCLUDE_PAD)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("mode is {}; expected a TENON_POOLING_...", static_cast<int>(mode)));
+    throw Error(TENON_ERR_ARG, fmt::format("mode is {}; use a TENON_POOLING_... constant",
+                                           static_cast<int>(mode)));
   return static_cast<PoolingMode>(mode);
 }
 
 std::vector<Window> windowsOf(int spatial, const TenonInt* kernel, bool strideIsKernel) {
   if (spatial < 1 || spatial > kMaxSpatial)
     throw Error(TENON_ERR_ARG,
-                fmt::format("spatial is {}; expected 1 to {} dimensions", spatial, kMaxSpatial));
+                fmt::format("the number of spatial dimensions is {}; it must be in 1 to {}",
+                            spatial, kMaxSpatial));
   std::vector<Window> windows;
   for (Index k : listOf(kernel, spatial, "kernel")) {
     if (k < 1)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("kernel[{}] is {}; expected at least 1", windows.size(), k));
+                  fmt::format("kernel[{}] is {}; it must be >= 1", windows.size(), k));
     windows.push_back({.kernel = k, .stride = strideIsKernel ? k : 1});
   }
   return windows;

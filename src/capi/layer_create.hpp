@@ -29,7 +29,7 @@ TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
 }
 
 [[noreturn]] inline void throwLayerType(const Layer& layer, const char* expected) {
-  throw Error(TENON_ERR_TYPE, fmt::format("{} is of type {}; this call is for {}", layer.title(),
+  throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}", layer.title(),
                                           layer.type(), expected));
 }
 

@@ -21,7 +21,7 @@ public:
   Tensors(const TenonDTensor* handles, int count, const char* name, bool optional) : count_(count) {
     if (count < 0 || count > kMost)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("the length of {} is {}; expected 0 to {}", name, count, kMost));
+                  fmt::format("the length of {} is {}; it must be in 0 to {}", name, count, kMost));
     for (int i = 0; i < count; ++i) {
       const TenonDTensor handle = (&required(handles, name))[i];
       tensors_[i] = optional && !handle ? nullptr : &deref(handle, name);
@@ -43,8 +43,10 @@ Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
     const std::string name = fmt::format("inputs[{}]", layouts.size());
     const LayoutObject& given = deref(handle, name.c_str());
     if (given.comm() != layer.comm())
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("{} and {} live on different communicators", layer.title(), name));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("{} and {} are on different communicators; create them on the same one",
+                      layer.title(), name));
     layouts.push_back(given.layout());
   }
   return layouts;
@@ -68,8 +70,8 @@ TenonErrorCode TenonLayerCreateRepartition(MPI_Comm comm, TenonLayout output,
   return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
     const LayoutObject& given = deref(output, "output");
     if (given.comm() != own)
-      throw Error(TENON_ERR_ARG, "output lives on another communicator than comm; create both on "
-                                 "one that holds the ranks of input and output");
+      throw Error(TENON_ERR_ARG, "output and comm are different communicators; create output on "
+                                 "comm, which must hold the ranks of input and output");
     return makeRef<RepartitionLayer>(own, given.layout());
   });
 }

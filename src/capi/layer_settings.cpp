@@ -31,7 +31,7 @@ void setPointwise(Layer& layer, const char* name, double value) {
 TenonInt atLeast(TenonInt least, TenonInt value, const char* name, int d) {
   if (value < least)
     throw Error(TENON_ERR_ARG,
-                fmt::format("{}[{}] is {}; expected at least {}", name, d, value, least));
+                fmt::format("{}[{}] is {}; it must be >= {}", name, d, value, least));
   return value;
 }
 
@@ -40,7 +40,7 @@ Overlap overlapOf(TenonOverlap overlap) {
                 static_cast<int>(Overlap::On) == TENON_OVERLAP_ON &&
                 static_cast<int>(Overlap::Off) == TENON_OVERLAP_OFF);
   if (overlap < TENON_OVERLAP_AUTO || overlap > TENON_OVERLAP_OFF)
-    throw Error(TENON_ERR_ARG, fmt::format("overlap is {}; expected a TENON_OVERLAP_...",
+    throw Error(TENON_ERR_ARG, fmt::format("overlap is {}; use a TENON_OVERLAP_... constant",
                                            static_cast<int>(overlap)));
   return static_cast<Overlap>(overlap);
 }

@@ -28,9 +28,10 @@ Layout callSetUp(ShellLayer& shell, TenonLayerShellSetUp function, const Layout&
   const auto given =
       Ref<LayoutObject>::adopt(&deref(out, "the output of the setUp function of a shell layer"));
   if (given->comm() != shell.comm())
-    throw Error(TENON_ERR_ARG, fmt::format("the setUp function of {} gave a layout on another "
-                                           "communicator than its input's",
-                                           shell.title()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the setUp function of {} returned a layout on a different "
+                            "communicator than that of its input; use the same one",
+                            shell.title()));
   return given->layout();
 }
 
@@ -71,9 +72,11 @@ TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTe
     ShellLayer& shell = shellOf(deref(layer, "layer"));
     const auto& tensors = select(shell.call());
     if (number < 0 || number >= static_cast<int>(tensors.size()))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("{} has {} parameters, counted from 0; there is no number {}",
-                              shell.title(), tensors.size(), number));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format(
+              "parameter index {2} is out of range: {0} has {1} parameters, numbered from 0",
+              shell.title(), tensors.size(), number));
     required(tensor, name) = lent(tensors[number]);
   });
 }
@@ -95,7 +98,7 @@ TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) no
   return guard(__func__, [&] {
     const std::string type = textOf(name, "name");
     if (!create)
-      throw Error(TENON_ERR_NULL, "create is NULL; expected a function");
+      throw Error(TENON_ERR_NULL, "create is NULL; pass a function");
     layerTypes().add(type, [type, create](CommPtr comm) -> Ref<Layer> {
       const auto shell = makeRef<ShellLayer>(std::move(comm), type);
       callUser("the create function of a layer type", [&] { return create(handleOf(*shell)); });
@@ -110,7 +113,7 @@ TenonErrorCode TenonLayerShellSetFunctions(TenonLayer layer,
     ShellLayer& shell = shellOf(l);
     const TenonLayerShellFunctions& given = required(functions, "functions");
     if (!given.apply)
-      throw Error(TENON_ERR_NULL, "functions->apply is NULL; a layer needs it");
+      throw Error(TENON_ERR_NULL, "functions->apply is NULL; pass a function");
     shell.functions() = wrapped(shell, given);
   });
 }

@@ -75,7 +75,7 @@ TenonErrorCode TenonLayoutView(TenonLayout layout) noexcept {
   return guard(__func__, [&] {
     const LayoutObject& object = deref(layout, "layout");
     printOnce(*object.comm(),
-              fmt::format("{}: {}", object.title(),
+              fmt::format("{}: {}", headingOf(object),
                           object.isSetUp() ? object.layout().describe() : "not set up"));
   });
 }

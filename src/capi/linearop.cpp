@@ -121,7 +121,7 @@ TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
     const auto* conversion = dynamic_cast<const Conversion*>(&known);
     if (!conversion)
       throw Error(TENON_ERR_SUPPORT,
-                  fmt::format("{} is of type {}; only a conversion counts its messages",
+                  fmt::format("{} has type {}; only a conversion counts its messages",
                               known.title(), known.type()));
     required(messages, "messages") = conversion->traffic().messages;
     required(bytes, "bytes") = conversion->traffic().cells * dataTypeSize(known.domainType());
@@ -160,7 +160,8 @@ TenonErrorCode TenonLinearOpDestroy(TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     if (required(op, "op") && deref(*op, "op").isBegun())
       throw Error(TENON_ERR_STATE,
-                  fmt::format("{} has an action in flight; call its End before Destroy",
+                  fmt::format("{} has an operation in flight; call TenonLinearOpApplyEnd() or "
+                              "TenonLinearOpApplyAdjointEnd() before TenonLinearOpDestroy()",
                               deref(*op, "op").title()));
     destroy(op, "op");
   });

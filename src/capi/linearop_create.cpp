@@ -23,18 +23,17 @@ void checkHalo(const Layout& from, const Layout& to) {
   };
   if (!to.hasMargins() || !(to.withoutMargins() == from.withoutMargins()) || addends(from) ||
       addends(to))
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a halo exchange goes from a layout to the same one with margins of "
-                            "values, but from is {}, and to is {}",
-                            from.describe(), to.describe()));
+    throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange needs the same layout without and "
+                                              "with halos, but from is {}, and to is {}",
+                                              from.describe(), to.describe()));
 }
 
 void checkRepartition(const Layout& from, const Layout& to) {
   for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
     if (layout->holdsAddends() || layout->hasMargins())
       throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("a repartition knows S, B and R without margins, but {} is {}; use "
-                              "TenonLinearOpCreateConversion",
+                  fmt::format("a repartition needs layouts of S, B and R without halos, but {} is "
+                              "{}; use TenonLinearOpCreateConversion()",
                               name, layout->describe()));
 }
 
@@ -59,7 +58,7 @@ CommPtr commOfList(const TenonLinearOp* ops, int count) {
     if (isLiveObject(ops[i]))
       return deref(ops[i], "ops").comm();
   refsOf(ops, count);
-  throw Error(TENON_ERR_ARG, "count is 0; expected at least one operator");
+  throw Error(TENON_ERR_ARG, "count is 0; pass at least 1 operator");
 }
 
 template <class Combine>

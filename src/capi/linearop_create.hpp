@@ -40,10 +40,9 @@ void createBetween(const LayoutPair& pair, TenonLinearOp* op, Make make) {
     const LayoutObject& from = deref(pair.from, pair.fromName);
     const LayoutObject& to = deref(pair.to, pair.toName);
     if (from.comm() != to.comm())
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("{} and {} live on different communicators; create both on one "
-                              "that holds the ranks of both",
-                              pair.fromName, pair.toName));
+      throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create "
+                                             "both on one that holds the ranks of both",
+                                             pair.fromName, pair.toName));
     return LinearOpRef(make(comm, from.layout(), to.layout()));
   });
 }

@@ -16,8 +16,9 @@ Box boxOf(const TenonInt* low, const TenonInt* high, int rank) {
   Box box;
   for (int d = 0; d < rank; ++d) {
     if (end[d] < begin[d])
-      throw Error(TENON_ERR_ARG, fmt::format("high[{}] is {}, below low[{}], which is {}", d,
-                                             end[d], d, begin[d]));
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("high[{}] is {}, but low[{}] is {}; high must be >= low", d, end[d],
+                              d, begin[d]));
     box.push_back({begin[d], end[d]});
   }
   return box;

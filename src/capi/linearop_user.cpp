@@ -22,7 +22,7 @@ Shell::Map mapOf(TenonLinearOpMap map, const char* what, void* context) {
 
 Shell::Functions mapsOf(TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, void* context) {
   if (!apply)
-    throw Error(TENON_ERR_NULL, "apply is NULL; pass the function that gives F x");
+    throw Error(TENON_ERR_NULL, "apply is NULL; pass the function that computes F x");
   Shell::Functions maps;
   maps.apply = mapOf(apply, "an operator's apply", context);
   maps.applyAdjoint = mapOf(applyAdjoint, "an operator's applyAdjoint", context);
@@ -99,8 +99,10 @@ TenonErrorCode TenonLinearOpRegister(const char* name,
     const std::string type = textOf(name, "name");
     const TenonLinearOpFunctions table = required(functions, "functions");
     if (!table.apply)
-      throw Error(TENON_ERR_NULL,
-                  fmt::format("the type '{}' is without apply; give it the function of F x", type));
+      throw Error(
+          TENON_ERR_NULL,
+          fmt::format("type '{}' has no function apply; pass the function that computes F x",
+                      type));
     linearOpTypes().add(type, [type, table](const LinearOpSignature& s, void* parameters) {
       return makeRegistered(type, table, s, parameters);
     });

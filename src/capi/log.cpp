@@ -19,9 +19,9 @@ TenonErrorCode TenonLogEventRegister(const char* name, int* event) noexcept {
 TenonErrorCode TenonLogEventBegin(int event) noexcept {
   return tenon::guard(__func__, [&] {
     if (!tenon::logBegin(event) && tenon::logEnabled())
-      throw tenon::Error(TENON_ERR_ARG, fmt::format("{} is no event's number; expected one that "
-                                                    "TenonLogEventRegister gave",
-                                                    event));
+      throw tenon::Error(
+          TENON_ERR_ARG,
+          fmt::format("unknown log event {}; use a number from TenonLogEventRegister()", event));
   });
 }
 

@@ -18,15 +18,16 @@ LinkRule ruleOf(TenonLinkRule rule) {
                 LinkRule::Leaving == static_cast<int>(TENON_LINK_LEAVING));
   if (rule < TENON_LINK_TOUCHING || rule > TENON_LINK_LEAVING)
     throw Error(TENON_ERR_ARG,
-                fmt::format("rule is {}; expected a TENON_LINK_...", static_cast<int>(rule)));
+                fmt::format("rule is {}; use a TENON_LINK_... constant", static_cast<int>(rule)));
   return {static_cast<LinkRule::When>(rule)};
 }
 
 template <class T>
 const T& numbered(const std::vector<T>& all, int number, const char* what) {
   if (number < 0 || number >= static_cast<int>(all.size()))
-    throw Error(TENON_ERR_ARG, fmt::format("there is no {} {}; the machine has {}, from 0", what,
-                                           number, all.size()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} {} is out of range; the machine has {}, numbered from 0", what,
+                            number, all.size()));
   return all[number];
 }
 

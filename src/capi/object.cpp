@@ -8,18 +8,19 @@ namespace tenon {
 
 Object& derefObject(const void* handle, const char* name, const char* expectedClass) {
   if (!handle)
-    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; expected a {}", name, expectedClass));
+    throw Error(TENON_ERR_NULL, fmt::format("{} is NULL; pass a {}", name, expectedClass));
   if (!isLiveObject(handle))
-    throw Error(TENON_ERR_HANDLE,
-                fmt::format("{} is no live handle: its object was destroyed or never created; "
-                            "expected a {}",
-                            name, expectedClass));
+    throw Error(
+        TENON_ERR_HANDLE,
+        fmt::format(
+            "{} is not a valid handle: its object was destroyed or never created; pass a {}", name,
+            expectedClass));
   return *const_cast<Object*>(static_cast<const Object*>(handle));
 }
 
 void throwWrongClass(const Object& object, const char* name, const char* expected) {
-  throw Error(TENON_ERR_HANDLE, fmt::format("{} is the handle of a {}; expected a {}", name,
-                                            object.title(), expected));
+  throw Error(TENON_ERR_HANDLE,
+              fmt::format("{} is a handle of {}; pass a {}", name, object.title(), expected));
 }
 
 } // namespace tenon

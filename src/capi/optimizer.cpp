@@ -17,7 +17,7 @@ Type& as(TenonOptimizer handle, const char* type) {
   Optimizer& optimizer = deref(handle, "optimizer");
   if (auto* found = dynamic_cast<Type*>(&optimizer))
     return *found;
-  throw Error(TENON_ERR_TYPE, fmt::format("{} is of type {}; this call is for {}",
+  throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",
                                           optimizer.title(), optimizer.type(), type));
 }
 

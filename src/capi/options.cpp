@@ -32,7 +32,7 @@ Asked asked(const char* prefix, const char* name, const Types& types) {
       isProgram ? "-" + option.name : fmt::format("{}{}", kKeyStart, option.name);
   if (declared.empty())
     throw Error(TENON_ERR_OPTION,
-                fmt::format("no option {} is declared; did you mean {}?", key, nearestKey(key)));
+                fmt::format("option {} is not declared; did you mean {}?", key, nearestKey(key)));
   if (std::find(types.begin(), types.end(), declared.front()->type) == types.end())
     throw Error(TENON_ERR_OPTION, fmt::format("option {} takes {}; use the call for that type", key,
                                               declared.front()->expected()));
@@ -54,8 +54,9 @@ OptionSpec::Type typeOf(TenonOptionType type) {
   case TENON_OPTION_WORD:
     return OptionSpec::Word;
   default:
-    throw Error(TENON_ERR_ARG, fmt::format("{} is no option type; expected a TENON_OPTION_...",
-                                           static_cast<int>(type)));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("unknown option type {}; use a TENON_OPTION_... constant",
+                            static_cast<int>(type)));
   }
 }
 
@@ -156,7 +157,8 @@ TenonErrorCode TenonOptionsGetDeclared(int index, const char** owner, const char
     const auto all = optionDeclarations();
     if (index < 0 || index >= static_cast<int>(all.size()))
       throw Error(TENON_ERR_ARG,
-                  fmt::format("{} is no option's index; expected 0 to {}", index, all.size() - 1));
+                  fmt::format("option index {} is out of range; it must be in 0 to {}", index,
+                              all.size() - 1));
     const OptionDeclaration& declared = *all[index];
     giveText(declared.owner, owner);
     giveText(declared.key, key);

@@ -17,7 +17,8 @@ namespace {
 
 std::vector<int> extentsOf(const int* extents, int axes) {
   if (axes < 1)
-    throw Error(TENON_ERR_ARG, fmt::format("a mesh needs at least one axis, but axes is {}", axes));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("axes is {}; a process grid needs at least 1 axis", axes));
   return listOf(extents, axes, "extents");
 }
 
@@ -28,7 +29,7 @@ int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
     size *= std::max(extent, 0);
     if (size > comm.size())
       throw Error(TENON_ERR_ARG,
-                  fmt::format("a mesh of {} processes does not fit a communicator of {} ranks",
+                  fmt::format("a process grid of {} does not fit into a communicator of {} ranks",
                               fmt::join(extents, "x"), comm.size()));
   }
   return static_cast<int>(size);
@@ -36,9 +37,8 @@ int sizeOf(const std::vector<int>& extents, const Communicator& comm) {
 
 std::vector<std::vector<Index>> rowsOf(const TenonInt* matrix, int axes, int levels) {
   if (axes < 1 || levels < 1)
-    throw Error(TENON_ERR_ARG, fmt::format("a placement needs at least one axis and one level, but "
-                                           "axes is {} and levels is {}",
-                                           axes, levels));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("axes is {} and levels is {}; both must be >= 1", axes, levels));
   required(matrix, "matrix");
   std::vector<std::vector<Index>> rows;
   for (int axis = 0; axis < axes; ++axis)
@@ -83,7 +83,7 @@ SharedArena* arenaOf(const Partition& partition) {
   const Communicator& comm = *partition.comm();
   if (!comm.arena() && !comm.isAloneOnNode())
     throw Error(TENON_ERR_SUPPORT,
-                fmt::format("the ranks of this node share no memory: {}", comm.whyNoArena()));
+                fmt::format("the ranks of this node do not share memory: {}", comm.whyNoArena()));
   return comm.arena().get();
 }
 
@@ -162,8 +162,8 @@ TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, int axis,
           required(comm, "comm");
           if (axis < 0 || axis >= mesh.mesh().axes())
             throw Error(TENON_ERR_ARG,
-                        fmt::format("there is no axis {}; the mesh {} has axes 0 to {}", axis,
-                                    mesh.mesh().describe(), mesh.mesh().axes() - 1));
+                        fmt::format("axis {} is out of range; process grid {} has axes 0 to {}",
+                                    axis, mesh.mesh().describe(), mesh.mesh().axes() - 1));
           return axis;
         },
         [](int checked) { return fmt::format("{}", checked); });
@@ -194,8 +194,9 @@ TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition, void* memor
 TenonErrorCode TenonPartitionView(TenonPartition partition) noexcept {
   return guard(__func__, [&] {
     const Partition& mesh = deref(partition, "partition");
-    printOnce(*mesh.comm(), fmt::format("{}: mesh {} of {} ranks", mesh.title(),
-                                        mesh.mesh().describe(), mesh.comm()->size()));
+    printOnce(*mesh.comm(),
+              fmt::format("{}: process grid {} in a communicator of size {}", headingOf(mesh),
+                          mesh.mesh().describe(), mesh.comm()->size()));
   });
 }
 

@@ -60,8 +60,10 @@ TenonErrorCode TenonPlacementListGetCoordinates(TenonPlacementList list, TenonIn
   return guard(__func__, [&] {
     const Placement& placement = deref(list, "list").at(index);
     if (device < 0 || device >= placement.devices())
-      throw Error(TENON_ERR_ARG, fmt::format("there is no device {}; there are {}, counted from 0",
-                                             device, placement.devices()));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("device {} is out of range; the placement has {} devices, numbered from 0",
+                      device, placement.devices()));
     copyList(placement.coordinates(static_cast<int>(device)), coordinates, "coordinates");
   });
 }
@@ -74,9 +76,10 @@ TenonErrorCode TenonPlacementListGetDevice(TenonPlacementList list, TenonInt ind
     const std::vector<Index> asked = listOf(coordinates, placement.axes(), "coordinates");
     for (int axis = 0; axis < placement.axes(); ++axis)
       if (asked[axis] < 0 || asked[axis] >= extentOf(placement, axis))
-        throw Error(TENON_ERR_ARG,
-                    fmt::format("coordinate {} on axis {} is outside the axis of {} processes",
-                                asked[axis], axis, extentOf(placement, axis)));
+        throw Error(
+            TENON_ERR_ARG,
+            fmt::format("coordinate {} on axis {} is out of range; the axis has {} processes",
+                        asked[axis], axis, extentOf(placement, axis)));
     required(device, "device") = placement.device(asked);
   });
 }
@@ -167,7 +170,7 @@ TenonErrorCode TenonReductionProgramsPredict(TenonReductionPrograms programs, Te
     const ReductionPrograms& all = deref(programs, "programs");
     const Machine& links = deref(machine, "machine").machine();
     if (algorithm != TENON_REDUCTION_RING && algorithm != TENON_REDUCTION_TREE)
-      throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; expected a TENON_REDUCTION_...",
+      throw Error(TENON_ERR_ARG, fmt::format("algorithm is {}; use a TENON_REDUCTION_... constant",
                                              static_cast<int>(algorithm)));
     Simulation simulation(links, all.placement(), all.axes(),
                           static_cast<ReductionAlgorithm>(algorithm), bytes);

@@ -5,6 +5,8 @@
 #include "sys/options.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 
 namespace tenon {
 
@@ -22,23 +24,65 @@ constexpr OptionSpec kOptions[] = {
 };
 const OptionRegistration kRegistration{{"comm", kOptions}};
 
-int keyval = MPI_KEYVAL_INVALID;
-std::vector<CommPtr>& allCommunicators() {
-  static std::vector<CommPtr> list;
-  return list;
+// What the threads of a process have in common.
+struct Registry {
+  std::mutex mutex;
+  int keyval = MPI_KEYVAL_INVALID;
+  std::vector<std::weak_ptr<Communicator>> all; // in the order in which they were made
+
+  void add(const CommPtr& made) {
+    const std::lock_guard lock(mutex);
+    std::erase_if(all, [](const auto& one) { return one.expired(); });
+    all.push_back(made);
+  }
+  std::vector<CommPtr> takeAll() {
+    const std::lock_guard lock(mutex);
+    std::vector<CommPtr> alive;
+    for (const auto& one : std::exchange(all, {}))
+      if (CommPtr comm = one.lock())
+        alive.push_back(std::move(comm));
+    return alive;
+  }
+};
+
+// Never destroyed: communicators may be freed while static objects are.
+Registry& registry() {
+  static auto* instance = new Registry;
+  return *instance;
+}
+
+// Below MPI_THREAD_SERIALIZED only the thread that initialised MPI may call it.
+void checkThread() {
+  int level = MPI_THREAD_SINGLE, isMain = 1;
+  checkMpi(MPI_Query_thread(&level), "MPI_Query_thread");
+  if (level >= MPI_THREAD_SERIALIZED)
+    return;
+  checkMpi(MPI_Is_thread_main(&isMain), "MPI_Is_thread_main");
+  if (!isMain)
+    throw Error(
+        TENON_ERR_STATE,
+        "this thread may not call MPI, which was initialised for one thread only; objects in "
+        "several threads need MPI_Init_thread with MPI_THREAD_MULTIPLE");
 }
 
 } // namespace
 
+bool mpiRuns() noexcept {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started && !ended;
+}
+
 Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
-  static std::intptr_t made = 0;
-  number_ = ++made;
   checkMpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   checkMpi(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
   checkMpi(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
 }
 
-Communicator::~Communicator() = default;
+Communicator::~Communicator() {
+  free();
+}
 
 CommPtr Communicator::of(MPI_Comm parent) {
   CommPtr comm = copyOf(parent);
@@ -49,25 +93,40 @@ CommPtr Communicator::of(MPI_Comm parent) {
 CommPtr Communicator::copyOf(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL)
     throw Error(TENON_ERR_NULL, "the communicator is MPI_COMM_NULL");
-  if (keyval == MPI_KEYVAL_INVALID)
-    checkMpi(
-        MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, nullptr),
-        "MPI_Comm_create_keyval");
+  checkThread();
+  const int key = keyval();
   void* cached = nullptr;
   int found = 0;
-  checkMpi(MPI_Comm_get_attr(parent, keyval, &cached, &found), "MPI_Comm_get_attr");
-  if (found) {
-    for (const CommPtr& known : allCommunicators())
-      if (known->number_ == reinterpret_cast<std::intptr_t>(cached))
-        return known;
-  }
+  checkMpi(MPI_Comm_get_attr(parent, key, &cached, &found), "MPI_Comm_get_attr");
+  if (found)
+    return *static_cast<const CommPtr*>(cached);
   MPI_Comm copy = MPI_COMM_NULL;
   checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   CommPtr made(new Communicator(copy));
-  allCommunicators().push_back(made);
-  checkMpi(MPI_Comm_set_attr(parent, keyval, reinterpret_cast<void*>(made->number_)),
-           "MPI_Comm_set_attr");
+  registry().add(made);
+  auto held = std::make_unique<CommPtr>(made);
+  checkMpi(MPI_Comm_set_attr(parent, key, held.get()), "MPI_Comm_set_attr");
+  static_cast<void>(held.release()); // the attribute's, see parentIsFreed
+  made->parent_ = parent;
   return made;
+}
+
+int Communicator::keyval() {
+  const std::lock_guard lock(registry().mutex);
+  int& key = registry().keyval;
+  if (key == MPI_KEYVAL_INVALID)
+    checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, parentIsFreed, &key, nullptr),
+             "MPI_Comm_create_keyval");
+  return key;
+}
+
+// MPI calls it when the parent is freed, or its attribute deleted. If no object uses the copy it goes
+// now, in the same call on all ranks; else with the last such object, when each rank destroys its own:
+// MPI_Comm_free is collective, but MPI libraries communicate as little in it as the standard expects.
+int Communicator::parentIsFreed(MPI_Comm, int, void* attribute, void*) noexcept {
+  const std::unique_ptr<CommPtr> held(static_cast<CommPtr*>(attribute));
+  (*held)->parent_ = MPI_COMM_NULL;
+  return MPI_SUCCESS;
 }
 
 void Communicator::openArena() {
@@ -79,41 +138,40 @@ void Communicator::openArena() {
 }
 
 void Communicator::freeAll() {
-  for (const CommPtr& comm : allCommunicators())
+  for (const CommPtr& comm : registry().takeAll()) {
+    if (comm->parent_ != MPI_COMM_NULL)
+      MPI_Comm_delete_attr(comm->parent_, registry().keyval);
     comm->free();
-  allCommunicators().clear();
+  }
+  if (registry().keyval != MPI_KEYVAL_INVALID)
+    MPI_Comm_free_keyval(&registry().keyval);
 }
 
-void Communicator::free() {
-  for (auto& [name, comm] : splits_)
-    if (comm != MPI_COMM_NULL)
-      MPI_Comm_free(&comm);
+void Communicator::free() noexcept {
   splits_.clear();
-  for (auto& [name, comm] : graphs_)
-    MPI_Comm_free(&comm);
   graphs_.clear();
   if (shared_.arena)
     shared_.arena->close();
-  shared_ = {nullptr, "the communicator is freed", false};
-  MPI_Comm_free(&comm_);
+  shared_ = {.arena = nullptr, .reason = "the communicator is freed"};
+  if (comm_ != MPI_COMM_NULL && mpiRuns())
+    MPI_Comm_free(&comm_);
+  comm_ = MPI_COMM_NULL;
 }
 
-MPI_Comm Communicator::split(const std::vector<int>& name, int color, int key) {
-  const auto known = splits_.find(name);
-  if (known != splits_.end())
-    return known->second;
+SubCommPtr Communicator::split(const std::vector<int>& name, int color, int key) {
+  if (SubCommPtr known = splits_.find(name))
+    return known;
   MPI_Comm part = MPI_COMM_NULL;
   checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   if (part != MPI_COMM_NULL)
     checkMpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return splits_[name] = part;
+  return splits_.add(name, part);
 }
 
-MPI_Comm Communicator::graph(const std::string& name, const std::vector<int>& sources,
-                             const std::vector<int>& targets) {
-  const auto known = graphs_.find(name);
-  if (known != graphs_.end())
-    return known->second;
+SubCommPtr Communicator::graph(const std::string& name, const std::vector<int>& sources,
+                               const std::vector<int>& targets) {
+  if (SubCommPtr known = graphs_.find(name))
+    return known;
   const std::vector<int> weights(std::max({sources.size(), targets.size(), std::size_t(1)}), 1);
   MPI_Comm made = MPI_COMM_NULL;
   checkMpi(MPI_Dist_graph_create_adjacent(comm_, static_cast<int>(sources.size()), sources.data(),
@@ -121,7 +179,7 @@ MPI_Comm Communicator::graph(const std::string& name, const std::vector<int>& so
                                           targets.data(), weights.data(), MPI_INFO_NULL, 0, &made),
            "MPI_Dist_graph_create_adjacent");
   checkMpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return graphs_[name] = made;
+  return graphs_.add(name, made);
 }
 
 } // namespace tenon

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library's own copy of a caller's communicator. It is duplicated once per parent, cached on
-// the parent as an attribute and freed at Finalize, so that creating objects costs no communicator
-// and destroying them never communicates.
+// The library's own copy of a caller's communicator. It is duplicated once per parent and cached on
+// the parent as an attribute, so that creating objects costs no communicator and destroying them
+// never communicates. It goes when the parent is freed, or with the last object that still uses it
+// then, and at Finalize.
+//
+// Copies of distinct parents may be made, used and freed in distinct threads, where MPI provides
+// MPI_THREAD_MULTIPLE; the calls on one copy belong to one thread at a time.
 #pragma once
 
 #include "comm/shared_arena.hpp"
+#include "comm/sub_communicator.hpp"
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,7 +23,8 @@ public:
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
 
-  // The copy of `parent`, with its arena. Collective over parent the first time.
+  // The copy of `parent`, with its arena. Collective over parent the first time. Throws
+  // TENON_ERR_STATE in a thread that may not call MPI.
   static std::shared_ptr<Communicator> of(MPI_Comm parent);
   // The copy alone: options, which an arena needs, are read with its help.
   static std::shared_ptr<Communicator> copyOf(MPI_Comm parent);
@@ -48,28 +52,32 @@ public:
   // The memory shared with other ranks on this node; NULL, with the reason, if there is none.
   const std::shared_ptr<SharedArena>& arena() const noexcept { return shared_.arena; }
   const std::string& whyNoArena() const noexcept { return shared_.reason; }
+  // Why this rank's part of it is smaller than asked for; "" if it is not.
+  const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
 
-  // A communicator of the ranks that share a colour, ordered by key; collective the first time that
-  // a name is asked for. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
-  MPI_Comm split(const std::vector<int>& name, int color, int key);
+  // A communicator of the ranks that share a colour, ordered by key; collective where none of that
+  // name is kept. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
+  SubCommPtr split(const std::vector<int>& name, int color, int key);
   // A communicator of all ranks that knows from whom each receives and to whom it sends; collective
-  // the first time that a name is asked for.
-  MPI_Comm graph(const std::string& name, const std::vector<int>& sources,
-                 const std::vector<int>& targets);
+  // where none of that name is kept.
+  SubCommPtr graph(const std::string& name, const std::vector<int>& sources,
+                   const std::vector<int>& targets);
 
 private:
   explicit Communicator(MPI_Comm comm);
-  void free();
+  static int parentIsFreed(MPI_Comm parent, int keyval, void* attribute, void*) noexcept;
+  static int keyval();
+  void free() noexcept;
 
   MPI_Comm comm_;
+  MPI_Comm parent_ = MPI_COMM_NULL; // that holds this copy as its attribute
   int rank_ = 0;
   int size_ = 0;
   int lastTag_ = 0;
   bool outOfStep_ = false;
-  std::intptr_t number_; // what the parent's attribute holds; never used twice
-  std::map<std::vector<int>, MPI_Comm> splits_;
-  std::map<std::string, MPI_Comm> graphs_;
+  SubCommunicatorCache<std::vector<int>> splits_;
+  SubCommunicatorCache<std::string> graphs_;
   bool arenaTried_ = false;
   SharedArena::Made shared_;
 };

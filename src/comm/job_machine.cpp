@@ -59,17 +59,17 @@ Machine machineForRanks(const std::string& file, Index ranks) {
   Machine machine = readMachine(file);
   const int node = machine.findLevel("node");
   if (node < 0 && machine.devices() != ranks)
-    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has {} devices and no level 'node' to "
-                                           "resize, but the job has {} ranks",
-                                           machine.name(), machine.devices(), ranks));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("machine '{}' has {} devices and no level 'node' to resize, but the "
+                            "job has {} ranks; use a machine of that size",
+                            machine.name(), machine.devices(), ranks));
   if (node < 0)
     return machine;
   const Index each = machine.devices() / machine.levels()[node].size;
   if (ranks % each != 0)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("machine '{}' has {} devices for each unit of 'node', which do not "
-                            "divide the {} ranks of the job; start a multiple of {}",
-                            machine.name(), each, ranks, each));
+    throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has {} devices per node, which does not "
+                                           "divide the {} ranks of the job; start a multiple of {}",
+                                           machine.name(), each, ranks, each));
   return machine.resized(node, ranks / each);
 }
 

@@ -11,15 +11,14 @@ namespace tenon {
 const Layout& LayoutObject::layout() const {
   if (!layout_)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} is not set up; call TenonLayoutSetUp first", title()));
+                fmt::format("{} is not set up; call TenonLayoutSetUp() first", title()));
   return *layout_;
 }
 
 void LayoutObject::checkOpen() const {
   if (layout_)
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format("{} is set up and cannot change any more; create another one", title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is set up and cannot be changed; create another one", title()));
 }
 
 void LayoutObject::setUp() {

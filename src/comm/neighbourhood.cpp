@@ -37,11 +37,11 @@ Neighbourhood::Neighbourhood(CommPtr comm, std::string name, const std::vector<M
     : comm_(std::move(comm)), name_(std::move(name)), sends_(sends), receives_(receives) {}
 
 void Neighbourhood::start() {
-  if (graph_ == MPI_COMM_NULL)
+  if (!graph_)
     graph_ = comm_->graph(name_, receives_.peers, sends_.peers);
   checkMpi(MPI_Ineighbor_alltoallv(sends_.data, sends_.counts.data(), sends_.places.data(),
                                    MPI_BYTE, receives_.data, receives_.counts.data(),
-                                   receives_.places.data(), MPI_BYTE, graph_, &request_),
+                                   receives_.places.data(), MPI_BYTE, graph_->mpi(), &request_),
            "MPI_Ineighbor_alltoallv");
   for (int bytes : sends_.counts)
     logMessage(bytes);

@@ -31,7 +31,7 @@ private:
   CommPtr comm_;
   std::string name_;
   Side sends_, receives_;
-  MPI_Comm graph_ = MPI_COMM_NULL;
+  SubCommPtr graph_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 

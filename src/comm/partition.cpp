@@ -17,10 +17,13 @@ Partition::Partition(CommPtr comm, MeshPtr mesh)
 }
 
 MPI_Comm Partition::axisComm(int axis) {
-  return tenon::axisComm(*comm_, *mesh_, axis, AxisUse::Callers);
+  lines_.resize(mesh_->axes());
+  if (!lines_[axis])
+    lines_[axis] = tenon::axisComm(*comm_, *mesh_, axis, AxisUse::Callers);
+  return lines_[axis]->mpi();
 }
 
-MPI_Comm axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use) {
+SubCommPtr axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use) {
   std::vector<int> name = {static_cast<int>(use), axis};
   name.insert(name.end(), mesh.extents().begin(), mesh.extents().end());
   name.insert(name.end(), mesh.ranks().begin(), mesh.ranks().end());

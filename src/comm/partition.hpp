@@ -19,19 +19,20 @@ public:
   const Mesh& mesh() const noexcept { return *mesh_; }
   int position() const { return mesh_->position(comm_->rank()); }
 
-  // See below; the caller may communicate on it.
+  // See below; the caller may communicate on it as long as the partition lives.
   MPI_Comm axisComm(int axis);
 
 private:
   CommPtr comm_;
   MeshPtr mesh_;
+  std::vector<SubCommPtr> lines_; // by axis, once asked for
 };
 
 // The library's own collectives must not meet those of a caller on one communicator.
 enum class AxisUse { Callers, Library };
 
 // The ranks that differ from this one along `axis` alone, by coordinate; MPI_COMM_NULL outside the
-// mesh. Collective over comm the first time for a mesh, axis and use.
-MPI_Comm axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use);
+// mesh. Collective over comm where it keeps none for the mesh, axis and use.
+SubCommPtr axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use);
 
 } // namespace tenon

@@ -61,6 +61,33 @@ struct Node {
   }
 };
 
+// What a rank reserves, in whole pages.
+struct Reservation {
+  Index bytes;
+  std::string whySmall;
+
+  void check() const {
+    if (bytes == 0 && whySmall.empty())
+      throw Error(TENON_ERR_MEMORY, "-tenon_shared_memory is 0");
+    if (bytes < kLarge)
+      throw Error(TENON_ERR_MEMORY,
+                  whySmall.empty()
+                      ? fmt::format("a rank's share of /dev/shm is {} bytes; expected {} or more",
+                                    bytes, kLarge)
+                      : fmt::format("{}; shared memory takes {} or more", whySmall, kLarge));
+  }
+};
+
+Reservation reservationFor(Index asked, int ranks) {
+  const Index page = SharedSegment::pageBytes(), most = SharedSegment::largest();
+  const Index share = std::max(Index(1), SharedSegment::capacity() / ranks);
+  const Index wanted = roundedUp(asked < 0 ? share : asked, page);
+  if (wanted <= most)
+    return {.bytes = wanted, .whySmall = {}};
+  return {.bytes = most / page * page,
+          .whySmall = fmt::format("files of a rank may have {} bytes at most (ulimit -f)", most)};
+}
+
 struct Pages {
   std::byte* begin;
   Index bytes;
@@ -111,30 +138,23 @@ std::string reasonOf(Body body) {
 SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
   const Node node(comm);
   if (node.size == 1)
-    return {nullptr, "no other rank of the communicator is on this node", true};
-  if (bytes < 0)
-    bytes = std::max(Index(1), SharedSegment::capacity() / node.size);
+    return {.reason = "no other rank of the communicator is on this node", .isAlone = true};
+  const Reservation mine = reservationFor(bytes, node.size);
   std::shared_ptr<SharedArena> arena(new SharedArena);
   const std::string name = freshName();
   std::string reason = node.firstReason(reasonOf([&] {
-    if (bytes == 0)
-      throw Error(TENON_ERR_MEMORY, "-tenon_shared_memory is 0");
-    if (bytes < kLarge)
-      throw Error(TENON_ERR_MEMORY,
-                  fmt::format("a rank's share of /dev/shm is {} bytes; expected {} or more", bytes,
-                              kLarge));
+    mine.check();
     arena->own_ = node.rank;
     arena->segments_.resize(node.size);
-    arena->segments_[node.rank] =
-        SharedSegment::create(name, roundedUp(bytes, SharedSegment::pageBytes()));
+    arena->segments_[node.rank] = SharedSegment::create(name, mine.bytes);
   }));
   if (reason.empty())
-    reason = node.firstReason(reasonOf([&] { arena->map(node.comm, bytes, name); }));
+    reason = node.firstReason(reasonOf([&] { arena->map(node.comm, mine.bytes, name); }));
   SharedSegment::unlink(name); // all have mapped it, or given up
   if (!reason.empty())
-    return {nullptr, reason, false};
+    return {.reason = reason};
   arena->findRanks(comm, node.comm);
-  return {arena, {}, false};
+  return {.arena = arena, .whySmall = mine.whySmall};
 }
 
 void SharedArena::map(MPI_Comm node, Index bytes, const std::string& name) {
@@ -142,7 +162,7 @@ void SharedArena::map(MPI_Comm node, Index bytes, const std::string& name) {
     std::array<char, kNameLength> name{};
     Index bytes = 0;
   };
-  Offer mine{.name = {}, .bytes = roundedUp(bytes, SharedSegment::pageBytes())};
+  Offer mine{.name = {}, .bytes = bytes};
   name.copy(mine.name.data(), kNameLength - 1);
   std::vector<Offer> offers(segments_.size());
   checkMpi(

@@ -26,11 +26,13 @@ class SharedArena final : public MemorySource {
 public:
   // Collective over comm. `bytes` is what this rank may take, -1 its share of /dev/shm. On a node
   // where it cannot be made on every rank none has one, and `reason` says why; a rank that is alone
-  // on its node needs none.
+  // on its node needs none. Where the size of the process's files is limited the arena is smaller, and
+  // `whySmall` says so.
   struct Made {
-    std::shared_ptr<SharedArena> arena;
-    std::string reason;
+    std::shared_ptr<SharedArena> arena = {};
+    std::string reason = {};
     bool isAlone = false;
+    std::string whySmall = {};
   };
   static Made make(MPI_Comm comm, Index bytes);
 

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -23,9 +25,23 @@ namespace tenon {
 namespace {
 
 constexpr const char* kFolder = "/dev/shm";
+constexpr int kSpareFiles = 64; // descriptors that the program is left, or a quarter of all
 
 std::string pathOf(const std::string& name) {
   return fmt::format("{}/{}", kFolder, name);
+}
+
+Index softLimit(__rlimit_resource_t resource) {
+  struct rlimit limit {};
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur > INT64_MAX)
+    return INT64_MAX;
+  return static_cast<Index>(limit.rlim_cur);
+}
+
+// The system gives the lowest number that is free: so a high one says that those below are in use.
+bool isAmongTheLast(int file) {
+  const Index most = softLimit(RLIMIT_NOFILE);
+  return file >= most - std::min<Index>(kSpareFiles, most / 4);
 }
 
 } // namespace
@@ -33,20 +49,35 @@ std::string pathOf(const std::string& name) {
 SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : bytes_(bytes) {
   const auto fail = [&](const char* what) {
     const int cause = errno;
-    if (file_ >= 0)
-      close(file_);
+    closeFile();
     throw Error(TENON_ERR_MEMORY, fmt::format("{} {}: {}", what, pathOf(name), strerror(cause)));
   };
+  const bool isNew = flags & O_CREAT;
+  if (isNew && bytes > largest()) {
+    errno = EFBIG;
+    fail("cannot size");
+  }
   file_ = ::open(pathOf(name).c_str(), O_RDWR | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
   if (file_ < 0)
     fail("cannot open");
-  if ((flags & O_CREAT) && ftruncate(file_, bytes) != 0)
+  if (isNew && isAmongTheLast(file_)) {
+    errno = EMFILE;
+    fail("cannot keep open");
+  }
+  if (isNew && ftruncate(file_, bytes) != 0)
     fail("cannot size");
   void* place = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (place == MAP_FAILED)
     fail("cannot map");
   data_ = static_cast<std::byte*>(place);
   madvise(place, bytes, MADV_HUGEPAGE); // where the system allows it for shared memory
+  if (!isNew)
+    closeFile();
+}
+
+void SharedSegment::closeFile() noexcept {
+  if (file_ >= 0)
+    close(std::exchange(file_, -1));
 }
 
 SharedSegment SharedSegment::create(const std::string& name, Index bytes) {
@@ -71,8 +102,7 @@ SharedSegment& SharedSegment::operator=(SharedSegment&& other) noexcept {
 SharedSegment::~SharedSegment() {
   if (data_)
     munmap(data_, bytes_);
-  if (file_ >= 0)
-    close(file_);
+  closeFile();
 }
 
 bool SharedSegment::commit(Index begin, Index bytes) noexcept {
@@ -143,6 +173,10 @@ Index SharedSegment::capacity() noexcept {
   if (statvfs(kFolder, &known) != 0)
     return 0;
   return static_cast<Index>(known.f_blocks) * static_cast<Index>(known.f_frsize);
+}
+
+Index SharedSegment::largest() noexcept {
+  return softLimit(RLIMIT_FSIZE);
 }
 
 } // namespace tenon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A file in /dev/shm that the processes of a node map, each one of its own and those of the others.
 // Its size is only reserved: memory is committed range by range, so that a full /dev/shm is an
-// answer and not a signal. Without a name it vanishes with its last process.
+// answer and not a signal. Without a name it vanishes with its last process. Only the owner's stays
+// open, one descriptor for each segment; the program is left some that it may open itself.
 #pragma once
 
 #include "sys/types.hpp"
@@ -14,7 +15,8 @@ namespace tenon {
 class SharedSegment {
 public:
   SharedSegment() = default;
-  // Makes a new file. Throws TENON_ERR_MEMORY or TENON_ERR_FILE with the reason.
+  // Makes a new file. Throws TENON_ERR_MEMORY with the reason, a file larger than the process may have
+  // and too few descriptors left included.
   static SharedSegment create(const std::string& name, Index bytes);
   // Maps another process's file.
   static SharedSegment open(const std::string& name, Index bytes);
@@ -42,11 +44,14 @@ public:
   static Index pageBytes() noexcept;
   // What /dev/shm can hold, 0 if there is none.
   static Index capacity() noexcept;
+  // The most bytes of a file that this process may have: beyond it the system sends a signal.
+  static Index largest() noexcept;
 
 private:
   SharedSegment(const std::string& name, Index bytes, int flags);
+  void closeFile() noexcept;
 
-  int file_ = -1;
+  int file_ = -1; // of the owner's, to commit and discard memory
   std::byte* data_ = nullptr;
   Index bytes_ = 0;
 };

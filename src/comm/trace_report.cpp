@@ -89,8 +89,8 @@ void reportDropped(Communicator& comm) {
   long long most = 0;
   checkMpi(MPI_Reduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, 0, comm.mpi()), "MPI_Reduce");
   if (comm.rank() == 0 && most > 0)
-    printError(fmt::format("Tenon: the trace is full, and up to {} later events of a rank are left "
-                           "out; raise -tenon_log_trace_events\n",
+    printError(fmt::format("Tenon: the trace is full; up to {} later events per rank were not "
+                           "recorded; raise -tenon_log_trace_events\n",
                            most));
 }
 

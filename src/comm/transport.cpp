@@ -18,7 +18,7 @@ Transport parseTransport(std::string_view name) {
     if (name == kNames[i])
       return static_cast<Transport>(i);
   throw Error(TENON_ERR_ARG,
-              fmt::format("'{}' is no transport; expected one of {}", name, kTransportChoices));
+              fmt::format("unknown transport '{}'; use one of {}", name, kTransportChoices));
 }
 
 const char* transportName(Transport transport) noexcept {
@@ -27,10 +27,9 @@ const char* transportName(Transport transport) noexcept {
 
 Transport resolveTransport(Transport asked, const Communicator& comm) {
   if (asked == Transport::Shared && !comm.arena() && comm.size() > 1)
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("the transport shared was asked for, but there is no shared memory: "
-                            "{}; use auto or messages",
-                            comm.whyNoArena()));
+    throw Error(TENON_ERR_SUPPORT, fmt::format("transport \"shared\" is not available, since there "
+                                               "is no shared memory: {}; use auto or messages",
+                                               comm.whyNoArena()));
   if (asked != Transport::Auto)
     return asked;
   return comm.arena() ? Transport::Shared : Transport::Messages;

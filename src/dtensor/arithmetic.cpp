@@ -56,9 +56,11 @@ void scaleArray(double factor, DTensor& y) {
 
 void checkFactor(double factor, TenonDataType type, const std::string& who) {
   if (type == TENON_INT64 && factor != std::trunc(factor))
-    throw Error(TENON_ERR_DATATYPE,
-                fmt::format("{} works on integers and cannot multiply them by {}; pass an integer",
-                            who, factor));
+    throw Error(
+        TENON_ERR_DATATYPE,
+        fmt::format(
+            "{} has integer elements and cannot be multiplied by {}; pass an integer factor", who,
+            factor));
 }
 
 } // namespace tenon

@@ -24,17 +24,17 @@ Index dataTypeSize(TenonDataType type) {
 
 void checkDataType(TenonDataType type) {
   if (type != TENON_FLOAT32 && type != TENON_FLOAT64 && type != TENON_INT64)
-    throw Error(
-        TENON_ERR_DATATYPE,
-        fmt::format("{} is no data type; expected TENON_FLOAT32, TENON_FLOAT64 or TENON_INT64",
-                    static_cast<int>(type)));
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("unknown data type {}; use TENON_FLOAT32, TENON_FLOAT64 or TENON_INT64",
+                            static_cast<int>(type)));
 }
 
 void checkFloating(TenonDataType type, const char* what) {
   checkDataType(type);
   if (type == TENON_INT64)
-    throw Error(TENON_ERR_DATATYPE,
-                fmt::format("{} needs float32 or float64, but got int64", what));
+    throw Error(
+        TENON_ERR_DATATYPE,
+        fmt::format("{} needs float32 or float64 elements, but the data type is int64", what));
 }
 
 } // namespace tenon

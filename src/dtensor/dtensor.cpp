@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstring>
+
 namespace tenon {
 
 namespace {
@@ -18,8 +20,10 @@ Strides ownStrides(const Shape& extent) {
 
 void checkLength(const char* what, std::size_t given, int rank) {
   if (static_cast<int>(given) != rank)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} {} were given for a tensor of {} dimensions", given, what, rank));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} {} were given, but the tensor has {} dimensions; pass one per dimension",
+                    given, what, rank));
 }
 
 } // namespace
@@ -44,8 +48,8 @@ Index DTensor::cellsBeforeOwned(const std::vector<Index>& strides,
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
     if (low > ghostsLow[d] || high > ghostsHigh[d])
       throw Error(TENON_ERR_SHAPE,
-                  fmt::format("dimension {} of the layout has a margin of {} and {} cells, but the "
-                              "array's ghosts are {} and {} wide",
+                  fmt::format("the layout needs {1} + {2} halo cells (low + high) in dimension "
+                              "{0}, but the array has {3} + {4} ghost cells",
                               d, low, high, ghostsLow[d], ghostsHigh[d]));
     offset += low * strides[d];
   }
@@ -87,25 +91,26 @@ void DTensor::placeBox(void* first, bool readOnly) {
 
 void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
   if (dim < 0 || dim >= rank())
-    throw Error(TENON_ERR_ARG, fmt::format("arrays were given along dimension {}; expected 0 to {}",
-                                           dim, rank() - 1));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("arrays were given along dimension {}; it must be in 0 to {}", dim,
+                            rank() - 1));
   const Interval owned = layout_.ownedBox(position_)[dim];
   if (localCells_ == 0)
     return;
   if (owned.begin != box_[dim].begin || owned.end != box_[dim].end)
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("the layout has a margin in dimension {}, along which arrays were "
-                            "given; expected one in other dimensions only",
+                fmt::format("the layout has a halo in dimension {}, along which arrays were given; "
+                            "use halos in the other dimensions only",
                             dim));
   if (static_cast<Index>(arrays.size()) != owned.size())
     throw Error(TENON_ERR_SHAPE, fmt::format("{} arrays were given along dimension {}, of which "
-                                             "this rank holds {} indices; expected one for each",
+                                             "this rank holds {} indices; pass one array per index",
                                              arrays.size(), dim, owned.size()));
   for (std::size_t i = 0; i < arrays.size(); ++i)
     if (!arrays[i])
-      throw Error(TENON_ERR_NULL, fmt::format("array {} is NULL, but this rank holds {} cells of "
-                                              "it",
-                                              i, localCells_ / owned.size()));
+      throw Error(TENON_ERR_NULL,
+                  fmt::format("array {} is NULL, but this rank holds {} elements of it", i,
+                              localCells_ / owned.size()));
 }
 
 void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
@@ -126,8 +131,9 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
 
 const ArrayList& DTensor::placedArrays() const {
   if (!arrays_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no list of arrays; call PlaceArrays first", title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no list of arrays; call TenonDTensorPlaceArrays() first", title()));
   return *arrays_;
 }
 
@@ -166,8 +172,8 @@ bool DTensor::isContiguous() const noexcept {
 
 const void* DTensor::address(TenonDataType asked) const {
   if (asked != type_)
-    throw Error(TENON_ERR_DATATYPE, fmt::format("{} holds {}, but {} was asked for", title(),
-                                                dataTypeName(type_), dataTypeName(asked)));
+    throw Error(TENON_ERR_DATATYPE, fmt::format("{} has elements of type {}, but {} was requested",
+                                                title(), dataTypeName(type_), dataTypeName(asked)));
   if (placed_ || placedEmpty_)
     return placed_;
   allocate();
@@ -177,29 +183,48 @@ const void* DTensor::address(TenonDataType asked) const {
 void DTensor::allocate() const {
   if (own_.bytes() > 0 || localCells_ == 0)
     return;
-  own_ = Buffer(localCells_ * dataTypeSize(type_), title(), comm_->arena());
+  own_ = newArray();
   own_.setZero();
+}
+
+Buffer DTensor::newArray() const {
+  return {localCells_ * dataTypeSize(type_), title(), private_ ? nullptr : comm_->arena()};
+}
+
+void DTensor::setPrivate(bool isPrivate) {
+  checkNotLent();
+  if (isPrivate == private_)
+    return;
+  private_ = isPrivate;
+  if (own_.bytes() == 0)
+    return;
+  Buffer moved = newArray();
+  std::memcpy(moved.data<void>(), own_.data<void>(), static_cast<std::size_t>(own_.bytes()));
+  own_ = std::move(moved);
+  changed();
 }
 
 void DTensor::checkReadable() const {
   if (writer_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("the array of {} is lent for writing; restore it first", title()));
+    throw Error(TENON_ERR_STATE, fmt::format("the array of {} is in use for writing; restore it "
+                                             "with TenonDTensorRestoreArray() first",
+                                             title()));
 }
 
 void DTensor::checkNotLent() const {
   checkReadable();
   if (readers_ > 0)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("the array of {} is lent for reading {} times; restore it first",
-                            title(), readers_));
+    throw Error(TENON_ERR_STATE, fmt::format("the array of {} is in use for reading ({} times); "
+                                             "restore it with TenonDTensorRestoreArrayRead() first",
+                                             title(), readers_));
 }
 
 void DTensor::checkWritable() const {
   checkNotLent();
   if (readOnly_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} wraps a constant array and cannot be written", title()));
+    throw Error(TENON_ERR_STATE, fmt::format("{} wraps a constant array and cannot be written; "
+                                             "place a writable array with TenonDTensorPlaceArray()",
+                                             title()));
 }
 
 void DTensor::lendForReading() {
@@ -215,12 +240,13 @@ void DTensor::lendForWriting() {
 void DTensor::checkLoan(bool exists, const char* what, const void* array) const {
   if (!exists)
     throw Error(TENON_ERR_STATE,
-                fmt::format("the array of {} is not lent for {}; get it first", title(), what));
+                fmt::format("the array of {} is not in use for {}; get it first", title(), what));
   if (array != address(type_))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the array given back is not the one that {} lent for {}; pass the "
-                            "address as it was got",
-                            title(), what));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format(
+            "the restored array is not the one that was got from {} for {}; pass the same address",
+            title(), what));
 }
 
 void DTensor::endReading(const void* array) {
@@ -235,17 +261,23 @@ void DTensor::endWriting(const void* array) {
 }
 
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
-                 const std::string& who, const char* role) {
+                 const std::string& who, const char* role, const char* remedy) {
+  const std::string what = tensor.name().empty() ? fmt::format("the {}", role)
+                                                 : fmt::format("{} \"{}\"", role, tensor.name());
+  const std::string way = *remedy ? fmt::format("; {}", remedy) : "";
   if (tensor.dataType() != type)
     throw Error(TENON_ERR_DATATYPE,
-                fmt::format("{} wants {} as {}, but {} is {}", who, dataTypeName(type), role,
-                            tensor.title(), dataTypeName(tensor.dataType())));
+                fmt::format("{} is {}, but {} needs {}{}", what, dataTypeName(tensor.dataType()),
+                            who, dataTypeName(type), way));
   if (tensor.layout() == layout)
     return;
-  const bool shapes = tensor.layout().shape() != layout.shape();
-  throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
-              fmt::format("{} wants as {} {}, but {} has {}", who, role, layout.describe(),
-                          tensor.title(), tensor.layout().describe()));
+  if (tensor.layout().shape() != layout.shape())
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} has shape [{}], but {} needs [{}]{}", what,
+                                             fmt::join(tensor.layout().shape(), ","), who,
+                                             fmt::join(layout.shape(), ","), way));
+  throw Error(TENON_ERR_LAYOUT,
+              fmt::format("{} has layout {}, but {} needs {}{}", what, tensor.layout().describe(),
+                          who, layout.describe(), way));
 }
 
 } // namespace tenon

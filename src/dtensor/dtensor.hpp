@@ -49,6 +49,10 @@ public:
   const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
   // Back to the library's own array.
   void resetArray();
+  // Whether the library's own array is memory of this process alone, as a child made by fork() needs it,
+  // instead of memory that the node's ranks share. The value stays.
+  void setPrivate(bool isPrivate);
+  bool isPrivate() const noexcept { return private_; }
   // Allocates the library's own array now instead of at its first use.
   void allocate() const;
   // Of the library's own array, once it is allocated.
@@ -86,6 +90,7 @@ public:
 
 private:
   const void* address(TenonDataType asked) const;
+  Buffer newArray() const;
   Index cellsBeforeOwned(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
                          const std::vector<Index>& ghostsHigh) const;
   const ArrayList& placedArrays() const;
@@ -102,6 +107,7 @@ private:
   Index localCells_;
   Strides strides_{};
   mutable Buffer own_;
+  bool private_ = false;
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
   std::optional<ArrayList> arrays_;
@@ -110,9 +116,9 @@ private:
   bool writer_ = false;
 };
 
-// Throws TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and type; `who`
-// wants it as `role`.
+// Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and
+// type, which `who` needs in its `role`; the remedy is an imperative.
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
-                 const std::string& who, const char* role);
+                 const std::string& who, const char* role, const char* remedy = "");
 
 } // namespace tenon

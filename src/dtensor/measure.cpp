@@ -58,15 +58,16 @@ double ownedSumOfSquares(const DTensor& x) {
 
 void checkPaired(const DTensor& x, const DTensor& y) {
   checkFloating(x.dataType(), "a pairing");
-  checkTensor(y, x.layout().dual(), x.dataType(), "the pairing", "second tensor");
+  checkTensor(y, x.layout().dual(), x.dataType(), "the pairing", "second tensor",
+              "create it in the dual layout, see TenonLayoutGetDual()");
 }
 
 void checkNormed(const DTensor& x) {
   checkFloating(x.dataType(), "a norm");
   if (x.layout().holdsAddends())
     throw Error(TENON_ERR_SUPPORT,
-                fmt::format("the norm of {} in {} is not the norm of its addends; convert it to a "
-                            "layout without P and G* first",
+                fmt::format("cannot compute the norm of {}, which holds partial sums (layout {}); "
+                            "reduce it first, for example with TenonLinearOpCreateAllReduce()",
                             x.title(), x.layout().describe()));
 }
 

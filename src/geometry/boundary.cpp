@@ -55,10 +55,11 @@ Boundary parseBoundary(std::string_view word) {
   for (int i = 0; i < kBoundaries; ++i)
     if (word == boundaryName(Boundary(i)))
       return Boundary(i);
-  throw Error(TENON_ERR_ARG,
-              fmt::format("'{}' is no boundary mode; expected none, zero, periodic, reflect, "
-                          "replicate or values",
-                          word));
+  throw Error(
+      TENON_ERR_ARG,
+      fmt::format(
+          "unknown boundary mode '{}'; use none, zero, periodic, reflect, replicate or values",
+          word));
 }
 
 std::optional<Index> extensionSource(Index index, Index extent, Boundary low, Boundary high) {

@@ -31,13 +31,13 @@ void checkCuts(const std::vector<Index>& cuts, Index extent, int parts, int dim)
   if (static_cast<int>(cuts.size()) != parts + 1)
     throw Error(
         TENON_ERR_LAYOUT,
-        fmt::format("dimension {} has {} parts and so needs {} cuts, but {} were given: [{}]", dim,
-                    parts, parts + 1, cuts.size(), fmt::join(cuts, ",")));
+        fmt::format(
+            "dimension {} is split into {} parts and needs {} split points, but {} were given: {}",
+            dim, parts, parts + 1, cuts.size(), fmt::join(cuts, ",")));
   if (cuts.front() != 0 || cuts.back() != extent || !std::is_sorted(cuts.begin(), cuts.end()))
-    throw Error(
-        TENON_ERR_LAYOUT,
-        fmt::format("the cuts of dimension {} must rise from 0 to its extent {}, but are [{}]", dim,
-                    extent, fmt::join(cuts, ",")));
+    throw Error(TENON_ERR_LAYOUT, fmt::format("the split points of dimension {} must be "
+                                              "non-decreasing from 0 to its extent {}, but are {}",
+                                              dim, extent, fmt::join(cuts, ",")));
 }
 
 } // namespace tenon

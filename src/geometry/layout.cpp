@@ -22,26 +22,30 @@ std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
 void checkShapeAndProperties(const LayoutSpec& spec) {
   const int rank = static_cast<int>(spec.shape.size());
   if (rank < 1 || rank > kMaxRank)
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a tensor has 1 to {} dimensions, not {}", kMaxRank, rank));
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("a tensor must have 1 to {} dimensions, but the shape has {}", kMaxRank, rank));
   for (int d = 0; d < rank; ++d)
     if (spec.shape[d] < 0)
       throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("dimension {} has the negative extent {}", d, spec.shape[d]));
+                  fmt::format("dimension {} of the shape has extent {}; it must be >= 0", d,
+                              spec.shape[d]));
   if (!spec.mesh)
-    throw Error(TENON_ERR_LAYOUT, "a layout needs a mesh");
-  if (static_cast<int>(spec.properties.size()) != spec.mesh->axes())
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("the mesh {} has {} axes, but {} properties were given: {}",
-                            spec.mesh->describe(), spec.mesh->axes(), spec.properties.size(),
-                            describe(spec.properties)));
+                "the layout has no process grid; set one with TenonLayoutSetPartition()");
+  if (static_cast<int>(spec.properties.size()) != spec.mesh->axes())
+    throw Error(TENON_ERR_LAYOUT, fmt::format("process grid {} has {} axes, but {} properties were "
+                                              "given: \"{}\"; pass one property per grid axis",
+                                              spec.mesh->describe(), spec.mesh->axes(),
+                                              spec.properties.size(), describe(spec.properties)));
   for (int axis = 0; axis < spec.mesh->axes(); ++axis) {
     const Property p = spec.properties[axis];
     if (p.isShard() && (p.dim < 0 || p.dim >= rank))
       throw Error(
           TENON_ERR_LAYOUT,
-          fmt::format("axis {} splits dimension {}, but the tensor [{}] has dimensions 0 to {}",
-                      axis, p.dim, fmt::join(spec.shape, ","), rank - 1));
+          fmt::format(
+              "grid axis {} has the property S{}, but the tensor [{}] has dimensions 0 to {}", axis,
+              p.dim, fmt::join(spec.shape, ","), rank - 1));
   }
 }
 
@@ -51,10 +55,10 @@ void completeSplit(LayoutSpec& spec, int dim) {
   if (order.empty())
     order = axes;
   if (!std::is_permutation(order.begin(), order.end(), axes.begin(), axes.end()))
-    throw Error(
-        TENON_ERR_LAYOUT,
-        fmt::format("dimension {} is split by the axes [{}], but their order was given as [{}]",
-                    dim, fmt::join(axes, ","), fmt::join(order, ",")));
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("dimension {} is split by the grid axes {}, but the split order lists "
+                            "{}; pass the same axes in any order",
+                            dim, fmt::join(axes, ","), fmt::join(order, ",")));
   std::vector<int> parts;
   int product = 1;
   for (int axis : order) {
@@ -72,9 +76,9 @@ void completeMargin(LayoutSpec& spec, int dim) {
     return;
   Margin& margin = *given;
   if (margin.boxes.size() + 1 != spec.cuts[dim].size())
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("dimension {} has {} parts, but its margin has {} boxes", dim,
-                            spec.cuts[dim].size() - 1, margin.boxes.size()));
+    throw Error(TENON_ERR_LAYOUT, fmt::format("dimension {} is split into {} parts, but {} halo "
+                                              "boxes were given; pass one box per part",
+                                              dim, spec.cuts[dim].size() - 1, margin.boxes.size()));
   const Index extent = spec.shape[dim];
   for (Interval& box : margin.boxes) {
     if (margin.low == Boundary::None)
@@ -113,9 +117,10 @@ Layout::Layout(LayoutSpec spec) {
   const std::size_t rank = spec.shape.size();
   for (std::size_t given : {spec.splitAxes.size(), spec.cuts.size(), spec.margins.size()})
     if (given != 0 && given != rank)
-      throw Error(TENON_ERR_LAYOUT, fmt::format("split orders, cuts and margins are given for all "
-                                                "{} dimensions or for none, not for {}",
-                                                rank, given));
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("split orders, split points and halos must be given for all {} "
+                              "dimensions or for none, but were given for {}",
+                              rank, given));
   spec.splitAxes.resize(rank);
   spec.cuts.resize(rank);
   spec.margins.resize(rank);

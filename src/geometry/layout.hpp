@@ -105,8 +105,12 @@ public:
   // What this layout was made from, for making a changed one.
   const LayoutSpec& spec() const noexcept { return *data_; }
 
-  // "[256,1,28,28] on mesh 2x2 as S2,S3", with cuts and margins where they are not the default.
+  // "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos where they are not the
+  // default: equal texts are equal layouts.
   std::string describe() const;
+  // For views, beside the name of a process grid: "[256,1,28,28] S2,S3 + halo of 1 in dim 2".
+  // Another grid than that one is named.
+  std::string summary(const Mesh& named) const;
 
   bool operator==(const Layout& other) const;
 

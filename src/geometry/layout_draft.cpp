@@ -29,12 +29,14 @@ LayoutDraft::LayoutDraft(const Layout& model)
 void LayoutDraft::setShape(Shape shape) {
   const std::size_t rank = shape.size();
   if (rank < 1 || rank > kMaxRank)
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a tensor has 1 to {} dimensions, not {}", kMaxRank, rank));
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("a tensor must have 1 to {} dimensions, but the shape has {}", kMaxRank, rank));
   for (std::size_t d = 0; d < rank; ++d)
     if (shape[d] < 0)
-      throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("dimension {} has the negative extent {}", d, shape[d]));
+      throw Error(
+          TENON_ERR_LAYOUT,
+          fmt::format("dimension {} of the shape has extent {}; it must be >= 0", d, shape[d]));
   if (rank != spec_.shape.size()) {
     spec_.splitAxes.assign(rank, {});
     spec_.cuts.assign(rank, {});
@@ -95,16 +97,19 @@ void LayoutDraft::setMarginAddends(int dim, bool addends) {
   checkDim(dim);
   std::optional<Margin>& margin = spec_.margins[dim];
   if (!margin)
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("dimension {} has no margin that could hold addends; set one first", dim));
+    throw Error(TENON_ERR_ARG, fmt::format("dimension {} has no halo that could hold partial sums; "
+                                           "call TenonLayoutSetMargin() first",
+                                           dim));
   margin->addends = addends;
 }
 
 Layout LayoutDraft::build() const {
   if (spec_.shape.empty() || !hasProperties_)
-    throw Error(TENON_ERR_STATE, fmt::format("the layout has no {} yet; set it first",
-                                             spec_.shape.empty() ? "shape" : "properties"));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("the layout has no {} yet; call {}() before TenonLayoutSetUp()",
+                    spec_.shape.empty() ? "shape" : "properties",
+                    spec_.shape.empty() ? "TenonLayoutSetShape" : "TenonLayoutSetProperties"));
   LayoutSpec spec = spec_;
   spec.margins.clear();
   const Layout plain(spec);
@@ -126,14 +131,16 @@ Layout LayoutDraft::build() const {
 
 void LayoutDraft::checkDim(int dim) const {
   if (spec_.shape.empty())
-    throw Error(TENON_ERR_STATE, fmt::format("dimension {} cannot be specified before the shape; "
-                                             "set the shape first",
-                                             dim));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "dimension {} cannot be specified before the shape; call TenonLayoutSetShape() first",
+            dim));
   const int rank = static_cast<int>(spec_.shape.size());
   if (dim < 0 || dim >= rank)
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("there is no dimension {}; the tensor has dimensions 0 to {}", dim, rank - 1));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("dimension {} is out of range; the tensor has dimensions 0 to {}", dim,
+                            rank - 1));
 }
 
 } // namespace tenon

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <limits>
 
 namespace tenon {
 
@@ -28,17 +29,74 @@ Property parseProperty(std::string_view word, std::string_view text) {
   }
   throw Error(
       TENON_ERR_LAYOUT,
-      fmt::format(
-          "'{}' in '{}' is no property; expected S0, S1, ... (sharded along a dimension), B "
-          "(broadcast), P (partial) or R (root), one for each mesh axis, with commas between",
-          word, text));
+      fmt::format("unknown property '{}' in \"{}\"; use S<dim> (sharded), B (replicated), P "
+                  "(partial sum) or R (root only), one per grid axis, separated by commas",
+                  word, text));
 }
 
-std::string describeMargin(const Margin& margin) {
-  std::string text = margin.addends ? "G*{" : "G{";
-  for (std::size_t i = 0; i < margin.boxes.size(); ++i)
-    text += fmt::format("{}{}:{}", i ? "," : "", margin.boxes[i].begin, margin.boxes[i].end);
-  return text + fmt::format("}} {}/{}", boundaryName(margin.low), boundaryName(margin.high));
+// How far the boxes of a dimension's margin reach at most beyond the owned parts.
+struct HaloWidth {
+  Index low, high;
+};
+
+HaloWidth widthOf(const Layout& layout, int dim) {
+  constexpr Index kNone = std::numeric_limits<Index>::min();
+  HaloWidth width{kNone, kNone};
+  for (int part = 0; part < layout.parts(dim); ++part) {
+    const Interval owned = layout.owned(dim, part), box = layout.box(dim, part);
+    if (owned.empty() || box.empty())
+      continue;
+    width.low = std::max(width.low, owned.begin - box.begin);
+    width.high = std::max(width.high, box.end - owned.end);
+  }
+  return width.low == kNone ? HaloWidth{0, 0} : width;
+}
+
+// Whether every box is the owned part with this halo, clipped where the domain ends without values.
+bool isEven(const Layout& layout, int dim, const HaloWidth& width) {
+  const Margin& margin = *layout.margin(dim);
+  for (int part = 0; part < layout.parts(dim); ++part) {
+    const Interval owned = layout.owned(dim, part);
+    Interval box{owned.begin - width.low, owned.end + width.high};
+    if (margin.low == Boundary::None)
+      box.begin = std::max<Index>(box.begin, 0);
+    if (margin.high == Boundary::None)
+      box.end = std::min(box.end, layout.shape()[dim]);
+    if (!(box == layout.box(dim, part)))
+      return false;
+  }
+  return true;
+}
+
+// "1" or, where the sides differ, "1 + 2".
+std::string widthText(const HaloWidth& width) {
+  return width.low == width.high ? fmt::format("{}", width.low)
+                                 : fmt::format("{} + {}", width.low, width.high);
+}
+
+// " (periodic)" or " (zero/none)"; "" without values beyond the domain.
+std::string modesText(const Margin& margin) {
+  if (margin.low != margin.high)
+    return fmt::format(" ({}/{})", boundaryName(margin.low), boundaryName(margin.high));
+  return margin.low == Boundary::None ? "" : fmt::format(" ({})", boundaryName(margin.low));
+}
+
+// "halo of 1 in dim 2 (periodic)", or with the boxes of all parts: "halo in dim 2: [0,9),[7,16)".
+std::string haloText(const Layout& layout, int dim) {
+  const Margin& margin = *layout.margin(dim);
+  const char* noun = margin.addends ? "adjoint halo" : "halo";
+  const HaloWidth width = widthOf(layout, dim);
+  if (isEven(layout, dim, width))
+    return fmt::format("{} of {} in dim {}{}", noun, widthText(width), dim, modesText(margin));
+  std::string boxes;
+  for (const Interval& box : margin.boxes)
+    boxes += fmt::format("{}[{},{})", boxes.empty() ? "" : ",", box.begin, box.end);
+  return fmt::format("{} in dim {}{}: {}", noun, dim, modesText(margin), boxes);
+}
+
+std::string shapeAndProperties(const Layout& layout) {
+  return fmt::format("[{}]{}{}", fmt::join(layout.shape(), ","),
+                     layout.properties().empty() ? "" : " ", describe(layout.properties()));
 }
 
 } // namespace
@@ -83,18 +141,31 @@ std::string describe(const Properties& properties) {
 }
 
 std::string Layout::describe() const {
-  std::string text = fmt::format("[{}] on mesh {} as {}", fmt::join(shape(), ","),
-                                 mesh().describe(), tenon::describe(properties()));
+  std::string text = shapeAndProperties(*this) + " on process grid " + mesh().describe();
   for (int d = 0; d < rank(); ++d) {
     std::vector<int> extents;
     for (int axis : splitAxes(d))
       extents.push_back(mesh().extent(axis));
     if (!std::is_sorted(splitAxes(d).begin(), splitAxes(d).end()))
-      text += fmt::format(", dimension {} split by axes [{}]", d, fmt::join(splitAxes(d), ","));
+      text += fmt::format("; dim {} split by grid axes {}", d, fmt::join(splitAxes(d), ","));
     if (cuts(d) != nestedCuts(shape()[d], extents))
-      text += fmt::format(", dimension {} cut at [{}]", d, fmt::join(cuts(d), ","));
-    if (const auto& given = margin(d))
-      text += fmt::format(", dimension {} {}", d, describeMargin(*given));
+      text += fmt::format("; dim {} split at {}", d, fmt::join(cuts(d), ","));
+    if (margin(d))
+      text += "; " + haloText(*this, d);
+  }
+  return text;
+}
+
+std::string Layout::summary(const Mesh& named) const {
+  std::string text = shapeAndProperties(*this);
+  if (!(mesh() == named))
+    text += " on process grid " + mesh().describe();
+  for (int d = 0; d < rank(); ++d) {
+    const HaloWidth width = margin(d) ? widthOf(*this, d) : HaloWidth{0, 0};
+    if (width.low != 0 || width.high != 0)
+      text += fmt::format(" + {} of {}{} in dim {}{}", margin(d)->addends ? "adjoint halo" : "halo",
+                          isEven(*this, d, width) ? "" : "up to ", widthText(width), d,
+                          modesText(*margin(d)));
   }
   return text;
 }

@@ -16,26 +16,31 @@ Mesh::Mesh(std::vector<int> extents, std::vector<int> ranks)
   long long size = 1;
   for (int axis = axes() - 1; axis >= 0; --axis) {
     if (extents_[axis] < 1)
-      throw Error(TENON_ERR_ARG, fmt::format("mesh axis {} has {} processes; at least 1 is needed",
-                                             axis, extents_[axis]));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("axis {} of the process grid has {} processes; it must have at least 1", axis,
+                      extents_[axis]));
     strides_[axis] = static_cast<int>(size);
     size *= extents_[axis];
     if (size > std::numeric_limits<int>::max())
       throw Error(TENON_ERR_ARG,
-                  fmt::format("a mesh of {} has more positions than an int can count",
+                  fmt::format("a process grid of {} has more positions than an int can count",
                               fmt::join(extents_, "x")));
   }
   if (size != static_cast<long long>(ranks_.size()))
-    throw Error(TENON_ERR_ARG, fmt::format("a mesh of {} needs {} ranks, but {} were given",
+    throw Error(TENON_ERR_ARG, fmt::format("a process grid of {} needs {} ranks, but {} were given",
                                            fmt::join(extents_, "x"), size, ranks_.size()));
   for (int i = 0; i < this->size(); ++i) {
     if (ranks_[i] < 0)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("mesh position {} has the negative rank {}", i, ranks_[i]));
+                  fmt::format("position {} of the process grid has rank {}; ranks must be >= 0", i,
+                              ranks_[i]));
     if (!positions_.emplace(ranks_[i], i).second)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("rank {} stands at two positions of the mesh, {} and {}", ranks_[i],
-                              positions_[ranks_[i]], i));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format(
+              "rank {} is at two positions of the process grid, {} and {}; list each rank once",
+              ranks_[i], positions_[ranks_[i]], i));
   }
 }
 
@@ -72,7 +77,7 @@ std::string Mesh::describe() const {
   std::string text = extents_.empty() ? "1" : fmt::format("{}", fmt::join(extents_, "x"));
   for (int i = 0; i < size(); ++i)
     if (ranks_[i] != i)
-      return fmt::format("{} on ranks {}", text, fmt::join(ranks_, ","));
+      return fmt::format("{} (ranks {})", text, fmt::join(ranks_, ","));
   return text;
 }
 

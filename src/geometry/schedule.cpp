@@ -304,9 +304,11 @@ Traffic traffic(const std::vector<Transfer>& transfers, int rank) {
 
 Schedule makeSchedule(const Layout& from, const Layout& to, int rank) {
   if (from.shape() != to.shape())
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("a conversion keeps the global shape, but goes from [{}] to [{}]",
-                            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
+            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
   Schedule schedule;
   PeerSearch targets(from, to, rank, Role::Source), sources(from, to, rank, Role::Target);
   targets.run();

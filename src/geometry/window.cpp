@@ -12,7 +12,7 @@ namespace {
 void checkAtLeast(const char* what, Index value, Index least, int dim) {
   if (value < least)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the window's {} in spatial dimension {} is {}; it must be at least {}",
+                fmt::format("the {} of the window in spatial dimension {} is {}; it must be >= {}",
                             what, dim, value, least));
 }
 
@@ -30,8 +30,9 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   const Index beyond = window.ceil ? window.stride - 1 : 0;
   if (padded + beyond < window.reach())
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("the window of spatial dimension {} reaches over {} cells (kernel {}, "
-                            "dilation {}), but input {} with padding {} + {} has only {}",
+                fmt::format("the window spans {1} elements in spatial dimension {0} (kernel {2}, "
+                            "dilation {3}), but the input of {4} with padding {5} + {6} has {7}; "
+                            "use a larger input or more padding",
                             dim, window.reach(), window.kernel, window.dilation, extent,
                             window.padLow, window.padHigh, padded));
   const Index outputs = (padded + beyond - window.reach()) / window.stride + 1;

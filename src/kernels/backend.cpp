@@ -37,7 +37,7 @@ Backend parseBackend(std::string_view name) {
       return backend;
     known += fmt::format("{}'{}'", known.empty() ? "" : ", ", backendName(backend));
   }
-  throw Error(TENON_ERR_TYPE, fmt::format("unknown backend '{}'; known are {}", name, known));
+  throw Error(TENON_ERR_TYPE, fmt::format("unknown backend '{}'; use one of {}", name, known));
 }
 
 template <class T>
@@ -46,8 +46,9 @@ Backend resolveBackend(Backend backend) {
   if (backend == Backend::Auto)
     return isDouble ? Backend::Blas : Backend::OneDnn;
   if (backend == Backend::OneDnn && isDouble)
-    throw Error(TENON_ERR_SUPPORT, "backend 'onednn' has no float64 kernels; choose 'blas', "
-                                   "'reference' or 'auto', or use float32");
+    throw Error(
+        TENON_ERR_SUPPORT,
+        "backend 'onednn' does not support float64; use 'blas', 'reference' or 'auto', or float32");
   return backend;
 }
 

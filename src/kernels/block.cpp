@@ -19,12 +19,12 @@ struct Dimension {
 
 void checkBlock(int rank, const Index* extent) {
   if (rank < 0 || rank > kMaxBlockRank)
-    throw Error(TENON_ERR_ARG, fmt::format("a block of {} dimensions was passed; expected 0 to {}",
+    throw Error(TENON_ERR_ARG, fmt::format("the block has {} dimensions; it must have 0 to {}",
                                            rank, kMaxBlockRank));
   for (int d = 0; d < rank; ++d)
     if (extent[d] < 0)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("extent {} of the block is {}; expected 0 or more", d, extent[d]));
+                  fmt::format("extent {} of the block is {}; it must be >= 0", d, extent[d]));
 }
 
 bool looser(const Dimension& p, const Dimension& q) {

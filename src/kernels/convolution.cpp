@@ -17,15 +17,14 @@ void checkShape(const ConvolutionShape& shape) {
   if (shape.batch < 0 || shape.inChannels < 0 || shape.outChannels < 0)
     throw Error(
         TENON_ERR_ARG,
-        fmt::format("a convolution of batch {}, {} input and {} output channels was passed; "
-                    "none may be negative",
-                    shape.batch, shape.inChannels, shape.outChannels));
+        fmt::format(
+            "the convolution has batch size {}, {} input and {} output channels; all must be >= 0",
+            shape.batch, shape.inChannels, shape.outChannels));
   if (shape.groups < 1 || shape.inChannels % shape.groups != 0 ||
       shape.outChannels % shape.groups != 0)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("a convolution of {} groups was passed, with {} input and {} output "
-                            "channels; the groups must divide both",
-                            shape.groups, shape.inChannels, shape.outChannels));
+    throw Error(TENON_ERR_ARG, fmt::format("the convolution has {} groups, {} input and {} output "
+                                           "channels; the number of groups must divide both",
+                                           shape.groups, shape.inChannels, shape.outChannels));
   checkWindow(shape.window);
 }
 

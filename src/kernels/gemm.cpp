@@ -32,15 +32,13 @@ struct Product {
 template <class T>
 void checkProduct(const Product<T>& p) {
   if (p.m < 0 || p.n < 0 || p.k < 0)
-    throw Error(TENON_ERR_ARG, fmt::format("gemm with m = {}, n = {}, k = {}; none may be negative",
-                                           p.m, p.n, p.k));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("gemm has m = {}, n = {}, k = {}; all must be >= 0", p.m, p.n, p.k));
   const Index widthA = p.transA ? p.m : p.k, widthB = p.transB ? p.k : p.n;
   if (p.lda < widthA || p.ldb < widthB || p.ldc < p.n)
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("gemm with row distances lda = {}, ldb = {}, ldc = {}; the rows are {}, "
-                    "{} and {} long",
-                    p.lda, p.ldb, p.ldc, widthA, widthB, p.n));
+    throw Error(TENON_ERR_ARG, fmt::format("gemm has leading dimensions lda = {}, ldb = {}, ldc = "
+                                           "{}; they must be at least {}, {} and {}",
+                                           p.lda, p.ldb, p.ldc, widthA, widthB, p.n));
 }
 
 template <class T>
@@ -73,8 +71,8 @@ void checkIntRange(Sizes... sizes) {
   const Index largest = std::max({sizes...});
   if (largest > std::numeric_limits<int>::max())
     throw Error(TENON_ERR_SUPPORT,
-                fmt::format("backend 'blas' got a matrix extent of {}; it can take at most {}; "
-                            "split the tensor over more ranks or choose backend 'reference'",
+                fmt::format("backend 'blas' supports matrix extents up to {1}, but one is {0}; "
+                            "split the tensor over more ranks or use backend 'reference'",
                             largest, std::numeric_limits<int>::max()));
 }
 

@@ -5,8 +5,22 @@ namespace tenon::onednn {
 
 using dnnl::memory;
 
+namespace {
+
+// oneDNN keeps the code of the last 1024 primitives by itself, tens of KiB each, whether anybody still
+// uses them or not. Layers keep theirs, so that a program that makes layers of many shapes needs fewer;
+// a number that the user has set stays.
+dnnl::engine makeEngine() {
+  constexpr int kUnlessSet = 1024, kEnough = 128;
+  if (dnnl::get_primitive_cache_capacity() == kUnlessSet)
+    dnnl::set_primitive_cache_capacity(kEnough);
+  return {dnnl::engine::kind::cpu, 0};
+}
+
+} // namespace
+
 const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static const dnnl::engine cpu = makeEngine();
   return cpu;
 }
 

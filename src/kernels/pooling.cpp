@@ -17,8 +17,9 @@ void checkWindowsCount(const WindowShape& w) {
   for (int d = 0; d < w.rank; ++d)
     if (w.out[d] > 0 && tapsBeforeEnd(w, d, w.out[d] - 1) < 1)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("the pooling window of output {} along spatial dimension {} begins "
-                              "beyond the padding, which ends at {}; its mean has no divisor",
+                  fmt::format("the pooling window of output {} in spatial dimension {} begins "
+                              "after the padding, which ends at {}, so that its average has no "
+                              "elements; use floor mode or less padding",
                               w.out[d] - 1, d, w.padEnd[d]));
 }
 
@@ -30,9 +31,9 @@ void checkWindowsRead(const WindowShape& w) {
         continue;
       throw Error(
           TENON_ERR_ARG,
-          fmt::format("the pooling window of output {} along spatial dimension {} reads only "
-                      "padding (input {}, kernel {}, stride {}, dilation {}, low padding "
-                      "{}); pad less than the kernel, or use the average that counts padding",
+          fmt::format("the pooling window of output {} in spatial dimension {} covers only padding "
+                      "(input {}, kernel {}, stride {}, dilation {}, low padding {}); use less "
+                      "padding than the kernel size, or the average that includes padding",
                       o, d, w.in[d], w.kernel[d], w.stride[d], w.dilation[d], w.padLow[d]));
     }
 }
@@ -41,7 +42,7 @@ void checkShape(const PoolingShape& shape) {
   checkWindow(shape.window);
   if (shape.planes < 0)
     throw Error(TENON_ERR_ARG,
-                fmt::format("pooling of {} planes was passed; expected 0 or more", shape.planes));
+                fmt::format("the number of pooling planes is {}; it must be >= 0", shape.planes));
   if (shape.mode == PoolingMode::AverageIncludePad)
     return checkWindowsCount(shape.window);
   if (shape.planes > 0 && outputVolume(shape.window) > 0)
@@ -50,9 +51,9 @@ void checkShape(const PoolingShape& shape) {
       inputVolume(shape.window) > std::numeric_limits<std::int32_t>::max())
     throw Error(
         TENON_ERR_SUPPORT,
-        fmt::format("pooling of a plane of {} elements was passed; at most {} can be pooled; "
-                    "split the plane over more ranks",
-                    inputVolume(shape.window), std::numeric_limits<std::int32_t>::max()));
+        fmt::format(
+            "a pooling plane has {} elements; the maximum is {}; split the plane over more ranks",
+            inputVolume(shape.window), std::numeric_limits<std::int32_t>::max()));
 }
 
 } // namespace

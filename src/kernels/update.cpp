@@ -41,7 +41,7 @@ void adamStep(Index n, double lr, double beta1, double beta2, double eps, double
               Index stepNumber, const T* g, T* m, T* v, T* w) {
   if (stepNumber < 1)
     throw Error(TENON_ERR_ARG,
-                fmt::format("Adam's step number is {}; steps count from 1", stepNumber));
+                fmt::format("the step number of Adam is {}; it must be >= 1", stepNumber));
   const T b1 = T(beta1), c1 = T(1 - beta1), b2 = T(beta2), c2 = T(1 - beta2);
   const T rate = T(lr / (1 - std::pow(beta1, double(stepNumber))));
   const T rootCorrection = T(std::sqrt(1 - std::pow(beta2, double(stepNumber))));

@@ -11,7 +11,7 @@ namespace {
 
 void checkAtLeast(const char* what, Index value, Index least, int d) {
   if (value < least)
-    throw Error(TENON_ERR_ARG, fmt::format("{} of spatial dimension {} is {}; expected {} or more",
+    throw Error(TENON_ERR_ARG, fmt::format("the {} in spatial dimension {} is {}; it must be >= {}",
                                            what, d, value, least));
 }
 
@@ -27,7 +27,7 @@ Index product(const std::array<Index, kMaxSpatial>& extents, int rank) {
 void checkWindow(const WindowShape& window) {
   if (window.rank < 1 || window.rank > kMaxSpatial)
     throw Error(TENON_ERR_ARG,
-                fmt::format("a window of {} spatial dimensions was passed; expected 1 to {}",
+                fmt::format("the window has {} spatial dimensions; it must have 1 to {}",
                             window.rank, kMaxSpatial));
   for (int d = 0; d < window.rank; ++d) {
     checkAtLeast("the input extent", window.in[d], 0, d);

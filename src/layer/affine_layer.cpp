@@ -70,7 +70,7 @@ public:
   }
 
   std::string describe() const override {
-    return fmt::format("{} ({} x {} x {})", backendName(backend_), n_, o_, i_);
+    return fmt::format("backend {} (gemm)", backendName(backend_));
   }
 
 private:
@@ -102,23 +102,24 @@ AffineLayer::AffineLayer(CommPtr comm, Index inputs, Index outputs)
   if (inputs < 1 || outputs < 1)
     throw Error(
         TENON_ERR_ARG,
-        fmt::format("an affine layer needs at least one input and one output, but got {} and {}",
-                    inputs, outputs));
+        fmt::format(
+            "an affine layer needs at least 1 input and 1 output feature, but {} and {} were given",
+            inputs, outputs));
 }
 
 void AffineLayer::setBias(bool bias) {
-  checkBeforeSetUp("SetBias");
+  checkBeforeSetUp("TenonLayerSetBias()");
   bias_ = bias;
 }
 
 std::string AffineLayer::ownSettings() const {
-  return fmt::format("{} to {}{}", inputs_, outputs_, bias_ ? "" : ", no bias");
+  return fmt::format("{} -> {} features{}", inputs_, outputs_, bias_ ? "" : ", no bias");
 }
 
 KernelPlan AffineLayer::plan(const Layout& input) {
   if (input.rank() != 2 || input.shape()[1] != inputs_)
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} wants an input [batch, {}], but got [{}]", title(),
-                                             inputs_, fmt::join(input.shape(), ",")));
+    throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{2}], but {0} needs [batch,{1}]",
+                                             title(), inputs_, fmt::join(input.shape(), ",")));
   const auto S = [](int d) { return Property::shard(d); };
   const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
   const SignatureTable table = {{"n", S(0), {B, B}, S(0)}, {"o", B, {S(0), S(0)}, S(1)},

@@ -23,8 +23,8 @@ BoundaryInput::BoundaryInput(const Layer& layer, const Layout& use, const Layout
     : given_(given) {
   if (!isNumber(given) && !(given == use))
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("the boundary values of {} lie in {}; pass them in the layout of "
-                            "GetBoundaryLayout, which is {}, or one number of shape [1]",
+                fmt::format("the boundary values of {} have layout {}; pass them in the layout of "
+                            "TenonLayerGetBoundaryLayout(), {}, or as one number of shape [1]",
                             layer.title(), given.describe(), use.describe()));
   if (!hasCallersSide(use))
     return;
@@ -57,8 +57,7 @@ void BoundaryInput::adjoint(const DTensor& dUse, DTensor& dv) {
 }
 
 std::string BoundaryInput::describe() const {
-  return toUse_ ? "  boundary number converted to " + describeTraffic(*toUse_) + "\n"
-                : fmt::format("  boundary values {}\n", given_.describe());
+  return viewLine("boundary values", given_, toUse_.get(), given_.mesh());
 }
 
 Index BoundaryInput::bytes() const {

@@ -19,8 +19,7 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"overlap", OptionSpec::Choice, "auto",
-     "whether what needs no halo is computed while the halo travels; auto: where that is predicted "
-     "to take less time",
+     "overlap of computation with the halo exchange; auto: where it is predicted to save time",
      "auto|on|off"},
 };
 const OptionRegistration kRegistration{{"convolution", kOptions}};
@@ -97,7 +96,7 @@ public:
 
   std::string describe() const override {
     return kernel_.visit([](const auto& k) {
-      return fmt::format("{} ({})", backendName(k.backend()), k.implementation());
+      return fmt::format("backend {} ({})", backendName(k.backend()), k.implementation());
     });
   }
 
@@ -136,21 +135,23 @@ ConvolutionLayer::ConvolutionLayer(CommPtr comm, Index inChannels, Index outChan
     throw Error(
         TENON_ERR_ARG,
         fmt::format(
-            "a convolution needs at least one input and one output channel, but got {} and {}",
+            "a convolution needs at least 1 input and 1 output channel, but {} and {} were given",
             inChannels, outChannels));
 }
 
 void ConvolutionLayer::setBias(bool bias) {
-  checkBeforeSetUp("SetBias");
+  checkBeforeSetUp("TenonLayerSetBias()");
   bias_ = bias;
 }
 
 void ConvolutionLayer::setGroups(Index groups) {
-  checkBeforeSetUp("SetGroups");
+  checkBeforeSetUp("TenonLayerSetGroups()");
   if (groups < 1 || inChannels_ % groups != 0 || outChannels_ % groups != 0)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} groups do not divide the {} input and {} output channels of {}",
-                            groups, inChannels_, outChannels_, title()));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format(
+            "the number of groups, {}, must divide the {} input and {} output channels of {}",
+            groups, inChannels_, outChannels_, title()));
   groups_ = groups;
 }
 
@@ -161,15 +162,15 @@ void ConvolutionLayer::setFromOptions() {
 }
 
 void ConvolutionLayer::setOverlap(Overlap overlap) {
-  checkBeforeSetUp("SetOverlap");
+  checkBeforeSetUp("TenonLayerSetOverlap()");
   overlap_ = overlap;
 }
 
 std::string ConvolutionLayer::ownSettings() const {
-  const std::string overlap = overlap_ == Overlap::Auto ? RoutePolicy::fromOptions().agreedText()
-                              : overlap_ == Overlap::On ? ", overlap on"
-                                                        : ", overlap off";
-  return fmt::format("{} to {} channels{}, {}{}{}", inChannels_, outChannels_,
+  const char* overlap = overlap_ == Overlap::Auto ? ""
+                        : overlap_ == Overlap::On ? ", overlap on"
+                                                  : ", overlap off";
+  return fmt::format("{}-D, {} -> {} channels{}, {}{}{}", spatialRank(), inChannels_, outChannels_,
                      groups_ > 1 ? fmt::format(" in {} groups", groups_) : "", describeWindows(),
                      bias_ ? "" : ", no bias", overlap);
 }
@@ -197,7 +198,7 @@ SignatureTable ConvolutionLayer::table() const {
 void ConvolutionLayer::checkInput(const Layout& input) const {
   if (input.rank() > 1 && input.shape()[1] != inChannels_)
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} wants {} input channels in dimension 1, but got {}", title(),
+                fmt::format("the input has {2} channels in dimension 1, but {0} needs {1}", title(),
                             inChannels_, input.shape()[1]));
   checkNoMargins(input);
 }
@@ -205,8 +206,8 @@ void ConvolutionLayer::checkInput(const Layout& input) const {
 void ConvolutionLayer::checkSignature() const {
   if (groups_ > 1 && signature().find_first_of("oi") != std::string::npos)
     throw Error(TENON_ERR_OPTION,
-                fmt::format("the signature '{}' of {} splits channels by o or i, but its channels "
-                            "are in {} groups; split them by g",
+                fmt::format("the signature \"{}\" of {} splits channels by o or i, but the "
+                            "channels are in {} groups; split them by g",
                             signature(), title(), groups_));
 }
 
@@ -286,17 +287,17 @@ bool ConvolutionLayer::overlapsHalo(const Layout& input, const WindowPlan& windo
                                     std::size_t strips) const {
   if (overlap_ == Overlap::Off || strips == 0)
     return false;
-  const char* obstacle = !sameHolding(input, window.plain)
-                             ? "its input must be converted by more than a halo exchange; choose a "
-                               "signature that takes the input as it lies, or repartition before"
-                         : callersValues()
-                             ? "sides of the boundary mode values are filled after the halo"
-                             : nullptr;
+  const char* obstacle =
+      !sameHolding(input, window.plain)
+          ? "its input needs more than a halo exchange (choose a signature that uses the input "
+            "layout, or add a repartition before it)"
+      : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"
+                        : nullptr;
   if (overlap_ == Overlap::On && obstacle)
-    throw Error(TENON_ERR_SUPPORT, fmt::format("{} cannot compute while its halo travels, as the "
-                                               "option overlap wants it: {}; or set overlap to "
-                                               "auto or off",
-                                               title(), obstacle));
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{}: overlap \"on\" is not possible because {}; set it to \"auto\" or \"off\"",
+                    title(), obstacle));
   return !obstacle &&
          (overlap_ == Overlap::On ||
           secondsSaved(window.plain, dataTypeSize(dataType())) > double(strips) * kStripSeconds);

@@ -5,6 +5,7 @@
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 #include "layer/signature.hpp"
+#include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -173,8 +174,9 @@ public:
   }
 
   std::string describe() const override {
-    return fmt::format("  input {}\n  signature {}\n  output {}\n", input().describe(), letters_,
-                       output().describe());
+    const Mesh& mesh = input().mesh();
+    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
+           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh);
   }
 
   Index bytes() const override {
@@ -207,9 +209,8 @@ private:
     const std::int64_t* label = labels.data<std::int64_t>();
     for (Index r = 0; r < rows_; ++r)
       if (label[r] < 0 || label[r] >= use_.shape()[kClasses])
-        throw Error(TENON_ERR_ARG,
-                    fmt::format("label {} of sample {} is outside the {} classes", label[r],
-                                labels.box()[0].begin + r, use_.shape()[kClasses]));
+        throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})", label[r],
+                                               labels.box()[0].begin + r, use_.shape()[kClasses]));
   }
 
   template <class T>
@@ -249,12 +250,14 @@ private:
 
 std::unique_ptr<Setup> CrossEntropyLayer::makeSetup(const Layout& input) {
   if (input.rank() != 2)
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} wants logits [samples, classes], but got [{}]",
-                                             title(), fmt::join(input.shape(), ",")));
-  if (input.shape()[kSamples] < 1 || input.shape()[kClasses] < 1)
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} wants at least one sample and one class, but got [{}]", title(),
-                            fmt::join(input.shape(), ",")));
+                fmt::format("the input has shape [{1}], but {0} needs logits [samples,classes]",
+                            title(), fmt::join(input.shape(), ",")));
+  if (input.shape()[kSamples] < 1 || input.shape()[kClasses] < 1)
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("the input has shape [{1}], but {0} needs at least 1 sample and 1 class",
+                    title(), fmt::join(input.shape(), ",")));
   const Layout plain = input.withoutMargins();
   SignatureTable table = elementwiseTable(2, false);
   table[kSamples].letter = "n";

@@ -34,7 +34,7 @@ public:
     if (dx)
       mask(*point.workspace->data<std::uint64_t>(), dy, *dx);
   }
-  std::string describe() const override { return "mask by global position"; }
+  std::string describe() const override { return "random mask by global position"; }
 
 private:
   void mask(std::uint64_t number, const DTensor& x, DTensor& y) const {
@@ -74,11 +74,10 @@ DropoutLayer::DropoutLayer(CommPtr comm, double rate) : KernelLayer(std::move(co
 }
 
 void DropoutLayer::setRate(double rate) {
-  checkBeforeSetUp("SetRate");
+  checkBeforeSetUp("TenonLayerSetRate()");
   if (!(rate >= 0 && rate < 1))
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("the rate of {} is {}; it must be at least 0 and below 1", title(), rate));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the rate of {} is {}; it must be in [0,1)", title(), rate));
   rate_ = rate;
 }
 
@@ -90,7 +89,7 @@ void DropoutLayer::initialize(std::uint64_t seed, std::uint64_t stream) {
 }
 
 std::string DropoutLayer::ownSettings() const {
-  return fmt::format("rate {}, ", rate_);
+  return fmt::format("rate {}", rate_);
 }
 
 KernelPlan DropoutLayer::plan(const Layout& input) {

@@ -19,7 +19,7 @@ public:
     if (dx)
       copy(&dy, *dx);
   }
-  std::string describe() const override { return "copy"; }
+  std::string describe() const override { return "local copy"; }
 
 private:
   static void copy(const DTensor* x, DTensor& y) {
@@ -37,7 +37,7 @@ private:
 KernelPlan FlattenLayer::plan(const Layout& input) {
   if (input.rank() < 2)
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} wants an input [batch, channel, ...], but got [{}]", title(),
+                fmt::format("the input has shape [{1}], but {0} needs [batch,channel,...]", title(),
                             fmt::join(input.shape(), ",")));
   const Layout plain = input.withoutMargins();
   SignatureTable table = elementwiseTable(2, true);

@@ -13,44 +13,45 @@ namespace tenon {
 ConcatenateLayer::ConcatenateLayer(CommPtr comm, int dim) : JoinLayer(std::move(comm)), dim_(dim) {
   if (dim < 0)
     throw Error(TENON_ERR_ARG,
-                fmt::format("a concatenation goes along a dimension counted from 0, not {}", dim));
+                fmt::format("the dimension of a concatenation is {}; it must be >= 0", dim));
 }
 
 void JoinLayer::setOutput(const Layout& pattern) {
-  checkBeforeSetUp("SetOutputLayout");
+  checkBeforeSetUp("TenonLayerSetOutputLayout()");
   if (pattern.hasMargins())
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("{} gives an output without margins, but got {}; a repartition after "
-                            "it may add them",
-                            title(), pattern.describe()));
+    throw Error(TENON_ERR_LAYOUT, fmt::format("the output layout of {} must not have halos, but is "
+                                              "{}; add a repartition after it to add them",
+                                              title(), pattern.describe()));
   output_ = pattern;
 }
 
 std::string JoinLayer::ownSettings() const {
-  std::string text = dimension() < 0 ? "" : fmt::format("along dimension {}, ", dimension());
+  std::string text = dimension() < 0 ? "" : fmt::format("along dim {}", dimension());
   if (output_)
-    text += fmt::format("output like {}, ", output_->describe());
+    text += fmt::format("{}output like {}", text.empty() ? "" : ", ", output_->describe());
   return text;
 }
 
 void JoinLayer::checkShapes(const Layouts& inputs) const {
   if (inputs.empty())
-    throw Error(TENON_ERR_ARG, fmt::format("{} needs at least one input", title()));
+    throw Error(TENON_ERR_ARG, fmt::format("{} has no inputs; it needs at least 1", title()));
   Shape first = inputs.front().shape();
   const int d = dimension();
   if (d >= static_cast<int>(first.size()))
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} joins along dimension {}, but its input is [{}]",
-                                             title(), d, fmt::join(first, ",")));
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} concatenates along dimension {}, but its input has shape [{}]",
+                            title(), d, fmt::join(first, ",")));
   for (std::size_t i = 1; i < inputs.size(); ++i) {
     const Shape& shape = inputs[i].shape();
     if (d >= 0 && shape.size() == first.size())
       first[d] = shape[d];
     if (shape != first)
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} ({}) joins inputs of one shape{}, but input {} is [{}], and the "
-                              "first [{}]",
-                              title(), type(), d < 0 ? "" : fmt::format(" but for dimension {}", d),
-                              i, fmt::join(shape, ","), fmt::join(inputs.front().shape(), ",")));
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format(
+              "{} ({}) needs inputs of equal shape{}, but input {} has [{}] and input 0 has [{}]",
+              title(), type(), d < 0 ? "" : fmt::format(" except in dimension {}", d), i,
+              fmt::join(shape, ","), fmt::join(inputs.front().shape(), ",")));
   }
 }
 
@@ -60,9 +61,10 @@ Layout JoinLayer::outputOf(const Layouts& inputs) const {
     shape[dimension()] += inputs[i].shape()[dimension()];
   if (output_) {
     if (!signature().empty())
-      throw Error(TENON_ERR_OPTION,
-                  fmt::format("{} has an output layout and a signature '{}'; choose one", title(),
-                              signature()));
+      throw Error(
+          TENON_ERR_OPTION,
+          fmt::format("{} has both an output layout and the signature \"{}\"; set only one of them",
+                      title(), signature()));
     return layoutLike(*output_, shape, title());
   }
   const Layout first = inputs.front().withoutMargins();

@@ -102,13 +102,11 @@ void JoinSetup::adjointMany(Frame&, const DTensor& dy, InputCotangents dx) {
 }
 
 std::string JoinSetup::describe() const {
-  std::string text;
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    text += fmt::format("  input {}\n", inputs()[i].describe());
-    if (places_[i].toUse)
-      text += fmt::format("    converted to {}\n", describeTraffic(*places_[i].toUse));
-  }
-  return text + fmt::format("  output {}\n", output().describe());
+  const Mesh& mesh = output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    text += viewLine(fmt::format("input {}", i), inputs()[i], places_[i].toUse.get(), mesh);
+  return text + viewLine("output", output(), mesh);
 }
 
 Index JoinSetup::bytes() const {

@@ -122,18 +122,17 @@ public:
   }
 
   std::string describe() const override {
-    std::string text = fmt::format("  input {}\n  signature {}, kernel {}\n", input().describe(),
+    const Mesh& mesh = input().mesh();
+    std::string text = fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(),
                                    plan_.signature.describe(), plan_.kernel->describe());
-    if (toUse_)
-      text += fmt::format("  converted to {}\n", describeTraffic(*toUse_));
+    text += viewLine("input", input(), toUse_.get(), mesh);
     if (boundary_)
       text += boundary_->describe();
     text += strips_.describe();
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (const Conversion* conversion = uses_[i]->conversion())
-        text += fmt::format("  parameter {} converted to {}\n", plan_.parameters[i]->name(),
-                            describeTraffic(*conversion));
-    return text + fmt::format("  output {}\n", output().describe());
+        text += viewLine(plan_.parameters[i]->name(), conversion->domain(), conversion, mesh);
+    return text + viewLine("output", output(), mesh);
   }
 
   Index bytes() const override {
@@ -199,10 +198,12 @@ private:
     const std::string& who = layer_.title();
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
       if (frame.parameters[i] != plan_.parameters[i]->state())
-        throw Error(TENON_ERR_STATE,
-                    fmt::format("parameter '{}' of {} was changed since Apply, so the derivative "
-                                "there is lost; step after the adjoint",
-                                plan_.parameters[i]->name(), who));
+        throw Error(
+            TENON_ERR_STATE,
+            fmt::format(
+                "parameter \"{}\" of {} was changed after TenonLayerApply(), so that its adjoint "
+                "cannot be evaluated; update parameters after TenonLayerApplyAdjoint()",
+                plan_.parameters[i]->name(), who));
     return {plan_.kernel->keepsInput() ? &frame.x.get(who) : nullptr,
             plan_.kernel->keepsOutput() ? &frame.y.get(who) : nullptr, &frame.workspace};
   }
@@ -228,13 +229,15 @@ private:
 void checkBoundaryInput(const KernelLayer& layer, std::size_t inputs, bool constant) {
   if (inputs == (constant ? 1 : 2))
     return;
-  const char* wanted =
-      constant ? "a constant for them, and so one input"
-               : "so a second input that holds them: pass SetUpMany its layout too, the one of "
-                 "GetBoundaryLayout or one of shape [1], or use SetBoundaryConstant";
-  throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has sides of the boundary mode values and {}; "
-                                         "but SetUp got {} layouts",
-                                         layer.title(), layer.type(), wanted, inputs));
+  const char* wanted = constant ? "a boundary constant, so that it has one input"
+                                : "no boundary constant, so that it needs a second input; pass the "
+                                  "layout of TenonLayerGetBoundaryLayout() or one of shape [1] to "
+                                  "TenonLayerSetUpMany(), or call TenonLayerSetBoundaryConstant()";
+  throw Error(
+      TENON_ERR_ARG,
+      fmt::format(
+          "{} ({}) was set up with {} layouts, but has sides with boundary mode \"values\" and {}",
+          layer.title(), layer.type(), inputs, wanted));
 }
 
 } // namespace

@@ -80,8 +80,8 @@ void KernelStrips::endAdjoint() {
 std::string KernelStrips::describe() const {
   std::string text;
   for (std::size_t s = 0; s < strips_.size(); ++s)
-    text += fmt::format("  strip {}, kernel {}, converted to {} meanwhile\n", s,
-                        strips_[s].kernel->describe(), describeTraffic(*conversions_[s]));
+    text += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n", s,
+                        trafficText(*conversions_[s]));
   return text;
 }
 

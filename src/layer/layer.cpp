@@ -7,8 +7,10 @@
 #include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/view.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tenon {
 
@@ -16,11 +18,11 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"signature", OptionSpec::String, "",
-     "letters of the layer's signature, one for each mesh axis; empty: the one that moves no "
-     "input"},
+     "signature of the layer: one index label per grid axis, separated by commas; empty: the one "
+     "that does not redistribute the input"},
     {"storage", OptionSpec::String, "use",
-     "where parameters are stored: use, root, or properties such as S0,B"},
-    {"backend", OptionSpec::Choice, "auto", "who computes the local kernels",
+     "storage layout of parameters: use, root, or properties such as S0,B"},
+    {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
      "auto|reference|blas|onednn"},
     {"stack_depth",
      OptionSpec::Int,
@@ -29,21 +31,23 @@ constexpr OptionSpec kOptions[] = {
      nullptr,
      {1, 1e6}},
     {"initializer", OptionSpec::Choice, "glorot_uniform",
-     "first values of weights (biases are zero)",
+     "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
+
+constexpr const char* kCreateOutput = "create it with TenonLayerCreateOutput()";
 
 void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
   if (in == out)
     throw Error(
         TENON_ERR_ARG,
-        fmt::format("{} needs two tensors, but input and output are the same", layer.title()));
+        fmt::format("the input and output of {} are the same tensor; pass two", layer.title()));
 }
 
 void checkCount(const Layer& layer, std::size_t given, std::size_t wanted) {
   if (given != wanted)
-    throw Error(TENON_ERR_ARG, fmt::format("{} was set up for {} inputs, but got {} tensors",
+    throw Error(TENON_ERR_ARG, fmt::format("{2} tensors were passed, but {0} has {1} inputs",
                                            layer.title(), wanted, given));
 }
 
@@ -60,37 +64,39 @@ Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {}
 
 void Layer::checkBeforeSetUp(const char* call) const {
   if (isSetUp())
-    throw Error(TENON_ERR_STATE, fmt::format("{} comes after {} was set up", call, title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not allowed after {} was set up; do it before TenonLayerSetUp()",
+                            call, title()));
 }
 
 void Layer::setDataType(TenonDataType type) {
-  checkBeforeSetUp("SetDataType");
+  checkBeforeSetUp("TenonLayerSetDataType()");
   checkFloating(type, "a layer");
   type_ = type;
 }
 
 void Layer::setStackDepth(int depth) {
-  checkBeforeSetUp("SetStackDepth");
+  checkBeforeSetUp("TenonLayerSetStackDepth()");
   if (depth < 1)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the stack depth of {} is {}; it must be at least 1", title(), depth));
+                fmt::format("the stack depth of {} is {}; it must be >= 1", title(), depth));
   depth_ = depth;
 }
 
 void Layer::setSignature(std::string letters) {
-  checkBeforeSetUp("SetSignature");
+  checkBeforeSetUp("TenonLayerSetSignature()");
   signature_ = std::move(letters);
 }
 
 void Layer::setStorage(std::string storage) {
-  checkBeforeSetUp("SetStorage");
+  checkBeforeSetUp("TenonLayerSetStorage()");
   if (storage != "use" && storage != "root")
     parseProperties(storage);
   storage_ = std::move(storage);
 }
 
 void Layer::setBackend(std::string backend) {
-  checkBeforeSetUp("SetBackend");
+  checkBeforeSetUp("TenonLayerSetBackend()");
   parseBackend(backend);
   backend_ = std::move(backend);
 }
@@ -179,14 +185,16 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
   if (setups_.empty())
     throw Error(
         TENON_ERR_STATE,
-        fmt::format("{} is not set up; call SetUp with the layout of its input first", title()));
+        fmt::format("{} is not set up; call TenonLayerSetUp() with the layout of its input first",
+                    title()));
   const Layouts& known = setups_.back().setup->inputs();
   checkCount(*this, inputs.size(), known.size());
   bool shapes = false;
   for (std::size_t i = 0; i < known.size(); ++i)
     shapes |= known[i].shape() != inputs[i].shape();
   throw Error(shapes ? TENON_ERR_SHAPE : TENON_ERR_LAYOUT,
-              fmt::format("{} was set up for {}, but the input has {}; call SetUp for it first",
+              fmt::format("the input has layout {2}, but {0} is set up for {1}; call "
+                          "TenonLayerSetUp() with this layout first",
                           title(), described(known), described(inputs)));
 }
 
@@ -197,7 +205,8 @@ const Layout& Layer::outputLayout(const Layouts& inputs) const {
 
 const Setup& Layer::latest() const {
   if (setups_.empty())
-    throw Error(TENON_ERR_STATE, fmt::format("{} has no layouts before SetUp", title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not set up; call TenonLayerSetUp() first", title()));
   return *setups_.back().setup;
 }
 
@@ -208,28 +217,29 @@ void Layer::apply(Inputs x, DTensor& y) {
       find(x.size(), [&](std::size_t i) -> const Layout& { return x[i]->layout(); }));
   for (std::size_t i = 0; i < x.size(); ++i)
     checkTensor(*x[i], entry.setup->inputs()[i], type_, title(), "input");
-  checkTensor(y, entry.setup->output(), type_, title(), "output");
+  checkTensor(y, entry.setup->output(), type_, title(), "output", kCreateOutput);
   for (const DTensor* input : x)
     checkDistinct(*this, input, &y);
   if (!training_)
     return entry.setup->applyMany(x, y, *entry.scratch, false);
   if (stack_.size() == static_cast<std::size_t>(depth_))
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} was applied {} times without an adjoint, and its stack has {} "
-                            "levels; call ApplyAdjoint or ClearStack, "
-                            "SetStackDepth before SetUp, or SetTraining(false) for inference",
-                            title(), stack_.size(), depth_));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} has {} pending evaluations, and its stack depth is {}; call "
+            "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
+            "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
+            title(), stack_.size(), depth_));
   entry.setup->applyMany(x, y, *entry.frames[entry.used], true);
   stack_.push_back({&entry, entry.used++});
 }
 
 const Layer::Level& Layer::top() const {
   if (stack_.empty())
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format(
-            "{} has nothing to differentiate: every Apply in training mode allows one adjoint",
-            title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no pending evaluation to differentiate; call TenonLayerApply() "
+                            "in training mode once for each adjoint",
+                            title()));
   return stack_.back();
 }
 
@@ -245,8 +255,8 @@ void Layer::applyTangentAt(int level, Inputs dx, DTensor& dy) {
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
-      checkTensor(*dx[i], entry->setup->inputs()[i], type_, title(), "tangent input");
-  checkTensor(dy, entry->setup->output(), type_, title(), "tangent output");
+      checkTensor(*dx[i], entry->setup->inputs()[i], type_, title(), "tangent of the input");
+  checkTensor(dy, entry->setup->output(), type_, title(), "tangent of the output", kCreateOutput);
   for (const DTensor* input : dx)
     checkDistinct(*this, input, &dy);
   entry->setup->tangentMany(*entry->frames[frame], dx, dy);
@@ -256,19 +266,19 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   static const int event = logEvent("LayerAdjoint");
   const LogScope scope(event);
   const auto [entry, frame] = top();
-  checkTensor(dy, entry->setup->outputDual(), type_, title(), "cotangent of the output");
+  checkTensor(dy, entry->setup->outputDual(), type_, title(), "cotangent of the output",
+              "create it with TenonLayerCreateCotangent()");
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
     if (dx[i])
-      checkTensor(*dx[i], entry->setup->inputDuals()[i], type_, title(), "cotangent of the input");
+      checkTensor(*dx[i], entry->setup->inputDuals()[i], type_, title(), "cotangent of the input",
+                  "create it with TenonLayerCreateInputCotangent()");
     checkDistinct(*this, &dy, dx[i]);
     for (std::size_t j = 0; dx[i] && j < i; ++j)
       if (dx[i] == dx[j])
-        throw Error(
-            TENON_ERR_ARG,
-            fmt::format("the cotangents of inputs {} and {} of {} are one tensor; pass two, "
-                        "and add them after",
-                        j, i, title()));
+        throw Error(TENON_ERR_ARG, fmt::format("the cotangents of inputs {} and {} of {} are the "
+                                               "same tensor; pass two and add them afterwards",
+                                               j, i, title()));
   }
   entry->setup->adjointMany(*entry->frames[frame], dy, dx);
   Layer::forgetLast();
@@ -308,7 +318,8 @@ void Layer::zeroGradients() {
 
 void Layer::initialize(std::uint64_t seed, std::uint64_t stream) {
   if (!isSetUp())
-    throw Error(TENON_ERR_STATE, fmt::format("{} has no parameters before SetUp", title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", title()));
   for (const Ref<Parameter>& p : parameters_)
     initializeParameter(*p, initializer_, seed, stream);
 }
@@ -322,9 +333,10 @@ Layout Layer::storageLayout(const Layout& use) const {
                                        : parseProperties(storage_);
   for (const Property& p : spec.properties)
     if (p.isPartial())
-      throw Error(TENON_ERR_OPTION, fmt::format("parameters of {} cannot be stored as '{}': a "
-                                                "partial value has no own numbers to step",
-                                                title(), storage_));
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("parameters of {} cannot be stored as \"{}\": partial sums cannot be "
+                              "updated by an optimizer; use S<dim>, B or R",
+                              title(), storage_));
   return Layout(std::move(spec));
 }
 
@@ -336,8 +348,10 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
     if (known->storage().shape() != use.shape())
       throw Error(
           TENON_ERR_SHAPE,
-          fmt::format("{} has parameter '{}' in {}, which does not fit an input that wants {}",
-                      title(), name, known->storage().describe(), use.describe()));
+          fmt::format(
+              "{} has parameter \"{}\" of shape [{}], but this input needs [{}]; use a new layer",
+              title(), name, fmt::join(known->storage().shape(), ","),
+              fmt::join(use.shape(), ",")));
     return known;
   }
   parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
@@ -349,13 +363,30 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
 std::string Layer::settings() const {
   const std::string own = ownSettings();
   return fmt::format(
-      "{}{}{} in {}, signature '{}', storage {}, backend {}, stack depth {}, initializer {}",
-      type(), own.empty() ? "" : " ", own, dataTypeName(type_), signature_, storage_, backend_,
-      depth_, initializer_);
+      "{}{}{}, {}, signature {}, storage {}, backend {}, stack depth {}, initializer {}", type(),
+      own.empty() ? "" : " ", own, dataTypeName(type_), signature_.empty() ? "auto" : signature_,
+      storage_, backend_, depth_, initializer_);
+}
+
+// The settings that a reader of the view did not leave at their defaults.
+std::string Layer::brief() const {
+  const std::string own = ownSummary();
+  std::string text =
+      fmt::format("{}{}{}, {}", type(), own.empty() ? "" : " ", own, dataTypeName(type_));
+  if (storage_ != kStorage)
+    text += ", storage " + storage_;
+  if (depth_ > 1)
+    text += fmt::format(", stack depth {}", depth_);
+  if (initializer_ != kInitializer)
+    text += ", initializer " + initializer_;
+  return text;
 }
 
 std::string Layer::describe() const {
-  std::string text = fmt::format("{} ({})\n", title(), settings());
+  std::string text =
+      fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? settings() : brief());
+  if (!isSetUp())
+    return text + "  not set up\n";
   Index buffers = 0, stack = 0, parameters = 0;
   for (const Entry& entry : setups_) {
     text += entry.setup->describe();
@@ -364,18 +395,19 @@ std::string Layer::describe() const {
       stack += frame->bytes();
   }
   for (const Ref<Parameter>& p : parameters_) {
-    text += fmt::format("  parameter {}: {}\n", p->name(), p->storage().describe());
-    if (p->toDirection())
-      text += fmt::format("    gradient to direction in {}\n", describeTraffic(*p->toDirection()));
+    const Conversion* reduction = p->toDirection();
+    text += viewLine(p->name(), p->storage(), latest().output().mesh(),
+                     reduction ? "   gradient reduction: " + trafficText(*reduction) : "");
     parameters += p->bytes();
   }
-  return text + fmt::format("  memory of this rank: parameters {} bytes, buffers {}, stack {}\n",
-                            parameters, buffers, stack);
+  return text +
+         fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
+                     comm_->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));
 }
 
 void Layer::checkOneInput(const Layouts& inputs) const {
   if (inputs.size() != 1)
-    throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has one input, but SetUp got {} layouts",
+    throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has 1 input, but was set up with {} layouts",
                                            title(), type(), inputs.size()));
 }
 

@@ -88,8 +88,9 @@ public:
 
 protected:
   explicit Layer(CommPtr comm);
-  // The settings of the layer's type.
+  // The settings of the layer's type, and what a view says of them.
   virtual std::string ownSettings() const { return {}; }
+  virtual std::string ownSummary() const { return ownSettings(); }
   virtual std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) = 0;
   void checkBeforeSetUp(const char* call) const;
   // Throws TENON_ERR_ARG.
@@ -121,6 +122,7 @@ private:
   const Setup& latest() const;
   const Level& top() const;
   Layout storageLayout(const Layout& use) const;
+  std::string brief() const;
 
   CommPtr comm_;
   TenonDataType type_ = TENON_FLOAT32;

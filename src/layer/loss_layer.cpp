@@ -25,19 +25,20 @@ Layout scalarLayout(const Layout& use, Property split) {
 const DTensor& LossLayer::target() const {
   if (!target_)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no target; call SetTarget before Apply", title()));
+                fmt::format("{} has no target; call TenonLayerSetTarget() before TenonLayerApply()",
+                            title()));
   return *target_;
 }
 
 void LossLayer::takeTarget(DTensor& here, Ref<Conversion>& conversion) const {
   const DTensor& target = this->target();
   if (target.dataType() != here.dataType())
-    throw Error(TENON_ERR_DATATYPE, fmt::format("{} wants a target of {}, but {} is {}", title(),
-                                                dataTypeName(here.dataType()), target.title(),
-                                                dataTypeName(target.dataType())));
+    throw Error(TENON_ERR_DATATYPE, fmt::format("the target of {0} must be {1}, but {2} is {3}",
+                                                title(), dataTypeName(here.dataType()),
+                                                target.title(), dataTypeName(target.dataType())));
   if (target.layout().shape() != here.layout().shape())
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} wants a target of shape [{}], but {} has [{}]", title(),
+                fmt::format("the target of {} must have shape [{}], but {} has [{}]", title(),
                             fmt::join(here.layout().shape(), ","), target.title(),
                             fmt::join(target.layout().shape(), ",")));
   if (!conversion || !(conversion->domain() == target.layout()))

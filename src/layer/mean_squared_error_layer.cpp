@@ -6,6 +6,7 @@
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 #include "layer/signature.hpp"
+#include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,8 +81,9 @@ public:
   }
 
   std::string describe() const override {
-    return fmt::format("  input {}\n  signature {}\n  output {}\n", input().describe(), letters_,
-                       output().describe());
+    const Mesh& mesh = input().mesh();
+    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
+           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh);
   }
 
   Index bytes() const override {
@@ -132,8 +134,9 @@ private:
 std::unique_ptr<Setup> MeanSquaredErrorLayer::makeSetup(const Layout& input) {
   for (Index extent : input.shape())
     if (extent < 1)
-      throw Error(TENON_ERR_SHAPE, fmt::format("{} wants at least one element, but got [{}]",
-                                               title(), fmt::join(input.shape(), ",")));
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{1}], but {0} needs at least 1 element",
+                              title(), fmt::join(input.shape(), ",")));
   const Layout plain = input.withoutMargins();
   const Signature chosen(elementwiseTable(input.rank(), false), input, signature(), title());
   std::vector<CutSource> same;

@@ -12,10 +12,11 @@
 namespace tenon {
 
 void NetworkLayer::append(Ref<Layer> layer, std::vector<int> reads) {
-  checkBeforeSetUp("Add");
+  checkBeforeSetUp("adding a layer");
   if (layer->comm() != comm())
     throw Error(TENON_ERR_ARG,
-                fmt::format("{} lives on another communicator than {}", layer->title(), title()));
+                fmt::format("{} and {} are on different communicators; create both on the same one",
+                            layer->title(), title()));
   if (layer.get() == this)
     throw Error(TENON_ERR_ARG, fmt::format("{} cannot contain itself", title()));
   nodes_.push_back({std::move(layer), std::move(reads)});
@@ -96,18 +97,25 @@ std::vector<Layout> NetworkLayer::setUpNodes(const Layouts& inputs) {
 
 std::unique_ptr<Setup> NetworkLayer::makeSetupOf(const Layouts& inputs) {
   if (nodes_.empty())
-    throw Error(TENON_ERR_STATE, fmt::format("{} has no layers; add some before SetUp", title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", title()));
   if (inputs.size() != static_cast<std::size_t>(inputs_))
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, but SetUp got {} layouts", title(),
-                                           inputs_, inputs.size()));
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, but was set up with {} layouts",
+                                           title(), inputs_, inputs.size()));
   return std::make_unique<NetworkSetup>(*this, setUpNodes(inputs));
 }
 
 std::string NetworkLayer::ownSettings() const {
-  std::string text = fmt::format("of {} layers (", nodes_.size());
+  std::string text;
   for (const Node& node : nodes_)
-    text += fmt::format("{} of {}; ", node.layer->settings(), fmt::join(node.reads, " and "));
-  return text + ")";
+    text += fmt::format("{}({}; reads {})", text.empty() ? "" : ", ", node.layer->settings(),
+                        fmt::join(node.reads, " and "));
+  return text;
+}
+
+std::string NetworkLayer::ownSummary() const {
+  return fmt::format("({} nodes)", nodes_.size());
 }
 
 std::string NetworkLayer::describe() const {

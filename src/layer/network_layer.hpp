@@ -40,6 +40,7 @@ protected:
   void append(Ref<Layer> layer, std::vector<int> reads);
   void setInputCount(int inputs) { inputs_ = inputs; }
   std::string ownSettings() const override;
+  std::string ownSummary() const override;
   std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) override;
 
 private:

@@ -3,6 +3,7 @@
 
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
+#include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 
@@ -57,7 +58,8 @@ void NetworkSetup::checkAllRead() const {
   for (int value = 0; value < static_cast<int>(read.size()); ++value)
     if (!read[value])
       throw Error(TENON_ERR_STATE,
-                  fmt::format("nothing reads {} {} of {}; only the last node gives the output",
+                  fmt::format("{} {} of {} is not used; every input and every node except the last "
+                              "must be read by a node",
                               value < inputCount() ? "input" : "node",
                               value < inputCount() ? value : value - inputCount(), layer_.title()));
 }
@@ -140,10 +142,11 @@ void NetworkSetup::adjointMany(Frame&, const DTensor& dy, InputCotangents dx) {
 }
 
 std::string NetworkSetup::describe() const {
-  std::string text;
+  const Mesh& mesh = output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
   for (const Layout& input : inputs())
-    text += fmt::format("  input {}\n", input.describe());
-  return text + fmt::format("  output {}\n", output().describe());
+    text += viewLine("input", input, mesh);
+  return text + viewLine("output", output(), mesh);
 }
 
 Index NetworkSetup::bytes() const {

@@ -106,9 +106,8 @@ const DTensor& ParameterUse::value() {
     if (!parameter_->value_->isContiguous())
       throw Error(
           TENON_ERR_SUPPORT,
-          fmt::format(
-              "parameter '{}' lies in a strided array of the caller's; place a contiguous one",
-              parameter_->name()));
+          fmt::format("the array placed in parameter \"{}\" is strided; place a contiguous one",
+                      parameter_->name()));
     return *parameter_->value_;
   }
   if (parameter_->isExposed() || seen_ != parameter_->version()) {

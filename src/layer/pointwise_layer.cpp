@@ -32,8 +32,8 @@ constexpr Known kKnown[] = {{Pointwise::Relu, "relu"},
                             {Pointwise::Identity, "identity"}};
 
 constexpr OptionSpec kOptions[] = {
-    {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu where its argument is negative"},
-    {"factor", OptionSpec::Real, "1", "what scale multiplies by"},
+    {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu for negative arguments"},
+    {"factor", OptionSpec::Real, "1", "factor of scale"},
 };
 const OptionRegistration kRegistration{{"pointwise", kOptions}};
 
@@ -71,7 +71,7 @@ public:
       scale(point, dy, *dx);
   }
 
-  std::string describe() const override { return backendName(backend_); }
+  std::string describe() const override { return fmt::format("backend {}", backendName(backend_)); }
 
 private:
   // r = f'(x) v: the Jacobian is diagonal, so tangent and adjoint are one.
@@ -101,9 +101,10 @@ Pointwise parsePointwise(const std::string& name) {
     if (name == entry.name)
       return entry.function;
   const std::vector<std::string> known = pointwiseNames();
-  throw Error(TENON_ERR_TYPE,
-              fmt::format("'{}' is no pointwise function; the nearest is '{}', and there are {}",
-                          name, nearest(name, known), fmt::join(known, ", ")));
+  throw Error(
+      TENON_ERR_TYPE,
+      fmt::format("unknown pointwise function '{}'; the nearest is '{}', the functions are {}",
+                  name, nearest(name, known), fmt::join(known, ", ")));
 }
 
 PointwiseLayer::PointwiseLayer(CommPtr comm, const PointwiseFunction& function)
@@ -117,11 +118,11 @@ const char* PointwiseLayer::type() const noexcept {
 }
 
 void PointwiseLayer::setParameter(const std::string& name, double value) {
-  checkBeforeSetUp("a change of a pointwise function's parameter");
+  checkBeforeSetUp("changing the parameter of the function");
   const Known& entry = knownOf(function_.kind);
   if (!entry.parameter || name != entry.parameter)
     throw Error(TENON_ERR_TYPE,
-                fmt::format("{} is of type {}, which has no {}", title(), entry.name, name));
+                fmt::format("{} has type {}, which does not have a {}", title(), entry.name, name));
   if (!std::isfinite(value))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the {} of {} is {}; it must be finite", name, title(), value));

@@ -50,7 +50,8 @@ public:
   }
 
   std::string describe() const override {
-    return kernel_.visit([](const auto& k) { return std::string(backendName(k.backend())); });
+    return kernel_.visit(
+        [](const auto& k) { return fmt::format("backend {}", backendName(k.backend())); });
   }
 
 private:
@@ -68,7 +69,10 @@ const char* PoolingLayer::type() const noexcept {
 }
 
 std::string PoolingLayer::ownSettings() const {
-  return fmt::format("mode {}, {}", static_cast<int>(mode_), describeWindows());
+  constexpr const char* kModes[] = {"max", "average including padding",
+                                    "average excluding padding"};
+  return fmt::format("{}-D, {}, {}", spatialRank(), kModes[static_cast<int>(mode_)],
+                     describeWindows());
 }
 
 SignatureTable PoolingLayer::table() const {

@@ -35,8 +35,9 @@ public:
   }
 
   std::string describe() const override {
-    return fmt::format("  input {}\n  converted to {}\n", input().describe(),
-                       describeTraffic(*op_));
+    const Mesh& mesh = input().mesh();
+    return fmt::format("  process grid {}\n", mesh.describe()) + viewLine("input", input(), mesh) +
+           viewLine("output", output(), mesh, ": " + trafficText(*op_));
   }
   Index bytes() const override { return heldBytes(op_); }
 
@@ -50,15 +51,14 @@ RepartitionLayer::RepartitionLayer(CommPtr comm, Layout output)
     : OneInputLayer(std::move(comm)), output_(std::move(output)) {}
 
 std::string RepartitionLayer::ownSettings() const {
-  return fmt::format("to {}, ", output_.describe());
+  return "to " + output_.describe();
 }
 
 std::unique_ptr<Setup> RepartitionLayer::makeSetup(const Layout& input) {
   if (!signature().empty())
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("{} has no signatures, so '{}' cannot be one; it gives the layout that "
-                            "it was created with",
-                            title(), signature()));
+    throw Error(TENON_ERR_OPTION, fmt::format("{} does not take a signature, but \"{}\" was set; "
+                                              "its output layout is fixed when it is created",
+                                              title(), signature()));
   return std::make_unique<RepartitionSetup>(*this, input,
                                             layoutLike(output_, input.shape(), title()));
 }

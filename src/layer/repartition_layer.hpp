@@ -17,6 +17,7 @@ public:
 
 private:
   std::string ownSettings() const override;
+  std::string ownSummary() const override { return {}; }
   std::unique_ptr<Setup> makeSetup(const Layout& input) override;
 
   Layout output_;

@@ -11,8 +11,8 @@ namespace tenon {
 Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who) {
   if (pattern.rank() != static_cast<int>(shape.size()))
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("{} gives [{}], but its output layout was set to {}, which has another "
-                            "number of dimensions",
+                fmt::format("the output of {} has shape [{}], but its output layout was set to {}, "
+                            "which has a different number of dimensions",
                             who, fmt::join(shape, ","), pattern.describe()));
   LayoutSpec spec = pattern.spec();
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -20,8 +20,8 @@ Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& 
       continue;
     if (pattern.margin(static_cast<int>(d)))
       throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("dimension {} of the output of {} has extent {}, but the margin of "
-                              "{} is for {}",
+                  fmt::format("the output of {1} has extent {2} in dimension {0}, but the halo of "
+                              "{3} is for extent {4}",
                               d, who, shape[d], pattern.describe(), pattern.shape()[d]));
     spec.cuts[d].clear();
   }

@@ -50,8 +50,8 @@ void SavedTensor::keep(const DTensor& x) {
 const DTensor& SavedTensor::get(const std::string& who) const {
   if (kept_->state() != state_)
     throw Error(TENON_ERR_STATE,
-                fmt::format("{} kept {} for its adjoint, but it was changed since; use another "
-                            "tensor, or wrap an array of yours, which is copied",
+                fmt::format("{1} was changed after TenonLayerApply(), but {0} needs it for the "
+                            "adjoint; use another tensor, or place a user array, which is copied",
                             who, kept_->title()));
   return *kept_;
 }

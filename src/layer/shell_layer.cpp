@@ -36,7 +36,7 @@ public:
     prepare(uses, point.workspace, false, true);
     run(layer_.functions_.adjoint, "ApplyAdjoint", point, dy, dx);
   }
-  std::string describe() const override { return "the user's functions"; }
+  std::string describe() const override { return "user-defined functions"; }
 
 private:
   void prepare(ParameterUses& uses, Buffer* workspace, bool tangents, bool gradients) {
@@ -51,8 +51,9 @@ private:
   template <class Function, class... Args>
   void run(const Function& function, const char* name, Args&&... args) {
     if (!function)
-      throw Error(TENON_ERR_SUPPORT, fmt::format("{} ({}) has no function for {}; set one",
-                                                 layer_.title(), layer_.type(), name));
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} ({}) has no function for {}; set one before TenonLayerSetUp()",
+                              layer_.title(), layer_.type(), name));
     struct Scope {
       ShellLayer& layer;
       ShellCall* outer;
@@ -77,7 +78,7 @@ ShellLayer::~ShellLayer() {
 }
 
 ShellFunctions& ShellLayer::functions() {
-  checkBeforeSetUp("a change of the functions");
+  checkBeforeSetUp("changing the functions");
   return functions_;
 }
 
@@ -89,57 +90,61 @@ void ShellLayer::setContext(void* context, std::function<void(void*)> destroy) {
 }
 
 void ShellLayer::setLetters(const std::string& letters) {
-  checkBeforeSetUp("SetLetters");
+  checkBeforeSetUp("setting the signature");
   letters_ = parseProperties(letters);
 }
 
 void ShellLayer::setKept(bool input, bool output) {
-  checkBeforeSetUp("SetKept");
+  checkBeforeSetUp("setting what is saved");
   keepsInput_ = input;
   keepsOutput_ = output;
 }
 
 void ShellLayer::addParameter(std::string name, Shape shape, Index fanIn, Index fanOut) {
-  checkBeforeSetUp("AddParameter");
+  checkBeforeSetUp("adding a parameter");
   if (shape.empty() || *std::min_element(shape.begin(), shape.end()) < 1)
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("parameter '{}' of {} has shape [{}]; expected one dimension or more "
-                            "of at least 1",
-                            name, title(), fmt::join(shape, ",")));
+    throw Error(TENON_ERR_SHAPE, fmt::format("parameter \"{}\" of {} has shape [{}]; it must have "
+                                             "at least 1 dimension, all of extent >= 1",
+                                             name, title(), fmt::join(shape, ",")));
   for (const Declared& other : declared_)
     if (other.name == name)
-      throw Error(TENON_ERR_ARG, fmt::format("{} has a parameter '{}' already", title(), name));
+      throw Error(TENON_ERR_ARG, fmt::format("{} already has a parameter \"{}\"; use another name",
+                                             title(), name));
   declared_.push_back({std::move(name), std::move(shape), fanIn, fanOut});
 }
 
 void ShellLayer::setWorkspace(Index bytes) {
   if (bytes < 0)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the workspace of {} cannot have {} bytes", title(), bytes));
+                fmt::format("the workspace of {} is {} bytes; it must be >= 0", title(), bytes));
   workspace_ = bytes;
 }
 
 ShellCall& ShellLayer::call() const {
   if (!call_)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("this call is for the functions of {} while they run", title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("this call is allowed only inside the user functions of {}, while they run",
+                    title()));
   return *call_;
 }
 
 std::string ShellLayer::ownSettings() const {
   std::string text = fmt::format(
-      "letters '{}', functions {}{}{}{}, keeps {}{}, ", tenon::describe(letters_),
+      "letters '{}', functions {}{}{}{}, keeps {}{}", tenon::describe(letters_),
       functions_.setUp ? "s" : "-", functions_.apply ? "f" : "-", functions_.tangent ? "t" : "-",
       functions_.adjoint ? "a" : "-", keepsInput_ ? "x" : "-", keepsOutput_ ? "y" : "-");
   for (const Declared& p : declared_)
-    text += fmt::format("parameter {} [{}] of fans {} and {}, ", p.name, fmt::join(p.shape, ","),
+    text += fmt::format(", parameter {} [{}] of fans {} and {}", p.name, fmt::join(p.shape, ","),
                         p.fanIn, p.fanOut);
   return text;
 }
 
 KernelPlan ShellLayer::plan(const Layout& input) {
   if (!functions_.apply)
-    throw Error(TENON_ERR_STATE, fmt::format("{} has no function for Apply; set one", title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no function for Apply; set one before TenonLayerSetUp()", title()));
   SignatureTable table;
   for (const Property& p : letters_)
     table.push_back({p.describe(), p, {}, p});

@@ -58,6 +58,7 @@ private:
     Index fanIn, fanOut;
   };
   std::string ownSettings() const override;
+  std::string ownSummary() const override { return {}; }
   KernelPlan plan(const Layout& input) override;
 
   std::string typeName_;

@@ -25,9 +25,8 @@ const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter
       return row;
   throw Error(
       TENON_ERR_OPTION,
-      fmt::format(
-          "{} has no signature '{}'; it has {} (one for each mesh axis, with commas between)", who,
-          letter, letters(table)));
+      fmt::format("{} has no index label '{}'; use one of {} per grid axis, separated by commas",
+                  who, letter, letters(table)));
 }
 
 // The row that moves nothing. Along an axis of one process none does, so there the output keeps the
@@ -62,7 +61,8 @@ Signature::Signature(const SignatureTable& table, const Layout& layout, const st
   const std::vector<std::string> chosen = words(forced);
   if (!chosen.empty() && chosen.size() != input.size())
     throw Error(TENON_ERR_OPTION,
-                fmt::format("the signature '{}' of {} has {} letters, but the mesh has {} axes",
+                fmt::format("the signature \"{}\" of {} has {} labels, but the process grid has {} "
+                            "axes; pass one label per grid axis",
                             forced, who, chosen.size(), input.size()));
   for (std::size_t axis = 0; axis < input.size(); ++axis)
     rows_.push_back(chosen.empty()

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/traffic_text.hpp"
 
+#include "sys/view.hpp"
+
 #include <fmt/format.h>
 
 namespace tenon {
 
-std::string describeTraffic(const Conversion& conversion) {
+namespace {
+
+std::string layoutText(const Layout& layout, const Mesh& named) {
+  return viewsInDetail() ? layout.describe() : layout.summary(named);
+}
+
+} // namespace
+
+std::string trafficText(const Conversion& conversion) {
   Traffic most;
   Index all = 0;
   for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
@@ -15,8 +25,25 @@ std::string describeTraffic(const Conversion& conversion) {
     all += sent.cells;
   }
   const Index size = dataTypeSize(conversion.dataType());
-  return fmt::format("{}: at most {} messages and {} bytes from a rank, {} bytes in all",
-                     conversion.range().describe(), most.messages, most.cells * size, all * size);
+  return fmt::format("at most {} messages, {} B per rank; {} B total", most.messages,
+                     most.cells * size, all * size);
+}
+
+std::string viewLine(const std::string& label, const Layout& layout, const Mesh& named,
+                     const std::string& text) {
+  return fmt::format("  {:<7} {}{}\n", label, layoutText(layout, named), text);
+}
+
+// Where a halo is all that the use adds, the two layouts are one text.
+std::string viewLine(const std::string& label, const Layout& layout, const Conversion* toUse,
+                     const Mesh& named) {
+  if (!toUse)
+    return viewLine(label, layout, named);
+  const Layout& use = toUse->range();
+  if (!viewsInDetail() && use.withoutMargins() == layout)
+    return viewLine(label, use, named, ": " + trafficText(*toUse));
+  return viewLine(label, layout, named,
+                  fmt::format(", used as {}: {}", layoutText(use, named), trafficText(*toUse)));
 }
 
 } // namespace tenon

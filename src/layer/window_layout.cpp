@@ -2,30 +2,63 @@
 #include "layer/window_layout.hpp"
 
 #include "sys/error.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
 
 namespace tenon {
 
 void checkWindows(const std::vector<Window>& windows, const std::string& who) {
   if (windows.empty() || windows.size() > kMaxSpatial)
-    throw Error(TENON_ERR_ARG, fmt::format("{} has 1 to {} spatial dimensions, not {}", who,
-                                           kMaxSpatial, windows.size()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} must have 1 to {} spatial dimensions, but {} were given", who,
+                            kMaxSpatial, windows.size()));
 }
 
+namespace {
+
+// "3x3", and "1" for equal ones if they may be said once.
+template <class TextOf>
+std::string acrossDims(const std::vector<Window>& windows, const char* separator, TextOf textOf) {
+  std::vector<std::string> texts;
+  for (const Window& w : windows)
+    texts.push_back(textOf(w));
+  const bool equal =
+      std::adjacent_find(texts.begin(), texts.end(), std::not_equal_to<>()) == texts.end();
+  return equal ? texts.front() : joined(texts, separator);
+}
+
+std::string sidesText(const std::string& low, const std::string& high, const char* separator) {
+  return low == high ? low : low + separator + high;
+}
+
+} // namespace
+
 std::string describe(const std::vector<Window>& windows) {
-  std::string text;
-  for (const Window& w : windows) {
-    if (!text.empty())
-      text += " x ";
-    text += fmt::format("(kernel {} stride {} dilation {} padding {}+{}{}", w.kernel, w.stride,
-                        w.dilation, w.padLow, w.padHigh, w.ceil ? " ceil" : "");
-    if (w.lowMode != Boundary::None || w.highMode != Boundary::None)
-      text += fmt::format(" {}/{}", boundaryName(w.lowMode), boundaryName(w.highMode));
-    text += ')';
-  }
-  return text;
+  std::string text = "kernel ";
+  for (const Window& w : windows)
+    text += fmt::format("{}{}", &w == &windows.front() ? "" : "x", w.kernel);
+  const auto number = [](Index Window::*field) {
+    return [field](const Window& w) { return std::to_string(w.*field); };
+  };
+  text += ", stride " + acrossDims(windows, "x", number(&Window::stride));
+  const std::string dilation = acrossDims(windows, "x", number(&Window::dilation));
+  const std::string padding = acrossDims(windows, " x ", [](const Window& w) {
+    return sidesText(std::to_string(w.padLow), std::to_string(w.padHigh), " + ");
+  });
+  const std::string modes = acrossDims(windows, ",", [](const Window& w) {
+    return sidesText(boundaryName(w.lowMode), boundaryName(w.highMode), "/");
+  });
+  const std::string ceil =
+      acrossDims(windows, ",", [](const Window& w) { return std::string(w.ceil ? "up" : "down"); });
+  text += dilation == "1" ? "" : ", dilation " + dilation;
+  text += padding == "0" ? "" : ", padding " + padding;
+  text += modes == "none" ? "" : ", boundary " + modes;
+  return text + (ceil == "down" ? "" : ", output rounded " + ceil);
 }
 
 const char* spatialLetter(int spatialDim, int spatialRank) {
@@ -37,11 +70,10 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input,
                         const std::string& who) {
   const int spatial = static_cast<int>(windows.size());
   if (input.rank() != spatial + kFirstSpatial)
-    throw Error(
-        TENON_ERR_SHAPE,
-        fmt::format(
-            "{} wants an input of {} dimensions (batch, channel and {} spatial), but got [{}]", who,
-            spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the input has shape [{3}], but {0} needs {1} dimensions (batch, "
+                            "channel and {2} spatial)",
+                            who, spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
   Shape shape = {input.shape()[0], outChannels};
   for (int s = 0; s < spatial; ++s)
     shape.push_back(windowOutput(windows[s], input.shape()[s + kFirstSpatial], s));

@@ -15,9 +15,10 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"boundary", OptionSpec::String, "none",
-     "what lies in the padding: none, zero, periodic, reflect, replicate or values, or low/high of "
-     "these; one for all spatial dimensions, or one for each with commas between"},
-    {"boundary_constant", OptionSpec::Real, "0", "what lies beyond sides of the boundary values"},
+     "boundary mode of the padding: none, zero, periodic, reflect, replicate or values, or "
+     "low/high of these; one for all spatial dimensions, or one each, separated by commas"},
+    {"boundary_constant", OptionSpec::Real, "0",
+     "value used for boundary mode values instead of a second input"},
 };
 const OptionRegistration kRegistration{{"window", kOptions}};
 
@@ -39,19 +40,19 @@ WindowedLayer::WindowedLayer(CommPtr comm, std::vector<Window> windows)
 }
 
 void WindowedLayer::setWindows(std::vector<Window> windows) {
-  checkBeforeSetUp("a change of the window");
+  checkBeforeSetUp("changing the window");
   checkWindows(windows, title());
   if (windows.size() != windows_.size())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} spatial dimensions, not {}", title(),
-                                           windows_.size(), windows.size()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{2} windows were given, but {0} has {1} spatial dimensions", title(),
+                            windows_.size(), windows.size()));
   windows_ = std::move(windows);
 }
 
 void WindowedLayer::setBoundaryConstant(double value) {
-  checkBeforeSetUp("SetBoundaryConstant");
+  checkBeforeSetUp("TenonLayerSetBoundaryConstant()");
   if (!std::isfinite(value))
-    throw Error(TENON_ERR_ARG, fmt::format("the boundary constant of {} is {}; expected a finite "
-                                           "number",
+    throw Error(TENON_ERR_ARG, fmt::format("the boundary constant of {} is {}; it must be finite",
                                            title(), value));
   constant_ = value;
 }
@@ -67,23 +68,22 @@ void WindowedLayer::setFromOptions() {
 void WindowedLayer::readBoundary(const std::string& text) {
   const auto words = splitAt(text, ',');
   if (words.size() != 1 && words.size() != windows_.size())
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("the option boundary '{}' has modes for {} dimensions, but {} has {} "
-                            "spatial ones; give one for all or one for each",
-                            text, words.size(), title(), windows_.size()));
+    throw Error(TENON_ERR_OPTION, fmt::format("the option boundary \"{}\" has {} modes, but {} has "
+                                              "{} spatial dimensions; give one for all or one each",
+                                              text, words.size(), title(), windows_.size()));
   std::vector<Window> changed = windows_;
   for (std::size_t d = 0; d < changed.size(); ++d) {
     const auto sides = splitAt(words[words.size() == 1 ? 0 : d], '/');
     if (sides.size() > 2)
-      throw Error(TENON_ERR_OPTION, fmt::format("the option boundary '{}' of {} has {} modes for "
-                                                "one dimension, which has two sides: low/high",
+      throw Error(TENON_ERR_OPTION, fmt::format("the option boundary \"{}\" of {} has {} modes for "
+                                                "one dimension; give one mode or low/high",
                                                 text, title(), sides.size()));
     try {
       changed[d].lowMode = parseBoundary(sides.front());
       changed[d].highMode = parseBoundary(sides.back());
     } catch (const Error& error) {
       throw Error(TENON_ERR_OPTION,
-                  fmt::format("the option boundary '{}' of {}: {}", text, title(), error.text()));
+                  fmt::format("the option boundary \"{}\" of {}: {}", text, title(), error.text()));
     }
   }
   setWindows(std::move(changed));
@@ -99,18 +99,20 @@ std::optional<CallersValues> WindowedLayer::callersValues() const {
 Layout WindowedLayer::boundaryLayout(const Layout& input) const {
   const std::optional<CallersValues> callers = callersValues();
   if (!callers || callers->constant)
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no second input for its boundary: {}", title(),
-                            callers ? "it has a constant there"
-                                    : "no side has the boundary mode values (SetBoundary)"));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} does not have a second input for boundary values: {}", title(),
+            callers ? "it has a boundary constant"
+                    : "no side has boundary mode \"values\"; set it with TenonLayerSetBoundary()"));
   return windowPlan(input).use;
 }
 
 void WindowedLayer::checkNoMargins(const Layout& input) const {
   if (input.hasMargins())
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("{} makes its own margins; pass the input without: {}", title(),
-                            input.describe()));
+    throw Error(TENON_ERR_LAYOUT, fmt::format("the input of {} must not have halos, which the "
+                                              "layer adds itself, but its layout is {}",
+                                              title(), input.describe()));
 }
 
 std::string WindowedLayer::describeWindows() const {

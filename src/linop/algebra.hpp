@@ -21,5 +21,7 @@ LinearOpRef scale(double factor, LinearOpRef op);
 
 // The operators' agreed texts with a word between them.
 std::string listed(const std::vector<LinearOpRef>& ops, const char* word);
+// For views, a line for each: "  step 1 of 2: conversion, float32: ... -> ...".
+std::string describeParts(const std::vector<LinearOpRef>& ops, const char* word);
 
 } // namespace tenon

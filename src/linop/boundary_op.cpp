@@ -16,20 +16,19 @@ namespace {
 
 std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout) {
   if (!hasCallersSide(layout))
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("{} has no side that is the caller's; give a margin the boundary mode "
-                            "values",
-                            layout.describe()));
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format("layout {} has no side with boundary mode \"values\"; set that mode on a halo",
+                    layout.describe()));
   return callersCells(layout, layout.mesh().position(comm.rank()));
 }
 
 const Layout& ofValues(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& margin = layout.margin(d); margin && margin->addends)
-      throw Error(TENON_ERR_LAYOUT,
-                  fmt::format("a constant fills margins of values, but {} holds addends; pass its "
-                              "dual",
-                              layout.describe()));
+      throw Error(TENON_ERR_LAYOUT, fmt::format("a boundary constant fills halo cells, but layout "
+                                                "{} holds partial sums there; pass its dual",
+                                                layout.describe()));
   return layout;
 }
 

@@ -180,7 +180,7 @@ template <class T>
 void CollectiveStep::startAllGather(const void* piece, T* whole) {
   const int own = counts_[pieces_.coordinate];
   checkMpi(MPI_Iallgatherv(piece, own, mpiType<T>(), whole, counts_.data(), offsets_.data(),
-                           mpiType<T>(), line_, &request_),
+                           mpiType<T>(), line_->mpi(), &request_),
            "MPI_Iallgatherv");
   count<T>(own);
 }
@@ -190,7 +190,7 @@ template <class T>
 void CollectiveStep::startScatterOfAddends(const T* whole) {
   const int me = pieces_.coordinate;
   checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType<T>(), parts_.data<T>(),
-                          arrivalCounts_.data(), arrivalOffsets_.data(), mpiType<T>(), line_,
+                          arrivalCounts_.data(), arrivalOffsets_.data(), mpiType<T>(), line_->mpi(),
                           &request_),
            "MPI_Ialltoallv");
   count<T>(pieces_.cells - counts_[me]);
@@ -212,14 +212,15 @@ void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
   for (int step = 1; step < ranks_; step *= 2) {
     if (me % (2 * step) != 0) {
-      checkMpi(MPI_Send(whole_.data<T>(), cells, mpiType<T>(), me - step, kTag, line_), "MPI_Send");
+      checkMpi(MPI_Send(whole_.data<T>(), cells, mpiType<T>(), me - step, kTag, line_->mpi()),
+               "MPI_Send");
       return count<T>(cells);
     }
     if (me + step >= ranks_)
       continue;
-    checkMpi(
-        MPI_Recv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_, MPI_STATUS_IGNORE),
-        "MPI_Recv");
+    checkMpi(MPI_Recv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(),
+                      MPI_STATUS_IGNORE),
+             "MPI_Recv");
     add<T>(cells, parts_.data<T>(), whole_.data<T>());
   }
 }
@@ -228,15 +229,16 @@ template <class T>
 void CollectiveStep::gatherToRoot(const T* piece) {
   const int own = counts_[pieces_.coordinate];
   checkMpi(MPI_Igatherv(piece, own, mpiType<T>(), whole_.data<T>(), counts_.data(), offsets_.data(),
-                        mpiType<T>(), 0, line_, &request_),
+                        mpiType<T>(), 0, line_->mpi(), &request_),
            "MPI_Igatherv");
   count<T>(pieces_.coordinate == 0 ? 0 : own);
 }
 
 template <class T>
 void CollectiveStep::spread(T* whole) {
-  checkMpi(MPI_Ibcast(whole, static_cast<int>(pieces_.cells), mpiType<T>(), 0, line_, &request_),
-           "MPI_Ibcast");
+  checkMpi(
+      MPI_Ibcast(whole, static_cast<int>(pieces_.cells), mpiType<T>(), 0, line_->mpi(), &request_),
+      "MPI_Ibcast");
   count<T>(pieces_.coordinate == 0 ? pieces_.cells : 0);
 }
 

@@ -62,7 +62,7 @@ private:
   void spread(T* whole);
   void wait();
 
-  MPI_Comm line_ = MPI_COMM_NULL; // the ranks along the axis
+  SubCommPtr line_; // the ranks along the axis
   CollectiveKind kind_;
   bool tree_;
   CollectivePieces pieces_;

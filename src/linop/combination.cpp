@@ -22,6 +22,9 @@ public:
   std::string agreedText() const override {
     return fmt::format("{}; {} times {}", LinearOp::agreedText(), factor_, op_->agreedText());
   }
+  std::string describeMore() const override {
+    return fmt::format("  {} times {}\n", factor_, op_->agreedText());
+  }
 
 private:
   void doBegin(const Action& action) override {
@@ -46,6 +49,7 @@ public:
 
   const char* type() const noexcept override { return "sum"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "plus"); }
+  std::string describeMore() const override { return describeParts(ops_, "term"); }
 
 private:
   // Only the first is begun: an operator may stand in the sum twice.
@@ -71,16 +75,19 @@ private:
 
 void checkAddend(const LinearOp& first, const LinearOp& other, std::size_t at) {
   if (first.comm() != other.comm())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("operators 0 and {} of a sum live on different communicators", at));
+    throw Error(TENON_ERR_ARG, fmt::format("operators 0 and {} of the sum are on different "
+                                           "communicators; create them on the same one",
+                                           at));
   if (first.domainType() != other.domainType() || first.rangeType() != other.rangeType())
     throw Error(TENON_ERR_DATATYPE,
-                fmt::format("operator 0 of a sum maps {} to {}, but operator {} maps {} to {}",
+                fmt::format("operator 0 of the sum maps {} to {}, but operator {} maps {} to {}; "
+                            "pass operators with the same domain and range",
                             dataTypeName(first.domainType()), dataTypeName(first.rangeType()), at,
                             dataTypeName(other.domainType()), dataTypeName(other.rangeType())));
   if (!(first.domain() == other.domain() && first.range() == other.range()))
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("operator 0 of a sum maps {} to {}, but operator {} maps {} to {}",
+                fmt::format("operator 0 of the sum maps {} to {}, but operator {} maps {} to {}; "
+                            "pass operators with the same domain and range",
                             first.domain().describe(), first.range().describe(), at,
                             other.domain().describe(), other.range().describe()));
 }
@@ -93,7 +100,7 @@ LinearOpRef scale(double factor, LinearOpRef op) {
 
 LinearOpRef sum(std::vector<LinearOpRef> ops) {
   if (ops.empty())
-    throw Error(TENON_ERR_ARG, "a sum needs at least one operator");
+    throw Error(TENON_ERR_ARG, "the sum has no operators; pass at least 1");
   for (std::size_t i = 1; i < ops.size(); ++i)
     checkAddend(*ops.front(), *ops[i], i);
   return makeRef<Sum>(std::move(ops));

@@ -20,6 +20,9 @@ public:
   std::string agreedText() const override {
     return LinearOp::agreedText() + "; of " + op_->agreedText();
   }
+  std::string describeMore() const override {
+    return fmt::format("  adjoint of {}\n", op_->agreedText());
+  }
 
 private:
   static Action turned(Action action) {
@@ -54,6 +57,7 @@ public:
 
   const char* type() const noexcept override { return "composition"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
+  std::string describeMore() const override { return describeParts(ops_, "step"); }
   Index bufferBytes() const override {
     Index bytes = 0;
     for (const LinearOpRef& op : ops_)
@@ -106,19 +110,20 @@ private:
 
 void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {
   if (first.comm() != second.comm())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("operators {} and {} of a composition live on different communicators",
-                            at, at + 1));
+    throw Error(TENON_ERR_ARG, fmt::format("operators {} and {} of the composition are on "
+                                           "different communicators; create them on the same one",
+                                           at, at + 1));
   if (first.rangeType() != second.domainType())
     throw Error(TENON_ERR_DATATYPE,
-                fmt::format("operator {} of a composition gives {}, but operator {} takes {}; put "
-                            "a cast between them",
+                fmt::format("operator {} of the composition produces {}, but operator {} needs {}; "
+                            "insert a cast with TenonLinearOpCreateCast()",
                             at, dataTypeName(first.rangeType()), at + 1,
                             dataTypeName(second.domainType())));
   if (!(first.range() == second.domain()))
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("operator {} of a composition gives {}, but operator {} takes {}", at,
-                            first.range().describe(), at + 1, second.domain().describe()));
+                fmt::format("operator {} of the composition has range {}, but operator {} has "
+                            "domain {}; insert a conversion between them",
+                            at, first.range().describe(), at + 1, second.domain().describe()));
 }
 
 } // namespace
@@ -130,13 +135,20 @@ std::string listed(const std::vector<LinearOpRef>& ops, const char* word) {
   return text;
 }
 
+std::string describeParts(const std::vector<LinearOpRef>& ops, const char* word) {
+  std::string text;
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    text += fmt::format("  {} {} of {}: {}\n", word, i + 1, ops.size(), ops[i]->agreedText());
+  return text;
+}
+
 LinearOpRef adjointView(LinearOpRef op) {
   return makeRef<AdjointView>(std::move(op));
 }
 
 LinearOpRef compose(std::vector<LinearOpRef> ops) {
   if (ops.empty())
-    throw Error(TENON_ERR_ARG, "a composition needs at least one operator");
+    throw Error(TENON_ERR_ARG, "the composition has no operators; pass at least 1");
   for (std::size_t i = 0; i + 1 < ops.size(); ++i)
     checkFit(*ops[i], *ops[i + 1], i);
   return makeRef<Composition>(std::move(ops));

@@ -8,6 +8,7 @@
 #include "linop/reduction_op.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/view.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"conversion_transport", OptionSpec::Choice, "auto",
-     "how conversions travel; auto: shared where the node has an arena, else messages",
+     "transport of conversions; auto: shared memory where available, otherwise messages",
      kTransportChoices},
 };
 const OptionRegistration kRegistration{{"conversion", kOptions}};
@@ -92,7 +93,7 @@ LinearOpRef Conversion::makeReduction(const LinkRates& rates) {
                                seconds, rates);
       },
       [&](const ReductionChoice&) { return agreedText(); });
-  reductionText_ = choice.why.empty() ? "" : "; " + choice.why;
+  reductionText_ = choice.why;
   if (!choice.taken)
     return {};
   const auto reduction = makeRef<ReductionOp>(comm(), domain(), range(), dataType(),
@@ -114,24 +115,35 @@ std::string Conversion::agreedText() const {
   return LinearOp::agreedText() + policyText_ + transport;
 }
 
-std::string Conversion::describe() const {
-  const Index size = dataTypeSize(dataType());
-  std::string text = fmt::format("{} {}; this rank sends {} messages, {} bytes", title(),
-                                 LinearOp::agreedText(), traffic_.messages, traffic_.cells * size);
-  text += reductionText_;
-  const auto predicted = [](const RouteStep& step) {
-    return step.seconds > 0 ? fmt::format(", {:.3g} us predicted", 1e6 * step.seconds) : "";
-  };
+std::string Conversion::describeMore() const {
+  std::string text;
+  if (viewsInDetail() && !policyText_.empty())
+    text += "  policy" + policyText_.substr(1) + '\n';
+  if (!reductionText_.empty())
+    text += fmt::format("  {}\n", reductionText_);
   if (executor_)
-    return text + "; in one exchange" + predicted(route_.front()) + "; transport " +
-           executor_->describeTransport();
+    return text + fmt::format("  one exchange: {}; transport {}\n", sentText(route_.front()),
+                              executor_->describeTransport());
   if (const auto* reduction = dynamic_cast<const ReductionOp*>(chain_.get()))
-    return text + reduction->describeSteps();
-  for (const RouteStep& step : route_) {
-    const Traffic sent = sentInStep(step, comm()->rank());
-    text += fmt::format("\n  {} to {}: {} messages, {} bytes{}", step.name(), step.to.describe(),
-                        sent.messages, sent.cells * size, predicted(step));
+    return text + reduction->describeMore();
+  for (std::size_t i = 0; i < route_.size(); ++i) {
+    const auto& [from, to] = std::tie(route_[i].from, route_[i].to);
+    const bool oneGrid = from.mesh() == to.mesh();
+    text += fmt::format(
+        "  step {} of {}: {} {} -> {}; {}\n", i + 1, route_.size(), route_[i].name(),
+        oneGrid ? tenon::describe(from.properties()) : from.describe(),
+        oneGrid ? tenon::describe(to.properties()) : to.describe(), sentText(route_[i]));
   }
+  return text;
+}
+
+// "rank 0 sends 3 messages, 18432 B; predicted 9.9 us".
+std::string Conversion::sentText(const RouteStep& step) const {
+  const Traffic sent = sentInStep(step, comm()->rank());
+  std::string text = fmt::format("rank {} sends {} messages, {} B", comm()->rank(), sent.messages,
+                                 sent.cells * dataTypeSize(dataType()));
+  if (step.seconds > 0)
+    text += fmt::format("; predicted {:.3g} us", 1e6 * step.seconds);
   return text;
 }
 
@@ -180,10 +192,9 @@ void Conversion::applyMax(const DTensor& x, DTensor& y) {
   checkTensor(y, range(), dataType(), title(), "output");
   checkIdle();
   if (!executor_)
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} moves data in {} steps, but the largest is found in one exchange; "
-                            "create it with the policy RoutePolicy::exchange()",
-                            title(), route_.size()));
+    throw Error(TENON_ERR_SUPPORT, fmt::format("{} has {} steps, but a maximum needs a single "
+                                               "exchange; create it with RoutePolicy::exchange()",
+                                               title(), route_.size()));
   const Action action{.x = &x, .y = &y};
   executor_->begin(action);
   executor_->end(action, Combine::Max);

@@ -28,7 +28,7 @@ public:
   const char* type() const noexcept override { return "conversion"; }
   TenonDataType dataType() const noexcept { return domainType(); }
   std::string agreedText() const override;
-  std::string describe() const override;
+  std::string describeMore() const override;
 
   // The largest instead of the sum where addends meet: not linear, and never differentiated. Throws
   // TENON_ERR_SUPPORT unless the route is one exchange.
@@ -46,6 +46,7 @@ private:
              const RoutePolicy& policy);
   bool isOneExchange() const { return route_.size() == 1 && !route_.front().collective; }
   LinearOpRef makeStep(const RouteStep& step) const;
+  std::string sentText(const RouteStep& step) const;
   LinearOpRef makeReduction(const LinkRates& rates);
   // Where only margins are filled, folded or dropped, no cell is both read and written.
   bool worksInPlace(const Action& action) const override {

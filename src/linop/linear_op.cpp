@@ -4,6 +4,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/overlap.hpp"
 #include "sys/log.hpp"
+#include "sys/view.hpp"
 
 #include <fmt/format.h>
 
@@ -26,12 +27,23 @@ LinearOp::LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType doma
   checkDataType(rangeType);
 }
 
+std::string LinearOp::typesText() const {
+  if (domainType_ == rangeType_)
+    return fmt::format("{}, {}", type(), dataTypeName(domainType_));
+  return fmt::format("{}, {} -> {}", type(), dataTypeName(domainType_), dataTypeName(rangeType_));
+}
+
 std::string LinearOp::agreedText() const {
-  const std::string types =
-      domainType_ == rangeType_
-          ? dataTypeName(domainType_)
-          : fmt::format("{} to {}", dataTypeName(domainType_), dataTypeName(rangeType_));
-  return fmt::format("({}, {}): {} -> {}", type(), types, domain_.describe(), range_.describe());
+  return fmt::format("{}: {} -> {}", typesText(), domain_.describe(), range_.describe());
+}
+
+std::string LinearOp::describe() const {
+  const Mesh& mesh = domain_.mesh();
+  const auto text = [&](const Layout& layout) {
+    return viewsInDetail() ? layout.describe() : layout.summary(mesh);
+  };
+  return fmt::format("{}: {}\n  process grid {}\n  domain {}\n  range  {}\n{}", headingOf(*this),
+                     typesText(), mesh.describe(), text(domain_), text(range_), describeMore());
 }
 
 void LinearOp::apply(double alpha, const DTensor& x, double beta, DTensor& y) {
@@ -59,13 +71,13 @@ void LinearOp::check(const Action& action) const {
               forward ? "output" : "adjoint output");
   if (action.x == action.y)
     throw Error(TENON_ERR_ARG,
-                fmt::format("{} needs two tensors, but input and output are the same", title()));
+                fmt::format("the input and output of {} are the same tensor; pass two", title()));
   if (shareCells(*action.x, *action.y) && !worksInPlace(action))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} cannot work in place, but the arrays of input and output share "
-                            "memory; a halo exchange can, with factors 1 and 0, between tensors "
-                            "whose owned cells are the same memory",
-                            title()));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} cannot work in place, but the input and output arrays overlap; pass "
+                    "separate arrays (only a halo exchange with alpha 1 and beta 0 works in place)",
+                    title()));
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
   checkIdle();
@@ -76,8 +88,9 @@ void LinearOp::check(const Action& action) const {
 
 void LinearOp::checkIdle() const {
   if (flight_)
-    throw Error(TENON_ERR_STATE, fmt::format("{} has an action in flight; call {}End first",
-                                             title(), nameOf(flight_->sense)));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has an operation in flight; call TenonLinearOp{}End() first",
+                            title(), nameOf(flight_->sense)));
 }
 
 void LinearOp::start(const Action& action) {
@@ -103,8 +116,9 @@ void LinearOp::begin(Sense sense, double alpha, DTensor& x, double beta, DTensor
 
 void LinearOp::end(Sense sense) {
   if (!loan_ || !flight_ || flight_->sense != sense)
-    throw Error(TENON_ERR_STATE, fmt::format("{} has no {} in flight; call {}Begin first", title(),
-                                             nameOf(sense), nameOf(sense)));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no {} in flight; call TenonLinearOp{}Begin() first", title(),
+                            nameOf(sense), nameOf(sense)));
   const Loan loan = std::move(*loan_);
   loan_.reset();
   const std::optional<Error> broken = giveBack(loan);

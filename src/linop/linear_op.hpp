@@ -26,7 +26,8 @@ public:
   virtual const char* type() const noexcept = 0;
   // Type, data types and layouts, and what else all ranks must agree on.
   virtual std::string agreedText() const;
-  virtual std::string describe() const { return title() + " " + agreedText(); }
+  // For views: a heading, then one fact a line.
+  std::string describe() const;
   // Memory that the operator holds now on this rank: messages, and what lies between its parts.
   virtual Index bufferBytes() const { return 0; }
 
@@ -59,6 +60,8 @@ protected:
   LinearOp(CommPtr comm, Layout domain, Layout range, TenonDataType domainType,
            TenonDataType rangeType);
 
+  // Lines of a view below those of the layouts.
+  virtual std::string describeMore() const { return {}; }
   // Whether the action can be done although x and y share memory.
   virtual bool worksInPlace(const Action&) const { return false; }
   static bool worksInPlace(const LinearOp& op, const Action& action) {
@@ -89,6 +92,7 @@ private:
   // The error, if the caller has given the arrays back in the operator's stead.
   static std::optional<Error> giveBack(const Loan& loan);
   void check(const Action& action) const;
+  std::string typesText() const;
 
   CommPtr comm_;
   Layout domain_, domainDual_, range_, rangeDual_;

@@ -21,18 +21,21 @@ Box localBox(const Communicator& comm, const Layout& layout) {
 std::string describe(const Box& box) {
   std::string text;
   for (const Interval& side : box)
-    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", side.begin, side.end);
-  return "[" + text + "]";
+    text += fmt::format("{}[{},{})", text.empty() ? "" : "x", side.begin, side.end);
+  return text;
 }
 
 void checkInside(const Box& box, const Box& memory, const char* name) {
   if (box.size() != memory.size())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} dimensions, but the tensor has {}", name,
-                                           box.size(), memory.size()));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} has {} dimensions, but the tensor has {}; pass one index per dimension",
+                    name, box.size(), memory.size()));
   for (std::size_t d = 0; d < box.size() && cells(box) > 0; ++d)
     if (box[d].begin < 0 || box[d].end > memory[d].end)
-      throw Error(TENON_ERR_ARG, fmt::format("{} is {}, outside this rank's array {}", name,
-                                             describe(box), describe(memory)));
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{} is {}, which is outside the local array {} of this rank", name,
+                              describe(box), describe(memory)));
 }
 
 bool overlap(const Box& a, const Box& b) {
@@ -87,8 +90,7 @@ struct Pair {
     checkInside(b, memory, "the target");
     if (overlap(a, b))
       throw Error(TENON_ERR_ARG,
-                  fmt::format("source {} and target {} overlap; a memory operator needs two "
-                              "disjoint boxes",
+                  fmt::format("source box {} and target box {} overlap; pass disjoint boxes",
                               describe(a), describe(b)));
   }
 };
@@ -111,7 +113,8 @@ Ref<MemoryOp> MemoryOp::allocate(CommPtr comm, const Layout& from, const Layout&
   const Box old = localBox(*comm, from);
   const Box place = boxAt(at, old);
   if (from.rank() != to.rank())
-    throw Error(TENON_ERR_SHAPE, fmt::format("memory of {} dimensions cannot hold one of {}",
+    throw Error(TENON_ERR_SHAPE, fmt::format("the target has {} dimensions, but the source has {}; "
+                                             "pass tensors of the same number of dimensions",
                                              to.rank(), from.rank()));
   checkInside(place, localBox(*comm, to), "the place of the old memory");
   return makeRef<MemoryOp>("allocate", std::move(comm), from, to, type,

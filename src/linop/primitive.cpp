@@ -50,21 +50,23 @@ const char* letterOf(PropertyKind kind) {
 void checkDomain(const Rule& rule, const Layout& domain, int axis, int dim) {
   if (axis < 0 || axis >= domain.mesh().axes())
     throw Error(TENON_ERR_ARG,
-                fmt::format("a {} along axis {}, but the mesh {} has axes 0 to {}", rule.name, axis,
-                            domain.mesh().describe(), domain.mesh().axes() - 1));
+                fmt::format("the grid axis of the {} is {}, but process grid {} has axes 0 to {}",
+                            rule.name, axis, domain.mesh().describe(), domain.mesh().axes() - 1));
   const Property now = domain.property(axis);
   if (now.kind != rule.from)
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a {} takes {} on its axis, but axis {} of {} is {}", rule.name,
-                            letterOf(rule.from), axis, domain.describe(), now.describe()));
+                fmt::format("the {} needs property {} on its grid axis, but axis {} of {} has {}",
+                            rule.name, letterOf(rule.from), axis, domain.describe(),
+                            now.describe()));
   if (rule.to == PropertyKind::Shard && (dim < 0 || dim >= domain.rank() || now.dim == dim))
-    throw Error(TENON_ERR_ARG, fmt::format("a {} from {} to S{}; pass a dimension from 0 to {}{}",
-                                           rule.name, now.describe(), dim, domain.rank() - 1,
-                                           now.isShard() ? " that the axis does not split" : ""));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the {} cannot go from {} to S{}; pass a dimension from 0 to {}{}",
+                            rule.name, now.describe(), dim, domain.rank() - 1,
+                            now.isShard() ? " that the grid axis does not split" : ""));
   if (domain.hasMargins())
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a {} takes a layout without margins, but got {}; trim the margins "
-                            "first, or use a conversion",
+                fmt::format("the {} needs a layout without halos, but got {}; remove the halos "
+                            "first or use TenonLinearOpCreateConversion()",
                             rule.name, domain.describe()));
 }
 
@@ -77,22 +79,25 @@ Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int d
   const Property then{rule.to, rule.to == PropertyKind::Shard ? dim : -1};
   std::optional<Layout> range = withProperty(domain, axis, then);
   if (!range)
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a {} along axis {} would join parts of dimension {} that are not "
-                            "neighbours, since axis {} divides it further; use a conversion",
-                            rule.name, axis, now.dim, domain.splitAxes(now.dim).back()));
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format(
+            "the {} along grid axis {} would join parts of dimension {} that are not adjacent, "
+            "since axis {} splits it further; use TenonLinearOpCreateConversion()",
+            rule.name, axis, now.dim, domain.splitAxes(now.dim).back()));
   return *range;
 }
 
 Layout sendReceiveRange(const Layout& domain, int rank, int ranks) {
   if (domain.mesh().size() != 1)
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a send-receive takes a tensor on a mesh of one process, but got {}",
-                            domain.describe()));
-  if (rank < 0 || rank >= ranks)
     throw Error(
-        TENON_ERR_ARG,
-        fmt::format("a send-receive to rank {}; the communicator has 0 to {}", rank, ranks - 1));
+        TENON_ERR_LAYOUT,
+        fmt::format("a send-receive needs a layout on a process grid of one process, but got {}",
+                    domain.describe()));
+  if (rank < 0 || rank >= ranks)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the destination rank of the send-receive is {}; it must be in 0 to {}",
+                            rank, ranks - 1));
   LayoutSpec spec = domain.spec();
   spec.mesh = Mesh::make(domain.mesh().extents(), {rank});
   return Layout(std::move(spec));

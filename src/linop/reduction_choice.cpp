@@ -40,10 +40,9 @@ void takeIfCheaper(ReductionChoice& choice, const Cheapest& best, const std::str
                    double otherSeconds) {
   choice.taken = best.seconds < kWorthwhile * otherSeconds;
   choice.plan.program = best.program;
-  choice.why = fmt::format("-tenon_reduction auto: {}, as the best program is predicted at {:.3g} "
-                           "us and {} at {:.3g} us",
-                           choice.taken ? "by a program" : "as mpi", 1e6 * best.seconds, other,
-                           1e6 * otherSeconds);
+  choice.why = fmt::format(
+      "-tenon_reduction auto: {}; the best program is predicted at {:.3g} us, {} at {:.3g} us",
+      choice.taken ? "by a program" : "as mpi", 1e6 * best.seconds, other, 1e6 * otherSeconds);
 }
 
 void chooseByRates(ReductionChoice& choice, Index cells, Index cellBytes, double routeSeconds) {
@@ -79,10 +78,10 @@ const Program& fittingProgram(const std::vector<Program>& programs, const Hierar
       reasons += fmt::format("; '{}': {}", describe(program), error.text());
     }
   }
-  throw Error(TENON_ERR_ARG,
-              fmt::format("none of the {} programs of -tenon_reduction sums over the hierarchy "
-                          "[{}]{}",
-                          programs.size(), fmt::join(hierarchy, ","), reasons));
+  throw Error(
+      TENON_ERR_ARG,
+      fmt::format("none of the {} programs of -tenon_reduction reduces over the hierarchy [{}]{}",
+                  programs.size(), fmt::join(hierarchy, ","), reasons));
 }
 
 // The levels on which the ranks are numbered.
@@ -93,7 +92,7 @@ Hierarchy levelsOf(const ReductionPolicy& policy, const std::optional<Machine>& 
   if (!policy.machine.empty() && policy.machine != machine->sizes())
     throw Error(TENON_ERR_ARG,
                 fmt::format("-tenon_machine_levels is {}, but machine '{}' of -tenon_machine_file "
-                            "has the levels {}; pass one of them",
+                            "has the levels {}; set only one of them",
                             fmt::join(policy.machine, ","), machine->name(),
                             fmt::join(machine->sizes(), ",")));
   return machine->sizes();
@@ -110,8 +109,8 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
   if (!policy.machineFile.empty())
     machine = machineForRanks(policy.machineFile, ranks);
   if (policy.automatic && !machine && rates == LinkRates{}) {
-    choice.why = "-tenon_reduction auto: as mpi, since nothing is known of the machine "
-                 "(-tenon_machine_file, -tenon_machine_latency, -tenon_machine_bandwidth, ...)";
+    choice.why = "-tenon_reduction auto: as mpi, since the machine is not described (pass "
+                 "-tenon_machine_file or -tenon_machine_latency, -tenon_machine_bandwidth, ...)";
     return choice;
   }
   const Hierarchy levels = levelsOf(policy, machine, ranks);

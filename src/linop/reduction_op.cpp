@@ -82,8 +82,8 @@ ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& 
 void ReductionOp::checkPlan() const {
   if (axes_.empty())
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a reduction program sums over mesh axes, from P to B, and changes "
-                            "nothing else, without margins; but it got {} -> {}",
+                fmt::format("a reduction program needs layouts without halos that differ only by P "
+                            "-> B on some grid axes, but got {} -> {}",
                             domain().describe(), range().describe()));
   Index members = 1;
   for (int axis : axes_)
@@ -91,8 +91,8 @@ void ReductionOp::checkPlan() const {
   if (std::find(plan_.hierarchy.begin(), plan_.hierarchy.end(), 1) != plan_.hierarchy.end() ||
       deviceCount(plan_.hierarchy) != members)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the hierarchy [{}] does not make up the {} ranks that are summed "
-                            "over; pass levels above 1 whose product they are",
+                fmt::format("the hierarchy [{}] does not match the {} ranks of each sum; pass "
+                            "level sizes >= 2 whose product is that number",
                             fmt::join(plan_.hierarchy, ","), members));
   checkReduces(plan_.program, static_cast<int>(plan_.hierarchy.size()));
 }
@@ -229,25 +229,23 @@ std::string ReductionOp::agreedText() const {
                                               tenon::describe(plan_.program), rates, transport);
 }
 
-std::string ReductionOp::describe() const {
-  const Traffic all = trafficOf(comm()->rank());
-  return fmt::format("{} {}; this rank sends {} messages, {} bytes{}", title(),
-                     LinearOp::agreedText(), all.messages, all.cells * dataTypeSize(domainType()),
-                     describeSteps());
-}
-
-std::string ReductionOp::describeSteps() const {
-  std::string text =
-      fmt::format("; by a program on the hierarchy [{}]", fmt::join(plan_.hierarchy, ","));
+std::string ReductionOp::describeMore() const {
+  const int rank = comm()->rank();
+  const Traffic all = trafficOf(rank);
+  std::string text = fmt::format("  reduction program on the hierarchy [{}]: rank {} sends {} "
+                                 "messages, {} B",
+                                 fmt::join(plan_.hierarchy, ","), rank, all.messages,
+                                 all.cells * dataTypeSize(domainType()));
   if (!stages_.empty())
     text += "; transport " + stages_.front().executor->describeTransport();
+  text += '\n';
   for (const Stage& stage : stages_) {
     const Instruction& instruction = plan_.program[stage.instruction];
     const std::string as = stage.collective == wordOf(instruction.collective)
                                ? ""
                                : fmt::format(" as {}", stage.collective);
-    text += fmt::format("\n  {}{}: {} messages, {} bytes", instruction.describe(), as,
-                        stage.sent.messages, stage.sent.cells * dataTypeSize(domainType()));
+    text += fmt::format("    {}{}: rank {} sends {} messages, {} B\n", instruction.describe(), as,
+                        rank, stage.sent.messages, stage.sent.cells * dataTypeSize(domainType()));
   }
   return text;
 }

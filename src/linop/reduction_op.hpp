@@ -31,14 +31,13 @@ public:
 
   const char* type() const noexcept override { return "reduction"; }
   std::string agreedText() const override;
-  std::string describe() const override;
+  // The hierarchy, the transport, and each step with what this rank sends in it.
+  std::string describeMore() const override;
   Index bufferBytes() const override;
 
   const ReductionPlan& plan() const noexcept { return plan_; }
   // What a rank sends in one Apply.
   Traffic trafficOf(int rank) const;
-  // The hierarchy, the transport, and each step with what this rank sends in it.
-  std::string describeSteps() const;
 
 private:
   // A step on this rank.

@@ -18,15 +18,11 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"reduction", OptionSpec::String, "mpi",
-     "how sums over mesh axes, P to B, are made; mpi: by the conversion's route; auto: by the "
-     "cheapest program, once -tenon_machine_file or -tenon_machine_... rates are given; else "
-     "programs of the reduction language with semicolons between, of which each sum takes the "
-     "first "
-     "that fits its levels, such as '(0, InsideGroup, ReduceScatter), (0, InsideGroup, "
-     "AllGather)'"},
+     "how to reduce over grid axes: mpi (as routed), auto (the cheapest program), or a list of "
+     "programs separated by semicolons; see doc/placement.md"},
     {"machine_levels", OptionSpec::String, "",
      "sizes of the machine's levels for reduction programs, outermost first, such as 2,4; ranks "
-     "are numbered level by level; none: all ranks on one level"},
+     "are numbered level by level; empty: all ranks on one level"},
 };
 const OptionRegistration kRegistration{{"reduction", kOptions}};
 
@@ -39,8 +35,8 @@ Hierarchy parseLevels(const std::string& text) {
     const bool more = stop != end && *stop == ',' && stop + 1 != end;
     if (error != std::errc() || size < 1 || !(stop == end || more))
       throw Error(TENON_ERR_ARG,
-                  fmt::format("-tenon_machine_levels is '{}'; expected sizes of at least 1 with "
-                              "commas between, such as 2,4; byte {} is at fault",
+                  fmt::format("-tenon_machine_levels is '{}' (error at byte {}); it must be a list "
+                              "of sizes >= 1 separated by commas, such as 2,4",
                               text, at - text.data()));
     levels.push_back(size);
     at = more ? stop + 1 : stop;
@@ -71,13 +67,13 @@ std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machi
     product *= sizes.back();
   }
   if (product != static_cast<Index>(ranks.size()))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the ranks {} sum together, but on the machine's levels [{}] they "
-                            "stand at {} places each, which makes {}: not a part of each level; "
-                            "place the mesh by a parallelism matrix of the levels "
-                            "(TenonPartitionCreatePlaced), or pass other -tenon_machine_levels",
-                            fmt::join(ranks, ","), fmt::join(machine, ","), fmt::join(sizes, ","),
-                            product));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("ranks {} reduce together, but at each of the machine's levels [{}] they are "
+                    "at {} places, which makes {}: not a part of each level; place the process "
+                    "grid with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
+                    fmt::join(ranks, ","), fmt::join(machine, ","), fmt::join(sizes, ","),
+                    product));
   return sizes;
 }
 
@@ -97,11 +93,11 @@ void checkRanks(const Mesh& mesh, const Hierarchy& machine) {
   const int places = deviceCount(machine);
   for (int rank : mesh.ranks())
     if (rank >= places)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("the machine's levels [{}] have {} places, but the mesh {} holds "
-                              "rank {}; pass -tenon_machine_levels whose product is at least the "
-                              "number of ranks",
-                              fmt::join(machine, ","), places, mesh.describe(), rank));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("the machine's levels [{}] have {} places, but process grid {} has rank {}; "
+                      "pass -tenon_machine_levels whose product is at least the number of ranks",
+                      fmt::join(machine, ","), places, mesh.describe(), rank));
 }
 
 } // namespace
@@ -154,13 +150,13 @@ Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
       sizes = own;
       first = group;
     } else if (own != sizes) {
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("on the machine's levels [{}] the ranks {} that sum together stand "
-                              "at {} places each, but the ranks {} at {}; all groups must be "
-                              "alike: place the mesh by a parallelism matrix of the levels "
-                              "(TenonPartitionCreatePlaced), or pass other -tenon_machine_levels",
-                              fmt::join(machine, ","), fmt::join(first, ","), fmt::join(sizes, ","),
-                              fmt::join(group, ","), fmt::join(own, ",")));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("on the machine's levels [{}], ranks {} reduce together at {} places per "
+                      "level, but ranks {} at {}; all groups must be alike: place the process grid "
+                      "with TenonPartitionCreatePlaced(), or pass other -tenon_machine_levels",
+                      fmt::join(machine, ","), fmt::join(first, ","), fmt::join(sizes, ","),
+                      fmt::join(group, ","), fmt::join(own, ",")));
     }
   }
   std::erase(sizes, 1);

@@ -17,8 +17,8 @@ constexpr OptionSpec kOptions[] = {
      "it lies, if that is shared memory",
      nullptr, atLeast(0)},
     {"conversion_stores", OptionSpec::Choice, "auto",
-     "how parts from 16 KiB on are packed: through the caches, past them, or as turns out to be "
-     "faster where they go by shared memory, and past them elsewhere",
+     "stores used to pack messages of 16 KiB or more: through the caches, past them, or auto (the "
+     "faster one with shared memory, past them otherwise)",
      kStoreWayChoices},
 };
 const OptionRegistration kRegistration{{"transport", kOptions}};
@@ -165,6 +165,8 @@ std::string ScheduleExecutor::describeTransport() const {
     text += ", messages";
   if (asked_ == Transport::Auto && transport_ == Transport::Messages && comm_->size() > 1)
     text += fmt::format(" (no shared memory: {})", comm_->whyNoArena());
+  if (arena_ && !comm_->whySmallArena().empty())
+    text += fmt::format(" (little shared memory: {})", comm_->whySmallArena());
   return text;
 }
 

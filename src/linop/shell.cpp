@@ -26,8 +26,10 @@ void Shell::doEnd(const Action& action) {
   const bool forward = action.sense == Sense::Forward;
   const auto& map = forward ? functions_.apply : functions_.applyAdjoint;
   if (!map)
-    throw Error(TENON_ERR_SUPPORT, fmt::format("{} of type {} was made without {}", title(), type(),
-                                               forward ? "apply" : "applyAdjoint"));
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} of type {} does not have a function for {}; pass one when creating it",
+                    title(), type(), forward ? "apply" : "applyAdjoint"));
   if (action.isPlain())
     return map(*action.x, *action.y);
   DTensor& result = forward ? *result_ : *adjointResult_;

@@ -26,6 +26,9 @@ public:
 
   const char* type() const noexcept override { return functions_.typeName.c_str(); }
   std::string agreedText() const override;
+  std::string describeMore() const override {
+    return functions_.applyAdjoint ? "" : "  no adjoint function\n";
+  }
 
 private:
   void doEnd(const Action& action) override;

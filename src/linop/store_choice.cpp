@@ -17,7 +17,7 @@ StoreWay parseStoreWay(std::string_view name) {
   if (name == "streaming")
     return StoreWay::Streaming;
   throw Error(TENON_ERR_ARG,
-              fmt::format("'{}' is no way to store; expected one of {}", name, kStoreWayChoices));
+              fmt::format("unknown store '{}'; use one of {}", name, kStoreWayChoices));
 }
 
 StoreWay StoreChoice::next() noexcept {

@@ -11,14 +11,15 @@ namespace {
 void checkOneType(const LinearOpSignature& s, const char* name) {
   if (s.domainType != s.rangeType)
     throw Error(TENON_ERR_DATATYPE,
-                fmt::format("{} keeps the data type, but was to map {} to {}", name,
+                fmt::format("{} keeps the data type, but its domain is {} and its range {}", name,
                             dataTypeName(s.domainType), dataTypeName(s.rangeType)));
 }
 
 void checkOneLayout(const LinearOpSignature& s, const char* name) {
   if (!(s.domain == s.range))
-    throw Error(TENON_ERR_LAYOUT, fmt::format("{} keeps the layout, but was to map {} to {}", name,
-                                              s.domain.describe(), s.range.describe()));
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("{} keeps the layout, but its domain is {} and its range {}", name,
+                            s.domain.describe(), s.range.describe()));
 }
 
 void addOwnTypes(TypeRegistry<LinearOpFactory>& types) {

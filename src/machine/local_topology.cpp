@@ -126,7 +126,7 @@ struct LocalTopology::Impl {};
 LocalTopology::LocalTopology() = default;
 
 LocalTopology::LocalTopology(const std::string&, int, int) {
-  throw Error(TENON_ERR_SUPPORT, "Tenon was built without hwloc, which synthetic computers need");
+  throw Error(TENON_ERR_SUPPORT, "synthetic machines need hwloc, but Tenon was built without it");
 }
 
 const std::vector<std::string>& LocalTopology::levels() {
@@ -136,7 +136,7 @@ const std::vector<std::string>& LocalTopology::levels() {
 
 const std::vector<std::string>& LocalTopology::notes() {
   static const std::vector<std::string> one{
-      "Tenon was built without hwloc, so packages, caches and cores are not seen"};
+      "synthetic machines need hwloc, but Tenon was built without it"};
   return one;
 }
 

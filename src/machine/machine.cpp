@@ -29,7 +29,8 @@ template <class Named>
 void checkNames(const std::vector<Named>& all, const char* what) {
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i].name.empty() || find(all, all[i].name) != static_cast<int>(i))
-      refuse(fmt::format("{} {} is called '{}'; expected a name of its own", what, i, all[i].name));
+      refuse(fmt::format("{} {} has the name '{}'; names must be non-empty and unique", what, i,
+                         all[i].name));
 }
 
 } // namespace
@@ -54,14 +55,14 @@ Machine Machine::make(std::string name, std::vector<Level> levels, std::vector<L
 
 void Machine::countDevices() {
   if (levels_.empty())
-    refuse(fmt::format("machine '{}' has no level; expected at least one", name_));
+    refuse(fmt::format("machine '{}' has no levels; it must have at least one", name_));
   below_.assign(levels_.size() + 1, 1);
   for (std::size_t level = levels_.size(); level-- > 0;) {
     const Index size = levels_[level].size;
     if (size < 1)
-      refuse(fmt::format("level '{}' has size {}; expected 1 or more", levels_[level].name, size));
+      refuse(fmt::format("level '{}' has size {}; it must be >= 1", levels_[level].name, size));
     if (size > kMostDevices / below_[level + 1])
-      refuse(fmt::format("machine '{}' has more than {} devices; expected at most as many", name_,
+      refuse(fmt::format("machine '{}' has more than {} devices, which is the maximum", name_,
                          kMostDevices));
     below_[level] = below_[level + 1] * size;
   }
@@ -69,11 +70,12 @@ void Machine::countDevices() {
 
 void Machine::checkUnits(const std::string& title, int level, Index units) const {
   if (level < 0 || level >= static_cast<int>(levels_.size()))
-    refuse(fmt::format("{} is of level {}; expected 0 to {}", title, level, levels_.size() - 1));
+    refuse(fmt::format("{} has level {}; it must be in 0 to {}", title, level, levels_.size() - 1));
   const Level& found = levels_[level];
   if (units < 1 || found.size % units != 0)
-    refuse(fmt::format("{} joins {} units of level '{}'; expected a divisor of its size {}", title,
-                       units, found.name, found.size));
+    refuse(fmt::format(
+        "{} joins {} units of level '{}'; the number must divide the size of the level, {}", title,
+        units, found.name, found.size));
 }
 
 void Machine::checkLink(std::size_t position) const {
@@ -81,34 +83,35 @@ void Machine::checkLink(std::size_t position) const {
   const std::string title = fmt::format("link '{}'", link.name);
   checkUnits(title, link.level, link.units);
   if (!(link.bandwidth > 0) || !std::isfinite(link.bandwidth))
-    refuse(
-        fmt::format("{} has bandwidth {} B/s; expected a number above 0", title, link.bandwidth));
+    refuse(fmt::format("{} has bandwidth {} B/s; it must be > 0", title, link.bandwidth));
   if (!(link.latency >= 0) || !std::isfinite(link.latency))
-    refuse(fmt::format("{} has latency {} s; expected 0 or more", title, link.latency));
+    refuse(fmt::format("{} has latency {} s; it must be >= 0", title, link.latency));
   if (link.rules.empty())
-    refuse(
-        fmt::format("{} has no rule; expected at least one, since no group would load it", title));
+    refuse(fmt::format("{} has no rule, so no group would use it; give it at least one", title));
   for (const LinkRule& rule : link.rules) {
     if (rule.unless < LinkRule::kNone || rule.unless >= static_cast<int>(position))
-      refuse(fmt::format("{} has a rule with 'unless' that names no link before it", title));
+      refuse(fmt::format("{} has a rule whose 'unless' does not name an earlier link", title));
     if (rule.when != LinkRule::Crossing)
       continue;
     checkUnits(title + ", rule 'crossing',", rule.level, rule.units);
     if (devicesOf(rule) >= devicesOf(link))
       refuse(fmt::format("{} has a rule 'crossing' whose domains of {} devices are not smaller "
-                         "than its own of {}",
+                         "than the {} devices of the link",
                          title, devicesOf(rule), devicesOf(link)));
   }
 }
 
 std::string Machine::describe(const LinkRule& rule) const {
-  std::string text = ruleName(rule.when);
+  static constexpr const char* kGroups[] = {"with a device on it", "that have all devices on it",
+                                            "with devices on it and elsewhere",
+                                            "with devices on it in several domains"};
+  std::string text = kGroups[rule.when];
   if (rule.when == LinkRule::Crossing)
-    text += fmt::format(" between every {} of {}", rule.units, levels_[rule.level].name);
-  if (rule.unless != LinkRule::kNone)
-    text += fmt::format(" unless by {}", links_[rule.unless].name);
+    text += fmt::format(" of {} {}", rule.units, levels_[rule.level].name);
   if (rule.each)
-    text += " with each device";
+    text += ", once for each such device";
+  if (rule.unless != LinkRule::kNone)
+    text += fmt::format(", unless they use the {}", links_[rule.unless].name);
   return text;
 }
 
@@ -151,12 +154,11 @@ std::string Machine::draw() const {
     std::string rules;
     for (const LinkRule& rule : link.rules)
       rules += (rules.empty() ? "" : ", or ") + describe(rule);
-    text += fmt::format("  link {}: {:.3g} GB/s each way, {:.3g} us, one for {} ({} device{}), "
-                        "loaded by groups {}\n",
-                        link.name, link.bandwidth * 1e-9, link.latency * 1e6,
-                        link.units == 1 ? "each " + level
-                                        : fmt::format("every {} of {}", link.units, level),
-                        devicesOf(link), devicesOf(link) == 1 ? "" : "s", rules);
+    text +=
+        fmt::format("  link {}: {:.3g} GB/s per direction, latency {:.3g} us, one per {}; used by "
+                    "groups {}\n",
+                    link.name, link.bandwidth * 1e-9, link.latency * 1e6,
+                    link.units == 1 ? level : fmt::format("{} of {}", link.units, level), rules);
   }
   return text;
 }

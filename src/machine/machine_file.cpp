@@ -19,9 +19,9 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"machine_file", OptionSpec::String, "",
-     "description of the machine: a name (a100x16) or the path of a JSON file; found out if empty"},
+     "machine description: a name (a100x16) or the path of a JSON file; detected if empty"},
     {"machine_path", OptionSpec::String, "",
-     "folder in which descriptions are looked for before the library's own"},
+     "folder searched for machine descriptions before that of the library"},
 };
 const OptionRegistration kRegistration{{"machine", kOptions}};
 
@@ -34,15 +34,14 @@ JsonView sourced(const JsonView& number, const char* unit) {
     number.at("unit").fail(
         fmt::format("is \"{}\"; expected \"{}\"", number.at("unit").text(), unit));
   if (number.at("source").text().empty())
-    number.at("source").fail("is empty; expected where the number comes from");
+    number.at("source").fail("is empty; state where the number comes from");
   return number.at("value");
 }
 
 double positive(const JsonView& number, const char* unit, bool mayBeZero) {
   const JsonView value = sourced(number, unit);
   if (mayBeZero ? value.real() < 0 : value.real() <= 0)
-    value.fail(
-        fmt::format("is {}; expected a number {}", value.real(), mayBeZero ? "from 0" : "above 0"));
+    value.fail(fmt::format("is {}; it must be {}", value.real(), mayBeZero ? ">= 0" : "> 0"));
   return value.real();
 }
 
@@ -53,7 +52,7 @@ int placeOf(const JsonView& name, const std::vector<Named>& all, const char* wha
     names.push_back(one.name);
   const auto at = std::find(names.begin(), names.end(), name.text());
   if (at == names.end())
-    name.fail(fmt::format("no {} '{}' stands before; known are: {}", what, name.text(),
+    name.fail(fmt::format("there is no {} '{}' before this; known are: {}", what, name.text(),
                           names.empty() ? "none" : joined(names)));
   return static_cast<int>(at - names.begin());
 }
@@ -81,7 +80,7 @@ LinkRule readRule(const JsonView& rule, const std::vector<Level>& levels,
         fmt::format("is \"{}\"; expected one of {}", rule.at("groups").text(), joined(words)));
   made.when = static_cast<LinkRule::When>(at - words.begin());
   if ((made.when == LinkRule::Crossing) != rule.has("between"))
-    rule.fail("'between' belongs to groups \"crossing\", and to these alone");
+    rule.fail("'between' is required with groups \"crossing\" and allowed only there");
   if (rule.has("between")) {
     rule.at("between").allow({"level", "units"});
     made.level = placeOf(rule.at("between").at("level"), levels, "level");
@@ -142,8 +141,8 @@ std::string findFile(const std::string& name) {
   }
   std::sort(known.begin(), known.end());
   throw Error(TENON_ERR_FILE,
-              fmt::format("there is no description of a machine '{}' in {}; known are: {}. Pass "
-                          "one of these, or a path that ends with .json",
+              fmt::format("there is no machine description '{}' in {}; known are: {}. Pass one of "
+                          "these, or a path that ends with .json",
                           name, joined(folders), known.empty() ? "none" : joined(known)));
 }
 
@@ -172,7 +171,7 @@ Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes) {
   const int level = machine.findLevel("node");
   if (level < 0)
     throw Error(TENON_ERR_ARG, fmt::format("machine '{}' has no level 'node', so its number of "
-                                           "nodes cannot be {}; leave it out",
+                                           "nodes cannot be set to {}; leave it out",
                                            machine.name(), *nodes));
   return machine.resized(level, *nodes);
 }

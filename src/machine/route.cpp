@@ -15,8 +15,8 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"conversion_route", OptionSpec::Choice, "auto",
-     "how conversions move data: in one exchange, in a chain of several steps, or in collectives "
-     "along mesh axes, where there is such a route",
+     "how conversions communicate, where possible: one exchange, a chain of several steps, or "
+     "collectives along grid axes",
      "auto|exchange|chain|collective"},
 };
 const OptionRegistration kRegistration{{"route", kOptions}};
@@ -63,9 +63,11 @@ std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout
 
 Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy) {
   if (from.shape() != to.shape())
-    throw Error(TENON_ERR_SHAPE,
-                fmt::format("a conversion keeps the global shape, but goes from [{}] to [{}]",
-                            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
+            fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
   const bool margins = from.hasMargins() || to.hasMargins();
   const bool direct = policy.mode == RouteMode::Exchange || margins || from == to ||
                       cells(from.shape()) == 0 || from.mesh().axes() > kMaxSearchedAxes ||

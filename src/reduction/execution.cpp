@@ -42,10 +42,9 @@ std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
 Hierarchy levelsOfTwo(int levels) {
   constexpr int kMostLevels = 8;
   if (levels < 0 || levels > kMostLevels)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("a reduction over {} levels cannot be planned; join levels "
-                            "of the system until it has at most {}",
-                            levels, kMostLevels));
+    throw Error(TENON_ERR_ARG, fmt::format("a reduction over {} levels cannot be planned; join "
+                                           "levels of the system until it has at most {}",
+                                           levels, kMostLevels));
   return Hierarchy(levels, 2);
 }
 
@@ -89,22 +88,22 @@ void checkReduces(const Program& program, int levels) {
   for (std::size_t i = 0; i < program.size(); ++i) {
     const DeviceGroups groups = groupsOf(twos, program[i]);
     if (groups.empty())
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("step {}, {}, forms groups of one device in a hierarchy "
-                              "of {} levels; leave it out",
-                              i + 1, program[i].describe(), levels));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format(
+              "step {}, {}, has groups of one device in a hierarchy of {} levels; remove it", i + 1,
+              program[i].describe(), levels));
     const Refusal refusal = applyToGroups(program[i].collective, groups, states);
     if (refusal != Refusal::None)
-      throw Error(TENON_ERR_ARG, fmt::format("step {}, {}, cannot be done: {}", i + 1,
+      throw Error(TENON_ERR_ARG, fmt::format("step {}, {}, is not possible: {}", i + 1,
                                              program[i].describe(), sentenceOf(refusal)));
   }
   const DeviceStates goal = goalStates(devices, {upTo(devices)});
   if (states != goal)
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("the program '{}' does not end with the whole sum on every device of a "
-                    "hierarchy of {} levels: {}; tenon plan reductions -list prints those that do",
-                    describe(program), levels, shortOf(goal, states)));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the program '{}' does not leave the whole sum on every device of a "
+                            "hierarchy of {} levels: {}; see tenon plan reductions -list",
+                            describe(program), levels, shortOf(goal, states)));
 }
 
 } // namespace tenon

@@ -22,10 +22,9 @@ void check(const Hierarchy& hierarchy, const Instruction& instruction) {
                             levels));
   if (instruction.form != Form::InsideGroup &&
       (instruction.ancestor < 0 || instruction.ancestor >= instruction.slice))
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("{} names level {}, which is not above its slice; name one from 0 to {}",
-                    instruction.describe(), instruction.ancestor, instruction.slice - 1));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} names level {}, which is not above its slice; use one from 0 to {}",
+                            instruction.describe(), instruction.ancestor, instruction.slice - 1));
 }
 
 // Devices below one instance of level i.
@@ -43,8 +42,7 @@ int deviceCount(const Hierarchy& hierarchy) {
   for (Index size : hierarchy) {
     if (size < 1)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("the hierarchy [{}] has a level of size {}; sizes begin "
-                              "at 1",
+                  fmt::format("the hierarchy [{}] has a level of size {}; sizes must be >= 1",
                               fmt::join(hierarchy, ","), size));
     if (size > std::numeric_limits<int>::max() / devices)
       throw Error(TENON_ERR_ARG,

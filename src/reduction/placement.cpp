@@ -14,14 +14,14 @@ namespace {
 
 Hierarchy columnProducts(const std::vector<std::vector<Index>>& matrix) {
   if (matrix.empty() || matrix.front().empty())
-    throw Error(TENON_ERR_ARG, "a parallelism matrix needs at least one axis and one level");
+    throw Error(TENON_ERR_ARG,
+                "the parallelism matrix is empty; it needs at least 1 axis and 1 level");
   Hierarchy system(matrix.front().size(), 1);
   for (const std::vector<Index>& row : matrix) {
     if (row.size() != system.size())
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("a parallelism matrix has rows of {} and {} levels; all "
-                              "must be of the same",
-                              system.size(), row.size()));
+      throw Error(TENON_ERR_ARG, fmt::format("the parallelism matrix has rows of {} and {} levels; "
+                                             "all rows must have the same length",
+                                             system.size(), row.size()));
     deviceCount(row);
     for (std::size_t level = 0; level < system.size(); ++level)
       system[level] *= row[level];
@@ -70,13 +70,13 @@ std::vector<bool> Placement::chosen(const std::vector<int>& axes) const {
   for (int axis : axes) {
     if (axis < 0 || axis >= this->axes())
       throw Error(TENON_ERR_ARG,
-                  fmt::format("there is no axis {} to reduce over; the axes are 0 to {}", axis,
+                  fmt::format("axis {} to reduce over is out of range; the axes are 0 to {}", axis,
                               this->axes() - 1));
     if (result[axis])
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("axis {} is named twice among the axes to reduce over, "
-                              "[{}]; name it once",
-                              axis, fmt::join(axes, ",")));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("axis {} is listed twice among the axes to reduce over, {}; list it once",
+                      axis, fmt::join(axes, ",")));
     result[axis] = true;
   }
   return result;

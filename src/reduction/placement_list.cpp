@@ -63,9 +63,9 @@ private:
 
   void keep() {
     if (found_.size() == kMostPlacements)
-      throw Error(TENON_ERR_ARG, fmt::format("there are more than {} placements; take fewer levels "
-                                             "or axes",
-                                             kMostPlacements));
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("there are more than {} placements; use fewer levels or axes",
+                              kMostPlacements));
     found_.emplace_back(matrix_);
   }
 
@@ -76,14 +76,14 @@ private:
 
 Index checkedProduct(const std::vector<Index>& sizes, const char* what) {
   if (sizes.empty())
-    throw Error(TENON_ERR_ARG, fmt::format("no {} are given; at least one size is needed", what));
+    throw Error(TENON_ERR_ARG, fmt::format("no {} are given; pass at least 1 size", what));
   Index all = 1;
   for (Index size : sizes) {
     if (size < 1)
-      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] have a size of {}; sizes begin at 1",
+      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] include a size of {}; sizes must be >= 1",
                                              what, fmt::join(sizes, ","), size));
     if (size > std::numeric_limits<int>::max() / all)
-      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] make more devices than an int can count",
+      throw Error(TENON_ERR_ARG, fmt::format("the {} [{}] have more devices than an int can count",
                                              what, fmt::join(sizes, ",")));
     all *= size;
   }
@@ -97,11 +97,11 @@ std::vector<Placement> placementsOf(const std::vector<Index>& system,
   const Index devices = checkedProduct(system, "levels of the system");
   const Index processes = checkedProduct(axes, "parallelism axes");
   if (devices != processes)
-    throw Error(
-        TENON_ERR_SHAPE,
-        fmt::format("0 placements: the axes [{}] make {} processes, but the system [{}] has {} "
-                    "devices; choose axes whose product is {}",
-                    fmt::join(axes, ","), processes, fmt::join(system, ","), devices, devices));
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("no placement exists: the axes [{}] have {} processes, but the system "
+                            "[{}] has {} devices; choose axes whose product is {}",
+                            fmt::join(axes, ","), processes, fmt::join(system, ","), devices,
+                            devices));
   return Enumeration(system, axes).run();
 }
 

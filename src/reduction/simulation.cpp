@@ -53,8 +53,8 @@ Simulation::Simulation(const Machine& machine, const Placement& placement,
   const Hierarchy sizes = machine.sizes();
   if (placement.system() != sizes)
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("machine '{}' has levels [{}], but the placement is on [{}]; place the "
-                            "job on the machine's levels",
+                fmt::format("machine '{}' has levels [{}], but the placement is on [{}]; create "
+                            "the placement for the levels of the machine",
                             machine.name(), fmt::join(sizes, ","),
                             fmt::join(placement.system(), ",")));
 }
@@ -64,7 +64,7 @@ Simulation::Simulation(Machine machine, Hierarchy hierarchy, DeviceGroups groups
     : machine_(std::move(machine)), algorithm_(algorithm), bytes_(bytes),
       hierarchy_(std::move(hierarchy)), reductionGroups_(std::move(groups)) {
   if (!(bytes >= 0) || !std::isfinite(bytes))
-    throw Error(TENON_ERR_ARG, fmt::format("bytes is {}; expected 0 or more", bytes));
+    throw Error(TENON_ERR_ARG, fmt::format("bytes is {}; it must be >= 0", bytes));
   for (const Link& link : machine_.links())
     loads_.emplace_back(machine_.instances(link), 0.0);
 }

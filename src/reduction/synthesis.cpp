@@ -106,8 +106,8 @@ private:
     const Index most = kMostKept / static_cast<Index>(states.size());
     if (index >= most)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("programs of up to {} instructions on {} devices pass through more "
-                              "than {} states; lower the size, or join levels of the system",
+                  fmt::format("programs of up to {} instructions on {} devices have more than {} "
+                              "states; lower the size, or join levels of the system",
                               set_.sizeLimit_, states.size(), most));
     return index;
   }
@@ -124,7 +124,7 @@ ProgramSet::ProgramSet(int devices, const std::vector<Move>& moves,
     : sizeLimit_(sizeLimit) {
   if (sizeLimit < 1)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the size limit of programs is {}; it begins at 1", sizeLimit));
+                fmt::format("the size limit of programs is {}; it must be >= 1", sizeLimit));
   for (const Move& move : moves)
     moves_.push_back(move.instruction);
   SynthesisSearch(*this, moves).run(devices, reductionGroups);
@@ -147,14 +147,14 @@ void ProgramSet::countPaths() {
       Index paths = 0;
       for (const Edge& edge : node.edges)
         if (__builtin_add_overflow(paths, pathsFrom(edge.to, size - 1), &paths))
-          throw Error(TENON_ERR_ARG, "the programs are more than can be counted; lower the size");
+          throw Error(TENON_ERR_ARG, "there are more programs than can be counted; lower the size");
       node.paths.push_back(paths);
       all |= paths;
     }
     if (all == 0)
       break;
     if (__builtin_add_overflow(count_, nodes_[0].paths[size - 1], &count_))
-      throw Error(TENON_ERR_ARG, "the programs are more than can be counted; lower the size");
+      throw Error(TENON_ERR_ARG, "there are more programs than can be counted; lower the size");
   }
 }
 
@@ -164,8 +164,9 @@ Index ProgramSet::countOfSize(int size) const {
 
 Program ProgramSet::program(Index index) const {
   if (index < 0 || index >= count_)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("there is no program {}; there are {}, counted from 0", index, count_));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("program {} is out of range; there are {}, numbered from 0", index, count_));
   int size = 1;
   for (; index >= countOfSize(size); ++size)
     index -= countOfSize(size);

@@ -191,8 +191,8 @@ void addFrame(const char* function, const char* file, int line, TenonErrorCode c
 
 void pushErrorHandler(TenonErrorHandler handler, void* context) {
   if (!handler)
-    throw Error(TENON_ERR_NULL, "error handler is NULL; expected a function such as "
-                                "TenonReturnErrorHandler");
+    throw Error(TENON_ERR_NULL,
+                "handler is NULL; pass a function such as TenonReturnErrorHandler()");
   std::lock_guard lock(handlers().mutex);
   handlers().stack.push_back({handler, context});
 }
@@ -200,7 +200,8 @@ void pushErrorHandler(TenonErrorHandler handler, void* context) {
 void popErrorHandler() {
   std::lock_guard lock(handlers().mutex);
   if (handlers().stack.empty())
-    throw Error(TENON_ERR_STATE, "no error handler was pushed; expected one push for each pop");
+    throw Error(TENON_ERR_STATE, "the stack of error handlers is empty; call "
+                                 "TenonPopErrorHandler() once for each TenonPushErrorHandler()");
   handlers().stack.pop_back();
 }
 

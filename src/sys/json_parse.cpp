@@ -92,7 +92,7 @@ public:
     auto& keys = open_.back()->keys;
     keyByte_ = startOfText();
     if (std::find(keys.begin(), keys.end(), value) != keys.end())
-      fail(keyByte_, fmt::format("the key '{}' stands here for the second time", value));
+      fail(keyByte_, fmt::format("the key '{}' is given twice", value));
     keys.push_back(value);
     return true;
   }
@@ -101,7 +101,7 @@ public:
                    const nlohmann::detail::exception& error) override {
     const std::string whole = error.what(); // "[json.exception...] parse error at ...: syntax ..."
     const std::size_t colon = whole.find(": ");
-    fail(position, fmt::format("not JSON, or cut short: {}",
+    fail(position, fmt::format("not valid JSON, or truncated: {}",
                                colon == std::string::npos ? whole : whole.substr(colon + 2)));
   }
 
@@ -130,7 +130,7 @@ private:
   }
   bool open(JsonNode::Kind kind) {
     if (open_.size() == kDeepest)
-      fail(byte(), fmt::format("nested more than {} deep", kDeepest));
+      fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
     open_.push_back(&put(kind));
     return true;
   }

@@ -67,7 +67,7 @@ void JsonView::allow(std::initializer_list<std::string_view> keys) const {
   const std::vector<std::string> allowed(keys.begin(), keys.end());
   for (const std::string& key : node_->keys)
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
-      at(key).fail(fmt::format("unknown key; did you mean '{}'? Allowed are {}",
+      at(key).fail(fmt::format("unknown key; did you mean '{}'? Allowed keys are {}",
                                nearest(key, allowed), joined(allowed)));
 }
 
@@ -91,13 +91,13 @@ bool JsonView::flag() const {
 
 Index JsonView::integer(Index least) const {
   if (node_->kind != Kind::Integer || node_->integer < least)
-    fail(fmt::format("is {}; expected an integer from {}", found(*node_), least));
+    fail(fmt::format("is {}; it must be an integer >= {}", found(*node_), least));
   return node_->integer;
 }
 
 double JsonView::real() const {
   if (node_->kind != Kind::Integer && node_->kind != Kind::Real)
-    fail(fmt::format("is {}; expected a number", found(*node_)));
+    fail(fmt::format("is {}; it must be a number", found(*node_)));
   return node_->real;
 }
 

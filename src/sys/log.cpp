@@ -146,7 +146,7 @@ int findOrAddStage(const char* name) {
   const auto number = static_cast<int>(found - stages.begin());
   if (number == kMaxStages)
     throw Error(TENON_ERR_ARG,
-                fmt::format("log stage '{}' is one too many; at most {} stages", name, kMaxStages));
+                fmt::format("log stage '{}' exceeds the maximum of {} stages", name, kMaxStages));
   if (found == stages.end())
     stages.push_back({name});
   return number;
@@ -162,7 +162,7 @@ int logEvent(const char* name) {
       return event;
   if (count == kMaxEvents)
     throw Error(TENON_ERR_ARG,
-                fmt::format("log event '{}' is one too many; at most {} events", name, kMaxEvents));
+                fmt::format("log event '{}' exceeds the maximum of {} events", name, kMaxEvents));
   const std::size_t length = std::strlen(name) + 1;
   log().events[static_cast<std::size_t>(count)] =
       static_cast<const char*>(std::memcpy(new char[length], name, length));
@@ -207,12 +207,11 @@ void logEnd(int event) {
     return;
   const Frame* frame = innermost();
   if (!frame || (depth <= kMaxDepth && frame->event != event))
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format("end of log event '{}', but {} is innermost; end events in reverse order "
-                    "of their begin",
-                    isEvent(event) ? eventName(event) : "?",
-                    frame ? fmt::format("'{}'", eventName(frame->event)) : "none"));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("log event '{}' was ended, but the innermost open event is {}; end "
+                            "events in reverse order of their begin",
+                            isEvent(event) ? eventName(event) : "?",
+                            frame ? fmt::format("'{}'", eventName(frame->event)) : "none"));
   closeInnermost();
 }
 
@@ -252,7 +251,8 @@ void logStagePop() {
   std::lock_guard lock(log().mutex);
   auto& stack = log().stageStack;
   if (stack.empty())
-    throw Error(TENON_ERR_STATE, "no log stage was pushed; expected one push for each pop");
+    throw Error(TENON_ERR_STATE, "the stack of log stages is empty; call TenonLogStagePop() once "
+                                 "for each TenonLogStagePush()");
   log().stage = stack.back();
   stack.pop_back();
 }

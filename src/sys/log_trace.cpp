@@ -53,7 +53,7 @@ std::string quoted(const char* text) {
 void traceStart(Index capacity) {
   if (capacity < 1)
     throw Error(TENON_ERR_ARG,
-                fmt::format("a trace of {} events was asked for; expected 1 or more", capacity));
+                fmt::format("the trace has a capacity of {} events; it must be >= 1", capacity));
   traceStop();
   std::lock_guard lock(trace().mutex);
   trace().scopes.reserve(static_cast<std::size_t>(capacity));

@@ -33,7 +33,8 @@ Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> sou
     : bytes_(bytes), label_(std::move(label)), source_(std::move(source)) {
   if (bytes < 0)
     throw Error(TENON_ERR_ARG,
-                fmt::format("{}: a buffer of {} bytes; expected 0 or more", label_, bytes), where);
+                fmt::format("{}: the buffer size is {} bytes; it must be >= 0", label_, bytes),
+                where);
   if (bytes == 0)
     return;
   data_ = source_ ? source_->take(bytes) : nullptr;
@@ -85,10 +86,11 @@ Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
                       const std::source_location& where) {
   const auto each = static_cast<Index>(size);
   if (count < 0 || count > std::numeric_limits<Index>::max() / each)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{}: a buffer for {} elements of {} bytes; expected 0 to {} elements",
-                            label, count, each, std::numeric_limits<Index>::max() / each),
-                where);
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{}: the buffer has {} elements of {} bytes; it must have 0 to {} elements",
+                    label, count, each, std::numeric_limits<Index>::max() / each),
+        where);
   return count * each;
 }
 

@@ -2,10 +2,27 @@
 #include "sys/object.hpp"
 
 #include "sys/live_objects.hpp"
+#include "sys/text.hpp"
 
 namespace tenon {
 
-Object::Object(const char* className) : className_(className), title_(className) {
+namespace {
+
+// What sentences call an object of this class.
+std::string nounOf(std::string_view className) {
+  if (className == "DTensor")
+    return "tensor";
+  if (className == "LinearOp")
+    return "operator";
+  std::string noun; // "placement list" of PlacementList
+  for (const char c : className)
+    noun += (c >= 'A' && c <= 'Z' && !noun.empty()) ? std::string(" ") + c : std::string(1, c);
+  return lowered(noun);
+}
+
+} // namespace
+
+Object::Object(const char* className) : className_(className), title_("the " + nounOf(className)) {
   addLiveObject(this);
 }
 
@@ -21,9 +38,8 @@ void Object::release() noexcept {
 
 void Object::setName(std::string name) {
   name_ = std::move(name);
-  title_ = className_;
-  if (!name_.empty())
-    title_ += " '" + name_ + "'";
+  const std::string noun = nounOf(className_);
+  title_ = name_.empty() ? "the " + noun : noun + " \"" + name_ + '"';
 }
 
 } // namespace tenon

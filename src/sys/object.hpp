@@ -34,7 +34,7 @@ public:
   void setName(std::string name);
   const std::string& prefix() const noexcept { return prefix_; }
   void setPrefix(std::string prefix) { prefix_ = std::move(prefix); }
-  // "Layer 'conv1'", or "Layer" for an unnamed one: how messages call the object.
+  // `layer "conv1"`, or "the layer" for an unnamed one: how messages call the object.
   const std::string& title() const noexcept { return title_; }
 
   std::uint64_t state() const noexcept { return state_; }

@@ -19,7 +19,7 @@ namespace {
 // Options of the library as a whole. They are read without a prefix.
 constexpr OptionSpec kGlobalOptions[] = {
     {"help", OptionSpec::Word, "", "list the options that contain this word, or all"},
-    {"options_file", OptionSpec::String, "", "read options from this file, one a line"},
+    {"options_file", OptionSpec::String, "", "read options from this file, one per line"},
     {"log_view", OptionSpec::Flag, "false", "print the event log at finalize"},
     {"log_trace", OptionSpec::String, "", "write a trace of all events to this file at finalize"},
     {"log_trace_events",
@@ -29,8 +29,8 @@ constexpr OptionSpec kGlobalOptions[] = {
      nullptr,
      {1, 1e9}},
     {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
-    {"verbose", OptionSpec::Int, "0", "1: one line for each set-up; more: more", nullptr,
-     atLeast(0)},
+    {"verbose", OptionSpec::Int, "0", "1: print a line for each setup; larger values print more",
+     nullptr, atLeast(0)},
     {"agree_timeout",
      OptionSpec::Real,
      "300",

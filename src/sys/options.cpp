@@ -73,9 +73,10 @@ template <class T>
 T parsedDefault(std::string_view name, const std::string& text, std::optional<T> result) {
   if (result)
     return *result;
-  throw Error(TENON_ERR_INTERNAL, fmt::format("option '{}' has default '{}', which is no value of "
-                                              "its type",
-                                              name, text));
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("option '{}' has default '{}', which is not a value of "
+                          "its type",
+                          name, text));
 }
 
 } // namespace

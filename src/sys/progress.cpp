@@ -33,8 +33,8 @@ std::string Progress::report(const std::string& what, Index done, Index total,
                              const std::string& valueName, double value) {
   if (done < 0 || total < 0 || (total > 0 && done > total))
     throw Error(TENON_ERR_ARG,
-                fmt::format("{} steps of {} were reported for '{}'; expected 0 to the "
-                            "total, and a total of 0 where it is not known",
+                fmt::format("progress of '{2}' is {0} of {1} steps; the first number must be in 0 "
+                            "to the second, which is 0 if the total is not known",
                             done, total, what));
   const double now = logNow();
   const auto [known, fresh] = works_.try_emplace(what);
@@ -52,7 +52,7 @@ std::string Progress::report(const std::string& what, Index done, Index total,
   std::string line = fmt::format("{}: {}", what, done);
   if (total > 0)
     line += fmt::format(" of {}", total);
-  line += fmt::format(", {:.4g} a second", rate);
+  line += fmt::format(", {:.4g} per second", rate);
   if (!valueName.empty())
     line += fmt::format(", {} {:.6g}", valueName, value);
   if (total > 0 && rate > 0)

@@ -81,7 +81,7 @@ double normalAt(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) n
 
 std::vector<Index> permutation(std::uint64_t seed, std::uint64_t stream, Index n) {
   if (n < 0)
-    throw Error(TENON_ERR_ARG, fmt::format("a permutation of {} items; expected 0 or more", n));
+    throw Error(TENON_ERR_ARG, fmt::format("the permutation has {} items; it must have >= 0", n));
   std::vector<Index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), Index{0});
   std::uint64_t position = 0;

@@ -24,11 +24,11 @@ public:
 
   void add(const std::string& name, Factory factory) {
     if (name.empty())
-      throw Error(TENON_ERR_ARG, fmt::format("{} name is empty; give it a name", what_));
+      throw Error(TENON_ERR_ARG, fmt::format("{} name is empty; pass a name", what_));
     std::lock_guard lock(mutex_);
     if (!factories_.emplace(name, std::move(factory)).second)
       throw Error(TENON_ERR_ARG,
-                  fmt::format("{} '{}' is registered already; choose another name", what_, name));
+                  fmt::format("{} '{}' is already registered; use another name", what_, name));
   }
 
   bool contains(const std::string& name) const {

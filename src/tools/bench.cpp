@@ -14,7 +14,7 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kBenchOptions = {
-    {"repeat", TENON_OPTION_INT, "15", "rounds, of which the median counts"},
+    {"repeat", TENON_OPTION_INT, "15", "number of rounds; the median is reported"},
 };
 
 namespace {
@@ -143,20 +143,22 @@ int runBench() {
   const TenonInt repeat = intOption("repeat");
   if (repeat < 1 || repeat > 10000 || worldSize() < 2) {
     if (worldRank() == 0)
-      std::fputs(fmt::format("tenon bench: {} and -repeat {}; the first must be at least 2 "
-                             "(mpiexec -n 2 tenon bench), the second from 1 to 10000\n",
-                             counted(worldSize(), "rank"), repeat)
-                     .c_str(),
-                 stderr);
+      std::fputs(
+          fmt::format("tenon bench: there {} and -repeat is {}; run on at least 2 ranks "
+                      "(mpiexec -n 2 tenon bench) with -repeat in 1 to 10000\n",
+                      worldSize() == 1 ? "is 1 rank" : fmt::format("are {} ranks", worldSize()),
+                      repeat)
+              .c_str(),
+          stderr);
     return kExitUsage;
   }
   const int rounds = static_cast<int>(repeat);
   printSettings(rounds);
   const Limits limits = measureLimits(rounds);
   say(fmt::format("latency {:.2f} us, messages {:.2f} GB/s, memcpy {:.2f} GB/s on each of {} ranks "
-                  "at once\n\n",
+                  "concurrently\n\n",
                   limits.latency * 1e6, limits.messages / 1e9, limits.memory / 1e9, worldSize()));
-  say(fmt::format("{:<15}{:>10}{:>12}{:>12}{:>8}{:>12}{:>8}  {}\n", "operator", "on a rank",
+  say(fmt::format("{:<15}{:>10}{:>12}{:>12}{:>8}{:>12}{:>8}  {}\n", "operator", "per rank",
                   "tenon us", "limit us", "ratio", "MPI us", "ratio", "MPI call"));
   for (const Index size : kSizes)
     for (const BenchCase& bench : benchCases(size))

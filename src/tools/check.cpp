@@ -16,11 +16,13 @@ namespace tenon::tools {
 
 const std::vector<ProgramOption> kCheckOptions = {
     {"n", TENON_OPTION_INT, "200", "number of configurations"},
-    {"seed", TENON_OPTION_INT, "1", "of the draws"},
-    {"case", TENON_OPTION_INT, "-1", "the one configuration of that number; -1: the first n"},
-    {"only", TENON_OPTION_STRING, "", "kinds of configurations whose names contain the word"},
+    {"seed", TENON_OPTION_INT, "1", "random seed"},
+    {"case", TENON_OPTION_INT, "-1",
+     "run only the configuration of this number; -1: run the first n"},
+    {"only", TENON_OPTION_STRING, "",
+     "run only kinds of configurations whose names contain this word"},
     {"patience", TENON_OPTION_INT, "120",
-     "seconds until a configuration counts as hanging; 0: none"},
+     "timeout in seconds for a configuration that hangs; 0: none"},
 };
 
 namespace {
@@ -53,17 +55,18 @@ int refuseOnly(const std::string& word) {
     if (kind.weight > 0)
       names.push_back(kind.name);
   if (worldRank() == 0)
-    std::fputs(fmt::format("tenon check: no kind of configurations contains '{}'; there are {}\n",
-                           word, fmt::join(names, ", "))
-                   .c_str(),
-               stderr);
+    std::fputs(
+        fmt::format("tenon check: no kind of configuration contains '{}'; the kinds are {}\n", word,
+                    fmt::join(names, ", "))
+            .c_str(),
+        stderr);
   return kExitUsage;
 }
 
 int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
   if (worldRank() == 0)
-    std::fputs(fmt::format("tenon check: -n {}, -case {} and -patience {}; the first must be at "
-                           "least 0, the second at least -1, the third from 0 to 86400\n",
+    std::fputs(fmt::format("tenon check: -n is {}, -case {} and -patience {}; they must be >= 0, "
+                           ">= -1, and in 0 to 86400\n",
                            n, number, patience)
                    .c_str(),
                stderr);
@@ -111,7 +114,7 @@ std::string repeatLine(TenonInt seed, TenonInt number, const std::string& only) 
 }
 
 std::string Sweep::report() const {
-  return fmt::format("tenon check: configuration {} fails:{}\n  rank {}: {}\n  repeat: {}\n",
+  return fmt::format("tenon check: FAILED: configuration {}:{}\n  rank {}: {}\n  repeat: {}\n",
                      number_, current_->text, worldRank(), current_->finding,
                      repeatLine(seed_, number_, only_));
 }
@@ -179,12 +182,12 @@ int runCheck() {
     if (one >= 0)
       std::fputs(fmt::format("tenon check: configuration {}:{}\n", one, sweep.text()).c_str(),
                  stdout);
-    std::fputs(fmt::format("tenon check: {} on {} with seed {} right, {} of them refused as by one "
-                           "process\n",
-                           counted(end - first, "configuration"), counted(worldSize(), "rank"),
-                           seed, sweep.refused())
-                   .c_str(),
-               stdout);
+    std::fputs(
+        fmt::format("tenon check: PASSED: {}, {}, seed {} ({} rejected, as on one process)\n",
+                    counted(end - first, "configuration"), counted(worldSize(), "rank"), seed,
+                    sweep.refused())
+            .c_str(),
+        stdout);
   }
   return 0;
 }

@@ -8,8 +8,8 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kInfoOptions{
-    {"job", TENON_OPTION_FLAG, "false", "draw the machine of this job (mpiexec -n 4 ...)"},
-    {"machine", TENON_OPTION_STRING, "", "draw a described machine: a100x16, or a JSON file"},
+    {"job", TENON_OPTION_FLAG, "false", "print the machine of this job (mpiexec -n 4 ...)"},
+    {"machine", TENON_OPTION_STRING, "", "print a machine by description: a100x16, or a JSON file"},
 };
 
 namespace {

@@ -110,7 +110,7 @@ std::string LayoutSpec::propertyText() const {
 
 std::string LayoutSpec::text() const {
   std::string text =
-      fmt::format("[{}] as {} on mesh {} of ranks {}", fmt::join(shape, ","), propertyText(),
+      fmt::format("[{}] {} on process grid {} (ranks {})", fmt::join(shape, ","), propertyText(),
                   fmt::join(mesh.extents, "x"), fmt::join(mesh.ranks, ","));
   for (int d = 0; d < ndim(); ++d) {
     if (splitAxes[d] != axesThatSplit(*this, d))

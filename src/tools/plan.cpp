@@ -52,7 +52,7 @@ bool readOptions(const PlanCommand& command, int argc, char** argv) {
     }
     if (!isOption(key))
       throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
-                               command.name + "; its options are listed by tenon help");
+                               command.name + "; see tenon help");
     const bool hasValue = i + 1 < argc && !isOption(argv[i + 1]);
     require(TenonOptionsSet(key, hasValue ? argv[++i] : nullptr));
   }
@@ -63,19 +63,19 @@ bool readOptions(const PlanCommand& command, int argc, char** argv) {
 
 const std::vector<PlanCommand>& planCommands() {
   static const std::vector<PlanCommand> kCommands{
-      {"placements", "where the axes of a job may stand on a system", &kPlacementOptions,
-       planPlacements},
-      {"reductions", "the programs that sum over axes, for each placement", &kReductionOptions,
-       planReductions},
-      {"simulate", "how long each program takes on each placement on a machine, ranked",
-       &kSimulateOptions, planSimulate},
+      {"placements", "list the placements of the grid axes of a job on a system",
+       &kPlacementOptions, planPlacements},
+      {"reductions", "list the programs that reduce over axes, for each placement",
+       &kReductionOptions, planReductions},
+      {"simulate", "rank programs and placements by predicted time on a machine", &kSimulateOptions,
+       planSimulate},
   };
   return kCommands;
 }
 
 int runPlan(int argc, char** argv) {
   if (argc < 3)
-    return refuse("what is to be planned? There are " + names());
+    return refuse("a command is missing; use one of " + names());
   const Silence silence;
   for (const PlanCommand& command : planCommands())
     if (std::string(argv[2]) == command.name)
@@ -84,7 +84,7 @@ int runPlan(int argc, char** argv) {
       } catch (const std::exception& error) {
         return refuse(error.what());
       }
-  return refuse(std::string("unknown command '") + argv[2] + "'; there are " + names());
+  return refuse(std::string("unknown command '") + argv[2] + "'; use one of " + names());
 }
 
 } // namespace tenon::tools

@@ -120,8 +120,8 @@ std::string drawChart(const std::string& title, const std::vector<std::string>& 
                   "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
                   "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
                   "<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n"
-                  "<text x=\"{2}\" y=\"38\">a cross is a program, a dot the single AllReduce of a "
-                  "placement, the colour its matrix</text>\n",
+                  "<text x=\"{2}\" y=\"38\">cross: a program; dot: the single AllReduce of a "
+                  "placement; colour: its matrix</text>\n",
                   kWidth, height, kLeft, escaped(title));
   svg += axes(scale);
   for (const bool isDot : {false, true}) // dots lie on top

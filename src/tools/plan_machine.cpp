@@ -8,11 +8,12 @@
 namespace tenon::tools {
 
 constinit const ProgramOption kMachineOption{
-    "machine", TENON_OPTION_STRING, "", "whose links give times: a100x16, ..., or a JSON file"};
+    "machine", TENON_OPTION_STRING, "",
+    "machine whose links give times: a100x16, ..., or a JSON file"};
 constinit const ProgramOption kAlgorithmOption{"algorithm", TENON_OPTION_STRING, "ring",
-                                               "of an AllReduce: ring or tree"};
+                                               "AllReduce algorithm: ring or tree"};
 constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",
-                                           "that are summed on each device"};
+                                           "bytes to reduce per device"};
 
 namespace {
 
@@ -48,11 +49,12 @@ PlannedMachine planned(const std::string& name, TenonInt nodes) {
   made.system = levelsOf(made.machine, nullptr);
   made.algorithm = textOption("algorithm");
   if (made.algorithm != "ring" && made.algorithm != "tree")
-    throw std::runtime_error(fmt::format("-algorithm {} is neither ring nor tree", made.algorithm));
+    throw std::runtime_error(
+        fmt::format("-algorithm is {}; it must be ring or tree", made.algorithm));
   made.bytes = intOption("bytes");
   if (made.bytes < 1)
-    throw std::runtime_error(fmt::format(
-        "-bytes {}: give the bytes that are summed on each device, at least 1", made.bytes));
+    throw std::runtime_error(
+        fmt::format("-bytes is {}; pass the number of bytes per device, at least 1", made.bytes));
   return made;
 }
 
@@ -61,7 +63,7 @@ PlannedMachine planned(const std::string& name, TenonInt nodes) {
 PlannedMachine PlannedMachine::fromOptions(TenonInt nodes) {
   const std::string name = textOption("machine");
   if (name.empty())
-    throw std::runtime_error("-machine is missing; give a name such as a100x16, or a JSON file");
+    throw std::runtime_error("-machine is missing; pass a name such as a100x16, or a JSON file");
   return planned(name, nodes);
 }
 
@@ -69,7 +71,7 @@ std::optional<PlannedMachine> PlannedMachine::forSystem(const Sizes& system) {
   const std::string name = textOption("machine");
   if (name.empty()) {
     if (intOption("bytes") != 0)
-      throw std::runtime_error("-bytes needs -machine, whose links they load");
+      throw std::runtime_error("-bytes needs -machine");
     return std::nullopt;
   }
   int node = -1;

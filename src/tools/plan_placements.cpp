@@ -8,8 +8,8 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kPlacementOptions{
-    {"system", TENON_OPTION_STRING, "", "sizes of the levels, outermost first: 4,16"},
-    {"axes", TENON_OPTION_STRING, "", "processes along each axis of the job: 8,2,4"},
+    {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
@@ -23,8 +23,7 @@ void printJson(const PlannedPlacements& placements) {
 }
 
 void printText(const PlannedPlacements& placements) {
-  fmt::print("{} of axes {} on the system {}; a row for each axis, a column for each "
-             "level\n",
+  fmt::print("{} of grid axes {} on system {}; one row per axis, one column per level\n",
              counted(placements.count(), "placement"), textOf(placements.axes),
              textOf(placements.system));
   for (TenonInt i = 0; i < placements.count(); ++i)

@@ -11,10 +11,10 @@
 namespace tenon::tools {
 
 const std::vector<ProgramOption> kReductionOptions{
-    {"system", TENON_OPTION_STRING, "", "sizes of the levels, outermost first: 4,16"},
-    {"axes", TENON_OPTION_STRING, "", "processes along each axis of the job: 8,2,4"},
-    {"reduce", TENON_OPTION_STRING, "", "axes that are summed over, from 0: 0,2"},
-    {"size", TENON_OPTION_INT, "5", "most instructions of a program"},
+    {"system", TENON_OPTION_STRING, "", "level sizes of the system, outermost first: 4,16"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 8,2,4"},
+    {"reduce", TENON_OPTION_STRING, "", "axes to reduce over, from 0: 0,2"},
+    {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
     kMachineOption,
     kAlgorithmOption,
     kBytesOption,
@@ -112,7 +112,7 @@ void printText(TenonInt total, const std::vector<Reduction>& all, const Request&
              counted(request.size, "instruction"),
              counted(static_cast<TenonInt>(all.size()), "placement"));
   for (const Reduction& one : all) {
-    fmt::print("{} reduces on {}: ", textOf(one.matrix), textOf(one.hierarchy));
+    fmt::print("{} reduces on hierarchy {}: ", textOf(one.matrix), textOf(one.hierarchy));
     if (one.hierarchy.empty())
       fmt::print("nothing to do\n");
     else
@@ -138,7 +138,7 @@ int planReductions() {
   for (TenonInt i = 0; i < placements.count(); ++i) {
     all.push_back(reductionOf(placements, i, request, machine));
     if (__builtin_add_overflow(total, all.back().programs, &total))
-      throw std::runtime_error("the programs are more than can be counted; lower -size");
+      throw std::runtime_error("there are more programs than can be counted; lower -size");
   }
   (request.isJson ? printJson : printText)(total, all, request);
   return 0;

@@ -13,13 +13,13 @@ namespace tenon::tools {
 
 const std::vector<ProgramOption> kSimulateOptions{
     kMachineOption,
-    {"nodes", TENON_OPTION_INT, "0", "nodes of the machine; 0: as many as its description has"},
-    {"axes", TENON_OPTION_STRING, "", "processes along each axis of the job: 4,16"},
-    {"reduce", TENON_OPTION_STRING, "", "axes that are summed over, from 0: 0"},
+    {"nodes", TENON_OPTION_INT, "0", "number of nodes; 0: as in the machine description"},
+    {"axes", TENON_OPTION_STRING, "", "number of processes along each grid axis: 4,16"},
+    {"reduce", TENON_OPTION_STRING, "", "axes to reduce over, from 0: 0"},
     kAlgorithmOption,
     kBytesOption,
-    {"size", TENON_OPTION_INT, "5", "most instructions of a program"},
-    {"chart", TENON_OPTION_STRING, "", "file to draw the predictions into, as SVG"},
+    {"size", TENON_OPTION_INT, "5", "maximum number of instructions per program"},
+    {"chart", TENON_OPTION_STRING, "", "SVG file for a chart of the predictions"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
@@ -73,7 +73,7 @@ Simulated simulate(const PlannedPlacements& placements, const Request& request) 
 
 std::string titleOf(const PlannedPlacements& placements, const Request& request) {
   Sizes reduced(request.reduce.begin(), request.reduce.end());
-  return fmt::format("{} {}: {} bytes a device, axes {} summed over {}, {}", request.machine.name,
+  return fmt::format("{} {}: {} B per device, axes {} reduced over {}, {}", request.machine.name,
                      textOf(request.machine.system), request.machine.bytes, textOf(placements.axes),
                      textOf(reduced), request.machine.algorithm);
 }
@@ -111,8 +111,7 @@ void printJson(const PlannedPlacements& placements, const Simulated& found,
 void writeChart(const PlannedPlacements& placements, const Simulated& found,
                 const Request& request) {
   if (found.programs.empty())
-    throw std::runtime_error(
-        "-chart: the reduction has nothing to do, so there is nothing to draw");
+    throw std::runtime_error("-chart: no reduction is needed, so there is nothing to draw");
   std::vector<std::string> series;
   for (const auto& matrix : found.matrices)
     series.push_back(textOf(matrix));

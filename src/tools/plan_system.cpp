@@ -23,7 +23,7 @@ Sizes sizesOption(const char* name) {
   const std::string given = text;
   if (given.empty())
     throw std::runtime_error(fmt::format(
-        "-{} is missing; give integers with commas between, such as -{} 4,16", name, name));
+        "-{} is missing; pass integers separated by commas, such as -{} 4,16", name, name));
   Sizes sizes;
   for (std::size_t begin = 0; begin <= given.size();) {
     const std::size_t end = std::min(given.find(',', begin), given.size());
@@ -35,7 +35,7 @@ Sizes sizesOption(const char* name) {
                                            std::string(first, last)));
     if (error != std::errc() || stop != last)
       throw std::runtime_error(
-          fmt::format("-{} {}: '{}' is no integer; expected integers with commas between", name,
+          fmt::format("-{} {}: '{}' is not an integer; pass integers separated by commas", name,
                       given, std::string(first, last)));
     sizes.push_back(size);
     begin = end + 1;
@@ -53,7 +53,8 @@ std::vector<int> reducedAxesOption() {
   std::vector<int> axes;
   for (TenonInt axis : sizesOption("reduce"))
     if (axis < 0 || axis > std::numeric_limits<int>::max())
-      throw std::runtime_error(fmt::format("-reduce names the axis {}; axes count from 0", axis));
+      throw std::runtime_error(
+          fmt::format("-reduce contains axis {}; axes are numbered from 0", axis));
     else
       axes.push_back(static_cast<int>(axis));
   return axes;
@@ -62,8 +63,7 @@ std::vector<int> reducedAxesOption() {
 int programSizeOption() {
   const TenonInt size = intOption("size");
   if (size < 1 || size > kMostSteps)
-    throw std::runtime_error(
-        fmt::format("-size {} is not between 1 and {} instructions", size, kMostSteps));
+    throw std::runtime_error(fmt::format("-size is {}; it must be in 1 to {}", size, kMostSteps));
   return static_cast<int>(size);
 }
 

@@ -19,10 +19,8 @@ const char* strayWord(int argc, char** argv) {
 
 int refuse(const Program& program, const char* word) {
   if (worldRank() == 0)
-    std::fprintf(stderr,
-                 "tenon: unknown argument '%s' of tenon %s; its options are listed by tenon "
-                 "help\n",
-                 word, program.name);
+    std::fprintf(stderr, "tenon: unknown argument '%s' of tenon %s; see tenon help\n", word,
+                 program.name);
   return kExitUsage;
 }
 

@@ -37,18 +37,18 @@ void printVersion() {
 }
 
 const Command kCommands[] = {
-    {"bench", "each movement of data beside its limit and MPI's own call (mpiexec -n 4 ...)",
+    {"bench", "compare communication with its hardware limit and the MPI call (mpiexec -n 4 ...)",
      nullptr, &tenon::tools::kBenchOptions, tenon::tools::runBench},
-    {"check", "random operators and layers on these ranks, beside one process (mpiexec -n 4 ...)",
-     nullptr, &tenon::tools::kCheckOptions, tenon::tools::runCheck},
-    {"errors", "the index of error codes, as a Markdown table", printErrorIndex},
-    {"help", "list the commands", printHelp},
-    {"info", "what the library was built with and runs on, and what keeps it slow",
+    {"check", "verify random operators and layers against one process (mpiexec -n 4 ...)", nullptr,
+     &tenon::tools::kCheckOptions, tenon::tools::runCheck},
+    {"errors", "print the error codes as a Markdown table", printErrorIndex},
+    {"help", "list the commands and their options", printHelp},
+    {"info", "print build options, libraries, machine and performance warnings",
      tenon::tools::printInfo, &tenon::tools::kInfoOptions, tenon::tools::runInfo},
-    {"options", "the index of options, as Markdown tables", printOptionIndex},
-    {"plan", "placements of a job on a system, and the steps in which it may sum", nullptr, nullptr,
-     nullptr, tenon::tools::runPlan},
-    {"version", "the version", printVersion},
+    {"options", "print all options as Markdown tables", printOptionIndex},
+    {"plan", "list placements of a job on a system, and reduction programs for them", nullptr,
+     nullptr, nullptr, tenon::tools::runPlan},
+    {"version", "print the version", printVersion},
 };
 
 void printOptions(const std::vector<tenon::tools::ProgramOption>& options) {
@@ -58,7 +58,7 @@ void printOptions(const std::vector<tenon::tools::ProgramOption>& options) {
 }
 
 void printHelp() {
-  std::printf("usage: tenon <command>\n");
+  std::printf("usage: tenon <command> [options]\n");
   for (const Command& command : kCommands) {
     std::printf("  %-8s %s\n", command.name, command.help);
     if (command.options)

@@ -12,10 +12,10 @@ namespace {
 
 constexpr OptionBounds kDecay{.least = 0, .most = 1, .isOpenAbove = true};
 constexpr OptionSpec kOptions[] = {
-    {"beta1", OptionSpec::Real, "0.9", "decay of adam's mean of gradients", nullptr, kDecay},
-    {"beta2", OptionSpec::Real, "0.999", "decay of adam's mean of squared gradients", nullptr,
+    {"beta1", OptionSpec::Real, "0.9", "decay rate of Adam's mean of gradients", nullptr, kDecay},
+    {"beta2", OptionSpec::Real, "0.999", "decay rate of Adam's mean of squared gradients", nullptr,
      kDecay},
-    {"epsilon", OptionSpec::Real, "1e-8", "what adam adds to the root of the squared gradients",
+    {"epsilon", OptionSpec::Real, "1e-8", "number added to the square root in Adam's denominator",
      nullptr, above(0)},
 };
 const OptionRegistration kRegistration{{"adam", kOptions}};
@@ -28,15 +28,14 @@ Adam::Adam(Ref<Layer> layer)
 void Adam::setBetas(double beta1, double beta2) {
   for (double beta : {beta1, beta2})
     if (!(beta >= 0 && beta < 1))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("adam's betas are at least 0 and below 1, not {}", beta));
+      throw Error(TENON_ERR_ARG, fmt::format("Adam's beta is {}; it must be in [0,1)", beta));
   beta1_ = beta1;
   beta2_ = beta2;
 }
 
 void Adam::setEpsilon(double epsilon) {
   if (!(epsilon > 0))
-    throw Error(TENON_ERR_ARG, fmt::format("adam's epsilon is {}; it must be above 0", epsilon));
+    throw Error(TENON_ERR_ARG, fmt::format("Adam's epsilon is {}; it must be > 0", epsilon));
   epsilon_ = epsilon;
 }
 

@@ -19,21 +19,23 @@ void checkShapes(const IdxFile& images, const IdxFile& labels) {
   if (images.shape().size() != 3)
     throw Error(
         TENON_ERR_FORMAT,
-        fmt::format("{}: images have 3 dimensions (sample, row, column), but the file has [{}]",
-                    images.path(), fmt::join(images.shape(), ",")));
+        fmt::format(
+            "{}: images must have 3 dimensions (sample, row, column), but the file has shape [{}]",
+            images.path(), fmt::join(images.shape(), ",")));
   if (labels.shape().size() != 1)
-    throw Error(TENON_ERR_FORMAT, fmt::format("{}: labels have 1 dimension, but the file has [{}]",
-                                              labels.path(), fmt::join(labels.shape(), ",")));
+    throw Error(TENON_ERR_FORMAT,
+                fmt::format("{}: labels must have 1 dimension, but the file has shape [{}]",
+                            labels.path(), fmt::join(labels.shape(), ",")));
   if (images.shape()[0] != labels.shape()[0])
     throw Error(TENON_ERR_FORMAT,
-                fmt::format("{} has {} images, but {} has {} labels", images.path(),
-                            images.shape()[0], labels.path(), labels.shape()[0]));
+                fmt::format("{} has {} images, but {} has {} labels; pass matching files",
+                            images.path(), images.shape()[0], labels.path(), labels.shape()[0]));
 }
 
 void checkBatchLayout(const Layout& layout, const char* what) {
   if (layout.holdsAddends() || layout.hasMargins())
     throw Error(TENON_ERR_LAYOUT,
-                fmt::format("a batch of {} cannot be {}: use S, B and R without margins", what,
+                fmt::format("the layout of a batch of {} is {}; use S, B and R without halos", what,
                             layout.describe()));
 }
 
@@ -68,15 +70,18 @@ void IdxDataset::setUp(const Layout& x, const Layout& labels) {
     checkBatchLayout(x, "images");
     checkBatchLayout(labels, "labels");
     if (x.rank() != 4 || x.shape()[1] != 1 || x.shape()[2] != height_ || x.shape()[3] != width_)
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("a batch of these images is [batch, 1, {}, {}], not [{}]", height_,
-                              width_, fmt::join(x.shape(), ",")));
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format(
+              "the images have shape [{2}]; a batch of this dataset must have [batch,1,{0},{1}]",
+              height_, width_, fmt::join(x.shape(), ",")));
     if (labels.rank() != 1 || labels.shape()[0] != x.shape()[0])
-      throw Error(TENON_ERR_SHAPE, fmt::format("the labels of this batch are [{}], not [{}]",
-                                               x.shape()[0], fmt::join(labels.shape(), ",")));
-    if (x.shape()[0] < 1 || x.shape()[0] > samples_)
       throw Error(TENON_ERR_SHAPE,
-                  fmt::format("a batch takes 1 to {} samples, not {}", samples_, x.shape()[0]));
+                  fmt::format("the labels have shape [{1}]; this batch needs [{0}]", x.shape()[0],
+                              fmt::join(labels.shape(), ",")));
+    if (x.shape()[0] < 1 || x.shape()[0] > samples_)
+      throw Error(TENON_ERR_SHAPE, fmt::format("the batch size is {1}; it must be in 1 to {0}",
+                                               samples_, x.shape()[0]));
     const Box box = x.boxOfRank(comm_->rank());
     crop_ = {box[2], box[3]};
     pixels_ = cells(box) > 0 ? IdxFile(imagesPath_).readCrop(crop_) : std::vector<std::uint8_t>();
@@ -89,7 +94,8 @@ void IdxDataset::setUp(const Layout& x, const Layout& labels) {
 
 Index IdxDataset::batches() const {
   if (layouts_.empty())
-    throw Error(TENON_ERR_STATE, fmt::format("{} has no batches before SetUp", title()));
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not set up; call TenonDatasetSetUp() first", title()));
   return samples_ / layouts_[0].shape()[0];
 }
 
@@ -109,11 +115,13 @@ void IdxDataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels)
   const LogScope scope(event);
   if (batch < 0 || batch >= batches())
     throw Error(TENON_ERR_ARG,
-                fmt::format("{} has batches 0 to {}, not {}", title(), batches() - 1, batch));
+                fmt::format("batch index {2} is out of range: {0} has batches 0 to {1}", title(),
+                            batches() - 1, batch));
   if (epoch < 0)
-    throw Error(TENON_ERR_ARG, fmt::format("{} has epochs from 0 on, not {}", title(), epoch));
-  checkTensor(labels, layouts_[1], TENON_INT64, title(), "labels");
-  checkTensor(x, layouts_[0], x.dataType(), title(), "images");
+    throw Error(TENON_ERR_ARG, fmt::format("epoch {} of {} is negative; epochs are counted from 0",
+                                           epoch, title()));
+  checkTensor(labels, layouts_[1], TENON_INT64, title(), "label tensor");
+  checkTensor(x, layouts_[0], x.dataType(), title(), "image tensor");
   chooseOrder(epoch);
   const Index first = batch * layouts_[0].shape()[0];
   visitFloating(x.dataType(), [&]<class T>(T) { fillImages<T>(first, x); });

@@ -27,7 +27,7 @@ using File = std::unique_ptr<std::FILE, Closer>;
 }
 
 [[noreturn]] void failFormat(const std::string& path, const std::string& what) {
-  throw Error(TENON_ERR_FORMAT, fmt::format("'{}' is not a whole IDX file: {}", path, what));
+  throw Error(TENON_ERR_FORMAT, fmt::format("'{}' is not a complete IDX file: {}", path, what));
 }
 
 File openFile(const std::string& path) {
@@ -156,19 +156,18 @@ IdxFile::IdxFile(std::string path) : path_(std::move(path)) {
 
 void IdxFile::checkBox(const Box& box) const {
   if (elementType_ != ElementType::UnsignedByte)
-    throw Error(TENON_ERR_FORMAT, fmt::format("'{}' holds elements of type {}; only files of type "
-                                              "unsigned byte can be read",
-                                              path_, typeName(elementType_)));
+    throw Error(TENON_ERR_FORMAT,
+                fmt::format("'{}' has elements of type {}; only unsigned byte is supported", path_,
+                            typeName(elementType_)));
   if (box.size() != shape_.size())
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("a box of {} dimensions was asked of '{}', which has "
-                            "{}: {}",
-                            box.size(), path_, shape_.size(), fmt::join(shape_, " x ")));
+                fmt::format("the box has {} dimensions, but '{}' has {}: {}", box.size(), path_,
+                            shape_.size(), fmt::join(shape_, " x ")));
   for (std::size_t d = 0; d < box.size(); ++d)
     if (box[d].begin < 0 || box[d].end < box[d].begin || box[d].end > shape_[d])
-      throw Error(TENON_ERR_ARG, fmt::format("[{}, {}) was asked of dimension {} of '{}', whose "
-                                             "extent is {}",
-                                             box[d].begin, box[d].end, d, path_, shape_[d]));
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("[{},{}) is out of range in dimension {} of '{}', whose extent is {}",
+                              box[d].begin, box[d].end, d, path_, shape_[d]));
 }
 
 std::vector<std::uint8_t> IdxFile::readBox(const Box& box) const {

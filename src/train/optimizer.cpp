@@ -16,10 +16,10 @@ namespace tenon {
 namespace {
 
 constexpr OptionSpec kOptions[] = {
-    {"learning_rate", OptionSpec::Real, nullptr,
-     "length of an optimizer's step (default: the type's own)", nullptr, above(0)},
-    {"weight_decay", OptionSpec::Real, "0", "multiple of the parameters added to their gradients",
-     nullptr, atLeast(0)},
+    {"learning_rate", OptionSpec::Real, nullptr, "learning rate (the default depends on the type)",
+     nullptr, above(0)},
+    {"weight_decay", OptionSpec::Real, "0",
+     "weight decay: multiple of the parameters added to their gradients", nullptr, atLeast(0)},
 };
 const OptionRegistration kRegistration{{"optimizer", kOptions}};
 
@@ -45,21 +45,23 @@ TypeRegistry<Factory>& optimizerTypes() {
 Optimizer::Optimizer(Ref<Layer> layer, double learningRate)
     : Object(kClass), layer_(std::move(layer)), learningRate_(learningRate) {
   if (!layer_->isSetUp())
-    throw Error(TENON_ERR_STATE,
-                fmt::format("{} has no parameters to optimize before SetUp", layer_->title()));
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} has no parameters yet; call TenonLayerSetUp() before TenonOptimizerCreate()",
+            layer_->title()));
   parameters_ = layer_->parameters();
 }
 
 void Optimizer::setLearningRate(double rate) {
   if (!(rate > 0))
-    throw Error(TENON_ERR_ARG, fmt::format("the learning rate is {}; it must be above 0", rate));
+    throw Error(TENON_ERR_ARG, fmt::format("the learning rate is {}; it must be > 0", rate));
   learningRate_ = rate;
 }
 
 void Optimizer::setWeightDecay(double decay) {
   if (!(decay >= 0))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the weight decay is {}; it must not be negative", decay));
+    throw Error(TENON_ERR_ARG, fmt::format("the weight decay is {}; it must be >= 0", decay));
   weightDecay_ = decay;
 }
 

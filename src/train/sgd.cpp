@@ -14,10 +14,10 @@ constexpr OptionSpec kOptions[] = {
     {"momentum",
      OptionSpec::Real,
      "0",
-     "part of the velocity that sgd keeps from step to step",
+     "momentum of SGD: fraction of the velocity kept from step to step",
      nullptr,
      {.least = 0, .most = 1, .isOpenAbove = true}},
-    {"nesterov", OptionSpec::Flag, "false", "look ahead along the velocity"},
+    {"nesterov", OptionSpec::Flag, "false", "use Nesterov momentum"},
 };
 const OptionRegistration kRegistration{{"sgd", kOptions}};
 
@@ -27,8 +27,7 @@ Sgd::Sgd(Ref<Layer> layer) : Optimizer(std::move(layer), 0.01), velocity_(makeSt
 
 void Sgd::setMomentum(double momentum, bool nesterov) {
   if (!(momentum >= 0 && momentum < 1))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the momentum is {}; it must be at least 0 and below 1", momentum));
+    throw Error(TENON_ERR_ARG, fmt::format("the momentum is {}; it must be in [0,1)", momentum));
   momentum_ = momentum;
   nesterov_ = nesterov;
 }

@@ -109,8 +109,8 @@ TEST_F(BoundaryCApi, OptionsSetModesAndConstant) {
 TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(sum_), "odd_"));
   for (auto [text, part] : {std::pair("periodic,zero", "2 dimensions"),
-                            std::pair("mirror", "'mirror' is no boundary mode"),
-                            std::pair("zero/zero/zero", "two sides")}) {
+                            std::pair("mirror", "unknown boundary mode 'mirror'"),
+                            std::pair("zero/zero/zero", "low/high")}) {
     expectSuccess(TenonOptionsSet("-tenon_odd_boundary", text));
     expectCode(TENON_ERR_OPTION, TenonLayerSetFromOptions(sum_), {text, part});
   }
@@ -155,16 +155,18 @@ TEST_F(BoundaryCApi, TheCallersValuesAreASecondInputWithACotangent) {
 
 TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
   TenonLayout wide = nullptr, number = layout({1}, "B");
-  expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide), {"no second input"});
+  expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide),
+             {"does not have a second input"});
   const TenonLayout withNumber[] = {line_, number}, withLine[] = {line_, line_};
-  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"one input"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"1 input"});
   setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_ZERO);
   expectCommonCode(TENON_ERR_ARG, TenonLayerSetUp(sum_, line_),
                    {"second input", "SetBoundaryConstant", "1 layouts"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonLayerSetUpMany(sum_, 2, withLine),
                    {"GetBoundaryLayout", "shape [1]"});
   expectSuccess(TenonLayerSetBoundaryConstant(sum_, 5));
-  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"a constant"});
+  expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber),
+                   {"a boundary constant"});
   expectCode(TENON_ERR_STATE, TenonLayerGetBoundaryLayout(sum_, line_, &wide), {"constant"});
   expectSums(5, 0);
   expectCode(TENON_ERR_STATE, TenonLayerSetBoundaryConstant(sum_, 1), {"set up"});
@@ -187,7 +189,7 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kThree, &fresh));
   TenonBoundary mine = isLast() ? TENON_BOUNDARY_ZERO : TENON_BOUNDARY_PERIODIC;
   expectSuccess(TenonLayerSetBoundary(fresh, &mine, nullptr));
-  expectCommonCode(TENON_ERR_COLLECTIVE, TenonLayerSetUp(fresh, line_), {"periodic/periodic"});
+  expectCommonCode(TENON_ERR_COLLECTIVE, TenonLayerSetUp(fresh, line_), {"boundary periodic"});
   expectSuccess(TenonLayerDestroy(&fresh));
 }
 

@@ -21,10 +21,10 @@ TEST_F(CApi, AHandleOfAnotherClassIsNamed) {
   expectSuccess(TenonObjectSetName(reinterpret_cast<TenonObject>(all_), "grid"));
   int ndim = 0;
   expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(reinterpret_cast<TenonLayout>(all_), &ndim),
-             {"Partition 'grid'", "expected a Layout"});
+             {"partition \"grid\"", "pass a Layout"});
   int foreign = 0;
   expectCode(TENON_ERR_HANDLE, TenonLayoutGetDim(reinterpret_cast<TenonLayout>(&foreign), &ndim),
-             {"no live handle"});
+             {"not a valid handle"});
 }
 
 TEST_F(CApi, NullHandlesAndAddressesAreNamed) {
@@ -43,7 +43,7 @@ TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
   expectSuccess(TenonObjectSetName(object, "grid"));
   expectSuccess(TenonObjectGetName(object, text, 5));
   EXPECT_STREQ(text, "grid");
-  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text, 4), {"room for 4", "5 are needed"});
+  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text, 4), {"capacity of 4", "5 are needed"});
   expectSuccess(TenonObjectSetOptionsPrefix(object, "g_"));
   expectSuccess(TenonObjectGetOptionsPrefix(object, text, sizeof text));
   EXPECT_STREQ(text, "g_");
@@ -110,7 +110,7 @@ TEST_F(CApi, TheRecordIsCutToTheBuffer) {
   EXPECT_EQ(code, TENON_ERR_NULL);
   EXPECT_STREQ(text, "parti");
   EXPECT_EQ(TenonGetLastError(nullptr, text, 0), TENON_ERR_ARG);
-  EXPECT_STREQ(TenonErrorString(TENON_ERR_SHAPE), "shapes do not fit");
+  EXPECT_STREQ(TenonErrorString(TENON_ERR_SHAPE), "incompatible shapes");
 }
 
 } // namespace

@@ -45,7 +45,7 @@ constexpr TenonInt kTwo[] = {2};
 
 TEST_F(LayerKinds, GroupsSumOverTheirOwnChannels) {
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 6, 4, kTwo, &layer_));
-  expectCode(TENON_ERR_ARG, TenonLayerSetGroups(layer_, 3), {"3 groups", "6 input", "4 output"});
+  expectCode(TENON_ERR_ARG, TenonLayerSetGroups(layer_, 3), {"groups, 3", "6 input", "4 output"});
   expectSuccess(TenonLayerSetGroups(layer_, 2));
   EXPECT_EQ(largestOutput({1, 6, 5}, 1, 0.5), (3 * 2) * 0.5 + 0.5);
 }
@@ -69,7 +69,7 @@ TEST_F(LayerKinds, OverlapIsForcedBySettingAndOption) {
     expectSuccess(TenonLayerView(layer_));
     const std::string text = ::testing::internal::GetCapturedStdout();
     const bool prints = !text.empty(); // the first rank
-    EXPECT_EQ(prints, text.find("strip 0, kernel ") != std::string::npos) << text;
+    EXPECT_EQ(prints, text.find("strip 0 of the output") != std::string::npos) << text;
     expectSuccess(TenonLayerDestroy(&layer_));
   }
   expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, kTwo, &layer_));

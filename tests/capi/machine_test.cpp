@@ -67,10 +67,10 @@ TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
              TenonMachineAddLink(machine_, "l", 1, 1, 1, 0, static_cast<TenonLinkRule>(7)),
              {"rule is 7"});
   expectCode(TENON_ERR_ARG, TenonMachineGetLevel(machine_, 2, nullptr, nullptr),
-             {"no level 2; the machine has 2"});
+             {"level 2 is out of range; the machine has 2"});
   expectCode(TENON_ERR_ARG,
              TenonMachineGetLink(machine_, 0, nullptr, nullptr, nullptr, nullptr, nullptr),
-             {"no link 0; the machine has 0"});
+             {"link 0 is out of range; the machine has 0"});
   expectCode(TENON_ERR_NULL, TenonMachineGetRanks(machine_, nullptr), {"ranks is NULL"});
   TenonMachine none = nullptr;
   const char* name = "node";
@@ -115,7 +115,7 @@ TEST_F(MachineCApi, FitsTheJobOrAllRanksFail) {
   expectSuccess(TenonOptionsSet("-tenon_machine_file", "a100x16"));
   TenonMachine found = nullptr;
   expectCommonCode(TENON_ERR_ARG, TenonMachineCreateFromComm(MPI_COMM_WORLD, &found),
-                   {"machine 'a100x16' has 16 devices for each unit of 'node'"});
+                   {"machine 'a100x16' has 16 devices per node"});
   EXPECT_EQ(nullptr, found);
   expectSuccess(TenonOptionsSet("-tenon_machine_file", ""));
 }

@@ -178,15 +178,14 @@ TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
   expectSuccess(TenonDTensorView(x_));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
   if (worldRank() == 0) {
-    for (const char* part : {"2 arrays of the caller's along dimension 0", "gather", "192 bytes",
-                             "the caller's, strided"})
+    for (const char* part : {"2 user arrays along dim 0", "copied", "192 B", "user array, strided"})
       EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
   expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArrays(x_, 0, 1, first, nullptr, nullptr, nullptr),
              {"1 arrays", "holds 2"});
   expectCode(TENON_ERR_SHAPE,
              TenonDTensorPlaceArrays(y_, 1, kChannels, first, nullptr, ghosts_, ghosts_),
-             {"margin in dimension 1"});
+             {"halo in dimension 1"});
   expectCode(TENON_ERR_ARG,
              TenonDTensorPlaceArrays(x_, -1, kChannels, first, nullptr, nullptr, nullptr),
              {"dimension -1"});

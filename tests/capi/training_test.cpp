@@ -84,7 +84,8 @@ TEST_F(DatasetCApi, BatchesComeInTheFilesOrder) {
   EXPECT_EQ(height, kHeight);
   EXPECT_EQ(width, kWidth);
   TenonLayout pixels = layout({2, 1, kHeight, kWidth}, "S2"), classes = layout({2}, "B");
-  expectCode(TENON_ERR_STATE, TenonDatasetGetBatchCount(dataset_, &batches), {"before SetUp"});
+  expectCode(TENON_ERR_STATE, TenonDatasetGetBatchCount(dataset_, &batches),
+             {"TenonDatasetSetUp()"});
   expectSuccess(TenonDatasetSetScaling(dataset_, 255, 1));
   expectSuccess(TenonDatasetSetUp(dataset_, pixels, classes));
   expectSuccess(TenonDatasetGetBatchCount(dataset_, &batches));
@@ -120,7 +121,7 @@ TEST_F(DatasetCApi, BrokenFilesAreRefusedByName) {
   if (worldSize() > 1)
     expectRefused(TENON_ERR_FILE, isLast() ? images_ + ".absent" : images_, {".absent"});
   write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 89));
-  expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx", "not a whole IDX file"});
+  expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx", "not a complete IDX file"});
   write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 91));
   expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx"});
   write(images_, {'P', 'K', 3, 4, 1, 2, 3});
@@ -141,7 +142,7 @@ TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {
               good = layout({2, 1, kHeight, kWidth}, "S0"),
               all = layout({7, 1, kHeight, kWidth}, "S0");
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, wide, classes),
-                   {"[batch, 1, 3, 5]", "[2,1,3,6]"});
+                   {"[batch,1,3,5]", "[2,1,3,6]"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonDatasetSetUp(dataset_, sums, classes), {"S, B and R"});
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, good, more), {"[2]", "[3]"});
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, all, many), {"1 to 6", "7"});
@@ -217,7 +218,7 @@ TEST_F(OptimizerCApi, WrongArgumentsSayWhatIsExpected) {
                      {"the type"});
   EXPECT_EQ(optimizer_, nullptr);
   expectSuccess(TenonOptimizerCreate(layer_, "sgd", &optimizer_));
-  expectCode(TENON_ERR_ARG, TenonOptimizerSetLearningRate(optimizer_, 0), {"above 0"});
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetLearningRate(optimizer_, 0), {"> 0"});
   expectCode(TENON_ERR_ARG, TenonOptimizerSetWeightDecay(optimizer_, -1), {"-1"});
   expectCode(TENON_ERR_ARG, TenonOptimizerSGDSetMomentum(optimizer_, 1, TENON_FALSE), {"1"});
   expectCode(TENON_ERR_TYPE, TenonOptimizerAdamSetBetas(optimizer_, 0.5, 0.5), {"sgd", "adam"});

@@ -5,10 +5,36 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
 namespace tenon {
 namespace {
 
 using test::world;
+
+// Files of the process that are open, and mappings of files in /dev/shm that the library made.
+struct Held {
+  std::ptrdiff_t files = 0, mappings = 0;
+  bool operator==(const Held&) const = default;
+};
+
+Held heldNow() {
+  using Folder = std::filesystem::directory_iterator;
+  Held held{.files = std::distance(Folder("/proc/self/fd"), Folder())};
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    held.mappings += line.find("/dev/shm/tenon.") != std::string::npos;
+  return held;
+}
+
+MPI_Comm duplicateOfWorld() {
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  return made;
+}
 
 TEST(Communicator, IsACopyMadeOncePerParent) {
   const CommPtr first = Communicator::of(MPI_COMM_WORLD);
@@ -32,6 +58,56 @@ TEST(Communicator, SurvivesItsParentAndIsNotTakenForAnothers) {
   MPI_Comm_free(&next);
 }
 
+TEST(Communicator, GoesWithItsParentIfNobodyUsesIt) {
+  Communicator::of(MPI_COMM_WORLD);
+  const Held before = heldNow();
+  for (int i = 0; i < 20; ++i) {
+    MPI_Comm parent = duplicateOfWorld();
+    CommPtr copy = Communicator::of(parent);
+    const std::weak_ptr<Communicator> seen = copy;
+    copy.reset();
+    EXPECT_FALSE(seen.expired());
+    MPI_Comm_free(&parent);
+    EXPECT_TRUE(seen.expired());
+  }
+  EXPECT_EQ(heldNow().files, before.files);
+  EXPECT_EQ(heldNow().mappings, before.mappings);
+}
+
+TEST(Communicator, GoesWithItsLastUserAfterItsParent) {
+  const Held before = heldNow();
+  MPI_Comm parent = duplicateOfWorld();
+  CommPtr copy = Communicator::of(parent);
+  {
+    const Buffer array(1000, "test", copy->arena());
+    MPI_Comm_free(&parent);
+    MPI_Barrier(copy->mpi());
+    EXPECT_NE(heldNow() == before, copy->arena() != nullptr);
+  }
+  copy.reset();
+  EXPECT_EQ(heldNow().files, before.files);
+  EXPECT_EQ(heldNow().mappings, before.mappings);
+}
+
+TEST(Communicator, KeepsOneFileOpenHoweverManyRanksShareIt) {
+  const Held before = heldNow();
+  MPI_Comm parent = duplicateOfWorld();
+  const bool shares = Communicator::of(parent)->arena() != nullptr;
+  EXPECT_EQ(heldNow().files, before.files + (shares ? 1 : 0));
+  EXPECT_EQ(heldNow().mappings, before.mappings + (shares ? world()->size() : 0));
+  MPI_Comm_free(&parent);
+}
+
+TEST(Communicator, IsRefusedInAThreadThatMayNotCallMpi) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level >= MPI_THREAD_SERIALIZED)
+    GTEST_SKIP() << "all threads may call MPI";
+  std::thread([] {
+    expectError(TENON_ERR_STATE, {"MPI_THREAD_MULTIPLE"}, [] { Communicator::of(MPI_COMM_WORLD); });
+  }).join();
+}
+
 TEST(Communicator, ADuplicateOfTheParentIsAnotherParent) {
   MPI_Comm twin = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &twin);
@@ -45,13 +121,34 @@ TEST(Communicator, RefusesNull) {
 
 TEST(Communicator, SplitsOncePerName) {
   const int color = world()->rank() % 2;
-  const MPI_Comm half = world()->split({-7}, color, -world()->rank());
-  EXPECT_EQ(half, world()->split({-7}, color, -world()->rank()));
+  const SubCommPtr part = world()->split({-7}, color, -world()->rank());
+  EXPECT_EQ(part, world()->split({-7}, color, -world()->rank()));
+  const MPI_Comm half = part->mpi();
   int rank = -1, size = 0;
   MPI_Comm_rank(half, &rank);
   MPI_Comm_size(half, &size);
   EXPECT_EQ(size, (world()->size() + 1 - color) / 2);
   EXPECT_EQ(rank, size - 1 - world()->rank() / 2); // ordered by the key, which falls
+}
+
+// MPI libraries offer a few thousand communicators at most, and one takes tens of KiB.
+TEST(Communicator, KeepsTheSplitsAndGraphsMadeLastAndThoseInUse) {
+  const int most = static_cast<int>(SubCommunicatorCache<int>::kMost);
+  const CommPtr& comm = world();
+  const SubCommPtr used = comm->split({-8, 0}, 0, comm->rank());
+  const std::weak_ptr<const SubCommunicator> unused = comm->split({-8, 1}, 0, comm->rank()),
+                                             graph = comm->graph("test 0", {}, {});
+  EXPECT_FALSE(unused.expired());
+  for (int i = 0; i < most; ++i) {
+    comm->split({-9, i}, 0, comm->rank());
+    comm->graph("test of " + std::to_string(i), {}, {});
+  }
+  EXPECT_TRUE(unused.expired());
+  EXPECT_TRUE(graph.expired());
+  int sum = 1;
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, used->mpi());
+  EXPECT_EQ(sum, comm->size());
+  EXPECT_EQ(comm->split({-9, 0}, 0, 0), comm->split({-9, 0}, 0, 0));
 }
 
 TEST(Communicator, TagsStayWithinTheStandardsBound) {

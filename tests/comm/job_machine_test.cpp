@@ -69,7 +69,7 @@ TEST(JobMachine, OfThisJobHasAllRanks) {
 TEST(JobMachine, OfAFileIsResized) {
   EXPECT_EQ(6, machineForRanks(TENON_TEST_MACHINES "/a100x16.json", 96).levels()[0].size);
   EXPECT_EQ(32, machineForRanks(TENON_TEST_MACHINES "/cpu2s.json", 32).devices());
-  expectError(TENON_ERR_ARG, {"'a100x16'", "16 devices for each unit of 'node'", "24 ranks"},
+  expectError(TENON_ERR_ARG, {"'a100x16'", "16 devices per node", "24 ranks"},
               [] { machineForRanks(TENON_TEST_MACHINES "/a100x16.json", 24); });
   expectError(TENON_ERR_ARG, {"'cpu2s' has 32 devices", "no level 'node'", "16 ranks"},
               [] { machineForRanks(TENON_TEST_MACHINES "/cpu2s.json", 16); });

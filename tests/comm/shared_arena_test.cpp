@@ -8,10 +8,32 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 namespace tenon {
 namespace {
+
+// A limit of the process, lowered for a while.
+class Limited {
+public:
+  Limited(__rlimit_resource_t resource, Index most) : resource_(resource) {
+    getrlimit(resource_, &before_);
+    struct rlimit lower = before_;
+    lower.rlim_cur = static_cast<rlim_t>(most);
+    EXPECT_EQ(setrlimit(resource_, &lower), 0);
+  }
+  Limited(const Limited&) = delete;
+  Limited& operator=(const Limited&) = delete;
+  ~Limited() { setrlimit(resource_, &before_); }
+
+private:
+  __rlimit_resource_t resource_;
+  struct rlimit before_ {};
+};
 
 using test::communicatorWithArena;
 using test::world;
@@ -99,6 +121,53 @@ TEST(Segment, WithoutSpaceSaysSoInsteadOfFailingLater) {
 TEST(Segment, NamesTheFileThatCannotBeMade) {
   expectError(TENON_ERR_MEMORY, {"/dev/shm/no/such"},
               [] { SharedSegment::create("no/such", 4096); });
+}
+
+// The system would end the process by a signal.
+TEST(Segment, IsNotLargerThanTheProcesssFilesMayBe) {
+  const std::string name = fmt::format("tenon.test.{}", getpid());
+  {
+    const Limited files(RLIMIT_FSIZE, kMiB);
+    expectError(TENON_ERR_MEMORY, {"cannot size", "too large"},
+                [&] { SharedSegment::create(name, 2 * kMiB); });
+  }
+  SharedSegment segment = SharedSegment::create(name, 2 * kMiB);
+  SharedSegment::unlink(name);
+  const Limited files(RLIMIT_FSIZE, 4096); // too late: the file has its size
+  EXPECT_TRUE(segment.commit(kMiB, kMiB));
+  segment.data()[2 * kMiB - 1] = std::byte{1};
+}
+
+TEST(Segment, LeavesTheProgramSomeFilesToOpen) {
+  const std::string name = fmt::format("tenon.test.{}", getpid());
+  const int next = open("/dev/null", O_RDONLY);
+  close(next);
+  const Limited files(RLIMIT_NOFILE, next + 3);
+  expectError(TENON_ERR_MEMORY, {"Too many open files"},
+              [&] { SharedSegment::create(name, kMiB); });
+  SharedSegment::unlink(name);
+  const int programs = open("/dev/null", O_RDONLY);
+  EXPECT_EQ(programs, next);
+  close(programs);
+}
+
+TEST_F(Arena, IsAsSmallAsTheProcesssFilesMustBeAndSaysSo) {
+  EXPECT_EQ(comm->whySmallArena(), "");
+  const Limited files(RLIMIT_FSIZE, 2 * kMiB + 1);
+  const CommPtr small = communicatorWithArena(4);
+  ASSERT_TRUE(small->arena()) << small->whyNoArena();
+  EXPECT_NE(small->whySmallArena().find("2097153 bytes at most (ulimit -f)"), std::string::npos);
+  const Buffer large(2 * kMiB, "large", small->arena()), more(kMiB, "more", small->arena());
+  EXPECT_TRUE(small->arena()->contains(large.data<std::byte>()));
+  EXPECT_FALSE(small->arena()->contains(more.data<std::byte>()));
+}
+
+TEST_F(Arena, IsNotMadeWhereFilesMustBeTiny) {
+  const Limited files(RLIMIT_FSIZE, 5000);
+  const CommPtr none = communicatorWithArena(4);
+  EXPECT_FALSE(none->arena());
+  EXPECT_NE(none->whyNoArena().find("5000 bytes at most (ulimit -f)"), std::string::npos);
+  Buffer(100, "test", none->arena()).setZero();
 }
 
 TEST(Transports, SharedWithoutAnArenaIsAnErrorWithTheReason) {

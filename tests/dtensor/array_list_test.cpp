@@ -112,8 +112,8 @@ TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
   expectError(TENON_ERR_STATE, {"no list of arrays", "PlaceArrays"}, [&] { x.gatherArrays(); });
   expectError(TENON_ERR_STATE, {"no list of arrays"}, [&] { x.scatterArrays(); });
   expectError(TENON_ERR_ARG, {"dimension 3", "0 to 2"}, [&] { place(3, 1); });
-  expectError(TENON_ERR_SHAPE, {"margin in dimension 1"}, [&] { place(1, 1); });
-  expectError(TENON_ERR_SHAPE, {"margin of 1 and 2", "ghosts are 0 and 2"}, [&] { place(0, 0); });
+  expectError(TENON_ERR_SHAPE, {"halo in dimension 1"}, [&] { place(1, 1); });
+  expectError(TENON_ERR_SHAPE, {"1 + 2 halo cells", "0 + 2 ghost cells"}, [&] { place(0, 0); });
   first[1] = nullptr;
   expectError(TENON_ERR_NULL, {"array 1 is NULL"}, [&] { place(0, 1); });
   first.pop_back();
@@ -137,8 +137,8 @@ TEST(ArrayList, IsLeftByAnotherPlaceAndByReset) {
   arrays.placeIn(x, false);
   EXPECT_EQ(*x.data<double>(), -1);
   x.lendForReading();
-  expectError(TENON_ERR_STATE, {"lent for reading"}, [&] { x.gatherArrays(); });
-  expectError(TENON_ERR_STATE, {"lent for reading"}, [&] { arrays.placeIn(x, false); });
+  expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { x.gatherArrays(); });
+  expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { arrays.placeIn(x, false); });
   x.endReading(x.data<double>());
 }
 

@@ -68,10 +68,10 @@ TEST(LayoutDraft, SaysWhatIsMissing) {
 
 TEST(LayoutDraft, RefusesWhatCannotBe) {
   LayoutDraft made = draft({2}, {4, 4}, "S0");
-  expectError(TENON_ERR_ARG, {"no dimension 2", "0 to 1"}, [&] { made.setCuts(2, {0, 4}); });
-  expectError(TENON_ERR_ARG, {"no dimension -1"}, [&] { made.setSplitOrder(-1, {0}); });
-  expectError(TENON_ERR_ARG, {"no margin"}, [&] { made.setMarginAddends(0, true); });
-  expectError(TENON_ERR_LAYOUT, {"negative extent -3"}, [&] { made.setShape({4, -3}); });
+  expectError(TENON_ERR_ARG, {"dimension 2", "0 to 1"}, [&] { made.setCuts(2, {0, 4}); });
+  expectError(TENON_ERR_ARG, {"dimension -1"}, [&] { made.setSplitOrder(-1, {0}); });
+  expectError(TENON_ERR_ARG, {"no halo"}, [&] { made.setMarginAddends(0, true); });
+  expectError(TENON_ERR_LAYOUT, {"extent -3"}, [&] { made.setShape({4, -3}); });
   expectError(TENON_ERR_LAYOUT, {"1 to 8", "9"}, [&] { made.setShape(Shape(9, 1)); });
   made.setCuts(0, {0, 4}); // one part, but the mesh makes two
   expectError(TENON_ERR_LAYOUT, {}, [&] { made.build(); });

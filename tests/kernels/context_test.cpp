@@ -5,9 +5,16 @@
 
 #include "kernels/convolution.hpp"
 #include "kernels/draw.hpp"
+#include "kernels/onednn.hpp"
 #include "kernels/pooling.hpp"
 
 namespace tenon::test {
+
+// What the library's own default keeps grows by some 40 MiB in a program that draws shapes.
+TEST(KernelContext, OneDnnKeepsFewPrimitivesThatNobodyUses) {
+  onednn::engine();
+  EXPECT_LE(dnnl::get_primitive_cache_capacity(), 128);
+}
 
 TEST(KernelContext, GrowsToTheLargestPlanAndIsCounted) {
   const Index before = bytesAlive();

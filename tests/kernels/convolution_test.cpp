@@ -303,7 +303,7 @@ TYPED_TEST(ConvolutionKernel, SaysWhoComputes) {
 TEST(ConvolutionKernel, RefusesBadShapes) {
   ConvolutionShape shape{-1, 1, 1, {}};
   expectError(errorOf([&] { makeConvolution<double>(shape, Backend::Auto); }), TENON_ERR_ARG,
-              {"batch -1"});
+              {"batch size -1"});
   shape.batch = 1;
   shape.window.kernel[2] = 0;
   expectError(errorOf([&] { makeConvolution<float>(shape, Backend::Auto); }), TENON_ERR_ARG,

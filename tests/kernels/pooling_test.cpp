@@ -243,7 +243,7 @@ TEST(PoolingKernel, RefusesWindowsThatReadNothing) {
   expectError(errorOf([&] {
                 makePooling<float>({-1, w, PoolingMode::Max}, Backend::Auto);
               }),
-              TENON_ERR_ARG, {"-1 planes"});
+              TENON_ERR_ARG, {"planes is -1"});
 }
 
 TEST(PoolingKernel, RefusesMeansWithoutADivisor) {

@@ -79,7 +79,7 @@ TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
 TEST(Update, AdamCountsStepsFromOne) {
   double a = 0;
   expectError(errorOf([&] { adamStep<double>(1, 1, 0, 0, 0, 0, 0, &a, &a, &a, &a); }),
-              TENON_ERR_ARG, {"step number is 0", "from 1"});
+              TENON_ERR_ARG, {"step number of Adam is 0", ">= 1"});
 }
 
 } // namespace tenon::test

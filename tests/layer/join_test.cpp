@@ -114,7 +114,7 @@ TEST(Join, LiesAsTheFirstInputAndMovesNothingOfEqualOnes) {
   const auto add = makeRef<AddLayer>(world());
   add->setUp({split, split, split});
   EXPECT_EQ(add->outputLayout(), split);
-  EXPECT_EQ(add->describe().find("converted"), std::string::npos) << add->describe();
+  EXPECT_EQ(add->describe().find("used as"), std::string::npos) << add->describe();
   add->setUp({other, split});
   EXPECT_EQ(add->outputLayout(), other);
 }

@@ -24,7 +24,7 @@ Ref<ConvolutionLayer> convolution(const Windows& windows, Overlap overlap) {
 }
 
 bool hasStrips(const Layer& layer) {
-  return layer.describe().find("  strip 0, kernel ") != std::string::npos;
+  return layer.describe().find("  strip 0 of the output") != std::string::npos;
 }
 
 bool contains(const Box& box, const std::vector<Index>& index) {

@@ -241,7 +241,7 @@ TEST(Signatures, SendNothingWhereNoWindowCrossesACut) {
   const auto layer = makeRef<PoolingLayer>(
       world(), PoolingMode::Max, std::vector<Window>(2, Window{.kernel = 2, .stride = 2}));
   layer->setUp(onWorld({2, 3, 4 * world()->size(), 6}, "S2"));
-  EXPECT_EQ(layer->describe().find("converted"), std::string::npos) << layer->describe();
+  EXPECT_EQ(layer->describe().find("used as"), std::string::npos) << layer->describe();
 }
 
 } // namespace

@@ -2,6 +2,10 @@
 // What a view says of conversions and memory, against numbers counted by hand.
 #include "layer_run.hpp"
 
+#include "sys/options.hpp"
+#include "sys/text.hpp"
+#include "sys/view.hpp"
+
 #include <fmt/format.h>
 
 namespace tenon {
@@ -16,8 +20,8 @@ void expectLine(const Layer& layer, const std::string& line) {
 }
 
 std::string memory(Index parameters, Index buffers, Index stack) {
-  return fmt::format("memory of this rank: parameters {} bytes, buffers {}, stack {}\n", parameters,
-                     buffers, stack);
+  return fmt::format("memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
+                     world()->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));
 }
 
 // Each of n ranks sends its two rows of three to the n - 1 others.
@@ -26,8 +30,8 @@ TEST(View, CountsMessagesAndBytesOfAnAllGather) {
   const auto move = makeRef<RepartitionLayer>(world(), onWorld({2 * n, 3}, "B"));
   move->setDataType(TENON_FLOAT64);
   move->setUp(onWorld({2 * n, 3}, "S0"));
-  expectLine(*move, fmt::format("at most {} messages and {} bytes from a rank, {} bytes in all",
-                                n - 1, (n - 1) * 48, n * (n - 1) * 48));
+  expectLine(*move, fmt::format("at most {} messages, {} B per rank; {} B total", n - 1,
+                                (n - 1) * 48, n * (n - 1) * 48));
 }
 
 // The replicated weight [2, 3] and bias [2] of data parallel training are summed over the ranks.
@@ -36,10 +40,10 @@ TEST(View, CountsTheReductionOfGradients) {
   const auto layer = makeRef<AffineLayer>(world(), 3, 2);
   layer->setUp(onWorld({4, 3}, "S0"));
   if (n > 1)
-    expectLine(*layer, fmt::format("gradient to direction in {}: at most {} messages",
-                                   onWorld({2, 3}, "B").describe(), n - 1));
+    expectLine(*layer,
+               fmt::format("weight  [2,3] B   gradient reduction: at most {} messages", n - 1));
   else
-    EXPECT_EQ(layer->describe().find("gradient to direction"), std::string::npos);
+    EXPECT_EQ(layer->describe().find("gradient reduction"), std::string::npos);
 }
 
 // Memory is there once it is used: each rank has two of the outputs.
@@ -59,7 +63,8 @@ TEST(View, CountsTheStackOfConvertedInputs) {
   tanh->setSignature("B");
   tanh->setUp(onWorld({5, 2}, "S0"));
   const std::string text = tanh->describe();
-  const std::string stack = fmt::format("stack {}\n", world()->size() > 1 ? 3 * 10 * 8 : 0);
+  const std::string stack =
+      fmt::format("saved activations {} B\n", world()->size() > 1 ? 3 * 10 * 8 : 0);
   EXPECT_NE(text.find(stack), std::string::npos) << text;
 }
 
@@ -72,19 +77,57 @@ TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
   const auto conv = makeRef<ConvolutionLayer>(world(), 1, 1, std::vector<Window>{window});
   const Layout line = onWorld({1, 1, 16}, "S2"), values = conv->boundaryLayout(line);
   conv->setUp(Layouts{line, values});
-  expectLine(*conv, "padding 1+1 values/reflect)");
-  expectLine(*conv, "boundary values " + values.describe());
+  expectLine(*conv, "kernel 3, stride 1, padding 1, boundary values/reflect");
+  expectLine(*conv, "  boundary values " + values.summary(values.mesh()));
   const auto fixed = makeRef<ConvolutionLayer>(world(), 1, 1, std::vector<Window>{window});
   fixed->setBoundaryConstant(2.5);
   fixed->setUp(line);
   expectLine(*fixed, "boundary constant 2.5");
 }
 
+// A convolution over rows cut among the ranks: every fact on a line of its own, the process grid once.
+TEST(View, HasTheNameFirstAndAFactALine) {
+  const int n = world()->size();
+  const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
+  const auto conv = makeRef<ConvolutionLayer>(world(), 1, 8, std::vector<Window>(2, window));
+  conv->setName("conv1");
+  conv->setDataType(TENON_FLOAT64);
+  conv->setBackend("blas");
+  EXPECT_EQ(conv->describe(),
+            "Layer \"conv1\": convolution 2-D, 1 -> 8 channels, kernel 3x3, stride 1, "
+            "padding 1, float64\n  not set up\n");
+  conv->setUp(onWorld({1, 1, 4 * n, 6}, "S2"));
+  const std::string text = conv->describe();
+  EXPECT_EQ(text.find(fmt::format("\n  process grid {}, signature h, backend blas (", n)),
+            text.find('\n'))
+      << text;
+  EXPECT_EQ(text.find("process grid"), text.rfind("process grid")) << text;
+  expectLine(*conv, fmt::format("\n  output  [1,8,{},6] S2\n", 4 * n));
+  if (n > 2)
+    expectLine(*conv,
+               fmt::format("\n  input   [1,1,{0},6] S2 + halo of 1 in dim 2: at most 2 messages, "
+                           "96 B per rank; {1} B total\n",
+                           4 * n, 2 * (n - 1) * 48));
+  EXPECT_EQ(text.find("glorot"), std::string::npos) << text;
+  for (const std::string& line : split(wrapped(text), '\n'))
+    EXPECT_LE(line.size(), 100U) << line;
+}
+
+TEST(View, ShowsAllSettingsInDetail) {
+  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  layer->setUp(onWorld({4, 3}, "S0"));
+  options().set("-tenon_view_detail", "true");
+  const std::string text = layer->describe();
+  options().set("-tenon_view_detail", "false");
+  EXPECT_NE(text.find("initializer glorot_uniform"), std::string::npos) << text;
+  EXPECT_NE(text.find(onWorld({4, 3}, "S0").describe()), std::string::npos) << text;
+}
+
 TEST(View, ShowsEachSharedLayerOnce) {
   const auto graph = test::residualNet(world());
   graph->setUp(onWorld({2, 3, 6, 5}, "S2"));
   const std::string text = graph->describe();
-  const std::string line = "parameter weight:";
+  const std::string line = "\n  weight ";
   EXPECT_NE(text.find(line), std::string::npos) << text;
   EXPECT_EQ(text.find(line), text.rfind(line)) << text;
 }

@@ -39,7 +39,7 @@ TEST(Sum, NamesTheOperatorThatDoesNotFit) {
   expectError(TENON_ERR_DATATYPE, {"operator 1", "float32"}, [] {
     sum({conversion("S0", "B"), conversion("S0", "B", TENON_FLOAT32)});
   });
-  expectError(TENON_ERR_ARG, {"at least one"}, [] { sum({}); });
+  expectError(TENON_ERR_ARG, {"at least 1"}, [] { sum({}); });
 }
 
 TEST(Scale, MultipliesAlsoIntegers) {
@@ -47,9 +47,9 @@ TEST(Scale, MultipliesAlsoIntegers) {
   const auto once = valueOf(*labels, 3), five = valueOf(*scale(5, labels), 3);
   for (std::size_t i = 0; i < once.size(); ++i)
     EXPECT_EQ(five[i], 5 * once[i]);
-  expectError(TENON_ERR_DATATYPE, {"integers", "0.5"}, [&] { scale(0.5, labels); });
+  expectError(TENON_ERR_DATATYPE, {"integer", "0.5"}, [&] { scale(0.5, labels); });
   const Ends ends(*labels, Sense::Forward, 1);
-  expectError(TENON_ERR_DATATYPE, {"integers", "1.5"},
+  expectError(TENON_ERR_DATATYPE, {"integer", "1.5"},
               [&] { labels->apply(1.5, *ends.x, 0, *ends.y); });
 }
 

@@ -105,12 +105,12 @@ TEST(BoundaryOp, AreRefusedWithoutASideOfTheCallers) {
   const Layout zero = test::withMargin(plain, 1, Boundary::Zero);
   const Layout addends = test::withMargin(plain, 1, Boundary::Values).dual();
   for (const Layout& layout : {plain, zero}) {
-    expectError(TENON_ERR_LAYOUT, {"no side", "boundary mode values"},
+    expectError(TENON_ERR_LAYOUT, {"no side", "boundary mode \"values\""},
                 [&] { boundaryValues(world(), layout, TENON_FLOAT64); });
     expectError(TENON_ERR_LAYOUT, {"no side"},
                 [&] { makeRef<BoundaryConstant>(world(), layout, TENON_FLOAT64); });
   }
-  expectError(TENON_ERR_LAYOUT, {"holds addends", "dual"},
+  expectError(TENON_ERR_LAYOUT, {"holds partial sums", "dual"},
               [&] { makeRef<BoundaryConstant>(world(), addends, TENON_FLOAT64); });
 }
 

@@ -94,18 +94,18 @@ TEST_P(EveryOperator, KeepsItsTensorsBetweenTheHalves) {
   forEach([](LinearOp& op, Sense sense) {
     const Sense other = reversed(sense);
     Ends ends(op, sense, 9), more(op, sense, 11), back(op, other, 13);
-    expectError(TENON_ERR_STATE, {"Begin first"}, [&] { op.end(sense); });
+    expectError(TENON_ERR_STATE, {"Begin() first"}, [&] { op.end(sense); });
     const std::vector<double> expected = applied(op, sense, more);
     op.begin(sense, 1, *ends.x, 0, *ends.y);
     EXPECT_TRUE(op.isBegun());
-    expectError(TENON_ERR_STATE, {"Begin first"}, [&] { op.end(other); });
+    expectError(TENON_ERR_STATE, {"Begin() first"}, [&] { op.end(other); });
     expectError(TENON_ERR_STATE, {"in flight", "End"},
                 [&] { op.begin(sense, 1, *more.x, 0, *more.y); });
     expectError(TENON_ERR_STATE, {"in flight"}, [&] { act(op, other, 1, *back.x, 0, *back.y); });
     expectError(TENON_ERR_STATE, {"in flight"}, [&] { op.bind(sense, *more.x, *more.y); });
     expectError(TENON_ERR_STATE, {"in flight"}, [&] { op.unbind(); });
-    expectError(TENON_ERR_STATE, {"lent for writing"}, [&] { ends.y->checkReadable(); });
-    expectError(TENON_ERR_STATE, {"lent for reading"}, [&] { ends.x->checkWritable(); });
+    expectError(TENON_ERR_STATE, {"in use for writing"}, [&] { ends.y->checkReadable(); });
+    expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { ends.x->checkWritable(); });
     op.end(sense);
     EXPECT_FALSE(op.isBegun());
     ends.x->checkWritable();
@@ -121,7 +121,7 @@ TEST_P(EveryOperator, CompletesWhatIsInFlightWhoeverHasGivenTheArrayBack) {
     const std::vector<double> expected = applied(op, sense, more);
     op.begin(sense, 1, *ends.x, 0, *ends.y);
     ends.y->endWriting(array);
-    expectError(TENON_ERR_STATE, {"not lent for writing"}, [&] { op.end(sense); });
+    expectError(TENON_ERR_STATE, {"not in use for writing"}, [&] { op.end(sense); });
     EXPECT_EQ(cellsOf(*ends.y), expected);
     EXPECT_EQ(applied(op, sense, more), expected);
   });
@@ -167,7 +167,8 @@ TEST_P(EveryOperator, RefusesOneTensorForBoth) {
   forEach([](LinearOp& op, Sense sense) {
     const Ends ends(op, sense, 1);
     if (ends.x->layout() == ends.y->layout() && ends.x->dataType() == ends.y->dataType())
-      expectError(TENON_ERR_ARG, {"two tensors"}, [&] { act(op, sense, 1, *ends.x, 0, *ends.x); });
+      expectError(TENON_ERR_ARG, {"the same tensor"},
+                  [&] { act(op, sense, 1, *ends.x, 0, *ends.x); });
   });
 }
 

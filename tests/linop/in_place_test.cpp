@@ -161,7 +161,7 @@ TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
   array.place(x);
   array.place(y);
   const auto refused = [](auto&& call) {
-    expectError(TENON_ERR_ARG, {"in place", "share memory"}, call);
+    expectError(TENON_ERR_ARG, {"in place", "overlap"}, call);
   };
   refused([&] { halo.apply(1, x, 1, y); });
   refused([&] { halo.apply(2, x, 0, y); });

@@ -173,11 +173,11 @@ TEST_F(MemoryOps, EmptyBoxesChangeNothing) {
 }
 
 TEST_F(MemoryOps, RefuseBoxesOutsideAndOverlapping) {
-  expectError(TENON_ERR_ARG, {"the box", "[2:5,0:3]", "[0:4,0:3]"}, [&] {
+  expectError(TENON_ERR_ARG, {"the box", "[2,5)x[0,3)", "[0,4)x[0,3)"}, [&] {
     clear({{2, 5}, {0, 3}});
   });
   expectError(TENON_ERR_ARG, {"1 dimensions", "2"}, [&] { clear({{0, 1}}); });
-  expectError(TENON_ERR_ARG, {"the target", "[3:5,0:1]"}, [&] {
+  expectError(TENON_ERR_ARG, {"the target", "[3,5)x[0,1)"}, [&] {
     MemoryOp::copy(world(), memory(), {{0, 2}, {0, 1}}, {3, 0}, type);
   });
   expectError(TENON_ERR_ARG, {"overlap"}, [&] {

@@ -46,30 +46,30 @@ TEST(Primitive, DividesThePartsThatAreThere) {
 TEST(Primitive, EntersADimensionAsItsMinorAxis) {
   const Layout range = primitiveRange(Primitive::Slice, on("B,S0"), 0, 0);
   EXPECT_EQ(range.splitAxes(0), (std::vector<int>{1, 0}));
-  expectError(TENON_ERR_LAYOUT, {"all-gather", "axis 0 divides it further"},
+  expectError(TENON_ERR_LAYOUT, {"all-gather", "axis 0 splits it further"},
               [&] { primitiveRange(Primitive::AllGather, range, 1); });
 }
 
 TEST(Primitive, NamesTheWrongProperty) {
-  expectError(TENON_ERR_LAYOUT, {"broadcast takes R", "axis 0", "is S0"},
+  expectError(TENON_ERR_LAYOUT, {"broadcast needs property R", "axis 0", "has S0"},
               [] { primitiveRange(Primitive::Broadcast, on("S0,R"), 0); });
-  expectError(TENON_ERR_LAYOUT, {"sum-reduce takes P", "is B"},
+  expectError(TENON_ERR_LAYOUT, {"sum-reduce needs property P", "has B"},
               [] { primitiveRange(Primitive::SumReduce, on("S0,B"), 1); });
-  expectError(TENON_ERR_LAYOUT, {"slice takes B", "is P"},
+  expectError(TENON_ERR_LAYOUT, {"slice needs property B", "has P"},
               [] { primitiveRange(Primitive::Slice, on("P,B"), 0, 1); });
 }
 
 TEST(Primitive, NamesTheWrongAxisOrDimension) {
-  expectError(TENON_ERR_ARG, {"axis 2", "0 to 1"},
+  expectError(TENON_ERR_ARG, {"is 2", "0 to 1"},
               [] { primitiveRange(Primitive::Gather, on("S0,R"), 2); });
   expectError(TENON_ERR_ARG, {"scatter", "S5", "0 to 1"},
               [] { primitiveRange(Primitive::Scatter, on("S0,R"), 1, 5); });
-  expectError(TENON_ERR_ARG, {"all-to-all from S0 to S0", "does not split"},
+  expectError(TENON_ERR_ARG, {"all-to-all cannot go from S0 to S0", "does not split"},
               [] { primitiveRange(Primitive::AllToAll, on("S0,R"), 0, 0); });
 }
 
 TEST(Primitive, TakesNoMargins) {
-  expectError(TENON_ERR_LAYOUT, {"without margins"}, [] {
+  expectError(TENON_ERR_LAYOUT, {"without halos"}, [] {
     primitiveRange(Primitive::AllGather, test::withMargin(on("S0,B"), 1, Boundary::Zero), 0);
   });
 }
@@ -79,7 +79,7 @@ TEST(SendReceive, GoesFromOneProcessToAnother) {
   const Layout there = sendReceiveRange(here, 3, 4);
   EXPECT_EQ(there.mesh().ranks(), std::vector<int>{3});
   EXPECT_EQ(there.properties(), here.properties());
-  expectError(TENON_ERR_ARG, {"rank 4", "0 to 3"}, [&] { sendReceiveRange(here, 4, 4); });
+  expectError(TENON_ERR_ARG, {"is 4", "0 to 3"}, [&] { sendReceiveRange(here, 4, 4); });
   expectError(TENON_ERR_LAYOUT, {"one process"}, [] { sendReceiveRange(on("B,B"), 0, 6); });
 }
 

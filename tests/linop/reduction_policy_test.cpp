@@ -162,7 +162,8 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
 TEST_F(ByOption, AutoNeedsRates) {
   set("auto", "");
   expectTheSameSums(onLine({13}, "P"), onLine({13}, "B"),
-                    world()->size() == 1 ? "in one exchange" : "as mpi, since nothing is known");
+                    world()->size() == 1 ? "one exchange"
+                                         : "as mpi, since the machine is not described");
 }
 
 // With rounds for nothing and bytes dear, two steps of shares beat one exchange of the whole.
@@ -205,7 +206,7 @@ TEST_F(ByOption, AutoSimulatesTheMachine) {
   EXPECT_NE(view.find(taken ? "auto: by a program" : "auto: as mpi"), std::string::npos) << view;
   if (taken)
     expectTheSameSums(onLine({cells}, "P"), onLine({cells}, "B"),
-                      "\n  (1, Parallel(0), AllReduce): ");
+                      "\n    (1, Parallel(0), AllReduce): ");
 }
 
 TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
@@ -216,7 +217,7 @@ TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
   set(both.c_str(), twoLevels().c_str());
   const MeshPtr mesh = Mesh::make({2, ranks / 2});
   const auto on = [&](const char* properties) { return test::layoutOn(mesh, {90}, properties); };
-  expectTheSameSums(on("P,P"), on("B,B"), "\n  (1, Parallel(0), AllReduce): ");
+  expectTheSameSums(on("P,P"), on("B,B"), "\n    (1, Parallel(0), AllReduce): ");
   expectTheSameSums(on("P,S0"), on("B,S0"), "\n  (0, InsideGroup, ReduceScatter): ");
   expectTheSameSums(on("S0,P"), on("S0,B"), "\n  (0, InsideGroup, ReduceScatter): ");
 }
@@ -232,7 +233,7 @@ TEST_F(ByOption, BadProgramsAndLevelsAreRefused) {
   set("(0, InsideGroup, AllReduc)", "");
   expectRefused(TENON_ERR_ARG, {"AllReduc", "at byte 17"});
   set("(0, InsideGroup, ReduceScatter)", "");
-  expectRefused(TENON_ERR_ARG, {"does not end with the whole sum", "is left with"});
+  expectRefused(TENON_ERR_ARG, {"does not leave the whole sum", "is left with"});
   set("(0, InsideGroup, ReduceScatter); (1, InsideGroup, AllReduce)", "");
   expectRefused(TENON_ERR_ARG, {"none of the 2 programs", "is left with", "(1, InsideGroup"});
   set("auto", "2,x");
@@ -243,7 +244,7 @@ TEST_F(ByOption, BadProgramsAndLevelsAreRefused) {
   if (world()->size() % 2 == 0) {
     set("auto", "77");
     useMachine(world()->size() / 2);
-    expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is 77", "two nodes", "pass one"});
+    expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is 77", "two nodes", "set only one"});
   }
   set(kScatterAndGather, "2,x");
   expectRefused(TENON_ERR_ARG, {"-tenon_machine_levels is '2,x'", "byte 2"});

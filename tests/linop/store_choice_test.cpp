@@ -79,7 +79,7 @@ TEST(StoreChoice, DoesAsItIsTold) {
         return Index(1);
       });
   }
-  expectError(TENON_ERR_ARG, {"'past' is no way to store", "auto|cached|streaming"},
+  expectError(TENON_ERR_ARG, {"unknown store 'past'", "auto|cached|streaming"},
               [] { parseStoreWay("past"); });
 }
 

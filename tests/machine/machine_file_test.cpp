@@ -81,20 +81,21 @@ TEST_F(MachineFile, NamesFileKeyAndByteOfAFault) {
   expectRefusedWith("{\"value\": 4, ", "{\"value\": 4.5, ", "levels[0].size.value: is 4.5");
   expectRefusedWith("{\"value\": 4, ", "{", "levels[0].size: has no key 'value'");
   expectRefusedWith("\"value\": 270e9", "\"value\": \"fast\"",
-                    "links[0].bandwidth.value: is the text \"fast\"; expected a number");
-  expectRefusedWith("\"value\": 270e9", "\"value\": -1", "is -1; expected a number above 0");
+                    "links[0].bandwidth.value: is the text \"fast\"; it must be a number");
+  expectRefusedWith("\"value\": 270e9", "\"value\": -1", "is -1; it must be > 0");
   expectRefusedWith("\"unit\": \"B/s\"", "\"unit\": \"Gb/s\"",
                     "links[0].bandwidth.unit: is \"Gb/s\"; expected \"B/s\"");
   expectRefusedWith("\"level\": \"gpu\"", "\"level\": \"cpu\"",
-                    "links[0].level: no level 'cpu' stands before; known are: node, gpu");
+                    "links[0].level: there is no level 'cpu' before this; known are: node, gpu");
   expectRefusedWith("\"touching\"", "\"all\"",
                     "links[0].rules[0].groups: is \"all\"; expected one of touching, filling");
-  expectRefusedWith("\"groups\": \"touching\"", "\"groups\": \"touching\", \"unless\": \"NIC\"",
-                    "links[0].rules[0].unless: no link 'NIC' stands before; known are: none");
+  expectRefusedWith(
+      "\"groups\": \"touching\"", "\"groups\": \"touching\", \"unless\": \"NIC\"",
+      "links[0].rules[0].unless: there is no link 'NIC' before this; known are: none");
   expectRefusedWith("\"groups\": \"touching\"", "\"groups\": \"crossing\"",
-                    "'between' belongs to groups \"crossing\"");
+                    "'between' is required with groups \"crossing\"");
   expectRefusedWith("\"name\": \"NIC\"", "\"name\": \"NVSwitch port\"",
-                    "links[1]: link 1 is called 'NVSwitch port'");
+                    "links[1]: link 1 has the name 'NVSwitch port'");
   expectRefusedWith("\"rules\": [{\"groups\": \"touching\"}]", "\"rules\": []",
                     "link 'NVSwitch port' has no rule");
 }

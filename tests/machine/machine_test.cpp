@@ -53,18 +53,18 @@ TEST(Machine, SaysWhatIsWrong) {
   expect("level 'core' has size 0", refusalOf({{"node", 2}, {"core", 0}}));
   expect("more than 1099511627776 devices",
          refusalOf({{"a", Index{1} << 40}, {"b", Index{1} << 40}}));
-  expect("level 1 is called 'a'", refusalOf({{"a", 2}, {"a", 2}}));
-  expect("level 0 is called ''", refusalOf({{"", 2}}));
-  expect("is of level 3; expected 0 to 2", refusalOf(kLevels, {{"l", 3, 1, 1, 0, {kLeaving}}}));
+  expect("level 1 has the name 'a'", refusalOf({{"a", 2}, {"a", 2}}));
+  expect("level 0 has the name ''", refusalOf({{"", 2}}));
+  expect("has level 3; it must be in 0 to 2", refusalOf(kLevels, {{"l", 3, 1, 1, 0, {kLeaving}}}));
   expect("joins 3 units of level 'core'", refusalOf(kLevels, {{"l", 2, 3, 1, 0, {kLeaving}}}));
   expect("has bandwidth 0", refusalOf(kLevels, {{"l", 2, 1, 0, 0, {kLeaving}}}));
   expect("has latency -1", refusalOf(kLevels, {{"l", 2, 1, 1, -1, {kLeaving}}}));
   expect("has no rule", refusalOf(kLevels, {{"l", 2, 1, 1, 0, {}}}));
-  expect("names no link before it",
+  expect("does not name an earlier link",
          refusalOf(kLevels, {{"l", 2, 1, 1, 0, {{LinkRule::Touching, 0}}}}));
-  expect("rule 'crossing', is of level -1",
+  expect("rule 'crossing', has level -1",
          refusalOf(kLevels, {{"l", 2, 1, 1, 0, {{LinkRule::Crossing}}}}));
-  expect("domains of 8 devices are not smaller than its own of 4",
+  expect("domains of 8 devices are not smaller than the 4 devices of the link",
          refusalOf(kLevels, {{"k", 1, 1, 1, 0, {crossing(0)}}}));
 }
 
@@ -73,14 +73,16 @@ TEST(Machine, DrawsItsLevelsAndLinks) {
       Machine::make("m", {{"node", 2}, {"core", 4}},
                     {{"bus", 1, 2, 2e9, 1e-6, {kTouching}},
                      {"nic", 0, 1, 5e8, 0, {kLeaving, {LinkRule::Crossing, 0, true, 1, 2}}}});
-  EXPECT_EQ("m: 8 devices\n"
-            "  2 x node\n"
-            "    4 x core\n"
-            "  link bus: 2 GB/s each way, 1 us, one for every 2 of core (2 devices), loaded by "
-            "groups touching\n"
-            "  link nic: 0.5 GB/s each way, 0 us, one for each node (4 devices), loaded by groups "
-            "leaving, or crossing between every 2 of core unless by bus with each device\n",
-            machine.draw());
+  EXPECT_EQ(
+      "m: 8 devices\n"
+      "  2 x node\n"
+      "    4 x core\n"
+      "  link bus: 2 GB/s per direction, latency 1 us, one per 2 of core; used by groups with "
+      "a device on it\n"
+      "  link nic: 0.5 GB/s per direction, latency 0 us, one per node; used by groups with "
+      "devices on it and elsewhere, or with devices on it in several domains of 2 core, once "
+      "for each such device, unless they use the bus\n",
+      machine.draw());
 }
 
 // One link of a rule on top of others; gives the shares of that last link.

@@ -115,9 +115,9 @@ TEST_F(ReductionC, RefusesABadSystem) {
   TenonPlacementList made = nullptr;
   const TenonInt system[] = {4, 16}, zero[] = {0}, wrong[] = {8, 2, 3}, right[] = {64};
   expectCode(TENON_ERR_SHAPE, TenonPlacementListCreate(2, system, 3, wrong, &made),
-             {"0 placements", "48", "64"});
+             {"no placement exists", "48", "64"});
   expectCode(TENON_ERR_ARG, TenonPlacementListCreate(2, system, 1, zero, &made), {"size of 0"});
-  expectCode(TENON_ERR_ARG, TenonPlacementListCreate(0, system, 1, right, &made), {"at least one"});
+  expectCode(TENON_ERR_ARG, TenonPlacementListCreate(0, system, 1, right, &made), {"at least 1"});
   expectCode(TENON_ERR_ARG, TenonPlacementListCreate(-1, system, 1, right, &made), {"system"});
   expectCode(TENON_ERR_NULL, TenonPlacementListCreate(2, nullptr, 1, right, &made),
              {"system is NULL"});
@@ -139,7 +139,7 @@ TEST_F(ReductionC, RefusesWhatIsNotInTheList) {
   expectCode(TENON_ERR_ARG, TenonPlacementListGetDevice(list_, 0, outside, some),
              {"coordinate 8 on axis 0"});
   expectCode(TENON_ERR_ARG, TenonPlacementListGetHierarchy(list_, 0, 1, none, &levels, some),
-             {"no axis 3", "0 to 2"});
+             {"axis 3", "0 to 2"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsCreate(list_, 0, 2, twice, 5, &programs_),
              {"twice"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsCreate(list_, 0, 1, twice, 0, &programs_),
@@ -153,18 +153,19 @@ TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   int number = 0, other = 0;
   TenonCollective collective;
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 47, text, 8), {"program 47"});
-  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 0, text, 8), {"room for 8"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 0, text, 8),
+             {"capacity of 8"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetSize(programs_, -1, &number), {"program -1"});
   expectCode(TENON_ERR_ARG,
              TenonReductionProgramsGetStep(programs_, 0, 1, &collective, &number, &other),
-             {"no step 1"});
+             {"step 1 of"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetGroups(programs_, 0, -1, &number),
-             {"no step -1"});
+             {"step -1 of"});
   TenonInt count = 0;
   expectCode(
       TENON_ERR_HANDLE,
       TenonReductionProgramsGetCount(reinterpret_cast<TenonReductionPrograms>(list_), &count),
-      {"PlacementList", "ReductionPrograms"});
+      {"placement list", "ReductionPrograms"});
   expectCode(TENON_ERR_NULL, TenonReductionProgramsGetCount(nullptr, &count), {"programs is NULL"});
   expectCode(TENON_ERR_NULL, TenonPlacementListGetCount(list_, nullptr), {"count is NULL"});
 }

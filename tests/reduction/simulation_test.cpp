@@ -121,8 +121,8 @@ TEST(Simulation, RefusesAnotherSystem) {
   EXPECT_EQ("machine 'a100x16' has levels [4,16], but the placement is on [2,16]; place the job on "
             "the machine's levels",
             message(paperMachine("a100x16", 4), {0}, 1));
-  EXPECT_EQ("bytes is -1; expected 0 or more", message(paperMachine("a100x16", 2), {0}, -1));
-  EXPECT_NE(message(paperMachine("a100x16", 2), {1}, 1).find("no axis 1"), std::string::npos);
+  EXPECT_EQ("bytes is -1; it must be >= 0", message(paperMachine("a100x16", 2), {0}, -1));
+  EXPECT_NE(message(paperMachine("a100x16", 2), {1}, 1).find("axis 1"), std::string::npos);
 }
 
 TEST(Simulation, RanksByTimeThenSize) {

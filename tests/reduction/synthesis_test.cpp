@@ -127,7 +127,7 @@ TEST(Synthesis, AProgramOfAUsersIsChecked) {
       EXPECT_NE(error.text().find(reason), std::string::npos) << error.text();
     }
   };
-  refused("(1, InsideGroup, AllReduce)", 2, "does not end with the whole sum");
+  refused("(1, InsideGroup, AllReduce)", 2, "does not leave the whole sum");
   refused("(0, InsideGroup, AllReduce), (1, InsideGroup, Reduce)", 2, "step 2");
   refused("(0, InsideGroup, AllReduce), (1, InsideGroup, Reduce)", 2, "added twice");
   refused("(2, InsideGroup, AllReduce)", 2, "one device");

@@ -96,7 +96,7 @@ TEST_F(Handlers, PrintShowsRankNameTextAndPlace) {
   setProcessRank(3);
   fail(TENON_ERR_LAYOUT, "x has layout S0; expected B");
   EXPECT_EQ(lines(), 3);
-  EXPECT_TRUE(says("[3] Error TENON_ERR_LAYOUT: layouts do not fit\n")) << printed_;
+  EXPECT_TRUE(says("[3] Error TENON_ERR_LAYOUT: incompatible layouts\n")) << printed_;
   EXPECT_TRUE(says("x has layout S0; expected B\n")) << printed_;
   EXPECT_TRUE(says("in TenonFail (")) << printed_;
 }

@@ -157,11 +157,12 @@ TEST_F(LogTest, VeryDeepScopesCloseInOrder) {
 TEST_F(LogTest, EventsEndInReverseOrder) {
   EXPECT_TRUE(logBegin(outer_));
   EXPECT_TRUE(logBegin(inner_));
-  expectError(TENON_ERR_STATE, {"'Outer'", "'Inner' is innermost", "reverse order"},
+  expectError(TENON_ERR_STATE, {"'Outer'", "innermost open event is 'Inner'", "reverse order"},
               [&] { logEnd(outer_); });
   logEnd(inner_);
   logEnd(outer_);
-  expectError(TENON_ERR_STATE, {"'Outer'", "none is innermost"}, [&] { logEnd(outer_); });
+  expectError(TENON_ERR_STATE, {"'Outer'", "innermost open event is none"},
+              [&] { logEnd(outer_); });
   EXPECT_FALSE(logBegin(-1));
   EXPECT_FALSE(logBegin(1 << 20));
 }

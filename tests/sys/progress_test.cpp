@@ -34,11 +34,11 @@ protected:
 
 TEST_F(ProgressTest, ShowsRateValueAndTimeLeft) {
   EXPECT_EQ(after(0, 100), "");
-  EXPECT_EQ(after(2, 300), "train: 300 of 1000, 100 a second, loss 0.25, 7 s left\n");
-  EXPECT_EQ(after(2, 301), "train: 301 of 1000, 50.25 a second, loss 0.25, 14 s left\n");
+  EXPECT_EQ(after(2, 300), "train: 300 of 1000, 100 per second, loss 0.25, 7 s left\n");
+  EXPECT_EQ(after(2, 301), "train: 301 of 1000, 50.25 per second, loss 0.25, 14 s left\n");
   EXPECT_EQ(progress_.report("solve", 7, 0, "", 0), "");
   seconds += 4;
-  EXPECT_EQ(progress_.report("solve", 8, 0, "", 0), "solve: 8, 0.25 a second\n");
+  EXPECT_EQ(progress_.report("solve", 8, 0, "", 0), "solve: 8, 0.25 per second\n");
 }
 
 TEST_F(ProgressTest, SpeaksAtMostOnceASecondAndAtTheEnd) {
@@ -53,10 +53,10 @@ TEST_F(ProgressTest, WorkThatBeginsAnewForgetsItsRate) {
   after(0, 0);
   after(10, 10);
   EXPECT_EQ(after(10, 0), "");
-  EXPECT_EQ(after(1, 5), "train: 5 of 1000, 5 a second, loss 0.25, 3 min 19 s left\n");
-  EXPECT_EQ(after(9, 10), "train: 10 of 1000, 1 a second, loss 0.25, 16 min 30 s left\n");
+  EXPECT_EQ(after(1, 5), "train: 5 of 1000, 5 per second, loss 0.25, 3 min 19 s left\n");
+  EXPECT_EQ(after(9, 10), "train: 10 of 1000, 1 per second, loss 0.25, 16 min 30 s left\n");
   EXPECT_EQ(after(90, 11, 10011),
-            "train: 11 of 10011, 0.11 a second, loss 0.25, 25 h 15 min left\n");
+            "train: 11 of 10011, 0.11 per second, loss 0.25, 25 h 15 min left\n");
 }
 
 TEST_F(ProgressTest, MistakesAreNamed) {
@@ -79,7 +79,7 @@ TEST_F(ProgressTest, IsPrintedOnRankZeroWhereAskedFor) {
   EXPECT_EQ(text, "");
   setProcessRank(0);
   run();
-  EXPECT_EQ(text, "train: 1 of 3, 1 a second, 2 s left\ntrain: 2 of 3, 1 a second, 1 s left\n");
+  EXPECT_EQ(text, "train: 1 of 3, 1 per second, 2 s left\ntrain: 2 of 3, 1 per second, 1 s left\n");
   options().clear();
   setOutputSink({});
 }

@@ -15,10 +15,10 @@ fail() {
 for ranks in 1 3; do
   said=$("$mpiexec" "$flag" $ranks "$tenon" check -n 20 -seed 7 -only broken 2>&1)
   [[ $? == 1 ]] || fail "the status at $ranks ranks is not 1:" "$said"
-  [[ $said == *"tenon check: configuration 0 fails: broken "*"on ["* ]] || fail "no configuration:" "$said"
+  [[ $said == *"tenon check: FAILED: configuration 0: broken "*"on ["* ]] || fail "no configuration:" "$said"
   [[ $said == *"rank 0: "*adjoint*expected*" got "* ||
      $said == *"rank 0: adjoint identity"* ]] || fail "no difference:" "$said"
-  [[ $(grep -c 'fails:' <<<"$said") == 1 ]] || fail "several ranks speak:" "$said"
+  [[ $(grep -c 'FAILED:' <<<"$said") == 1 ]] || fail "several ranks speak:" "$said"
   repeat=$(sed -n 's/^  repeat: mpiexec -n [0-9]* tenon //p' <<<"$said")
   [[ $repeat == "check -seed 7 -case 0 -only broken" ]] || fail "no command to repeat it:" "$said"
   # The words are the command's own.

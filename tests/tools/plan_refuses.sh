@@ -17,28 +17,28 @@ refused() {
   fi
 }
 
-refused "There are placements, reductions, simulate" plan
+refused "use one of placements, reductions, simulate" plan
 refused "unknown command 'place'" plan place
 refused "did you mean '-system'" plan placements -sistem 4
 refused "unknown argument '4'" plan placements 4
 refused "-system is missing" plan placements -axes 4
-refused "'x' is no integer" plan placements -system 4,x -axes 4
-refused "'' is no integer" plan placements -system 4, -axes 4
+refused "'x' is not an integer" plan placements -system 4,x -axes 4
+refused "'' is not an integer" plan placements -system 4, -axes 4
 refused "does not fit into 64 bits" plan placements -system 99999999999999999999 -axes 4
-refused "sizes begin at 1" plan placements -system 4,0 -axes 4
-refused "sizes begin at 1" plan placements -system 4 -axes -4,-1
+refused "sizes must be >= 1" plan placements -system 4,0 -axes 4
+refused "sizes must be >= 1" plan placements -system 4 -axes -4,-1
 refused "an int can count" plan placements -system 4294967296,4294967296 -axes 4
-refused "0 placements: the axes [8,2,3] make 48" plan placements -system 4,16 -axes 8,2,3
+refused "no placement exists: the axes [8,2,3] make 48" plan placements -system 4,16 -axes 8,2,3
 refused '{"count": 0, "matrices": []}' plan placements -system 2,3 -axes 5 -json
 refused '{"total": 0, "placements": []}' plan reductions -system 2,3 -axes 5 -reduce 0 -json
 refused "-reduce is missing" plan reductions -system 4 -axes 4
-refused "no axis 1" plan reductions -system 4 -axes 4 -reduce 1
-refused "the axis -1" plan reductions -system 4 -axes 4 -reduce -1
-refused "named twice" plan reductions -system 4 -axes 4 -reduce 0,0
-refused "-size 0" plan reductions -system 4 -axes 4 -reduce 0 -size 0
+refused "axis 1" plan reductions -system 4 -axes 4 -reduce 1
+refused "axis -1" plan reductions -system 4 -axes 4 -reduce -1
+refused "listed twice" plan reductions -system 4 -axes 4 -reduce 0,0
+refused "-size is 0" plan reductions -system 4 -axes 4 -reduce 0 -size 0
 refused "expected an integer" plan reductions -system 4 -axes 4 -reduce 0 -size five
 refused "-bytes needs -machine" plan reductions -system 4 -axes 4 -reduce 0 -bytes 8
-refused "-bytes 0: give the bytes" plan reductions -system 4,16 -axes 64 -reduce 0 -machine a100x16
+refused "-bytes is 0" plan reductions -system 4,16 -axes 64 -reduce 0 -machine a100x16
 refused "machine 'a100x16' has levels [4,16], but the placement is on [4,8]" \
   plan reductions -system 4,8 -axes 32 -reduce 0 -machine a100x16 -bytes 8
 refused "-machine is missing" plan simulate -axes 64 -reduce 0 -bytes 8
@@ -46,9 +46,9 @@ refused "known are: a100x16, cluster4, cpu2s, v100x8" \
   plan simulate -machine b200 -axes 64 -reduce 0 -bytes 8
 refused "has no level 'node'" plan simulate -machine cpu2s -nodes 2 -axes 64 -reduce 0 -bytes 8
 refused "has size -1" plan simulate -machine a100x16 -nodes -1 -axes 64 -reduce 0 -bytes 8
-refused "-algorithm star" \
+refused "-algorithm is star" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -algorithm star
-refused "0 placements: the axes [63] make 63" \
+refused "no placement exists: the axes [63] make 63" \
   plan simulate -machine a100x16 -axes 63 -reduce 0 -bytes 8
 refused "cannot write file './nowhere/chart.svg': No such file" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -chart ./nowhere/chart.svg

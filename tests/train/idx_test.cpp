@@ -177,11 +177,11 @@ TEST_F(Idx, BoxOutsideTheFile) {
   const IdxFile file(write(wholeFile({5, 4, 3})));
   expectError(TENON_ERR_SHAPE, {"2 dimensions", "has 3"}, [&] { file.readBox({{0, 5}, {0, 4}}); });
   expectError(TENON_ERR_SHAPE, {"2 dimensions"}, [&] { file.readCrop({{0, 4}}); });
-  expectError(TENON_ERR_ARG, {"[0, 5)", "dimension 1", "4"}, [&] {
+  expectError(TENON_ERR_ARG, {"[0,5)", "dimension 1", "4"}, [&] {
     file.readCrop({{0, 5}, {0, 3}});
   });
-  expectError(TENON_ERR_ARG, {"[-1, 5)"}, [&] { file.readBox({{-1, 5}, {0, 4}, {0, 3}}); });
-  expectError(TENON_ERR_ARG, {"[3, 2)"}, [&] { file.readBox({{3, 2}, {0, 4}, {0, 3}}); });
+  expectError(TENON_ERR_ARG, {"[-1,5)"}, [&] { file.readBox({{-1, 5}, {0, 4}, {0, 3}}); });
+  expectError(TENON_ERR_ARG, {"[3,2)"}, [&] { file.readBox({{3, 2}, {0, 4}, {0, 3}}); });
 }
 
 TEST_F(Idx, ShortenedAfterOpening) {

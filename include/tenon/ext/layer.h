@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief For authors of own layers: a shell that calls one's functions, and types registered
- *         under a name.
+ *  @brief User-defined layers: a shell that calls user functions, and types registered under a
+ *         name.
  *
- *  TenonLayerCreateShell() makes an empty layer; the setters here give it functions, parameters and
- *  a context. To make that a type write a function which does so to a given layer, and pass it to
- *  TenonLayerRegister(): TenonLayerCreateType() then makes layers of the type, which stand beside the
- *  library's own in networks, with the same options and checks. Not included by tenon.h.
+ *  TenonLayerCreateShell() creates an empty layer; the setters here give it functions, parameters
+ *  and a context. To make it a type, write a function that does this to a given layer and pass it
+ *  to TenonLayerRegister(). TenonLayerCreateType() then creates layers of the type, which can be
+ *  used in networks like Tenon's own layers, with the same options and checks. tenon.h does not
+ *  include this header.
  *
- *  What the functions get. Input and output of a call are in the layouts that the layer was set up
- *  for, after the conversion to the chosen signature, and lie contiguously (TenonDTensorGetArray()).
- *  The handles are lent for the call and are not destroyed. All ranks of the layer call the
- *  functions together, ranks with empty boxes too. A parameter is used in full on every rank. In
- *  the adjoint a rank adds to it what its own part of dy gives; nobody has to sum over ranks,
- *  whatever the layout: where x is S each rank adds for its part, and where y is B the cotangents
- *  of the copies are addends.
+ *  Arguments of the functions. Input and output have the layouts for which the layer was set up,
+ *  after the conversion to the chosen signature, and are contiguous (TenonDTensorGetArray()). The
+ *  handles are valid during the call and must not be destroyed. All ranks of the layer call the
+ *  functions together, including ranks with empty boxes. Each rank has every parameter in full.
  *
- *  All setters return TENON_ERR_TYPE if the layer is no shell, and TENON_ERR_STATE after SetUp. They
- *  are not collective, but must be called alike on all ranks.
+ *  Gradients. In the adjoint each rank adds to the gradient of a parameter the contribution of its
+ *  own local block of dy. No sum over ranks is needed in any layout: where x is sharded, each rank
+ *  contributes its block, and where y is replicated, the cotangents of the copies are partial sums.
+ *
+ *  Common errors. All setters return TENON_ERR_TYPE if the layer is not a shell, and
+ *  TENON_ERR_STATE after TenonLayerSetUp(). They are local and must be called on all ranks with the
+ *  same arguments.
  */
 #ifndef TENON_EXT_LAYER_H
 #define TENON_EXT_LAYER_H
@@ -25,133 +28,187 @@
 #include <tenon/layer.h>
 #include <tenon/layer_create.h>
 
-/** @brief The layout of the output for one of the input.
- *
+/** @brief User function that returns the layout of the output for a layout of the input.
  *  @param[in]  layer    shell
- *  @param[in]  input    lent
- *  @param[out] output   a new handle, which the library gives back
- *  @param[in]  context  of TenonLayerShellSetContext()
- *  @return TENON_SUCCESS, or an error, with which SetUp fails on all ranks
+ *  @param[in]  input    layout of the input; must not be destroyed
+ *  @param[out] output   new handle, which Tenon destroys
+ *  @param[in]  context  context of TenonLayerShellSetContext(). May be NULL, in which case none was
+ *                       set.
+ *  @return TENON_SUCCESS, or an error with which TenonLayerSetUp() fails on all ranks
  */
 typedef TenonErrorCode (*TenonLayerShellSetUp)(TenonLayer layer, TenonLayout input,
                                                TenonLayout* output, void* context);
-/** @brief y <- f(x). */
+/** @brief User function that evaluates y <- f(x). */
 typedef TenonErrorCode (*TenonLayerShellApply)(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                                void* context);
-/** @brief dy <- J dx + the derivative in the parameters' tangents, at the point x, y.
+/** @brief User function that evaluates the tangent at (x, y).
  *
- *  x and y are NULL unless TenonLayerShellSetKept() keeps them; dx is NULL for zero. */
+ *  Computes dy <- J dx plus the derivative in the direction of the parameters' tangents, see
+ *  TenonLayerShellGetTangent(). x and y are NULL unless TenonLayerShellSetKept() saves them. dx may
+ *  be NULL, in which case it is zero.
+ */
 typedef TenonErrorCode (*TenonLayerShellTangent)(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                                  TenonDTensor dx, TenonDTensor dy, void* context);
-/** @brief dx <- J* dy, and the parameters' gradients are added to, at the point x, y.
+/** @brief User function that evaluates the adjoint at (x, y).
  *
- *  x and y are NULL unless TenonLayerShellSetKept() keeps them; dx is NULL if it is not wanted. dy
- *  and dx lie in the duals of the layouts of y and x. */
+ *  Computes dx <- J* dy and adds to the gradients of the parameters, see
+ *  TenonLayerShellGetGradient(). dy and dx have the dual layouts of y and x. x and y are NULL
+ *  unless TenonLayerShellSetKept() saves them. dx may be NULL, in which case it is not needed.
+ */
 typedef TenonErrorCode (*TenonLayerShellAdjoint)(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                                  TenonDTensor dy, TenonDTensor dx, void* context);
-/** @brief Frees the context when the layer is gone. */
+/** @brief User function that frees the context when the layer is destroyed. */
 typedef void (*TenonLayerShellDestroyer)(void* context);
 
-/** @brief The functions of a shell. */
+/** @brief User functions of a shell. */
 typedef struct TenonLayerShellFunctions {
-  TenonLayerShellSetUp setUp;          /**< NULL: the output lies as the input does */
-  TenonLayerShellApply apply;          /**< needed */
-  TenonLayerShellTangent applyTangent; /**< NULL: ApplyTangent is TENON_ERR_SUPPORT */
-  TenonLayerShellAdjoint applyAdjoint; /**< NULL: ApplyAdjoint is TENON_ERR_SUPPORT */
+  TenonLayerShellSetUp setUp;          /**< may be NULL: the output then has the input's layout */
+  TenonLayerShellApply apply;          /**< required */
+  TenonLayerShellTangent applyTangent; /**< may be NULL: the tangent is then TENON_ERR_SUPPORT */
+  TenonLayerShellAdjoint applyAdjoint; /**< may be NULL: the adjoint is then TENON_ERR_SUPPORT */
 } TenonLayerShellFunctions;
 
-/** @brief A layer without functions. Collective on comm.
- *  @param[out] layer  to be given back with TenonLayerDestroy() */
+/** @brief Creates a layer without functions. Collective on comm.
+ *  @param[in]  comm   communicator of the input's layout
+ *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
 TENON_EXTERN TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
 
-/** @brief Sets the functions, which are copied. */
+/** @brief Sets the user functions. Local; call on all ranks.
+ *  @param[in] layer      shell
+ *  @param[in] functions  table of functions; copied
+ *  @return TENON_ERR_NULL  functions or functions->apply is NULL */
 TENON_EXTERN TenonErrorCode TenonLayerShellSetFunctions(
     TenonLayer layer, const TenonLayerShellFunctions* functions) TENON_NOEXCEPT;
 
-/** @brief What the functions get as their context. Legal at any time.
+/** @brief Sets the context passed to the user functions. Local; call on all ranks.
+ *
+ *  The call can be made at any time.
+ *
  *  @param[in] layer    shell
- *  @param[in] context  may be NULL
- *  @param[in] destroy  called with the context when the layer is gone or gets another; may be NULL */
+ *  @param[in] context  context. May be NULL, in which case the functions receive NULL.
+ *  @param[in] destroy  function called with the context when the layer is destroyed or gets another
+ *                      context. May be NULL, in which case nothing is called.
+ */
 TENON_EXTERN TenonErrorCode TenonLayerShellSetContext(
     TenonLayer layer, void* context, TenonLayerShellDestroyer destroy) TENON_NOEXCEPT;
 
-/** @brief The context, for setters of one's own type. Legal at any time. */
+/** @brief Returns the context, for setters of a user-defined type. Not collective.
+ *
+ *  The call can be made at any time.
+ *
+ *  @param[in]  layer    shell
+ *  @param[out] context  context
+ */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetContext(TenonLayer layer,
                                                       void** context) TENON_NOEXCEPT;
 
-/** @brief Which properties of the input on a mesh axis the functions can do, the best first.
+/** @brief Sets the input properties that the functions support. Local; call on all ranks.
  *
- *  They are the layer's signature letters: an input that lies otherwise is converted to the first of
- *  them. P is for functions that are linear in the input. By default all splits, B and R.
+ *  These are the index labels of the layer's signature: along each grid axis, an input with another
+ *  property is converted to the first of them. The default is all S, B and R. P is for functions
+ *  that are linear in the input.
  *
  *  @param[in] layer    shell
- *  @param[in] letters  such as "S0,B"
- *  @return also TENON_ERR_LAYOUT for another text
+ *  @param[in] letters  properties separated by commas, the preferred one first, such as "S0,B"
+ *  @return TENON_ERR_LAYOUT  the text is not a list of properties
  */
 TENON_EXTERN TenonErrorCode TenonLayerShellSetLetters(TenonLayer layer,
                                                       const char* letters) TENON_NOEXCEPT;
 
-/** @brief Whether input and output of Apply are kept for tangent and adjoint; by default the input
- *         is. What is kept must not change until the adjoint. */
+/** @brief Sets what is saved for tangent and adjoint. Local; call on all ranks.
+ *  @param[in] layer   shell
+ *  @param[in] input   TENON_TRUE to save the input, the default
+ *  @param[in] output  TENON_TRUE to save the output; TENON_FALSE by default
+ *  @note   Saved tensors must not be modified before TenonLayerApplyAdjoint(). */
 TENON_EXTERN TenonErrorCode TenonLayerShellSetKept(TenonLayer layer, TenonBool input,
                                                    TenonBool output) TENON_NOEXCEPT;
 
-/** @brief Declares a parameter; they are counted from 0 in the order of the calls.
+/** @brief Declares a parameter. Local; call on all ranks.
+ *
+ *  Parameters are numbered from 0 in the order of the calls.
  *
  *  @param[in] layer   shell
- *  @param[in] name    copied; not declared before
- *  @param[in] rank    number of dimensions, at least 1
- *  @param[in] shape   [rank] at least 1
- *  @param[in] fanIn   for the initializer; 0 for a bias, which starts at zero
- *  @param[in] fanOut  likewise
- *  @return also TENON_ERR_ARG if there is one of that name, TENON_ERR_SHAPE for a shape out of range
+ *  @param[in] name    name, different from those declared before; copied
+ *  @param[in] rank    number of dimensions; must be >= 1
+ *  @param[in] shape   [rank] extents; must be >= 1
+ *  @param[in] fanIn   number of inputs per output, for the initializer; 0 for a bias, which starts
+ *                     at zero
+ *  @param[in] fanOut  number of outputs per input, likewise
+ *  @return TENON_ERR_ARG    there is a parameter of this name
+ *  @return TENON_ERR_SHAPE  the number of dimensions or an extent is out of range
  */
 TENON_EXTERN TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const char* name,
                                                         int rank, const TenonInt shape[],
                                                         TenonInt fanIn,
                                                         TenonInt fanOut) TENON_NOEXCEPT;
 
-/** @brief How many bytes each Apply may leave on this rank for its tangent and adjoint. Legal in the
- *         function setUp too, and may differ between ranks.
- *  @return also TENON_ERR_ARG for a negative number */
+/** @brief Sets the size of the memory that an evaluation saves on this rank. Not collective.
+ *
+ *  Each pending evaluation has such a block of memory, see TenonLayerShellGetWorkspace(). The call
+ *  can also be made in the function setUp, and sizes can differ between ranks.
+ *
+ *  @param[in] layer  shell
+ *  @param[in] bytes  size in bytes; must be >= 0
+ *  @return TENON_ERR_ARG  bytes is negative
+ */
 TENON_EXTERN TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer,
                                                         TenonInt bytes) TENON_NOEXCEPT;
 
-/** @name Inside the functions apply, applyTangent and applyAdjoint
- *  Outside them these calls return TENON_ERR_STATE. The tensors are lent for the call. */
+/** @name Access inside the user functions apply, applyTangent and applyAdjoint
+ *
+ *  Outside these functions the calls return TENON_ERR_STATE. The tensors are valid during the
+ *  function and must not be destroyed.
+ */
 /**@{*/
 
-/** @brief The value of a parameter, in full on every rank.
- *  @return TENON_ERR_ARG if there is no such parameter */
+/** @brief Returns the value of a parameter, in full on every rank. Not collective.
+ *  @param[in]  layer      shell
+ *  @param[in]  parameter  index of the parameter, counted from 0
+ *  @param[out] value      tensor with the value
+ *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int parameter,
                                                     TenonDTensor* value) TENON_NOEXCEPT;
 
-/** @brief The direction of a parameter, in full on every rank; NULL if it has none, and outside the
- *         tangent. */
+/** @brief Returns the tangent of a parameter, in full on every rank. Not collective.
+ *  @param[in]  layer      shell
+ *  @param[in]  parameter  index of the parameter, counted from 0
+ *  @param[out] tangent    tensor with the tangent; NULL if there is none, and outside applyTangent
+ *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int parameter,
                                                       TenonDTensor* tangent) TENON_NOEXCEPT;
 
-/** @brief What this rank adds its addend of a parameter's gradient to; NULL outside the adjoint. */
+/** @brief Returns the tensor that collects this rank's gradient contributions. Not collective.
+ *  @param[in]  layer      shell
+ *  @param[in]  parameter  index of the parameter, counted from 0
+ *  @param[out] gradient   tensor to add the contribution to; NULL outside applyAdjoint
+ *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int parameter,
                                                        TenonDTensor* gradient) TENON_NOEXCEPT;
 
-/** @brief The memory of TenonLayerShellSetWorkspace() that belongs to this Apply; NULL in inference
- *         and where there are no bytes. */
+/** @brief Returns the workspace of the current evaluation. Not collective.
+ *  @param[in]  layer      shell
+ *  @param[out] workspace  memory of TenonLayerShellSetWorkspace(); NULL in inference mode and if
+ *                         its size is 0 */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetWorkspace(TenonLayer layer,
                                                         void** workspace) TENON_NOEXCEPT;
 /**@}*/
 
-/** @brief Makes of a shell that TenonLayerCreateType() has created a layer of one's own type: sets its
- *         functions, context and parameters. */
+/** @brief User function that turns a shell into a layer of a registered type.
+ *
+ *  Called by TenonLayerCreateType(); sets functions, context and parameters of the shell.
+ */
 typedef TenonErrorCode (*TenonLayerCreator)(TenonLayer shell);
 
-/** @brief Registers a type of layers. Not collective, but all ranks must do it alike. It stays until
- *         the program ends, and so must the code of its functions.
+/** @brief Registers a layer type. Local; call on all ranks.
  *
- *  @param[in] name    copied
- *  @param[in] create  called on every rank by each TenonLayerCreateType() of that name; its error is
- *                     the error of that call, on all ranks
- *  @return TENON_ERR_ARG if the name is empty or taken; TENON_ERR_NULL without create
+ *  The type stays registered until the program ends, and the code of its functions must stay
+ *  loaded.
+ *
+ *  @param[in] name    type name; copied
+ *  @param[in] create  function called on every rank by TenonLayerCreateType() for this name, which
+ *                     returns its error on all ranks
+ *  @return TENON_ERR_ARG   the name is empty or already registered
+ *  @return TENON_ERR_NULL  name or create is NULL
  */
 TENON_EXTERN TenonErrorCode TenonLayerRegister(const char* name,
                                                TenonLayerCreator create) TENON_NOEXCEPT;
