@@ -57,6 +57,8 @@ typedef enum TenonBoundary TENON_ENUM_INT {
  *  @param[out] layout      new layout, set up; destroy it with TenonLayoutDestroy()
  *  @return TENON_ERR_LAYOUT      shape and properties are out of range or do not match the process
  *                                grid
+ *  @return TENON_ERR_SHAPE       the shape has more than INT64_MAX / 8 elements; also wherever else a
+ *                                layout is made
  *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  *  @see    TenonLayoutCreate(), TenonLayoutCreateFromBoxes()
  */

@@ -246,7 +246,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, i
  *                      extents and must not overlap the first
  *  @param[in]  type    element type
  *  @param[out] op      new operator
- *  @return TENON_ERR_ARG  a box is not inside the local array, or the two boxes overlap
+ *  @return TENON_ERR_ARG    a box, empty or not, is not inside the local array (if that is empty, any
+ *                           empty box will do), or the two boxes overlap
+ *  @return TENON_ERR_SHAPE  the elements or the ends of a box cannot be counted in 64 bits
  */
 /**@{*/
 

@@ -19,21 +19,22 @@ Partition::Partition(CommPtr comm, MeshPtr mesh)
 MPI_Comm Partition::axisComm(int axis) {
   lines_.resize(mesh_->axes());
   if (!lines_[axis])
-    lines_[axis] = tenon::axisComm(*comm_, *mesh_, axis, AxisUse::Callers);
+    lines_[axis] = lineComm(*comm_, *mesh_, {axis}, AxisUse::Callers);
   return lines_[axis]->mpi();
 }
 
-SubCommPtr axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use) {
-  std::vector<int> name = {static_cast<int>(use), axis};
-  name.insert(name.end(), mesh.extents().begin(), mesh.extents().end());
-  name.insert(name.end(), mesh.ranks().begin(), mesh.ranks().end());
+SubCommPtr lineComm(Communicator& comm, const Mesh& mesh, const std::vector<int>& axes,
+                    AxisUse use) {
+  std::vector<int> name = {static_cast<int>(use), static_cast<int>(axes.size())};
+  for (const std::vector<int>& part : {axes, mesh.extents(), mesh.ranks()})
+    name.insert(name.end(), part.begin(), part.end());
   const int here = mesh.position(comm.rank());
   if (here < 0)
     return comm.split(name, MPI_UNDEFINED, 0);
   std::vector<int> line = mesh.coordinates(here);
-  const int coordinate = line[axis];
-  line[axis] = 0;
-  return comm.split(name, mesh.positionAt(line), coordinate);
+  for (int axis : axes)
+    line[axis] = 0;
+  return comm.split(name, mesh.positionAt(line), mesh.coordinateOn(here, axes));
 }
 
 } // namespace tenon

@@ -31,8 +31,9 @@ private:
 // The library's own collectives must not meet those of a caller on one communicator.
 enum class AxisUse { Callers, Library };
 
-// The ranks that differ from this one along `axis` alone, by coordinate; MPI_COMM_NULL outside the
-// mesh. Collective over comm where it keeps none for the mesh, axis and use.
-SubCommPtr axisComm(Communicator& comm, const Mesh& mesh, int axis, AxisUse use);
+// The ranks that differ from this one along these axes alone, by coordinates, the first axis slowest;
+// MPI_COMM_NULL outside the mesh. Collective over comm where it keeps none for the mesh, axes and use.
+SubCommPtr lineComm(Communicator& comm, const Mesh& mesh, const std::vector<int>& axes,
+                    AxisUse use);
 
 } // namespace tenon

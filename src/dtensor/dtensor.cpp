@@ -18,12 +18,25 @@ Strides ownStrides(const Shape& extent) {
   return strides;
 }
 
+constexpr Index kWidestCell = 8;
+constexpr const char* kSpan = "the span of an array by its strides";
+
 void checkLength(const char* what, std::size_t given, int rank) {
   if (static_cast<int>(given) != rank)
     throw Error(
         TENON_ERR_ARG,
         fmt::format("{} {} were given, but the tensor has {} dimensions; pass one per dimension",
                     given, what, rank));
+}
+
+// Whether every cell's distance from the first one can be counted in bytes.
+void checkSpan(const std::vector<Index>& strides, const Shape& extent) {
+  Index cells = 0;
+  for (std::size_t d = 0; d < extent.size(); ++d) {
+    const Index reach = checkedProduct(strides[d], std::max<Index>(extent[d] - 1, 0), kSpan);
+    cells = checkedSum(cells, reach < 0 ? checkedDifference(0, reach, kSpan) : reach, kSpan);
+  }
+  checkedProduct(cells, kWidestCell, kSpan);
 }
 
 } // namespace
@@ -42,6 +55,8 @@ Index DTensor::cellsBeforeOwned(const std::vector<Index>& strides,
   checkLength("strides", strides.size(), rank());
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
+  if (localCells_ > 0)
+    checkSpan(strides, extent_);
   Index offset = 0;
   const Box owned = layout_.ownedBox(position_);
   for (int d = 0; d < rank() && localCells_ > 0; ++d) {

@@ -2,9 +2,10 @@
 // Half-open intervals and boxes of global indices.
 #pragma once
 
-#include "sys/types.hpp"
+#include "sys/checked.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace tenon {
@@ -12,6 +13,8 @@ namespace tenon {
 using Shape = std::vector<Index>;
 
 constexpr int kMaxRank = 8;
+// Cells of the widest type whose bytes can be counted. No layout has more, nor boxes with more.
+inline constexpr Index kMostCells = std::numeric_limits<Index>::max() / 8;
 
 struct Interval {
   Index begin = 0;
@@ -29,25 +32,32 @@ inline Interval intersect(Interval a, Interval b) {
 
 using Box = std::vector<Interval>;
 
-inline Index cells(const Box& box) {
-  Index n = 1;
-  for (const Interval& side : box)
-    n *= side.size();
-  return n;
-}
-
-inline Index cells(const Shape& shape) {
-  Index n = 1;
-  for (Index extent : shape)
-    n *= extent;
-  return n;
-}
-
 inline Shape extents(const Box& box) {
   Shape shape;
   for (const Interval& side : box)
     shape.push_back(side.size());
   return shape;
+}
+
+// Throws TENON_ERR_SHAPE if they cannot be counted.
+inline Index cells(const Shape& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end())
+    return 0;
+  Index n = 1;
+  for (Index extent : shape)
+    n = checkedProduct(n, extent, "the number of cells");
+  return n;
+}
+
+inline Index cells(const Box& box) {
+  Index n = 1;
+  for (const Interval& side : box)
+    if (side.empty())
+      return 0;
+  for (const Interval& side : box)
+    n = checkedProduct(n, checkedDifference(side.end, side.begin, "the width of a box"),
+                       "the number of cells");
+  return n;
 }
 
 // Row-major strides, last dimension fastest.

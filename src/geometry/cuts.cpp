@@ -20,8 +20,10 @@ std::vector<Index> nestedCuts(Index extent, const std::vector<int>& parts) {
   for (int n : parts) {
     std::vector<Index> finer = {0};
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i)
-      for (int j = 1; j <= n; ++j)
-        finer.push_back(cuts[i] + balancedCuts(cuts[i + 1] - cuts[i], n)[j]);
+      for (int j = 1; j <= n; ++j) {
+        const Index extent = cuts[i + 1] - cuts[i];
+        finer.push_back(cuts[i] + extent / n * j + std::min<Index>(j, extent % n));
+      }
     cuts = std::move(finer);
   }
   return cuts;

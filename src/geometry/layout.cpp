@@ -19,6 +19,19 @@ std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   return axes;
 }
 
+// What fits 64 bits as a number of bytes; extents of 0 count as 1, since parts have the others.
+void checkCount(const Shape& extents, const char* what) {
+  Index product = 1;
+  for (Index extent : extents) {
+    if (extent > kMostCells / product)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} [{}] has more cells than the {} whose bytes a 64-bit integer counts",
+                      what, fmt::join(extents, ","), kMostCells));
+    product *= std::max<Index>(extent, 1);
+  }
+}
+
 void checkShapeAndProperties(const LayoutSpec& spec) {
   const int rank = static_cast<int>(spec.shape.size());
   if (rank < 1 || rank > kMaxRank)
@@ -30,6 +43,7 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
       throw Error(TENON_ERR_LAYOUT,
                   fmt::format("dimension {} of the shape has extent {}; it must be >= 0", d,
                               spec.shape[d]));
+  checkCount(spec.shape, "a tensor of shape");
   if (!spec.mesh)
     throw Error(TENON_ERR_LAYOUT,
                 "the layout has no process grid; set one with TenonLayoutSetPartition()");
@@ -87,7 +101,24 @@ void completeMargin(LayoutSpec& spec, int dim) {
       box.end = std::min(box.end, extent);
     if (box.empty())
       box = {0, 0};
+    if (box.begin < -kMostCells || box.end > kMostCells)
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the margin of dimension {} has the box {}:{}; expected one between "
+                              "{} and {}",
+                              dim, box.begin, box.end, -kMostCells, kMostCells));
   }
+}
+
+// The widest box of each dimension's parts.
+Shape widestBoxes(const LayoutSpec& spec) {
+  Shape widest(spec.shape.size(), 0);
+  for (std::size_t d = 0; d < widest.size(); ++d) {
+    for (std::size_t part = 0; !spec.margins[d] && part + 1 < spec.cuts[d].size(); ++part)
+      widest[d] = std::max(widest[d], spec.cuts[d][part + 1] - spec.cuts[d][part]);
+    for (std::size_t part = 0; spec.margins[d] && part + 1 < spec.cuts[d].size(); ++part)
+      widest[d] = std::max(widest[d], spec.margins[d]->boxes[part].size());
+  }
+  return widest;
 }
 
 bool rises(const std::vector<Interval>& boxes) {
@@ -128,6 +159,7 @@ Layout::Layout(LayoutSpec spec) {
     completeSplit(spec, static_cast<int>(d));
     completeMargin(spec, static_cast<int>(d));
   }
+  checkCount(widestBoxes(spec), "a part of extents");
   std::vector<bool> boxesRise;
   for (const auto& margin : spec.margins)
     boxesRise.push_back(!margin || rises(margin->boxes));

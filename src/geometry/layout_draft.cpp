@@ -11,6 +11,8 @@ namespace tenon {
 
 namespace {
 
+constexpr const char* kBox = "an end of a part's box with its margin";
+
 bool splitsAlike(const Properties& a, const Properties& b, std::size_t dim) {
   const Property shard = Property::shard(static_cast<int>(dim));
   return std::ranges::equal(
@@ -123,7 +125,8 @@ Layout LayoutDraft::build() const {
       const Interval owned = plain.owned(d, part);
       margin->boxes.push_back(owned.empty()
                                   ? Interval{}
-                                  : Interval{owned.begin - widths->low, owned.end + widths->high});
+                                  : Interval{checkedDifference(owned.begin, widths->low, kBox),
+                                             checkedSum(owned.end, widths->high, kBox)});
     }
   }
   return Layout(std::move(spec));

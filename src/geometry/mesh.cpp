@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -45,7 +46,11 @@ Mesh::Mesh(std::vector<int> extents, std::vector<int> ranks)
 }
 
 MeshPtr Mesh::make(std::vector<int> extents) {
-  std::vector<int> ranks(std::accumulate(extents.begin(), extents.end(), 1, std::multiplies<>()));
+  constexpr long long kMost = std::numeric_limits<int>::max();
+  long long size = 1;
+  for (int extent : extents)
+    size = std::min(size * std::max(extent, 0), kMost + 1);
+  std::vector<int> ranks(size > kMost ? 0 : size); // the constructor says why not
   std::iota(ranks.begin(), ranks.end(), 0);
   return make(std::move(extents), std::move(ranks));
 }
@@ -64,6 +69,20 @@ std::vector<int> Mesh::coordinates(int position) const {
   for (int axis = 0; axis < axes(); ++axis)
     result[axis] = coordinate(position, axis);
   return result;
+}
+
+int Mesh::extentOf(const std::vector<int>& axes) const {
+  int product = 1;
+  for (int axis : axes)
+    product *= extent(axis);
+  return product;
+}
+
+int Mesh::coordinateOn(int position, const std::vector<int>& axes) const {
+  int number = 0;
+  for (int axis : axes)
+    number = number * extent(axis) + coordinate(position, axis);
+  return number;
 }
 
 int Mesh::positionAt(const std::vector<int>& coordinates) const {

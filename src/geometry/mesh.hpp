@@ -35,6 +35,9 @@ public:
     return position / strides_[axis] % extents_[axis];
   }
   std::vector<int> coordinates(int position) const;
+  // Of several axes taken as one, the first slowest.
+  int extentOf(const std::vector<int>& axes) const;
+  int coordinateOn(int position, const std::vector<int>& axes) const;
   int positionAt(const std::vector<int>& coordinates) const;
 
   // "2x2", and the ranks if they are not 0, 1, 2, ...

@@ -165,8 +165,8 @@ public:
         return;
     chosen_.resize(theirs_.rank());
     chooseParts(0);
-    std::sort(transfers_.begin(), transfers_.end(),
-              [](const Transfer& x, const Transfer& y) { return x.peer < y.peer; });
+    const auto positionOf = [this](const Transfer& t) { return theirs_.mesh().position(t.peer); };
+    std::ranges::sort(transfers_, {}, positionOf);
   }
 
   std::vector<Transfer> takeTransfers() { return std::move(transfers_); }

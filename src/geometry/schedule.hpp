@@ -10,6 +10,11 @@
 //
 // The definition is symmetric under (a, b, r, s) -> (b*, a*, s, r), so the conversion's transpose
 // is the same schedule with both sides exchanged: C(a -> b)^T = C(b* -> a*).
+//
+// A rank's peers are listed by their position in their own side's mesh, not by their number. Those that
+// give to one cell and to its copies have the same coordinates but on axes where each copy has its own
+// giver; so copies add the same addends in the same order, and have the same bits, wherever the mesh
+// has which rank.
 #pragma once
 
 #include "geometry/coverage.hpp"
@@ -38,8 +43,9 @@ struct Gaps {
 };
 
 struct Schedule {
-  std::vector<Transfer> sends;    // by rising peer; the rank itself may be among them
-  std::vector<Transfer> receives; // by rising peer
+  // By the peer's position in the target's mesh; the rank itself may be among them.
+  std::vector<Transfer> sends;
+  std::vector<Transfer> receives; // by the peer's position in the source's mesh
   Shape sourceExtent;             // of the local arrays
   Shape targetExtent;
   Gaps targetGaps;              // target cells that nobody contributes to

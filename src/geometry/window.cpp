@@ -17,7 +17,7 @@ void checkAtLeast(const char* what, Index value, Index least, int dim) {
 }
 
 Index ceilDivide(Index a, Index b) {
-  return a >= 0 ? (a + b - 1) / b : -(-a / b);
+  return a >= 0 ? a / b + (a % b != 0) : -(-a / b);
 }
 
 } // namespace
@@ -26,9 +26,11 @@ Index windowOutput(const Window& window, Index extent, int dim) {
   checkAtLeast("kernel", window.kernel, 1, dim);
   checkAtLeast("stride", window.stride, 1, dim);
   checkAtLeast("dilation", window.dilation, 1, dim);
-  const Index padded = extent + window.padLow + window.padHigh;
+  constexpr const char* kPadded = "the extent of a padded dimension";
+  const Index padded =
+      checkedSum(checkedSum(extent, window.padLow, kPadded), window.padHigh, kPadded);
   const Index beyond = window.ceil ? window.stride - 1 : 0;
-  if (padded + beyond < window.reach())
+  if (checkedSum(padded, beyond, kPadded) < window.reach())
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the window spans {1} elements in spatial dimension {0} (kernel {2}, "
                             "dilation {3}), but the input of {4} with padding {5} + {6} has {7}; "

@@ -22,7 +22,10 @@ struct Window {
   Boundary lowMode = Boundary::None;
   Boundary highMode = Boundary::None;
 
-  Index reach() const { return dilation * (kernel - 1) + 1; }
+  Index reach() const {
+    return checkedSum(checkedProduct(dilation, kernel - 1, "the reach of a window"), 1,
+                      "the reach of a window");
+  }
   bool operator==(const Window&) const = default;
 };
 

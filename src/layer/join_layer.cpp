@@ -58,7 +58,8 @@ void JoinLayer::checkShapes(const Layouts& inputs) const {
 Layout JoinLayer::outputOf(const Layouts& inputs) const {
   Shape shape = inputs.front().shape();
   for (std::size_t i = 1; dimension() >= 0 && i < inputs.size(); ++i)
-    shape[dimension()] += inputs[i].shape()[dimension()];
+    shape[dimension()] = checkedSum(shape[dimension()], inputs[i].shape()[dimension()],
+                                    "the extent of a concatenation");
   if (output_) {
     if (!signature().empty())
       throw Error(

@@ -75,8 +75,11 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input,
                             "channel and {2} spatial)",
                             who, spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
   Shape shape = {input.shape()[0], outChannels};
-  for (int s = 0; s < spatial; ++s)
+  Index taps = 1;
+  for (int s = 0; s < spatial; ++s) {
     shape.push_back(windowOutput(windows[s], input.shape()[s + kFirstSpatial], s));
+    taps = checkedProduct(taps, windows[s].kernel, "the cells of a window");
+  }
   return shape;
 }
 

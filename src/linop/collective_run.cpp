@@ -200,10 +200,9 @@ void CollectiveStep::startScatterOfAddends(const T* whole) {
 template <class T>
 const T* CollectiveStep::sumOfAddends() {
   T* addends = parts_.data<T>();
-  T* sum = addends + arrivalOffsets_[order_[0]];
-  for (int i = 1; i < ranks_; ++i)
-    add<T>(counts_[pieces_.coordinate], addends + arrivalOffsets_[order_[i]], sum);
-  return sum;
+  for (int c = 1; c < ranks_; ++c)
+    add<T>(counts_[pieces_.coordinate], addends + arrivalOffsets_[c], addends);
+  return addends;
 }
 
 // In rounds: who has an odd number among those left gives its sum to the one before.

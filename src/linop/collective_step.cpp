@@ -3,23 +3,9 @@
 
 #include "comm/partition.hpp"
 
-#include <numeric>
-
 namespace tenon {
 
 namespace {
-
-std::vector<int> coordinatesByRank(const Mesh& mesh, int position, int axis) {
-  std::vector<int> line = mesh.coordinates(position);
-  const auto rankAt = [&](int coordinate) {
-    line[axis] = coordinate;
-    return mesh.rank(mesh.positionAt(line));
-  };
-  std::vector<int> order(mesh.extent(axis));
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int a, int b) { return rankAt(a) < rankAt(b); });
-  return order;
-}
 
 CollectiveKind collectiveOf(const RouteStep& step) {
   if (!step.collective)
@@ -31,12 +17,11 @@ CollectiveKind collectiveOf(const RouteStep& step) {
 
 CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type)
     : LinearOp(comm, step.from, step.to, type),
-      line_(axisComm(*comm, step.from.mesh(), step.axis, AxisUse::Library)),
+      line_(lineComm(*comm, step.from.mesh(), step.axes, AxisUse::Library)),
       kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
-      ranks_(step.from.mesh().extent(step.axis)) {
+      ranks_(step.from.mesh().extentOf(step.axes)) {
   if (!pieces_.takesPart)
     return;
-  order_ = coordinatesByRank(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axis);
   const int me = pieces_.coordinate;
   const int own = static_cast<int>(pieces_.piece(me));
   int offset = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of a route as a collective along a mesh axis. The adjoint is a collective again:
-// all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is its own.
+// One step of a route as a collective along a mesh axis, or several taken as one. The adjoint is a
+// collective again: all-gather and reduce-scatter, broadcast and reduce are pairs, all-reduce is its
+// own.
 //
 // Copies of a sum are equal bit by bit, also on ranks that sum the same addends in another line of
 // the mesh. MPI promises neither for its own reductions, which may depend on a rank's place, so they
 // are not used: each cell is summed on one rank and then copied. Either every rank gets the addends
-// of its piece from all others at once and adds them in the order of the ranks (so the bits are those
-// of the exchange along this axis), or short arrays are added along a binomial tree of fixed order.
+// of its piece from all others at once and adds them in the order of their coordinates (so the bits are
+// those of the exchange along this axis), or short arrays are added along a binomial tree of fixed order.
 //
 // Arrays whose pieces lie contiguous are read, and by an all-gather or a broadcast written, in place;
 // others are packed into buffers.
@@ -62,7 +63,7 @@ private:
   void spread(T* whole);
   void wait();
 
-  SubCommPtr line_; // the ranks along the axis
+  SubCommPtr line_; // the ranks along the axes
   CollectiveKind kind_;
   bool tree_;
   CollectivePieces pieces_;
@@ -70,7 +71,6 @@ private:
   std::vector<int> counts_, offsets_;               // of the pieces, in cells
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
   std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate
-  std::vector<int> order_;                          // coordinates by rising rank
   Buffer whole_, parts_;
   void* target_ = nullptr; // where the whole is gathered to
   MPI_Request request_ = MPI_REQUEST_NULL;

@@ -63,6 +63,9 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
   if (chain_)
     return;
   if (isOneExchange()) {
+    if (policy.mode != RouteMode::Exchange)
+      if (const std::string why = whyNotSearched(domain(), range()); !why.empty())
+        oneExchangeText_ = fmt::format("  {}\n", why);
     executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title(),
                       domain().describe() + " -> " + range().describe(), transport);
     return;
@@ -122,8 +125,10 @@ std::string Conversion::describeMore() const {
   if (!reductionText_.empty())
     text += fmt::format("  {}\n", reductionText_);
   if (executor_)
-    return text + fmt::format("  one exchange: {}; transport {}\n", sentText(route_.front()),
-                              executor_->describeTransport());
+    return text +
+           fmt::format("  one exchange: {}; transport {}\n", sentText(route_.front()),
+                       executor_->describeTransport()) +
+           oneExchangeText_;
   if (const auto* reduction = dynamic_cast<const ReductionOp*>(chain_.get()))
     return text + reduction->describeMore();
   for (std::size_t i = 0; i < route_.size(); ++i) {

@@ -59,7 +59,7 @@ private:
 
   Route route_;
   Transport transport_;
-  std::string policyText_, reductionText_;
+  std::string policyText_, reductionText_, oneExchangeText_;
   Traffic traffic_;
   bool marginsOnly_;
   std::optional<ScheduleExecutor> executor_; // of a route that is one exchange

@@ -31,7 +31,9 @@ void checkInside(const Box& box, const Box& memory, const char* name) {
         TENON_ERR_ARG,
         fmt::format("{} has {} dimensions, but the tensor has {}; pass one index per dimension",
                     name, box.size(), memory.size()));
-  for (std::size_t d = 0; d < box.size() && cells(box) > 0; ++d)
+  cells(box); // or throws
+  const bool holdsNothing = cells(memory) == 0 && cells(box) == 0;
+  for (std::size_t d = 0; d < box.size() && !holdsNothing; ++d)
     if (box[d].begin < 0 || box[d].end > memory[d].end)
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} is {}, which is outside the local array {} of this rank", name,
@@ -46,9 +48,11 @@ bool overlap(const Box& a, const Box& b) {
 }
 
 Box boxAt(const std::vector<Index>& begin, const Box& like) {
+  cells(like); // or throws
   Box box;
   for (std::size_t d = 0; d < begin.size(); ++d)
-    box.push_back({begin[d], begin[d] + (d < like.size() ? like[d].size() : 0)});
+    box.push_back({begin[d], checkedSum(begin[d], d < like.size() ? like[d].size() : 0,
+                                        "the end of a box in the local array")});
   return box;
 }
 
@@ -99,7 +103,9 @@ struct Pair {
 
 MemoryOp::MemoryOp(const char* name, CommPtr comm, const Layout& from, const Layout& to,
                    TenonDataType type, std::vector<Term> terms)
-    : LinearOp(std::move(comm), from, to, type), name_(name), terms_(std::move(terms)) {}
+    : LinearOp(std::move(comm), from, to, type), name_(name), terms_(std::move(terms)) {
+  std::erase_if(terms_, [](const Term& term) { return cells(term.extent) == 0; });
+}
 
 std::vector<MemoryOp::Term> MemoryOp::keep(const std::vector<Box>& boxes) {
   std::vector<Term> terms;

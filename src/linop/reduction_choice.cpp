@@ -57,7 +57,8 @@ void chooseByRates(ReductionChoice& choice, Index cells, Index cellBytes, double
 
 void chooseBySimulation(ReductionChoice& choice, const Machine& machine, const Layout& domain,
                         const std::vector<int>& axes, Index bytes) {
-  Simulation simulation(machine, choice.plan.hierarchy, reductionGroupsOf(domain.mesh(), axes),
+  Simulation simulation(machine, choice.plan.hierarchy,
+                        reductionGroupsOf(domain.mesh(), axes, choice.plan.order),
                         ReductionAlgorithm::Ring, static_cast<double>(bytes));
   const auto secondsOf = [&](const Program& program) { return simulation.seconds(program); };
   takeIfCheaper(choice, cheapestOf(choice.plan.hierarchy, secondsOf),
@@ -116,6 +117,7 @@ ReductionChoice chooseReduction(const ReductionPolicy& policy, const Layout& dom
   const Hierarchy levels = levelsOf(policy, machine, ranks);
   try {
     choice.plan.hierarchy = reductionHierarchy(domain.mesh(), axes, levels);
+    choice.plan.order = memberOrder(domain.mesh(), axes, levels);
   } catch (const Error& error) {
     if (!policy.automatic)
       throw;

@@ -59,8 +59,16 @@ std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes
   std::vector<int> ranks;
   for (int one : positions)
     ranks.push_back(mesh.rank(one));
-  std::sort(ranks.begin(), ranks.end());
   return ranks;
+}
+
+std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order) {
+  if (order.empty() || group.empty())
+    return group;
+  std::vector<int> members;
+  for (int place : order)
+    members.push_back(group.at(place));
+  return members;
 }
 
 ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to,
@@ -94,11 +102,15 @@ void ReductionOp::checkPlan() const {
                 fmt::format("the hierarchy [{}] does not match the {} ranks of each sum; pass "
                             "level sizes >= 2 whose product is that number",
                             fmt::join(plan_.hierarchy, ","), members));
+  if (!plan_.order.empty() && static_cast<Index>(plan_.order.size()) != members)
+    throw Error(TENON_ERR_INTERNAL, fmt::format("{} of {} members of a reduction have a number",
+                                                plan_.order.size(), members));
   checkReduces(plan_.program, static_cast<int>(plan_.hierarchy.size()));
 }
 
 std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
-  const std::vector<int> group = reductionGroupOf(domain().mesh(), axes_, rank);
+  const std::vector<int> group =
+      membersOf(reductionGroupOf(domain().mesh(), axes_, rank), plan_.order);
   const int member = static_cast<int>(std::find(group.begin(), group.end(), rank) - group.begin());
   const Index own = group.empty() ? 0 : cells(domain().boxOfRank(rank));
   const Index mostBytes = mostCells(domain()) * dataTypeSize(domainType());
@@ -224,8 +236,10 @@ std::string ReductionOp::agreedText() const {
       plan_.rates == LinkRates{} ? "" : fmt::format("; {}", plan_.rates.describe());
   const std::string transport =
       transport_ == Transport::Auto ? "" : fmt::format("; transport {}", transportName(transport_));
-  return LinearOp::agreedText() + fmt::format("; hierarchy [{}], program {}{}{}",
-                                              fmt::join(plan_.hierarchy, ","),
+  const std::string order =
+      plan_.order.empty() ? "" : fmt::format(" in the order {}", fmt::join(plan_.order, ","));
+  return LinearOp::agreedText() + fmt::format("; hierarchy [{}]{}, program {}{}{}",
+                                              fmt::join(plan_.hierarchy, ","), order,
                                               tenon::describe(plan_.program), rates, transport);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The sum over mesh axes, P -> B, as a program of the reduction language (reduction/program.hpp): a
 // list of steps, each of which runs on a ScheduleExecutor by any transport. Copies end equal bit by
-// bit, as every step adds in the order of the ranks. The adjoint is derived step by step, backwards:
+// bit, as every step adds in the order of the members. The adjoint is derived step by step, backwards:
 // AllReduce is its own, ReduceScatter and AllGather are a pair, and so are Reduce and Broadcast. As the
 // whole adds each contribution once to each copy, it is symmetric: its adjoint sums over the same axes.
 //
-// The ranks that differ in the summed axes alone are a reduction group; its members are numbered by
-// rising rank.
+// The ranks that differ in the summed axes alone are a reduction group. Its members are numbered by their
+// coordinates, and alike in all groups, so that groups with the same addends end with the same bits.
 #pragma once
 
 #include "linop/linear_op.hpp"
@@ -18,8 +18,11 @@ namespace tenon {
 // The axes that are P in one layout and B in the other, if all else is alike and there are no margins;
 // none otherwise.
 std::vector<int> summedAxes(const Layout& from, const Layout& to);
-// The rank's reduction group, rising; empty if it is not in the mesh.
+// The rank's reduction group, by rising coordinates, the first axis slowest; empty if the rank is not in
+// the mesh.
 std::vector<int> reductionGroupOf(const Mesh& mesh, const std::vector<int>& axes, int rank);
+// The same group in the order of a plan.
+std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>& order);
 
 class ReductionOp final : public LinearOp {
 public:

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <charconv>
 #include <set>
 
@@ -52,18 +53,24 @@ std::vector<Index> digitsOf(Index place, const Hierarchy& machine) {
   return digits;
 }
 
-// How many digits each level has among the ranks; their product is the ranks' number.
-std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machine) {
-  std::vector<std::set<Index>> digits(machine.size());
+// The digits of each level among the ranks, in the order in which they come; the product of their
+// numbers is the ranks' number.
+std::vector<std::vector<Index>> digitsOf(const std::vector<int>& ranks, const Hierarchy& machine) {
+  std::vector<std::vector<Index>> digits(machine.size());
   for (int rank : ranks) {
     const std::vector<Index> own = digitsOf(rank, machine);
     for (std::size_t level = 0; level < machine.size(); ++level)
-      digits[level].insert(own[level]);
+      if (std::ranges::find(digits[level], own[level]) == digits[level].end())
+        digits[level].push_back(own[level]);
   }
+  return digits;
+}
+
+std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machine) {
   std::vector<Index> sizes;
   Index product = 1;
-  for (const std::set<Index>& set : digits) {
-    sizes.push_back(static_cast<Index>(set.size()));
+  for (const std::vector<Index>& ofLevel : digitsOf(ranks, machine)) {
+    sizes.push_back(static_cast<Index>(ofLevel.size()));
     product *= sizes.back();
   }
   if (product != static_cast<Index>(ranks.size()))
@@ -75,6 +82,23 @@ std::vector<Index> sizesOf(const std::vector<int>& ranks, const Hierarchy& machi
                     fmt::join(ranks, ","), fmt::join(machine, ","), fmt::join(sizes, ","),
                     product));
   return sizes;
+}
+
+// Which of the ranks has each number, level by level.
+std::vector<int> orderOf(const std::vector<int>& ranks, const Hierarchy& machine) {
+  sizesOf(ranks, machine); // or throws
+  const std::vector<std::vector<Index>> digits = digitsOf(ranks, machine);
+  std::vector<int> order(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const std::vector<Index> own = digitsOf(ranks[i], machine);
+    std::size_t number = 0;
+    for (std::size_t level = 0; level < machine.size(); ++level) {
+      const auto place = std::ranges::find(digits[level], own[level]) - digits[level].begin();
+      number = number * digits[level].size() + place;
+    }
+    order[number] = static_cast<int>(i);
+  }
+  return order;
 }
 
 // Bytes are counted in each program of its own.
@@ -127,13 +151,14 @@ std::string ReductionPolicy::agreedText() const {
   return fmt::format("; reduction by {} on levels [{}]", how, fmt::join(machine, ","));
 }
 
-std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes) {
+std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes,
+                                                const std::vector<int>& order) {
   std::vector<std::vector<int>> groups;
   std::set<int> seen;
   for (int rank : mesh.ranks()) {
     if (seen.count(rank))
       continue;
-    groups.push_back(reductionGroupOf(mesh, axes, rank));
+    groups.push_back(membersOf(reductionGroupOf(mesh, axes, rank), order));
     seen.insert(groups.back().begin(), groups.back().end());
   }
   return groups;
@@ -161,6 +186,25 @@ Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
   }
   std::erase(sizes, 1);
   return sizes;
+}
+
+std::vector<int> memberOrder(const Mesh& mesh, const std::vector<int>& axes,
+                             const Hierarchy& machine) {
+  const auto groups = reductionGroupsOf(mesh, axes);
+  std::vector<int> order = orderOf(groups.front(), machine);
+  for (const std::vector<int>& group : groups)
+    if (orderOf(group, machine) != order)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("on the machine's levels [{}] the ranks {} that sum together, in the "
+                              "order of their coordinates, do not stand as the ranks {} do; a "
+                              "program would add the same addends in another order: place the mesh "
+                              "by a parallelism matrix of the levels (TenonPartitionCreatePlaced), "
+                              "or pass other -tenon_machine_levels",
+                              fmt::join(machine, ","), fmt::join(group, ","),
+                              fmt::join(groups.front(), ",")));
+  if (std::ranges::is_sorted(order))
+    order.clear();
+  return order;
 }
 
 } // namespace tenon

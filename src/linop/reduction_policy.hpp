@@ -3,10 +3,11 @@
 //
 // A machine of levels h_1 ... h_n has rank r at the place r in the numbering level by level, the
 // first level slowest: r's digits. The ranks of a reduction group must be all those whose digit on
-// each level is one of a set D_i of that level's digits. Then the members, by rising rank, are numbered
-// level first in a hierarchy of |D_1| ... |D_n|, those of 1 left out, and what is inside a level of it is
-// inside a level of the machine. All groups must have the same numbers |D_i|, as all ranks run one
-// program.
+// each level is one of a set D_i of that level's digits. Then the members are numbered level first in a
+// hierarchy of |D_1| ... |D_n|, those of 1 left out, each level's digits in the order in which they come
+// along the coordinates of the mesh; and what is inside a level of it is inside a level of the machine. All
+// groups must have the same numbers |D_i|, as all ranks run one program, and the same coordinates must
+// have the same numbers, as equal addends must have equal sums in each group.
 #pragma once
 
 #include "geometry/mesh.hpp"
@@ -33,12 +34,17 @@ struct ReductionPolicy {
   bool isByRoute() const noexcept { return programs.empty() && !automatic; }
 };
 
-// The ranks of each reduction group, rising.
-std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes);
+// The ranks of each reduction group, by rising coordinates or in this order of those.
+std::vector<std::vector<int>> reductionGroupsOf(const Mesh& mesh, const std::vector<int>& axes,
+                                                const std::vector<int>& order = {});
 
 // Of the groups of ranks that differ in these axes alone, in a machine of these levels. Throws
 // TENON_ERR_ARG, naming the ranks, if a group is no such product or two groups differ.
 Hierarchy reductionHierarchy(const Mesh& mesh, const std::vector<int>& axes,
+                             const Hierarchy& machine);
+// Which of a group's ranks, by rising coordinates, each member of such a hierarchy is; none if member i
+// is the i-th. Throws TENON_ERR_ARG, naming the ranks, if that is not the same in all groups.
+std::vector<int> memberOrder(const Mesh& mesh, const std::vector<int>& axes,
                              const Hierarchy& machine);
 
 } // namespace tenon

@@ -29,6 +29,8 @@ struct ReductionPlan {
   Hierarchy hierarchy; // sizes above 1; their product is the size of a reduction group
   Program program;
   LinkRates rates = {};
+  // Which of a group's ranks, by rising coordinates, each member is; none: member i is the i-th.
+  std::vector<int> order = {};
 };
 
 struct ReductionStep {
@@ -53,7 +55,7 @@ double priceOfSteps(const std::vector<ReductionStep>& steps, Index cellBytes,
 // Cells of the largest local array, the same on all ranks.
 Index mostCells(const Layout& layout);
 
-// For a member; `ranks` are the members', rising.
+// For a member; `ranks` are the members', in order.
 Schedule reductionSchedule(const ReductionStep& step, int member, const std::vector<int>& ranks);
 
 } // namespace tenon

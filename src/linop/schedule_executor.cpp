@@ -31,7 +31,7 @@ Index packLimit() {
 Index totalBytes(const std::vector<Message>& messages) {
   Index bytes = 0;
   for (const Message& message : messages)
-    bytes += message.bytes;
+    bytes = checkedSum(bytes, message.bytes, "bytes of a rank's messages");
   return bytes;
 }
 

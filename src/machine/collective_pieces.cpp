@@ -3,22 +3,24 @@
 #include "geometry/traffic.hpp"
 #include "machine/route.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
 
-// The side on which the axis is neither S nor R.
+// The side on which the axes are neither S nor R.
 const Layout& wholeSide(const RouteStep& step) {
   const bool targetIsWhole =
       step.collective == CollectiveKind::AllGather || step.collective == CollectiveKind::Broadcast;
   return targetIsWhole ? step.to : step.from;
 }
 
-bool isActive(const Layout& layout, int position, int axis) {
+bool isActive(const Layout& layout, int position, const std::vector<int>& axes) {
   if (position < 0)
     return false;
   for (int other = 0; other < layout.mesh().axes(); ++other)
-    if (other != axis && layout.property(other).isRoot() &&
+    if (std::ranges::find(axes, other) == axes.end() && layout.property(other).isRoot() &&
         layout.mesh().coordinate(position, other) != 0)
       return false;
   return true;
@@ -65,14 +67,14 @@ CollectivePieces collectivePieces(const RouteStep& step, int rank) {
   const Layout& whole = wholeSide(step);
   const int position = whole.mesh().position(rank);
   CollectivePieces pieces{.whole = whole, .cuts = {}};
-  if (!isActive(whole, position, step.axis))
+  if (!isActive(whole, position, step.axes))
     return pieces;
-  pieces.coordinate = whole.mesh().coordinate(position, step.axis);
+  pieces.coordinate = whole.mesh().coordinateOn(position, step.axes);
   pieces.cells = cells(extents(whole.box(position)));
   pieces.takesPart = pieces.cells > 0;
-  const int ranks = whole.mesh().extent(step.axis);
+  const int ranks = whole.mesh().extentOf(step.axes);
   const Layout& split = &whole == &step.to ? step.from : step.to;
-  const Property property = split.property(step.axis);
+  const Property property = split.property(step.axes.front());
   if (property.isShard()) {
     pieces.dim = property.dim;
     pieces.cuts = pieceCuts(split, position, property.dim, ranks);

@@ -16,14 +16,15 @@ ExchangePrice priceForRank(const Layout& from, const Layout& to, Index cellBytes
   const Flow out = countFlow(from, to, rank, Role::Source);
   const Flow in = countFlow(from, to, rank, Role::Target);
   const Index messages = std::max(out.others.messages, in.others.messages);
-  const Index bytes = std::max(out.others.cells, in.others.cells) * cellBytes;
+  const double cellSize = static_cast<double>(cellBytes);
+  const double bytes = static_cast<double>(std::max(out.others.cells, in.others.cells)) * cellSize;
   const Index written =
       std::max(in.others.cells + in.keptCells, cells(extents(to.boxOfRank(rank))));
-  const Index copied = (out.others.cells + written) * cellBytes;
+  const double copied =
+      (static_cast<double>(out.others.cells) + static_cast<double>(written)) * cellSize;
   return {.seconds = (messages > 0 ? rates.latency : 0) +
-                     static_cast<double>(messages) * rates.overhead +
-                     static_cast<double>(bytes) / rates.bandwidth +
-                     static_cast<double>(copied) / rates.copyBandwidth,
+                     static_cast<double>(messages) * rates.overhead + bytes / rates.bandwidth +
+                     copied / rates.copyBandwidth,
           .local = messages == 0};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine/route.hpp"
 
+#include "geometry/axis_merge.hpp"
 #include "geometry/traffic.hpp"
 #include "machine/route_search.hpp"
 #include "sys/error.hpp"
@@ -22,6 +23,53 @@ constexpr OptionSpec kOptions[] = {
 const OptionRegistration kRegistration{{"route", kOptions}};
 
 constexpr const char* kModes[] = {"auto", "exchange", "chain", "collective"};
+
+// The ends of a route, on meshes of few axes where axes can be merged.
+class SearchedEnds {
+public:
+  SearchedEnds(const Layout& from, const Layout& to) : from_(from), to_(to) {
+    const bool oneMesh = from.mesh() == to.mesh();
+    if (isLong(from))
+      mergeOfFrom_.emplace(from, oneMesh ? to : from);
+    if (oneMesh)
+      mergeOfTo_ = mergeOfFrom_;
+    else if (isLong(to))
+      mergeOfTo_.emplace(to, to);
+    if (mergeOfFrom_)
+      from_ = mergeOfFrom_->merged(from);
+    if (mergeOfTo_)
+      to_ = mergeOfTo_->merged(to);
+    // Two meshes that are one when merged follow another rule, so that steps could not be told.
+    isShort_ = !isLong(from_) && !isLong(to_) && oneMesh == (from_.mesh() == to_.mesh());
+  }
+
+  bool areShort() const { return isShort_; }
+  const Layout& from() const { return from_; }
+  const Layout& to() const { return to_; }
+  // On the meshes as they are.
+  RouteStep told(RouteStep step) const {
+    const auto& merge = mergeOn(step.from);
+    if (merge && step.collective)
+      step.axes = merge->axesOf(step.axes.front());
+    step.from = told(step.from);
+    step.to = told(step.to);
+    return step;
+  }
+
+private:
+  static bool isLong(const Layout& layout) { return layout.mesh().axes() > kMaxSearchedAxes; }
+  const std::optional<AxisMerge>& mergeOn(const Layout& layout) const {
+    return layout.mesh() == from_.mesh() ? mergeOfFrom_ : mergeOfTo_;
+  }
+  Layout told(const Layout& layout) const {
+    const auto& merge = mergeOn(layout);
+    return merge ? merge->unmerged(layout) : layout;
+  }
+
+  Layout from_, to_;
+  std::optional<AxisMerge> mergeOfFrom_, mergeOfTo_;
+  bool isShort_ = false;
+};
 
 } // namespace
 
@@ -69,13 +117,25 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
             "a conversion keeps the global shape, but the source is [{}] and the target [{}]",
             fmt::join(from.shape(), ","), fmt::join(to.shape(), ",")));
   const bool margins = from.hasMargins() || to.hasMargins();
-  const bool direct = policy.mode == RouteMode::Exchange || margins || from == to ||
-                      cells(from.shape()) == 0 || from.mesh().axes() > kMaxSearchedAxes ||
-                      to.mesh().axes() > kMaxSearchedAxes;
+  const bool direct =
+      policy.mode == RouteMode::Exchange || margins || from == to || cells(from.shape()) == 0;
   if (!direct)
-    return RouteSearch(from, to, cellBytes, policy).run();
+    if (const SearchedEnds ends(from, to); ends.areShort()) {
+      Route route = RouteSearch(ends.from(), ends.to(), cellBytes, policy).run();
+      for (RouteStep& step : route)
+        step = ends.told(std::move(step));
+      return route;
+    }
   const double seconds = margins ? 0 : priceOfExchange(from, to, cellBytes, policy.rates).seconds;
   return {{.from = from, .to = to, .collective = {}, .seconds = seconds}};
+}
+
+std::string whyNotSearched(const Layout& from, const Layout& to) {
+  if (from.hasMargins() || to.hasMargins() || SearchedEnds(from, to).areShort())
+    return "";
+  return fmt::format("no route of several steps was looked for, as the meshes {} and {} have more "
+                     "than {} axes that the two layouts treat differently",
+                     from.mesh().describe(), to.mesh().describe(), kMaxSearchedAxes);
 }
 
 Traffic sentOnRoute(const Route& route, int rank) {

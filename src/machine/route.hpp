@@ -11,8 +11,11 @@
 // are several edges into one node, and a path through another.) Any conversion keeps the value of a
 // valid tensor, so that any path does.
 //
-// The search is bounded: layouts with margins, and meshes of more than 4 axes, take the direct
-// exchange, and so does what has not been found after 96 nodes; a tensor of no cells too.
+// On a mesh of more than 4 axes those that both ends treat alike are merged (geometry/axis_merge.hpp)
+// before the search; its steps are told on the mesh as it is, where a collective may be along several axes
+// at once. The search is bounded: layouts with margins, and meshes of more than 4 axes that cannot be
+// merged, take the direct exchange, and so does what has not been found after 96 nodes; a tensor of no
+// cells too.
 #pragma once
 
 #include "geometry/schedule.hpp"
@@ -44,9 +47,9 @@ struct RoutePolicy {
 struct RouteStep {
   Layout from, to;
   std::optional<CollectiveKind> collective; // none: an exchange
-  int axis = -1;                            // of the collective
-  bool tree = false;                        // its sums are made along a tree
-  double seconds = 0;                       // its price; not known if the layouts have margins
+  std::vector<int> axes = {}; // of the collective, alike in both layouts and taken as one
+  bool tree = false;          // its sums are made along a tree
+  double seconds = 0;         // its price; not known if the layouts have margins
 
   const char* name() const; // "exchange", "all-gather", ...
 };
@@ -56,6 +59,10 @@ using Route = std::vector<RouteStep>;
 // Without communication, and the same on all ranks. Throws TENON_ERR_SHAPE if the shapes differ.
 Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy);
 
+// Why no route of several steps is looked for, where axes are too many; "" where it is, or where there are
+// margins.
+std::string whyNotSearched(const Layout& from, const Layout& to);
+
 // The collective that leads from one layout to the other, if there is one.
 std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis);
 
@@ -63,7 +70,7 @@ std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout
 // side, else in balanced runs of cells.
 struct CollectivePieces {
   bool takesPart = false;            // else the rank has nothing to do
-  int coordinate = -1;               // of the rank on the axis
+  int coordinate = -1;               // of the rank on the axes
   Layout whole;                      // the side on which a rank holds all
   Index cells = 0;                   // of the whole
   int dim = -1;                      // that is cut; -1: runs of cells

@@ -116,7 +116,7 @@ std::optional<RouteStep> RouteSearch::collectiveStep(const Layout& from, const L
   return RouteStep{.from = from,
                    .to = to,
                    .collective = kind,
-                   .axis = *axis,
+                   .axes = {*axis},
                    .tree = sums && sumsByTree(*kind, ranks, bytes, policy_.rates),
                    .seconds = price};
 }

@@ -117,7 +117,7 @@ private:
 };
 
 void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
-  const Filling filling{7, true};
+  const Filling filling{7, Numbers::Integers};
   const Values cells = fill(bench.from, worldRank(), filling);
   Subject subject(bench);
   subject.write(cells);

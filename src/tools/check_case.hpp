@@ -25,6 +25,11 @@ struct Case {
   }
 };
 
+// Whether what this rank holds in a tensor has the bits of the first rank's with the same number; a rank
+// with a negative number holds no copy. Collective.
+void compareCopies(Case& c, int number, const Values& mine, const Box& box,
+                   const std::string& what);
+
 // A kind of configurations, by which -only chooses.
 struct CaseKind {
   const char* name;
@@ -34,6 +39,13 @@ struct CaseKind {
 
 inline TenonDataType drawFloating(Draw& draw) {
   return draw.chance(50) ? TENON_FLOAT32 : TENON_FLOAT64;
+}
+
+// For a tensor of that type: small integers, or any numbers if it may be so.
+inline Filling drawFilling(Draw& draw, TenonDataType type, bool mayBeReal) {
+  const bool isReal = mayBeReal && type != TENON_INT64;
+  const Numbers reals = type == TENON_FLOAT32 ? Numbers::Singles : Numbers::Doubles;
+  return {draw.number(), isReal ? reals : Numbers::Integers};
 }
 
 inline const char* typeText(TenonDataType type) {

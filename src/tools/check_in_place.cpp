@@ -74,7 +74,8 @@ void checkInPlace(Case& c) {
     Field inner(makeLayout(c.comm, narrow), type, outer);
     const LayoutSpec &from = isAdjoint ? wide : narrow, &to = isAdjoint ? narrow : wide;
     Field &x = isAdjoint ? outer : inner, &y = isAdjoint ? inner : outer;
-    const Filling filling{c.draw.number(), true};
+    const bool isReal = c.draw.chance(50);
+    const Filling filling = drawFilling(c.draw, type, isReal);
     outer.write(Values(cellsOf(outer.box()), kMark));
     x.write(fill(from, c.position(from.mesh), filling));
     if (c.draw.chance(30))
@@ -82,7 +83,8 @@ void checkInPlace(Case& c) {
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
     if (!isAdjoint)
       checkCallersValues(c, wide, outer);
-    compareOutput(c, to, y, valueOf(from, filling), 0, filling,
+    const double magnitude = isReal ? scaleOf(valueOf(from, filling.magnitudes())) : 0;
+    compareOutput(c, to, y, {valueOf(from, filling), 0, filling, roundingOf(type, magnitude)},
                   isAdjoint ? "adjoint: output" : "forward: output");
     c.found("array", outer.isGuardIntact() ? "" : ": cells around the box changed");
     require(TenonLinearOpUnbind(op));

@@ -100,7 +100,8 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
 
 void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, LayerStep& theirs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    const Filling value{c.draw.number(), false}, direction{c.draw.number(), false};
+    const Filling value{c.draw.number(), Numbers::Fractions},
+        direction{c.draw.number(), Numbers::Fractions};
     const int position = c.position(specs[i].mesh);
     ours.x[i].write(fill(specs[i], position, value));
     theirs.x[i].write(valueOf(specs[i], value));
@@ -129,6 +130,31 @@ void fillCotangent(Case& c, LayerStep& ours, LayerStep& theirs) {
   theirs.dy().write(gathered(ours.dy(), c.comm));
 }
 
+// The number of this rank's place among those that hold different cells or addends; -1 for none.
+int placeAmongParts(TenonDTensor x) {
+  Layout layout;
+  require(TenonDTensorGetLayout(x, layout.out()));
+  Partition partition;
+  require(TenonLayoutGetPartition(layout, partition.out()));
+  int axes = 0;
+  require(TenonPartitionGetAxes(partition, &axes));
+  std::vector<int> extents(axes), coordinates(axes);
+  require(TenonPartitionGetExtents(partition, extents.data()));
+  require(TenonPartitionGetCoordinates(partition, coordinates.data()));
+  TenonBool isActive = TENON_FALSE;
+  require(TenonLayoutIsActive(layout, &isActive));
+  if (!isActive)
+    return -1;
+  const std::string properties = propertiesOf(x);
+  int place = 0, axis = 0;
+  for (const char letter : properties)
+    if (letter == 'S' || letter == 'B' || letter == 'P' || letter == 'R') {
+      place = place * extents[axis] + (letter == 'B' ? 0 : coordinates[axis]);
+      ++axis;
+    }
+  return place;
+}
+
 // Every copy is compared; what holds addends is summed first.
 void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
              double factor = 1) {
@@ -136,6 +162,7 @@ void compare(Case& c, const std::string& what, const Field& ours, const Field& t
   for (double& e : expected)
     e *= factor;
   const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
+  compareCopies(c, placeAmongParts(ours), ours.read(), ours.box(), what);
   if (hasLetter(ours, 'P'))
     return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));
   Indices shape;

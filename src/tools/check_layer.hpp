@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What `tenon check` asks of a layer: output, tangent, input and parameter gradients equal those of
-// the same layer on one process, whose tangent and adjoint agree. If one process refuses the
-// configuration, so must all ranks.
+// the same layer on one process, whose tangent and adjoint agree, and have the same bits on all copies.
+// If one process refuses the configuration, so must all ranks.
 #pragma once
 
 #include "tools/check_case.hpp"

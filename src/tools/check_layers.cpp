@@ -118,7 +118,7 @@ void checkMeanSquaredError(Case& c) {
                  .letters = splits(shape.size()),
                  .targetShape = shape,
                  .targetType = drawFloating(c.draw)};
-  const Filling filling{c.draw.number(), false};
+  const Filling filling{c.draw.number(), Numbers::Fractions};
   for (Index i = 0; i < cellsOf(shape); ++i)
     plan.target.push_back(filling.at(static_cast<std::uint64_t>(i)));
   checkLayer(c, plan);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::tools {
@@ -70,12 +71,21 @@ Values movedValue(const Subject& s, double alpha, const Filling& ofX) {
   return value;
 }
 
+double toleranceOf(const Subject& s, const Call& call, const Filling& ofX, const Filling& ofY) {
+  const double factor = std::abs(call.alpha) * std::max(std::abs(s.factor), s.spread);
+  const double magnitude = factor * scaleOf(valueOf(s.from, ofX.magnitudes())) +
+                           std::abs(call.beta) * scaleOf(valueOf(s.to, ofY.magnitudes()));
+  return std::max(roundingOf(s.fromType, magnitude), roundingOf(s.toType, magnitude));
+}
+
 // subject: of this direction; op: the operator or the one whose adjoint it is.
 void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& call) {
-  const Filling ofX{c.draw.number(), true}, ofY{c.draw.number(), true};
+  const bool isReal = c.draw.chance(50) && s.fromType != TENON_INT64 && s.toType != TENON_INT64;
+  const Filling ofX = drawFilling(c.draw, s.fromType, isReal),
+                ofY = drawFilling(c.draw, s.toType, isReal);
   const bool callersX = c.draw.chance(40), callersY = c.draw.chance(40);
-  const std::string what =
-      call.text() + (callersX ? ", caller's x" : "") + (callersY ? ", caller's y" : "");
+  const std::string what = call.text() + (isReal ? " on reals" : "") +
+                           (callersX ? ", caller's x" : "") + (callersY ? ", caller's y" : "");
   Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw);
   Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw);
   const Values given = fill(s.from, c.position(s.from.mesh), ofX);
@@ -88,7 +98,10 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   else
     y.write(fill(s.to, c.position(s.to.mesh), ofY));
   apply(op, call, x, y);
-  compareOutput(c, s.to, y, movedValue(s, call.alpha, ofX), call.beta, ofY, what + ": output");
+  compareOutput(
+      c, s.to, y,
+      {movedValue(s, call.alpha, ofX), call.beta, ofY, isReal ? toleranceOf(s, call, ofX, ofY) : 0},
+      what + ": output");
   if (call.alpha != 0)
     c.found(what + ": input changed", difference(x.read(), given, x.box(), 0));
   c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": cells around the box changed");
@@ -117,7 +130,8 @@ Subject Subject::adjoint() const {
                  .to = from.dual(),
                  .fromType = toType,
                  .toType = fromType,
-                 .factor = factor};
+                 .factor = factor,
+                 .spread = spread};
   for (auto layout = between.rbegin(); layout != between.rend(); ++layout)
     result.between.push_back(layout->dual());
   return result;

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace tenon::tools {
 
 namespace {
@@ -168,6 +170,7 @@ void checkSum(Case& c) {
     terms.push_back(c.draw.chance(50) ? scaled(c, std::move(term)) : std::move(term));
     ops.push_back(terms.back().op);
     factor += terms.back().factor;
+    s.spread += std::abs(terms.back().factor);
   }
   LinearOp sum;
   require(TenonLinearOpCreateSum(static_cast<int>(ops.size()), ops.data(), sum.out()));

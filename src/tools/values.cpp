@@ -38,6 +38,21 @@ bool isFirstCopy(const LayoutSpec& spec, int position) {
   return spec.isActive(position);
 }
 
+double numberOf(std::uint64_t drawn, Numbers numbers) {
+  const double real = std::ldexp(static_cast<double>(drawn >> 11), -52) - 1;
+  switch (numbers) {
+  case Numbers::Integers:
+    return static_cast<double>(drawn % 9) - 4;
+  case Numbers::Fractions:
+    return static_cast<double>(drawn % 128) / 64 - 1;
+  case Numbers::Singles:
+    return static_cast<double>(static_cast<float>(real));
+  case Numbers::Doubles:
+    break;
+  }
+  return real;
+}
+
 double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
                   const Filling& filling) {
   std::uint64_t key = 0;
@@ -62,8 +77,8 @@ double filledCell(const LayoutSpec& spec, int position, const Indices& cell,
 } // namespace
 
 double Filling::at(std::uint64_t place) const {
-  const std::uint64_t drawn = hash(key, place);
-  return integers ? static_cast<double>(drawn % 9) - 4 : static_cast<double>(drawn % 128) / 64 - 1;
+  const double number = numberOf(hash(key, place), numbers);
+  return isPositive ? std::abs(number) : number;
 }
 
 Values fill(const LayoutSpec& spec, int position, const Filling& filling) {

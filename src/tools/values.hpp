@@ -13,12 +13,18 @@ namespace tenon::tools {
 
 using Values = std::vector<double>;
 
-// Numbers that are a function of key and place: small integers, or multiples of 1/64 in [-1, 1).
-// Sums of few of either are exact in float32.
+// Small integers, or multiples of 1/64 in [-1, 1): sums of few of either are exact in float32. Or all
+// numbers of a type in [-1, 1), whose sums depend on the order of the addends.
+enum class Numbers { Integers, Fractions, Singles, Doubles };
+
+// Numbers that are a function of key and place.
 struct Filling {
   std::uint64_t key;
-  bool integers;
+  Numbers numbers;
+  bool isPositive = false; // their magnitudes
+
   double at(std::uint64_t place) const;
+  Filling magnitudes() const { return {key, numbers, true}; }
 };
 
 // A valid tensor: equal on copies, independent in all addends, margins filled by their modes.

@@ -28,8 +28,9 @@ Case drawCase(unsigned seed) {
   test::LayoutDraw draw(seed);
   const int ranks = world()->size();
   const Shape shape = draw.shape(1, 3, 7);
-  const MeshPtr a = draw.mesh(ranks, 3);
-  const MeshPtr b = draw.chance(70) ? a : draw.mesh(ranks, 3);
+  const int axes = draw.chance(70) ? 3 : 6;
+  const MeshPtr a = draw.mesh(ranks, axes);
+  const MeshPtr b = draw.chance(70) ? a : draw.mesh(ranks, axes);
   return {draw.layout(shape, a, 0, false), draw.layout(shape, b, 0, false)};
 }
 

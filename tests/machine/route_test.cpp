@@ -95,16 +95,36 @@ TEST(Route, CopiesAreMadeOnTheOtherMesh) {
   EXPECT_EQ(told(route(here, there, RouteMode::Chain)), "S0 -exchange-> S0 -exchange-> B");
 }
 
+TEST(Route, AxesThatAreAlikeAreMerged) {
+  const MeshPtr mesh = Mesh::make({2, 2, 2, 2, 2});
+  const Index n = 1 << 19; // 4 MiB
+  const Layout p = layoutOn(mesh, {n}, "P,P,P,P,P"), b = layoutOn(mesh, {n}, "B,B,B,B,B");
+  const Route found = route(p, b);
+  EXPECT_EQ(told(found), "P,P,P,P,P -exchange-> S0,S0,S0,S0,S0 -exchange-> B,B,B,B,B");
+  EXPECT_EQ(mostCells(found), 2 * 31 * n / 32); // 7.75 MiB instead of 124
+  const Route collective = route(p, b, RouteMode::Collective);
+  EXPECT_EQ(collective.front().axes, (std::vector<int>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(mostCells(collective), n); // 31 shares of 32 to the others, one to all
+  // In lines of eight and four.
+  const Route lines = route(layoutOn(mesh, {n}, "P,S0,P,P,S0"), layoutOn(mesh, {n}, "B,S0,B,B,S0"),
+                            RouteMode::Collective);
+  EXPECT_EQ(lines.front().axes, (std::vector<int>{0, 2, 3}));
+  EXPECT_EQ(mostCells(lines), n / 4);
+  EXPECT_EQ(whyNotSearched(p, b), "");
+}
+
 TEST(Route, MarginsAndManyAxesTakeOneExchange) {
   const MeshPtr many = Mesh::make({2, 2, 2, 2, 2});
+  const Layout mixed = layoutOn(many, {9, 9}, "P,S0,B,S1,R"),
+               b = layoutOn(many, {9, 9}, "B,B,B,B,B");
   LayoutSpec spec = layoutOn(Mesh::make({2}), {8}, "S0").spec();
   spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}, .low = Boundary::Zero, .high = Boundary::Zero}};
   const Layout wide(spec);
   for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective}) {
     EXPECT_EQ(route(wide.withoutMargins(), wide, mode).size(), 1u);
-    EXPECT_EQ(told(route(layoutOn(many, {9}, "P,P,P,P,P"), layoutOn(many, {9}, "B,B,B,B,B"), mode)),
-              "P,P,P,P,P -exchange-> B,B,B,B,B");
+    EXPECT_EQ(told(route(mixed, b, mode)), "P,S0,B,S1,R -exchange-> B,B,B,B,B");
   }
+  EXPECT_NE(whyNotSearched(mixed, b).find("more than 4 axes"), std::string::npos);
 }
 
 TEST(Route, RefusesAnotherShape) {
@@ -116,7 +136,8 @@ TEST(Route, DrawnRoutesLeadFromEndToEndAsTheirModeSays) {
   for (unsigned seed = 0; seed < 150; ++seed) {
     test::LayoutDraw draw(seed);
     const Shape shape = draw.shape(1, 3, 40);
-    const MeshPtr mesh = draw.mesh(12, 3), other = draw.chance(70) ? mesh : draw.mesh(12, 3);
+    const int axes = seed % 2 == 0 ? 3 : 7;
+    const MeshPtr mesh = draw.mesh(12, axes), other = draw.chance(70) ? mesh : draw.mesh(12, axes);
     const Layout from = draw.layout(shape, mesh, 0, false);
     const Layout to = draw.layout(shape, other, 0, false);
     for (RouteMode mode :

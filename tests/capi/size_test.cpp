@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Hostile sizes: calls whose cells or bytes no 64-bit integer counts are refused, on all ranks alike,
+// and leave no object.
+#include "capi/expect_code.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+constexpr TenonInt kMost = INT64_MAX, kLeast = INT64_MIN;
+
+class Sizes : public CApi {
+protected:
+  void refuseShape(const std::vector<TenonInt>& shape, const char* properties) {
+    TenonLayout made = nullptr;
+    expectCommonCode(TENON_ERR_SHAPE,
+                     TenonLayoutCreateSharded(all_, static_cast<int>(shape.size()), shape.data(),
+                                              properties, &made),
+                     {"more cells than"});
+    EXPECT_EQ(made, nullptr);
+  }
+  // set(layout) specifies a margin of a layout of 8 x 8 cells.
+  template <class Set>
+  void refuseMargin(Set set) {
+    const TenonInt shape[] = {8, 8};
+    TenonLayout made = nullptr;
+    expectSuccess(TenonLayoutCreate(all_, &made));
+    expectSuccess(TenonLayoutSetShape(made, 2, shape));
+    expectSuccess(TenonLayoutSetProperties(made, "B"));
+    expectSuccess(set(made));
+    expectCommonCode(TENON_ERR_SHAPE, TenonLayoutSetUp(made), {});
+    expectSuccess(TenonLayoutDestroy(&made));
+  }
+  void refuseLayer(TenonErrorCode code, TenonLayer layer, std::initializer_list<TenonInt> shape) {
+    TenonLayout input = layout(shape, "B");
+    expectCommonCode(code, TenonLayerSetUp(layer, input), {});
+    expectSuccess(TenonLayoutDestroy(&input));
+    expectSuccess(TenonLayerDestroy(&layer));
+  }
+};
+
+TEST_F(Sizes, OfShapes) {
+  for (const char* properties : {"S0", "B", "P", "R"}) {
+    refuseShape({3, 6148914691236517206}, properties);
+    refuseShape({kMost}, properties);
+    refuseShape({TenonInt(1) << 60}, properties);
+    refuseShape({TenonInt(1) << 32, TenonInt(1) << 32}, properties);
+    refuseShape({kMost, kMost, 0}, properties);
+  }
+}
+
+TEST_F(Sizes, OfMargins) {
+  const TenonBoundary zero = TENON_BOUNDARY_ZERO;
+  for (const auto& [low, high] : {std::pair{kMost, TenonInt(0)},
+                                  {TenonInt(0), kMost},
+                                  {TenonInt(0), kMost - 7},
+                                  {TenonInt(1) << 60, TenonInt(0)},
+                                  {TenonInt(1) << 58, TenonInt(0)}})
+    refuseMargin([&, low = low, high = high](TenonLayout made) {
+      return TenonLayoutSetMargin(made, 0, low, high, zero, zero);
+    });
+  for (const auto& [low, high] :
+       {std::pair{kLeast, kMost}, {TenonInt(0), kMost}, {kLeast, TenonInt(8)}})
+    refuseMargin([&, low = low, high = high](TenonLayout made) {
+      return TenonLayoutSetMarginBoxes(made, 0, 1, &low, &high, zero, zero);
+    });
+}
+
+// Of the local array: 4 x 3 cells on each rank.
+TEST_F(Sizes, OfBoxesOfMemoryOperators) {
+  TenonLayout memory = layout({4 * worldSize(), 3}, "S0"),
+              large = layout({8 * worldSize(), 3}, "S0");
+  const TenonInt zero[] = {0, 0}, one[] = {1, 1}, most[] = {kMost, kMost},
+                 least[] = {kLeast, kLeast}, far[] = {kMost - 1, 0}, below[] = {-3, -3},
+                 wide[] = {TenonInt(1) << 32, TenonInt(1) << 32};
+  TenonLinearOp op = nullptr;
+  const auto refuse = [&](TenonErrorCode code, TenonErrorCode got) {
+    expectCommonCode(code, got, {});
+    EXPECT_EQ(op, nullptr);
+  };
+  const TenonDataType type = TENON_FLOAT64;
+  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, least, most, type, &op));
+  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, zero, wide, type, &op));
+  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateClear(memory, zero, most, type, &op));
+  refuse(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, most, most, type, &op));
+  refuse(TENON_ERR_ARG, TenonLinearOpCreateClear(memory, below, below, type, &op));
+  for (const auto create :
+       {TenonLinearOpCreateAdd, TenonLinearOpCreateCopy, TenonLinearOpCreateMove}) {
+    refuse(TENON_ERR_SHAPE, create(memory, least, most, zero, type, &op));
+    refuse(TENON_ERR_SHAPE, create(memory, zero, one, most, type, &op));
+    refuse(TENON_ERR_ARG, create(memory, zero, one, far, type, &op));
+    refuse(TENON_ERR_ARG, create(memory, zero, zero, most, type, &op));
+    refuse(TENON_ERR_ARG, create(memory, zero, zero, below, type, &op));
+  }
+  refuse(TENON_ERR_SHAPE, TenonLinearOpCreateAllocate(memory, large, most, type, &op));
+  refuse(TENON_ERR_ARG, TenonLinearOpCreateAllocate(memory, large, least, type, &op));
+  expectSuccess(TenonLayoutDestroy(&memory));
+  expectSuccess(TenonLayoutDestroy(&large));
+}
+
+TEST_F(Sizes, OfWindows) {
+  const TenonInt two[] = {2}, most[] = {kMost}, nearly[] = {kMost - 8},
+                 large[] = {TenonInt(1) << 59};
+  TenonLayer layer = nullptr;
+  const auto conv = [&] {
+    expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 1, 1, two, &layer));
+    return layer;
+  };
+  expectSuccess(TenonLayerSetDilation(conv(), most));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
+  expectSuccess(TenonLayerSetPadding(conv(), most, two));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
+  expectSuccess(TenonLayerSetPadding(conv(), nearly, nearly));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 8});
+  expectSuccess(TenonLayerSetPadding(conv(), large, large));
+  refuseLayer(TENON_ERR_SHAPE, layer, {16, 1, 8});
+  // A window of 2^64 cells that the padding makes room for.
+  const TenonInt kernel[] = {TenonInt(1) << 32, TenonInt(1) << 32};
+  expectSuccess(TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2,
+                                        kernel, &layer));
+  expectSuccess(TenonLayerSetPadding(layer, kernel, nullptr));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 1, 1});
+}
+
+TEST_F(Sizes, OfParameters) {
+  const TenonInt half = TenonInt(1) << 31, one[] = {1, 1},
+                 kernel[] = {TenonInt(1) << 32, TenonInt(1) << 32};
+  TenonLayer layer = nullptr;
+  expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, half, half, &layer));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, half});
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, half, half, one, &layer));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, half, 1, 1});
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 1, kernel, &layer));
+  expectSuccess(TenonLayerSetPadding(layer, kernel, nullptr));
+  refuseLayer(TENON_ERR_SHAPE, layer, {1, 1, 1, 1});
+}
+
+TEST_F(Sizes, OfStrides) {
+  TenonLayout cells = layout({2 * worldSize(), 3}, "S0");
+  TenonDTensor x = tensor(cells, TENON_FLOAT64);
+  double memory[6] = {};
+  const TenonInt none[] = {0, 0};
+  for (const auto& strides : {std::vector<TenonInt>{3, kMost},
+                              {kMost, 1},
+                              {kLeast, 1},
+                              {TenonInt(1) << 62, TenonInt(1) << 61},
+                              {TenonInt(1) << 60, 1}})
+    expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArray(x, memory, strides.data(), none, none),
+               {"strides"});
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&cells));
+}
+
+TEST_F(Sizes, OfPartitions) {
+  const int extents[] = {1 << 30, 1 << 30, 1 << 30, 1 << 30};
+  TenonPartition made = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreate(MPI_COMM_WORLD, 4, extents, &made), {});
+  EXPECT_EQ(made, nullptr);
+  const TenonInt matrix[] = {kMost, kMost, kMost, kMost};
+  expectCommonCode(TENON_ERR_ARG, TenonPartitionCreatePlaced(MPI_COMM_WORLD, 2, 2, matrix, &made),
+                   {});
+  EXPECT_EQ(made, nullptr);
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sizes whose cells or bytes no 64-bit integer counts.
+#include "geometry/from_boxes.hpp"
+#include "geometry/layout_draft.hpp"
+#include "geometry/window.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace tenon {
+namespace {
+
+constexpr Index kMost = std::numeric_limits<Index>::max(),
+                kLeast = std::numeric_limits<Index>::min();
+
+Layout onOne(const Shape& shape) {
+  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+TEST(Sizes, OfTensorsAreCounted) {
+  EXPECT_EQ(cells(onOne({kMostCells}).shape()), kMostCells);
+  EXPECT_EQ(cells(onOne({0, kMostCells}).shape()), 0);
+  for (const Shape& shape : {Shape{3, 6148914691236517206},
+                             {kMostCells + 1},
+                             {kMost, kMost, kMost},
+                             {2, kMostCells},
+                             {kMost, kMost, 0}})
+    expectError(TENON_ERR_SHAPE, {"more cells than"}, [&] { onOne(shape); });
+}
+
+TEST(Sizes, OfMarginsAreCounted) {
+  LayoutDraft draft(onOne({8, 8}));
+  for (const auto& [low, high] : {std::pair{kMost, Index{0}},
+                                  {Index{0}, kMost},
+                                  {kLeast, Index{0}},
+                                  {Index{1} << 60, Index{1}}}) {
+    draft.setMarginWidths(0, low, high, Boundary::Zero, Boundary::Zero);
+    expectError(TENON_ERR_SHAPE, {"margin"}, [&] { draft.build(); });
+  }
+  draft.setMarginWidths(0, Index{1} << 58, 0, Boundary::Zero, Boundary::Zero);
+  expectError(TENON_ERR_SHAPE, {"a part of extents"}, [&] { draft.build(); });
+  for (const Interval& box : {Interval{kLeast, kMost}, {kLeast, 8}, {0, kMost}}) {
+    draft.setMarginBoxes(0, {box}, Boundary::Zero, Boundary::Zero);
+    expectError(TENON_ERR_SHAPE, {"margin of dimension 0"}, [&] { draft.build(); });
+  }
+}
+
+TEST(Sizes, OfBoxesAreCounted) {
+  const Interval side{0, Index{1} << 21};
+  for (const Box& box :
+       {Box{side, side, side}, {{kLeast, kMost}, {0, 1}}, {{0, 3}, side, side, side}})
+    expectError(TENON_ERR_SHAPE, {"no 64-bit integer holds"}, [&] { layoutFromBoxes({box}); });
+  EXPECT_EQ(cells(Box{{0, 0}, {kLeast, kMost}}), 0);
+}
+
+TEST(Sizes, OfWindowsAreCounted) {
+  const auto refuse = [](const Window& window) {
+    expectError(TENON_ERR_SHAPE, {}, [&] { windowOutput(window, 8, 0); });
+  };
+  refuse({.kernel = 3, .dilation = kMost});
+  refuse({.kernel = kMost, .dilation = 2});
+  refuse({.padLow = kMost});
+  refuse({.padLow = kMost - 8, .padHigh = 1});
+  refuse({.padLow = kLeast});
+  refuse({.kernel = 9, .stride = kMost});
+  refuse({.kernel = 2, .stride = kMost, .ceil = true});
+}
+
+TEST(Sizes, OfMeshesAreCounted) {
+  expectError(TENON_ERR_ARG, {"more positions than an int can count"}, [] {
+    Mesh::make({1 << 20, 1 << 20, 1 << 24});
+  });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Copies of losses and gradients are equal bit by bit, on meshes whose ranks stand in any order.
+#include "layer_run.hpp"
+
+#include "sys/options.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace tenon {
+namespace {
+
+using test::tensor;
+using test::world;
+
+// Two axes of ranks in an order of their own for each seed.
+MeshPtr shuffledMesh(unsigned seed) {
+  const int ranks = world()->size(), lines = std::max(1, ranks / 3);
+  std::vector<int> order(ranks);
+  std::iota(order.begin(), order.end(), 0);
+  std::mt19937 random(seed);
+  std::shuffle(order.begin(), order.end(), random);
+  order.resize(ranks / lines * lines);
+  return seed % 2 == 0 ? Mesh::make({ranks / lines, lines}, order)
+                       : Mesh::make({lines, ranks / lines}, order);
+}
+
+Layout on(const MeshPtr& mesh, const Shape& shape, const char* properties) {
+  return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
+}
+
+// Of a tensor that is B on all axes; ranks outside the mesh hold nothing.
+void expectEqualCopies(const DTensor& y, const std::string& what) {
+  MPI_Comm copies = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, y.position() < 0 ? MPI_UNDEFINED : 0, 0, &copies);
+  if (copies == MPI_COMM_NULL)
+    return;
+  const std::vector<double> mine = test::localCells(y);
+  std::vector<double> first = mine;
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_DOUBLE, 0, copies);
+  EXPECT_EQ(std::memcmp(first.data(), mine.data(), 8 * mine.size()), 0) << what;
+  MPI_Comm_free(&copies);
+}
+
+class Copies : public testing::TestWithParam<const char*> {
+protected:
+  Copies() { options().set("-tenon_conversion_route", GetParam()); }
+  ~Copies() override { options().set("-tenon_conversion_route", "auto"); }
+};
+
+TEST_P(Copies, OfALossAreEqualBitByBit) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const MeshPtr mesh = shuffledMesh(seed);
+    const auto layer = makeRef<MeanSquaredErrorLayer>(world());
+    const Ref<DTensor> target = tensor(on(mesh, {12, 5}, "S0,B"));
+    fillConstant(*target, 0);
+    layer->setTarget(target);
+    test::Step step(layer, on(mesh, {12, 5}, "S0,B"));
+    fillUniform(*step.x, seed, 1, -1, 1);
+    step.apply();
+    expectEqualCopies(*step.y, step.y->layout().describe());
+  }
+}
+
+// A batch in parts leaves an addend of each gradient on each rank.
+TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
+  for (unsigned seed = 0; seed < 8; ++seed) {
+    const MeshPtr mesh = shuffledMesh(seed);
+    const auto layer = makeRef<AffineLayer>(world(), 4, 3);
+    test::Step step(layer, on(mesh, {12, 4}, "S0,B"));
+    test::fillParameters(*layer);
+    fillUniform(*step.x, seed, 1, -1, 1);
+    test::fillValid(*step.dy, seed);
+    step.apply();
+    step.adjoint();
+    for (const auto& parameter : layer->parameters()) {
+      const DTensor& gradient = parameter->gradient();
+      const Ref<DTensor> sum = tensor(on(mesh, gradient.layout().shape(), "B,B"));
+      Conversion(world(), gradient.layout(), sum->layout(), TENON_FLOAT64).apply(gradient, *sum);
+      expectEqualCopies(*sum, parameter->name());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Routes, Copies,
+                         testing::Values("auto", "exchange", "chain", "collective"));
+
+} // namespace
+} // namespace tenon

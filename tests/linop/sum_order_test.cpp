@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Sums run in the order of mesh coordinates: on a mesh whose ranks stand in any order, copies of a sum
+// are equal bit by bit, on every route. The addends 1, 1e16, -1e16 make 0 in this order and in no
+// other one.
+#include "operators.hpp"
+
+#include "linop/reduction_policy.hpp"
+#include "sys/expect_error.hpp"
+#include "sys/options.hpp"
+#include "sys/random.hpp"
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+constexpr double kAddends[] = {1, 1e16, -1e16};
+
+// 3 x as many as there are, of ranks in an order of their own for each seed; no mesh for few ranks.
+MeshPtr shuffledMesh(unsigned seed) {
+  const int lines = world()->size() / 3;
+  if (lines == 2 && seed == 0)
+    return Mesh::make({3, 2}, {0, 5, 1, 4, 2, 3});
+  std::vector<int> ranks(world()->size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::mt19937 random(seed);
+  std::shuffle(ranks.begin(), ranks.end(), random);
+  ranks.resize(3 * lines);
+  return lines == 0 ? nullptr : Mesh::make({3, lines}, std::move(ranks));
+}
+
+// The addends along the first axis, the same in each line, in every cell.
+void fillAddends(DTensor& x) {
+  const int position = x.position();
+  if (position >= 0)
+    test::setCells(x, std::vector<double>(x.localCells(),
+                                          kAddends[x.layout().mesh().coordinate(position, 0)]));
+}
+
+void expectSumInOrder(LinearOp& op, Sense sense) {
+  const test::Ends ends(op, sense, 1);
+  fillAddends(*ends.x);
+  test::act(op, sense, 1, *ends.x, 0, *ends.y);
+  for (double cell : test::cellsOf(*ends.y))
+    ASSERT_EQ(cell, 0) << op.describe();
+  op.bind(sense, *ends.x, *ends.y);
+  test::act(op, sense, 1, *ends.x, 0, *ends.y);
+  for (double cell : test::cellsOf(*ends.y))
+    ASSERT_EQ(cell, 0) << op.describe();
+  op.unbind();
+}
+
+// As sums along trees, in pieces, or in shares that are gathered.
+constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
+const RoutePolicy kPolicies[] = {
+    {},
+    {RouteMode::Auto, kSlowLinks},
+    {RouteMode::Exchange, {}},
+    {RouteMode::Chain, {}},
+    {RouteMode::Chain, kSlowLinks},
+    {RouteMode::Collective, {}},
+    {RouteMode::Collective, kSlowLinks},
+};
+
+TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {
+  for (unsigned seed = 0; seed < 3; ++seed)
+    if (const MeshPtr mesh = shuffledMesh(seed))
+      for (const RoutePolicy& policy : kPolicies)
+        for (const char* to : {"B,B", "S0,B", "R,B"})
+          for (Index length : {5, 3000}) {
+            Conversion op(world(), test::layoutOn(mesh, {length}, "P,B"),
+                          test::layoutOn(mesh, {length}, to), TENON_FLOAT64, policy);
+            expectSumInOrder(op, Sense::Forward);
+            if (std::string(to) == "B,B") // P,P -> B,P
+              expectSumInOrder(op, Sense::Adjoint);
+          }
+}
+
+// Between two meshes it is that of the mesh where the addends are.
+TEST(SumOrder, IsThatOfTheSourcesMesh) {
+  for (unsigned seed = 0; seed < 3; ++seed)
+    if (const MeshPtr mesh = shuffledMesh(seed)) {
+      std::vector<int> ranks(world()->size());
+      std::iota(ranks.rbegin(), ranks.rend(), 0);
+      const MeshPtr line = Mesh::make({world()->size()}, ranks);
+      Conversion op(world(), test::layoutOn(mesh, {7}, "P,B"), test::layoutOn(line, {7}, "B"),
+                    TENON_FLOAT64);
+      expectSumInOrder(op, Sense::Forward);
+    }
+}
+
+// Three parts of one cell, each with the whole domain in its box: every cell gets all three addends.
+TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
+  for (unsigned seed = 0; seed < 3; ++seed)
+    if (const MeshPtr mesh = shuffledMesh(seed)) {
+      const Layout values = test::layoutOn(mesh, {3}, "S0,P");
+      Conversion op(world(), values, test::withMargin(values, 2, Boundary::Zero), TENON_FLOAT64);
+      expectSumInOrder(op, Sense::Adjoint); // S0,B with addends in the margins -> S0,B
+    }
+}
+
+class ByProgram : public testing::TestWithParam<const char*> {
+protected:
+  ~ByProgram() override {
+    options().set("-tenon_reduction", "mpi");
+    options().set("-tenon_machine_levels", "");
+  }
+};
+
+TEST_P(ByProgram, SumsInTheOrderOfCoordinates) {
+  options().set("-tenon_reduction", GetParam());
+  for (unsigned seed = 0; seed < 3; ++seed)
+    if (const MeshPtr mesh = shuffledMesh(seed))
+      for (Index length : {5, 3000}) {
+        Conversion op(world(), test::layoutOn(mesh, {length}, "P,B"),
+                      test::layoutOn(mesh, {length}, "B,B"), TENON_FLOAT64);
+        EXPECT_NE(op.describe().find("by a program"), std::string::npos) << op.describe();
+        expectSumInOrder(op, Sense::Forward);
+        expectSumInOrder(op, Sense::Adjoint);
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ByProgram,
+                         testing::Values("(0, InsideGroup, AllReduce)",
+                                         "(0, InsideGroup, ReduceScatter), (0, InsideGroup, "
+                                         "AllGather)",
+                                         "(0, InsideGroup, Reduce), (0, InsideGroup, Broadcast)"));
+
+// Groups of four on two nodes of two places each: 0 1 | 2 3 and 4 5 | 6 7. In the first mesh both groups
+// go through their nodes alike, if in another order of ranks; in the second one hops to and fro.
+TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
+  const Hierarchy machine = {2, 2, 2};
+  const MeshPtr alike = Mesh::make({4, 2}, {0, 6, 2, 4, 1, 7, 3, 5});
+  EXPECT_EQ(reductionHierarchy(*alike, {0}, machine), (Hierarchy{2, 2}));
+  EXPECT_EQ(memberOrder(*alike, {0}, machine), (std::vector<int>{0, 2, 1, 3}));
+  const MeshPtr other = Mesh::make({4, 2}, {0, 4, 1, 6, 2, 5, 3, 7});
+  expectError(TENON_ERR_ARG, {"ranks 4,6,5,7 ", "as the ranks 0,1,2,3 do"},
+              [&] { memberOrder(*other, {0}, machine); });
+  EXPECT_TRUE(memberOrder(*other, {0}, {8}).empty());
+}
+
+std::vector<double> realsOf(const Layout& layout, int position, unsigned seed) {
+  std::uint64_t stream = seed;
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+    if (!layout.property(axis).isBroadcast())
+      stream = 16 * stream + layout.mesh().coordinate(position, axis) + 1;
+  std::vector<double> reals(cells(layout.box(position)));
+  for (std::size_t i = 0; i < reals.size(); ++i)
+    reals[i] = uniformAt(7, stream, static_cast<Index>(i)) - 0.5;
+  return reals;
+}
+
+void expectEqualCopies(const DTensor& y, const std::string& what) {
+  int group = y.position() < 0 ? MPI_UNDEFINED : 0;
+  for (int axis = 0; y.position() >= 0 && axis < y.layout().mesh().axes(); ++axis)
+    group = 16 * group + (y.layout().property(axis).isBroadcast()
+                              ? 0
+                              : y.layout().mesh().coordinate(y.position(), axis));
+  MPI_Comm copies = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, group, 0, &copies);
+  if (copies == MPI_COMM_NULL)
+    return;
+  const std::vector<double> mine = test::cellsOf(y);
+  std::vector<double> first = mine;
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_DOUBLE, 0, copies);
+  EXPECT_TRUE(mine.empty() || std::memcmp(first.data(), mine.data(), 8 * mine.size()) == 0) << what;
+  MPI_Comm_free(&copies);
+}
+
+// Sums over one axis or two, beside copies and parts.
+TEST(SumOrder, GivesCopiesOfRealsTheSameBits) {
+  const int ranks = world()->size();
+  for (unsigned seed = 0; seed < 6; ++seed)
+    for (const RoutePolicy& policy : kPolicies)
+      for (const auto& [from, to] : {std::pair{"P,B,P", "B,B,B"},
+                                     {"P,B,S0", "B,B,B"},
+                                     {"P,P,B", "B,B,S0"},
+                                     {"B,P,B", "S0,B,B"}}) {
+        std::vector<int> order(ranks);
+        std::iota(order.begin(), order.end(), 0);
+        std::mt19937 random(seed);
+        std::shuffle(order.begin(), order.end(), random);
+        const std::vector<int> extents = ranks >= 8   ? std::vector{2, 2, 2}
+                                         : ranks >= 6 ? std::vector{3, 2, 1}
+                                         : ranks >= 4 ? std::vector{2, 2, 1}
+                                                      : std::vector{ranks, 1, 1};
+        order.resize(extents[0] * extents[1] * extents[2]);
+        const MeshPtr mesh = Mesh::make(extents, order);
+        const Layout a = test::layoutOn(mesh, {37}, from), b = test::layoutOn(mesh, {37}, to);
+        Conversion op(world(), a, b, TENON_FLOAT64, policy);
+        DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64);
+        if (x.position() >= 0)
+          test::setCells(x, realsOf(a, x.position(), seed));
+        op.apply(x, y);
+        expectEqualCopies(y, op.describe());
+      }
+}
+
+} // namespace
+} // namespace tenon
