@@ -125,7 +125,7 @@ TEST_F(CApi, AnyIntMayComeForAnEnumeration) {
               TENON_SUCCESS);
     expectCode(TENON_ERR_ARG,
                TenonOptionsDeclare("test", "odd", static_cast<TenonOptionType>(wrong), "1", "", ""),
-               {"no option type"});
+               {"unknown option type"});
   }
   EXPECT_EQ(x, nullptr);
   EXPECT_EQ(pool, nullptr);

@@ -37,9 +37,9 @@ helped() {
     fail "tenon $* should print its help, but says:" "$said"
   [[ $(grep -c -e "$pattern" <<<"$said") == 1 ]] || fail "several ranks print the help:" "$said"
 }
-helped "tenon check: random operators" check -help
-helped "tenon bench: each movement" bench --help
-helped "tenon info: what the library" info -h
+helped "tenon check: " check -help
+helped "tenon bench: " bench --help
+helped "tenon info: " info -h
 
 said=$("$tenon" plan simulate -help 2>&1)
 [[ $? == 0 && $said == *"tenon plan simulate: "*"-chart <text>"* ]] ||
