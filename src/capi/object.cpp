@@ -14,7 +14,9 @@ Object& derefObject(const void* handle, const char* name, const char* expectedCl
                 fmt::format("{} is no live handle: its object was destroyed or never created; "
                             "expected a {}",
                             name, expectedClass));
-  return *const_cast<Object*>(static_cast<const Object*>(handle));
+  auto& object = *const_cast<Object*>(static_cast<const Object*>(handle));
+  noteObject(object);
+  return object;
 }
 
 void throwWrongClass(const Object& object, const char* name, const char* expected) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/communicator.hpp"
 
+#include "comm/agreement.hpp"
+#include "comm/arrival.hpp"
 #include "sys/error.hpp"
 #include "sys/options.hpp"
 
@@ -57,6 +59,7 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
       if (known->number_ == reinterpret_cast<std::intptr_t>(cached))
         return known;
   }
+  awaitAllRanks(parent, options().getReal("", "agree_timeout"));
   MPI_Comm copy = MPI_COMM_NULL;
   checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   CommPtr made(new Communicator(copy));
@@ -98,6 +101,7 @@ MPI_Comm Communicator::split(const std::vector<int>& name, int color, int key) {
   const auto known = splits_.find(name);
   if (known != splits_.end())
     return known->second;
+  agree(*this, std::nullopt); // the call below has no time limit
   MPI_Comm part = MPI_COMM_NULL;
   checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   if (part != MPI_COMM_NULL)
@@ -110,6 +114,7 @@ MPI_Comm Communicator::graph(const std::string& name, const std::vector<int>& so
   const auto known = graphs_.find(name);
   if (known != graphs_.end())
     return known->second;
+  agree(*this, std::nullopt);
   const std::vector<int> weights(std::max({sources.size(), targets.size(), std::size_t(1)}), 1);
   MPI_Comm made = MPI_COMM_NULL;
   checkMpi(MPI_Dist_graph_create_adjacent(comm_, static_cast<int>(sources.size()), sources.data(),

@@ -21,6 +21,13 @@ std::vector<int> coordinatesByRank(const Mesh& mesh, int position, int axis) {
   return order;
 }
 
+std::vector<int> ranksOfLine(const Mesh& mesh, int position, int axis) {
+  std::vector<int> line = mesh.coordinates(position), ranks;
+  for (line[axis] = 0; line[axis] < mesh.extent(axis); ++line[axis])
+    ranks.push_back(mesh.rank(mesh.positionAt(line)));
+  return ranks;
+}
+
 CollectiveKind collectiveOf(const RouteStep& step) {
   if (!step.collective)
     throw Error(TENON_ERR_INTERNAL, "a collective step was made of an exchange");
@@ -37,6 +44,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
   if (!pieces_.takesPart)
     return;
   order_ = coordinatesByRank(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axis);
+  peers_ = ranksOfLine(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axis);
   const int me = pieces_.coordinate;
   const int own = static_cast<int>(pieces_.piece(me));
   int offset = 0;

@@ -26,6 +26,10 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"verbose", OptionSpec::Int, "0", "1: one line for each set-up; more: more"},
     {"agree_timeout", OptionSpec::Real, "300",
      "seconds after which ranks absent from a collective call are an error"},
+    {"wait_warning", OptionSpec::Real, "60",
+     "seconds after which a rank that waits for others says so, and for which; 0: never"},
+    {"wait_limit", OptionSpec::Real, "0",
+     "seconds after which a rank that waits for others ends the program; 0: never"},
     {"threads", OptionSpec::Int, "0",
      "most threads of the library's own loops; 0: as many as OpenMP gives"},
 };
