@@ -5,6 +5,12 @@
  *  Every call returns a TenonErrorCode. An error is recorded for the calling thread, shown to the
  *  current error handler (by default: printed on standard error) and returned; TenonCall() in the
  *  callers adds their place to the record. Nothing here is collective.
+ *
+ *  Collective calls. A call that creates or sets up an object returns the same error on all ranks. The
+ *  exception is a rank whose handle is NULL or not valid, where no other argument tells it the
+ *  communicator: this rank returns TENON_ERR_NULL or TENON_ERR_HANDLE at once, and the others return
+ *  TENON_ERR_TIMEOUT after -tenon_agree_timeout seconds. After a timeout all ranks fail, also those
+ *  that arrive later, and the communicator cannot be used for Tenon objects any more.
  */
 #ifndef TENON_ERROR_H
 #define TENON_ERROR_H
@@ -118,7 +124,9 @@ TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const 
  *         Not collective.
  *
  *  By default such an error is printed and the program aborted, since the other ranks would wait
- *  for this one for ever. If `handler` returns, the failing call returns its code.
+ *  for this one for ever. Ranks that fail with the same error within half a second print it once, with
+ *  their number. If `handler` returns, the failing call returns its code, except after
+ *  -tenon_wait_limit, when the program ends.
  *
  *  @param[in] handler  NULL restores the default
  *  @param[in] context  handed to the handler

@@ -24,7 +24,10 @@
  *          MPI was finalised already. After an error Tenon is not initialised.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
- *           -tenon_log_trace_events COUNT
+ *           -tenon_log_trace_events COUNT; -tenon_agree_timeout SECONDS for collective calls that create
+ *           or set up; for Apply and TenonFinalize(), which wait without limit by default,
+ *           -tenon_wait_warning SECONDS (60), after which a waiting rank prints the call and the missing
+ *           ranks, and -tenon_wait_limit SECONDS (0: none), after which it ends the program
  */
 TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
                                             const char* help) TENON_NOEXCEPT;
@@ -35,7 +38,8 @@ TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
  *  are created with. It is duplicated, and may be freed after TenonFinalize() or before.
  *
  *  @param[in] comm  of MPI, which must be running
- *  @return also TENON_ERR_STATE if MPI is not running, TENON_ERR_NULL for MPI_COMM_NULL
+ *  @return also TENON_ERR_STATE if MPI is not running, TENON_ERR_NULL for MPI_COMM_NULL, TENON_ERR_ARG
+ *          for an intercommunicator
  */
 TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
                                                     const char* help) TENON_NOEXCEPT;
@@ -44,10 +48,12 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
  *
  *  The last call prints the log (-tenon_log_view), options that nobody asked for and objects that
  *  were never destroyed, writes the trace (-tenon_log_trace), frees the library's communicators, and
- *  finalises MPI if Tenon initialised it. Objects that still live can then only be destroyed.
+ *  finalises MPI if Tenon initialised it. Objects that still live can then only be destroyed. Call it
+ *  before MPI_Finalize(), and before PetscFinalize() where PETSc finalises MPI.
  *
- *  @return TENON_ERR_STATE if Tenon is not initialised; on all ranks, after all else is done,
- *          TENON_ERR_FILE if the trace could not be written
+ *  @return TENON_ERR_STATE if Tenon is not initialised, or if MPI was finalised before: then the log and
+ *          the trace are lost, and memory is released all the same; on all ranks, after all else is
+ *          done, TENON_ERR_FILE if the trace could not be written
  */
 TENON_EXTERN TenonErrorCode TenonFinalize(void) TENON_NOEXCEPT;
 

@@ -36,7 +36,8 @@
  *  TenonLayerZeroGradients() or a step of an optimizer.
  *
  *  All calls return TENON_ERR_NULL for a NULL handle or address, and TENON_ERR_HANDLE for a handle
- *  whose object is gone or of another class. Creates and SetUp fail alike on all ranks, and return
+ *  whose object is gone or of another class. Creates and SetUp fail alike on all ranks (for bad handles
+ *  see <tenon/error.h>), and return
  *  TENON_ERR_COLLECTIVE if ranks pass different arguments. Setters are not collective, but must be
  *  called alike on all ranks; after SetUp they return TENON_ERR_STATE. A setter that failed on any
  *  rank makes SetUp fail on all, unless it is called again with success.

@@ -9,7 +9,8 @@
  *  nothing else is said: integers are then moved and added.
  *
  *  All calls are collective: on the communicator of the layouts or operators that they get. They
- *  fail alike on all ranks, with TENON_ERR_NULL or TENON_ERR_HANDLE for a bad handle or address,
+ *  fail alike on all ranks (for bad handles see <tenon/error.h>), with TENON_ERR_NULL or
+ *  TENON_ERR_HANDLE for a bad handle or address,
  *  TENON_ERR_STATE for a layout that is not set up, TENON_ERR_DATATYPE for a value that is no data
  *  type, and TENON_ERR_COLLECTIVE if ranks pass different arguments.
  */
