@@ -8,6 +8,7 @@
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/guard.hpp"
+#include "sys/object.hpp"
 #include "sys/output.hpp"
 
 #include <gtest/gtest.h>
@@ -83,17 +84,17 @@ TEST_F(LongWait, InAnExchangeNamesWhoHasNotSent) {
   if (rank() == 0)
     receives.push_back({last(), in, sizeof received});
   Exchange exchange(world(), tag, sends, receives);
-  expectWarning(
-      [&] {
-        exchange.startReceives();
-        if (!sends.empty())
-          exchange.startSend(0);
-        if (!receives.empty())
-          exchange.waitReceive(0);
-        exchange.waitSends();
-      });
-  if (rank() == 0)
+  expectWarning([&] {
+    exchange.startReceives();
+    if (!sends.empty())
+      exchange.startSend(0);
+    if (!receives.empty())
+      exchange.waitReceive(0);
+    exchange.waitSends();
+  });
+  if (rank() == 0) {
     EXPECT_EQ(received, last());
+  }
 }
 
 TEST_F(LongWait, InANeighbourhoodNamesItsRanks) {
@@ -108,11 +109,10 @@ TEST_F(LongWait, InANeighbourhoodNamesItsRanks) {
   ring.start(); // makes the communicator
   ring.wait();
   setWaitTimes({.warning = rank() == 0 ? kWarning : 0, .limit = 0});
-  expectWarning(
-      [&] {
-        ring.start();
-        ring.wait();
-      });
+  expectWarning([&] {
+    ring.start();
+    ring.wait();
+  });
 }
 
 TEST_F(LongWait, ForAnyOfSeveralNamesAFew) {
