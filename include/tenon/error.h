@@ -5,6 +5,12 @@
  *  Every call returns a TenonErrorCode. An error is recorded for the calling thread, passed to the
  *  current error handler, which by default prints it on standard error, and returned. TenonCall()
  *  adds the location of each caller to the record. No call in this file is collective.
+ *
+ *  Collective calls. A call that creates or sets up an object returns the same error on all ranks,
+ *  with one exception: a rank whose handle is NULL or not valid cannot know the communicator unless
+ *  another argument tells it. This rank returns TENON_ERR_NULL or TENON_ERR_HANDLE at once, and the
+ *  others return TENON_ERR_TIMEOUT after -tenon_agree_timeout seconds. After a timeout all ranks fail,
+ *  also those that arrive later, and the communicator can no longer be used for Tenon objects.
  */
 #ifndef TENON_ERROR_H
 #define TENON_ERROR_H
@@ -140,7 +146,9 @@ TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const 
  *
  *  An error is fatal if other ranks do not know of it, as in TenonLayerApply() on more than one
  *  rank. By default it is printed and the program is aborted, since the other ranks would wait
- *  forever. If the handler returns, the failed call returns its error code.
+ *  forever. Ranks that fail with the same error within half a second print it once, with the number of
+ *  ranks. If the handler returns, the failed call returns its error code, except after
+ *  -tenon_wait_limit, when the program ends.
  *
  *  @param[in] handler  user function. May be NULL, in which case the default is restored.
  *  @param[in] context  context passed to the handler. May be NULL, in which case NULL is passed.

@@ -32,14 +32,17 @@
  *  would start more threads than there are CPUs for them.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
- *  -tenon_log_trace_events COUNT.
+ *  -tenon_log_trace_events COUNT. -tenon_agree_timeout SECONDS (300) limits the wait in calls that
+ *  create or set up objects. Apply and TenonFinalize() wait without limit by default: after
+ *  -tenon_wait_warning SECONDS (60) a waiting rank prints the call and the missing ranks, and after
+ *  -tenon_wait_limit SECONDS (0: none) it ends the program.
  *
  *  @param[in,out] argc  address of main's argc, passed to MPI_Init_thread(). May be NULL, in which
  *                       case there is no command line.
  *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command
  *                       line.
- *  @param[in]     help  text that -tenon_help prints above the options. May be NULL, in which case
- *                       there is none.
+ *  @param[in]     help  text that -help and -tenon_help print above the options. May be NULL, in which
+ *                       case there is none.
  *  @return TENON_ERR_OPTION  an option is unknown or malformed, on all ranks
  *  @return TENON_ERR_FILE    the options file cannot be read, or the trace file cannot be written
  *  @return TENON_ERR_STATE   MPI is already finalised
@@ -53,15 +56,16 @@ TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
  *  object has the communicator that it is created with. It is duplicated, and can be freed at any
  *  time after this call.
  *
- *  @param[in]     comm  communicator; MPI must be initialised
+ *  @param[in]     comm  intracommunicator; MPI must be initialised
  *  @param[in,out] argc  address of main's argc. May be NULL, in which case there is no command
  *                       line.
  *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command
  *                       line.
- *  @param[in]     help  text that -tenon_help prints above the options. May be NULL, in which case
- *                       there is none.
+ *  @param[in]     help  text that -help and -tenon_help print above the options. May be NULL, in which
+ *                       case there is none.
  *  @return TENON_ERR_STATE  MPI is not initialised, or already finalised
  *  @return TENON_ERR_NULL   comm is MPI_COMM_NULL
+ *  @return TENON_ERR_ARG    comm is an intercommunicator
  */
 TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
                                                     const char* help) TENON_NOEXCEPT;
@@ -70,9 +74,11 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
  *
  *  The last call prints the log (-tenon_log_view), unused options and objects whose handles were not
  *  destroyed, writes the trace (-tenon_log_trace), frees Tenon's communicators, and finalises MPI
- *  if Tenon initialised it. Remaining objects can then only be destroyed.
+ *  if Tenon initialised it. Remaining objects can then only be destroyed. Call it before
+ *  MPI_Finalize(), and before PetscFinalize() if PETSc finalises MPI.
  *
- *  @return TENON_ERR_STATE  Tenon is not initialised
+ *  @return TENON_ERR_STATE  Tenon is not initialised, or MPI is already finalised: the log and the
+ *                           trace are then lost, and memory is released all the same
  *  @return TENON_ERR_FILE   the trace could not be written, on all ranks; everything else is done
  */
 TENON_EXTERN TenonErrorCode TenonFinalize(void) TENON_NOEXCEPT;

@@ -10,10 +10,10 @@
  *  added.
  *
  *  All calls are collective on the communicator of their layouts or operators. All errors are the
- *  same on all ranks: TENON_ERR_NULL or TENON_ERR_HANDLE if a handle or pointer is not valid,
- *  TENON_ERR_STATE if a layout is not set up, TENON_ERR_DATATYPE if a value is not a data type,
- *  TENON_ERR_ARG if layouts or operators have different communicators, and TENON_ERR_COLLECTIVE if
- *  ranks pass different arguments.
+ *  same on all ranks (for handles that are not valid see tenon/error.h): TENON_ERR_NULL or
+ *  TENON_ERR_HANDLE if a handle or pointer is not valid, TENON_ERR_STATE if a layout is not set up,
+ *  TENON_ERR_DATATYPE if a value is not a data type, TENON_ERR_ARG if layouts or operators have
+ *  different communicators, and TENON_ERR_COLLECTIVE if ranks pass different arguments.
  */
 #ifndef TENON_LINEAROP_CREATE_H
 #define TENON_LINEAROP_CREATE_H

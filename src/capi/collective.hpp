@@ -43,6 +43,7 @@ int processesOf(Handle handle) {
 template <class Handle, class Body>
 void returnIfAlone(Handle handle, Body&& body) {
   try {
+    checkInitialized();
     body();
   } catch (Error& error) {
     if (processesOf(handle) == 1)

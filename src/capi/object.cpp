@@ -15,7 +15,9 @@ Object& derefObject(const void* handle, const char* name, const char* expectedCl
         fmt::format(
             "{} is not a valid handle: its object was destroyed or never created; pass a {}", name,
             expectedClass));
-  return *const_cast<Object*>(static_cast<const Object*>(handle));
+  auto& object = *const_cast<Object*>(static_cast<const Object*>(handle));
+  noteObject(object);
+  return object;
 }
 
 void throwWrongClass(const Object& object, const char* name, const char* expected) {

@@ -1,106 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/agreement.hpp"
 
+#include "comm/vote.hpp"
 #include "sys/options.hpp"
 #include "sys/random.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <sched.h>
 
 namespace tenon {
 
 namespace {
-
-// What every rank tells rank 0, and what rank 0 answers: the first failure and whose it is. The
-// digest stands for a text that must be the same on all ranks.
-struct Ballot {
-  long long code = TENON_SUCCESS;
-  long long rank = 0;
-  long long digest = 0;
-};
-constexpr int kBallotLength = 3;
-
-// Looks once at least: requests that share a deadline must not miss it for one that is late.
-bool wait(MPI_Request& request, double deadline) {
-  for (;;) {
-    int done = 0;
-    checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-    if (done || MPI_Wtime() >= deadline)
-      return done != 0;
-    sched_yield();
-  }
-}
-
-[[noreturn]] void giveUp(Communicator& comm, const std::vector<int>& absent, double seconds) {
-  comm.setOutOfStep();
-  throw Error(
-      TENON_ERR_TIMEOUT,
-      fmt::format(
-          "after {} s ranks {} had not arrived at a collective call that the others are in; is it "
-          "called on all ranks of the communicator? (-tenon_agree_timeout sets the time)",
-          seconds, fmt::join(absent, ",")));
-}
-
-// Rank 0 hears all ballots and keeps the first failure.
-Ballot collect(Communicator& comm, Ballot verdict, double seconds) {
-  std::vector<Ballot> ballots(comm.size());
-  std::vector<MPI_Request> requests(comm.size(), MPI_REQUEST_NULL);
-  for (int r = 1; r < comm.size(); ++r)
-    checkMpi(MPI_Irecv(&ballots[r], kBallotLength, MPI_LONG_LONG, r, Communicator::kAgreementTag,
-                       comm.mpi(), &requests[r]),
-             "MPI_Irecv");
-  const double deadline = MPI_Wtime() + seconds;
-  std::vector<int> absent;
-  for (int r = 1; r < comm.size(); ++r)
-    if (!wait(requests[r], deadline))
-      absent.push_back(r);
-  if (!absent.empty()) {
-    for (int r : absent) {
-      MPI_Cancel(&requests[r]);
-      MPI_Request_free(&requests[r]);
-    }
-    giveUp(comm, absent, seconds);
-  }
-  for (int r = 1; r < comm.size() && verdict.code == TENON_SUCCESS; ++r) {
-    const bool disagrees = ballots[r].digest != verdict.digest;
-    verdict.code = ballots[r].code;
-    if (verdict.code == TENON_SUCCESS && disagrees)
-      verdict.code = TENON_ERR_COLLECTIVE;
-    verdict.rank = r;
-  }
-  return verdict;
-}
-
-// Rank 0 waits for the others, so it is given less time than they are: then it is the one to speak.
-constexpr double kPatienceOfOthers = 1.25;
-
-Ballot vote(Communicator& comm, Ballot mine) {
-  const double seconds = options().getReal("", "agree_timeout");
-  if (comm.rank() == 0) {
-    const Ballot verdict = collect(comm, mine, seconds);
-    for (int r = 1; r < comm.size(); ++r)
-      checkMpi(MPI_Send(&verdict, kBallotLength, MPI_LONG_LONG, r, Communicator::kAgreementTag,
-                        comm.mpi()),
-               "MPI_Send");
-    return verdict;
-  }
-  Ballot verdict;
-  MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Irecv(&verdict, kBallotLength, MPI_LONG_LONG, 0, Communicator::kAgreementTag,
-                     comm.mpi(), &request),
-           "MPI_Irecv");
-  checkMpi(
-      MPI_Send(&mine, kBallotLength, MPI_LONG_LONG, 0, Communicator::kAgreementTag, comm.mpi()),
-      "MPI_Send");
-  if (!wait(request, MPI_Wtime() + seconds * kPatienceOfOthers)) {
-    MPI_Cancel(&request);
-    MPI_Request_free(&request);
-    giveUp(comm, {0}, seconds);
-  }
-  return verdict;
-}
 
 std::string broadcastText(Communicator& comm, std::string text, int from) {
   long long length = static_cast<long long>(text.size());
@@ -188,8 +97,10 @@ void agree(Communicator& comm, const std::optional<Error>& mine, std::string_vie
     throw Error(TENON_ERR_STATE,
                 "ranks were absent from an earlier collective call on this communicator, so that "
                 "it cannot be used any more; create the objects anew on another one");
-  const Ballot verdict = vote(comm, {mine ? mine->code() : TENON_SUCCESS, comm.rank(),
-                                     static_cast<long long>(streamOf(text))});
+  const Ballot verdict = vote(
+      comm,
+      {mine ? mine->code() : TENON_SUCCESS, comm.rank(), static_cast<long long>(streamOf(text))},
+      options().getReal("", "agree_timeout"));
   if (verdict.code == TENON_SUCCESS)
     return;
   const int speaker = static_cast<int>(verdict.rank);

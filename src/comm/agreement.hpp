@@ -16,8 +16,9 @@ namespace tenon {
 
 // Collective. Throws on all ranks the error of the lowest rank that has one; and, as
 // TENON_ERR_COLLECTIVE, if `text` differs between ranks, where `what` names it in the message.
-// Throws TENON_ERR_TIMEOUT naming the absent ranks if some do not arrive within
-// -tenon_agree_timeout seconds; after that the communicator is out of step and refused.
+// Throws TENON_ERR_TIMEOUT, naming the absent ranks, if some do not arrive within
+// -tenon_agree_timeout seconds, also on those that arrive later (vote.hpp says how); after that the
+// communicator is out of step and refused.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/communicator.hpp"
 
+#include "comm/agreement.hpp"
+#include "comm/arrival.hpp"
 #include "sys/error.hpp"
 #include "sys/options.hpp"
 
@@ -100,6 +102,7 @@ CommPtr Communicator::copyOf(MPI_Comm parent) {
   checkMpi(MPI_Comm_get_attr(parent, key, &cached, &found), "MPI_Comm_get_attr");
   if (found)
     return *static_cast<const CommPtr*>(cached);
+  awaitAllRanks(parent, options().getReal("", "agree_timeout"));
   MPI_Comm copy = MPI_COMM_NULL;
   checkMpi(MPI_Comm_dup(parent, &copy), "MPI_Comm_dup");
   CommPtr made(new Communicator(copy));
@@ -161,6 +164,7 @@ void Communicator::free() noexcept {
 SubCommPtr Communicator::split(const std::vector<int>& name, int color, int key) {
   if (SubCommPtr known = splits_.find(name))
     return known;
+  agree(*this, std::nullopt); // the call below has no time limit
   MPI_Comm part = MPI_COMM_NULL;
   checkMpi(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
   if (part != MPI_COMM_NULL)
@@ -172,6 +176,7 @@ SubCommPtr Communicator::graph(const std::string& name, const std::vector<int>& 
                                const std::vector<int>& targets) {
   if (SubCommPtr known = graphs_.find(name))
     return known;
+  agree(*this, std::nullopt);
   const std::vector<int> weights(std::max({sources.size(), targets.size(), std::size_t(1)}), 1);
   MPI_Comm made = MPI_COMM_NULL;
   checkMpi(MPI_Dist_graph_create_adjacent(comm_, static_cast<int>(sources.size()), sources.data(),

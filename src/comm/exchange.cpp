@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/exchange.hpp"
 
+#include "comm/patience.hpp"
 #include "sys/log.hpp"
 
 #include <algorithm>
@@ -28,9 +29,14 @@ void startAll(std::vector<MPI_Request>& requests) {
   checkMpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
 }
 
-void waitAll(std::vector<MPI_Request>& requests) {
-  checkMpi(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
-           "MPI_Waitall");
+// "rank 3": the peers of messages that are not complete.
+std::string pendingText(const std::vector<Message>& messages,
+                        const std::vector<std::vector<MPI_Request>>& requests) {
+  std::vector<int> peers;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    if (!std::all_of(requests[i].begin(), requests[i].end(), isComplete))
+      peers.push_back(messages[i].peer);
+  return ranksText(peers);
 }
 
 } // namespace
@@ -108,12 +114,15 @@ void Exchange::startSend(int index) {
 }
 
 void Exchange::waitReceive(int index) {
-  waitAll(receiveRequests_[index]);
+  RequestList& requests = receiveRequests_[index];
+  waitFor(*comm_, requests.data(), requests.size(),
+          [&] { return pendingText(receives_, receiveRequests_); });
 }
 
 void Exchange::waitSends() {
   for (RequestList& requests : sendRequests_)
-    waitAll(requests);
+    waitFor(*comm_, requests.data(), requests.size(),
+            [&] { return pendingText(sends_, sendRequests_); });
 }
 
 } // namespace tenon

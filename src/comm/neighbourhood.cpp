@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/neighbourhood.hpp"
 
+#include "comm/patience.hpp"
 #include "sys/error.hpp"
 #include "sys/log.hpp"
 
@@ -48,7 +49,7 @@ void Neighbourhood::start() {
 }
 
 void Neighbourhood::wait() {
-  checkMpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+  waitFor(*comm_, &request_, 1, [&] { return someOfText(receives_.peers); });
 }
 
 } // namespace tenon

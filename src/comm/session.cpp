@@ -2,9 +2,12 @@
 #include "comm/session.hpp"
 
 #include "comm/agreement.hpp"
+#include "comm/last_words.hpp"
 #include "comm/log_report.hpp"
 #include "comm/oversubscription.hpp"
+#include "comm/patience.hpp"
 #include "comm/trace_report.hpp"
+#include "comm/vote.hpp"
 #include "sys/handler.hpp"
 #include "sys/live_objects.hpp"
 #include "sys/log.hpp"
@@ -19,6 +22,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 
 namespace tenon {
 
@@ -27,6 +31,7 @@ namespace {
 struct Session {
   int depth = 0;
   bool ownsMpi = false;
+  bool mpiEnded = false; // before the session's own end
   CommPtr comm;
 };
 
@@ -48,10 +53,48 @@ void startMpi(int* argc, char*** argv) {
   session().ownsMpi = true;
 }
 
+void forgetOptions() {
+  options().clear();
+  setThreadLimit(0);
+  setWaitTimes({});
+}
+
+void forgetHooks() {
+  setFatalShareHook({});
+  setAbortHook({});
+}
+
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, and MPI still works then: the last
+// moment to free communicators, if the session has not ended.
+int endWithMpi(MPI_Comm, int, void*, void*) noexcept {
+  Session& s = session();
+  if (s.depth == 0)
+    return MPI_SUCCESS;
+  s.mpiEnded = true;
+  s.comm.reset();
+  Communicator::freeAll();
+  setFatalShareHook({});
+  setAbortHook(exitProcess);
+  return MPI_SUCCESS;
+}
+
+void watchEndOfMpi() {
+  static int keyval = MPI_KEYVAL_INVALID;
+  if (keyval != MPI_KEYVAL_INVALID)
+    return;
+  checkMpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, endWithMpi, &keyval, nullptr),
+           "MPI_Comm_create_keyval");
+  checkMpi(MPI_Comm_set_attr(MPI_COMM_SELF, keyval, nullptr), "MPI_Comm_set_attr");
+}
+
+constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFinalize() before "
+                                  "MPI_Finalize()";
+
 void readOptions(int argc, const char* const* argv, const std::string& help) {
   collectively(*session().comm, [&] {
     auto read = options().load(argc, argv);
     setThreadLimit(options().getInt("", "threads"));
+    setWaitTimes(waitTimesFromOptions());
     return read;
   });
   if (const auto word = options().findString("", "help"); word && session().comm->rank() == 0)
@@ -125,17 +168,41 @@ void reportLiveObjects(Communicator& comm) {
   printError(text);
 }
 
+// All ranks are waited for, without end; who is out of step learns it here.
+void meet(Communicator& comm) {
+  if (comm.size() == 1 || comm.isOutOfStep())
+    return;
+  try {
+    vote(comm, {}, std::numeric_limits<double>::infinity());
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_TIMEOUT)
+      throw;
+  }
+}
+
+// Nothing is printed that all ranks would have to gather.
+void closeWithoutMpi() {
+  traceStop();
+  forgetOptions();
+  session() = Session();
+  throw Error(
+      TENON_ERR_STATE,
+      fmt::format("{}; the log and the trace are lost, and objects that still exist are not "
+                  "reported",
+                  kMpiEnded));
+}
+
 void close() {
   Session& s = session();
+  meet(*s.comm);
   const std::exception_ptr failure = writeLog(*s.comm);
   if (s.comm->rank() == 0)
     reportUnusedOptions();
   reportLiveObjects(*s.comm);
   s.comm.reset();
   Communicator::freeAll();
-  options().clear();
-  setThreadLimit(0);
-  setAbortHook({});
+  forgetOptions();
+  forgetHooks();
   if (s.ownsMpi)
     MPI_Finalize();
   s = Session();
@@ -151,19 +218,28 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   MPI_Finalized(&ended);
   if (started && !ended)
     MPI_Abort(MPI_COMM_WORLD, code);
+  if (ended)
+    exitProcess(code);
   abortProcess(code);
 }
 
 void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help) {
   Session& s = session();
+  if (s.mpiEnded)
+    throw Error(TENON_ERR_STATE, kMpiEnded);
   if (s.depth > 0) {
     ++s.depth;
     return;
   }
   startMpi(argc, argv);
+  watchEndOfMpi();
   s.comm = Communicator::copyOf(comm == MPI_COMM_NULL ? MPI_COMM_WORLD : comm);
   setProcessRank(s.comm->rank());
-  setAbortHook([](TenonErrorCode code) { MPI_Abort(MPI_COMM_WORLD, code); });
+  setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
+  setAbortHook([](TenonErrorCode code) {
+    awaitLastWords();
+    MPI_Abort(MPI_COMM_WORLD, code);
+  });
   try {
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
     answerHelp(help);
@@ -172,8 +248,8 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     startLog();
   } catch (...) {
     traceStop();
-    options().clear();
-    setThreadLimit(0);
+    forgetOptions();
+    forgetHooks();
     s.comm.reset();
     Communicator::freeAll();
     throw;
@@ -182,17 +258,21 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
 }
 
 void finalize() {
-  checkInitialized();
   Session& s = session();
+  if (s.mpiEnded)
+    closeWithoutMpi();
+  checkInitialized();
   if (--s.depth == 0)
     close();
 }
 
 bool isInitialized() noexcept {
-  return session().depth > 0;
+  return session().depth > 0 && !session().mpiEnded;
 }
 
 void checkInitialized() {
+  if (session().mpiEnded)
+    throw Error(TENON_ERR_STATE, kMpiEnded);
   if (!isInitialized())
     throw Error(TENON_ERR_STATE, "Tenon is not initialised; call TenonInitialize first");
 }

@@ -16,12 +16,14 @@ namespace tenon {
 void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help);
 // Collective over the communicator of the first initialise. The last call prints the log, options
 // never used and objects never destroyed, writes the trace, and frees the communicators. It does
-// all that and then throws, on all ranks, if the trace could not be written.
+// all that and then throws, on all ranks, if the trace could not be written. After MPI's own end it
+// calls nothing of MPI, forgets the session and throws TENON_ERR_STATE.
 void finalize();
-// Ends the program, on all ranks while MPI runs, whoever initialised it.
+// Ends the program, on all ranks while MPI runs, whoever initialised it; after MPI's end this process
+// alone, with the code as its status.
 void abortAllRanks(TenonErrorCode code) noexcept;
 bool isInitialized() noexcept;
-// Throws TENON_ERR_STATE unless initialised.
+// Throws TENON_ERR_STATE unless initialised, or if MPI has ended since.
 void checkInitialized();
 
 } // namespace tenon

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/measure.hpp"
 
+#include "comm/patience.hpp"
 #include "kernels/reduce.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +14,10 @@ namespace {
 
 std::vector<double> gathered(Communicator& comm, double local) {
   std::vector<double> all(comm.size());
-  checkMpi(MPI_Allgather(&local, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm.mpi()),
-           "MPI_Allgather");
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Iallgather(&local, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm.mpi(), &request),
+           "MPI_Iallgather");
+  waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
   return all;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two halves of an action of a CollectiveStep.
+#include "comm/patience.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/block_axpby.hpp"
 #include "kernels/block_copy.hpp"
@@ -211,15 +212,18 @@ void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
   for (int step = 1; step < ranks_; step *= 2) {
     if (me % (2 * step) != 0) {
-      checkMpi(MPI_Send(whole_.data<T>(), cells, mpiType<T>(), me - step, kTag, line_->mpi()),
-               "MPI_Send");
+      checkMpi(MPI_Isend(whole_.data<T>(), cells, mpiType<T>(), me - step, kTag, line_->mpi(),
+                         &request_),
+               "MPI_Isend");
+      wait(me - step);
       return count<T>(cells);
     }
     if (me + step >= ranks_)
       continue;
-    checkMpi(MPI_Recv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(),
-                      MPI_STATUS_IGNORE),
-             "MPI_Recv");
+    checkMpi(
+        MPI_Irecv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
+        "MPI_Irecv");
+    wait(me + step);
     add<T>(cells, parts_.data<T>(), whole_.data<T>());
   }
 }
@@ -241,9 +245,15 @@ void CollectiveStep::spread(T* whole) {
   count<T>(pieces_.coordinate == 0 ? pieces_.cells : 0);
 }
 
-void CollectiveStep::wait() {
-  if (request_ != MPI_REQUEST_NULL)
-    checkMpi(MPI_Wait(&request_, MPI_STATUS_IGNORE), "MPI_Wait");
+// For the rank at one coordinate, or for all of the line.
+void CollectiveStep::wait(int coordinate) {
+  waitFor(*comm(), &request_, 1, [&] {
+    if (coordinate >= 0)
+      return ranksText({peers_[coordinate]});
+    std::vector<int> others = peers_;
+    others.erase(others.begin() + pieces_.coordinate);
+    return someOfText(others);
+  });
 }
 
 } // namespace tenon

@@ -7,6 +7,18 @@ namespace tenon {
 
 namespace {
 
+// By their coordinates on the axes.
+std::vector<int> ranksOfLine(const Mesh& mesh, int position, const std::vector<int>& axes) {
+  std::vector<int> line = mesh.coordinates(position), ranks(mesh.extentOf(axes));
+  for (int c = 0; c < static_cast<int>(ranks.size()); ++c) {
+    int rest = c;
+    for (std::size_t i = axes.size(); i-- > 0; rest /= mesh.extent(axes[i]))
+      line[axes[i]] = rest % mesh.extent(axes[i]);
+    ranks[c] = mesh.rank(mesh.positionAt(line));
+  }
+  return ranks;
+}
+
 CollectiveKind collectiveOf(const RouteStep& step) {
   if (!step.collective)
     throw Error(TENON_ERR_INTERNAL, "a collective step was made of an exchange");
@@ -22,6 +34,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
       ranks_(step.from.mesh().extentOf(step.axes)) {
   if (!pieces_.takesPart)
     return;
+  peers_ = ranksOfLine(step.from.mesh(), step.from.mesh().position(comm->rank()), step.axes);
   const int me = pieces_.coordinate;
   const int own = static_cast<int>(pieces_.piece(me));
   int offset = 0;

@@ -61,13 +61,14 @@ private:
   void gatherToRoot(const T* piece);
   template <class T>
   void spread(T* whole);
-  void wait();
+  void wait(int coordinate = -1);
 
   SubCommPtr line_; // the ranks along the axes
   CollectiveKind kind_;
   bool tree_;
   CollectivePieces pieces_;
   int ranks_;
+  std::vector<int> peers_;                          // ranks by coordinate
   std::vector<int> counts_, offsets_;               // of the pieces, in cells
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
   std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate

@@ -8,6 +8,7 @@
 #include "sys/stopwatch.hpp"
 
 #include <limits>
+#include <memory>
 
 namespace tenon {
 
@@ -21,6 +22,23 @@ Index placeInArena(const DTensor& x, const SharedArena& arena) {
 }
 
 } // namespace
+
+// Of this part's lane and the later ones.
+std::string ScheduleExecutor::missingSenders(const Direction& direction, const Incoming& from) {
+  std::vector<int> peers;
+  for (const Incoming* in = &from; in != std::to_address(direction.incoming.end()); ++in)
+    if (in->lane && !in->lane->hasPosting())
+      peers.push_back(direction.unpacks[in->part].peer);
+  return ranksText(peers);
+}
+
+std::string ScheduleExecutor::missingReaders(const Direction& direction) {
+  std::vector<int> peers;
+  for (const Outgoing& out : direction.outgoing)
+    if (out.lane && (out.posted < out.posts || (out.inPlaceRead && !out.lane->isDrained())))
+      peers.push_back(direction.packs[out.part].peer);
+  return ranksText(peers);
+}
 
 template <class T>
 void ScheduleExecutor::beginLanes(Direction& direction, const Action& action) {
@@ -86,7 +104,7 @@ void ScheduleExecutor::awaitPosting(Direction& direction, Incoming& in, const Ac
   Patience patience(*comm_);
   while (!in.lane->hasPosting()) {
     pump<T>(direction, *action.x, 1);
-    patience.wait();
+    patience.wait([&] { return missingSenders(direction, in); });
   }
   pump<T>(direction, *action.x, 1);
 }
@@ -164,11 +182,12 @@ void ScheduleExecutor::sumChunkwise(Direction& direction, const Action& action, 
 template <class T>
 void ScheduleExecutor::finishLanes(Direction& direction, const Action& action) {
   Patience patience(*comm_);
+  const auto missing = [&] { return missingReaders(direction); };
   for (pump<T>(direction, *action.x, 1); direction.morePosts; pump<T>(direction, *action.x, 1))
-    patience.wait();
+    patience.wait(missing);
   for (const Outgoing& out : direction.outgoing)
     while (out.inPlaceRead && !out.lane->isDrained())
-      patience.wait();
+      patience.wait(missing);
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -70,9 +70,10 @@ void ScheduleExecutor::open(Direction& direction) {
     const Part& part = direction.unpacks[in.part];
     const Index bytes = part.cells * size_;
     LaneAddress address;
-    checkMpi(MPI_Recv(&address, sizeof address, MPI_BYTE, part.peer, tag_, comm_->mpi(),
-                      MPI_STATUS_IGNORE),
-             "MPI_Recv");
+    MPI_Request request = MPI_REQUEST_NULL;
+    checkMpi(MPI_Irecv(&address, sizeof address, MPI_BYTE, part.peer, tag_, comm_->mpi(), &request),
+             "MPI_Irecv");
+    waitFor(*comm_, &request, 1, [&] { return ranksText({part.peer}); });
     if (address.place >= 0) {
       in.lane = std::make_unique<ReceiveLane>(*arena_, part.peer, address, bytes);
       continue;
@@ -85,7 +86,7 @@ void ScheduleExecutor::open(Direction& direction) {
     in.message->startReceives();
   }
   for (Outgoing& out : direction.outgoing)
-    checkMpi(MPI_Wait(&out.request, MPI_STATUS_IGNORE), "MPI_Wait");
+    waitFor(*comm_, &out.request, 1, [&] { return ranksText({direction.packs[out.part].peer}); });
 }
 
 } // namespace tenon

@@ -151,7 +151,9 @@ private:
   void announce(Direction& direction);
   void open(Direction& direction);
 
-  // lane_run.cpp: parts through lanes
+  // lane_run.cpp: parts through lanes; the missing, as texts
+  static std::string missingSenders(const Direction& direction, const Incoming& from);
+  static std::string missingReaders(const Direction& direction);
   template <class T>
   void beginLanes(Direction& direction, const Action& action);
   template <class T>

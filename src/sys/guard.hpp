@@ -4,6 +4,7 @@
 // into an exception, keeping the record of an error that Tenon itself raised further in.
 #pragma once
 
+#include "sys/current_call.hpp"
 #include "sys/handler.hpp"
 
 #include <utility>
@@ -19,6 +20,7 @@ public:
 template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
+  const CallScope scope(function);
   enterCall(function);
   try {
     std::forward<Body>(body)();
@@ -32,6 +34,7 @@ TenonErrorCode guard(const char* function, Body&& body,
 template <class Body>
 TenonErrorCode guardApply(const char* function, Body&& body,
                           std::source_location where = std::source_location::current()) noexcept {
+  const CallScope scope(function);
   enterCall(function);
   try {
     std::forward<Body>(body)();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -26,6 +27,7 @@ struct Handlers {
   std::vector<Handler> stack;
   Handler fatal{nullptr, nullptr};
   AbortHook abort;
+  FatalShareHook share;
 };
 
 // Never destroyed: an error may come while static objects are.
@@ -58,11 +60,18 @@ std::string frameLine(const ErrorFrame& frame, bool first) {
                      frame.function, frame.file, frame.line);
 }
 
+std::string ranksOf(const ErrorRecord& error) {
+  if (error.agreed)
+    return " (the same on all ranks)";
+  return error.share.ranks > 1
+             ? fmt::format(" (on {} of {} ranks)", error.share.ranks, error.share.of)
+             : "";
+}
+
 std::string headLines(const ErrorRecord& error) {
   return fmt::format("[{0}] {1} {2}: {3}{4}\n[{0}]   {5}\n", processRank(),
                      error.fatal ? "Fatal error" : "Error", errorName(error.code),
-                     errorSentence(error.code), error.agreed ? " (the same on all ranks)" : "",
-                     error.message);
+                     errorSentence(error.code), ranksOf(error), error.message);
 }
 
 constexpr std::size_t kMaxReportFrames = kMaxReportLines - 2;
@@ -73,10 +82,33 @@ Handler currentHandler() {
   return stack.empty() ? Handler{printHandler, nullptr} : stack.back();
 }
 
+// What is the same on two ranks if they fail alike.
+std::string commonText(const ErrorRecord& error) {
+  std::string text = fmt::format("{} {}", errorName(error.code), error.message);
+  for (const ErrorFrame& frame : error.frames)
+    text += fmt::format(" {} {} {}", frame.function, frame.file, frame.line);
+  return text;
+}
+
+FatalShare shareOf(const ErrorRecord& error) noexcept {
+  try {
+    FatalShareHook hook;
+    {
+      std::lock_guard lock(handlers().mutex);
+      hook = handlers().share;
+    }
+    return hook ? hook(commonText(error)) : FatalShare{};
+  } catch (...) {
+    return {}; // it speaks for itself
+  }
+}
+
 // Only a fatal error that nobody took over ends here.
 void printAndAbort() noexcept {
   try {
-    printError(errorReport(record));
+    record.share = shareOf(record);
+    if (record.share.speaks)
+      printError(errorReport(record));
   } catch (...) {
     printError("Tenon: out of memory while reporting a fatal error\n");
   }
@@ -133,7 +165,7 @@ TenonErrorCode raise(const Error& error, const char* function, Severity severity
   try {
     const bool known = dynamic_cast<const RecordedError*>(&error) && !record.frames.empty();
     if (!known) {
-      record = {error.code(), error.text(), error.isAgreed(), error.speaks(), false, {}};
+      record = {error.code(), error.text(), error.isAgreed(), error.speaks(), false, {}, {}};
       ++recorded;
     }
     record.fatal = severity == Severity::Fatal && !record.agreed;
@@ -234,6 +266,11 @@ void setAbortHook(AbortHook hook) {
   handlers().abort = std::move(hook);
 }
 
+void setFatalShareHook(FatalShareHook hook) {
+  std::lock_guard lock(handlers().mutex);
+  handlers().share = std::move(hook);
+}
+
 void abortProcess(TenonErrorCode code) noexcept {
   AbortHook hook;
   try {
@@ -245,6 +282,11 @@ void abortProcess(TenonErrorCode code) noexcept {
     printError("Tenon: the abort hook failed\n");
   }
   std::abort();
+}
+
+void exitProcess(TenonErrorCode code) noexcept {
+  std::fflush(nullptr);
+  std::_Exit(code);
 }
 
 void setProcessRank(int newRank) noexcept {

@@ -22,6 +22,12 @@ struct ErrorFrame {
   int line = 0;
 };
 
+// How many ranks end with the same fatal error, and whether this one prints it for them.
+struct FatalShare {
+  bool speaks = true;
+  int ranks = 1, of = 1;
+};
+
 // The last error of a thread. The first frame is the public function with the place of the throw.
 struct ErrorRecord {
   TenonErrorCode code = TENON_SUCCESS;
@@ -30,6 +36,7 @@ struct ErrorRecord {
   bool speaks = true;
   bool fatal = false;
   std::vector<ErrorFrame> frames;
+  FatalShare share;
 };
 
 const ErrorRecord& lastError() noexcept;
@@ -65,9 +72,15 @@ void returnHandler(TenonErrorCode code, int level, const char* message, const ch
 // the code is returned to the caller.
 void setFatalHandler(TenonErrorHandler handler, void* context);
 using AbortHook = std::function<void(TenonErrorCode)>;
+// Is asked before the default prints a fatal error, with a text that is the same on ranks that fail
+// alike. An empty hook: each rank prints its own.
+using FatalShareHook = std::function<FatalShare(const std::string& text)>;
+void setFatalShareHook(FatalShareHook hook);
 // An empty hook restores std::abort.
 void setAbortHook(AbortHook hook);
 void abortProcess(TenonErrorCode code) noexcept;
+// Ends the process at once with the code as its status.
+[[noreturn]] void exitProcess(TenonErrorCode code) noexcept;
 
 // The rank that messages show: 0 until somebody who knows it tells.
 void setProcessRank(int rank) noexcept;

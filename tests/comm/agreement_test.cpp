@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Collective calls fail alike: the same code and text on every rank, and exactly one that speaks.
 #include "comm/agreement.hpp"
+#include "comm/patience.hpp"
+#include "support/own_communicator.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
@@ -200,7 +202,7 @@ protected:
       GTEST_SKIP() << "nobody can be absent";
     MPI_Comm_dup(MPI_COMM_WORLD, &parent_);
     comm_ = Communicator::of(parent_);
-    options().set("-tenon_agree_timeout", "2");
+    options().set("-tenon_agree_timeout", "0.3");
     MPI_Barrier(MPI_COMM_WORLD);
   }
   void TearDown() override {
@@ -210,45 +212,79 @@ protected:
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&parent_);
   }
+  // All ranks agree but one, which comes when the others have given up.
+  void expectTimeout(int late, std::initializer_list<const char*> parts) {
+    if (world()->rank() == late)
+      MPI_Barrier(MPI_COMM_WORLD);
+    expectError(TENON_ERR_TIMEOUT, parts, [&] { agreeOnText(*comm_, "the seed", "7"); });
+    if (world()->rank() != late)
+      MPI_Barrier(MPI_COMM_WORLD);
+    expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { agree(*comm_, std::nullopt); });
+  }
 
   MPI_Comm parent_ = MPI_COMM_NULL;
   CommPtr comm_;
 };
 
-TEST_F(Absence, OfAnyRankIsNamedInTime) {
+TEST_F(Absence, OfAnyRankIsNamedOnAllAndFailsAll) {
+  const std::string named =
+      fmt::format("after 0.3 s rank {} had not arrived at a collective call", lastRank());
+  expectTimeout(lastRank(), {named.c_str(), "agree_timeout"});
+}
+
+TEST_F(Absence, OfOneRankAccusesNoOther) {
+  expectTimeout(1, {"after 0.3 s rank 1 had not arrived"});
+}
+
+TEST_F(Absence, OfRankZeroIsNamedAndFailsRankZeroToo) {
+  const std::string others = ranksText(othersOf(*comm_));
+  if (world()->rank() == 0)
+    expectTimeout(0, {"rank 0 came to a collective call after", others.c_str(), "in vain"});
+  else
+    expectTimeout(0, {"after 0.3 s rank 0 had not arrived", "agree_timeout"});
+}
+
+TEST_F(Absence, OfARankFromInnerAgreementsIsATimeoutOfTheOuterOne) {
   if (world()->rank() == lastRank())
     return;
-  try {
-    agree(*comm_, std::nullopt);
-    FAIL() << "nobody missed rank " << lastRank();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), TENON_ERR_TIMEOUT);
-    const int missed = comm_->rank() == 0 ? lastRank() : 0; // others hear nothing from rank 0
-    EXPECT_NE(error.text().find(fmt::format("ranks {} had not arrived", missed)), std::string::npos)
-        << error.text();
-  }
-  expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { agree(*comm_, std::nullopt); });
+  expectError(TENON_ERR_TIMEOUT, {"had not arrived"}, [&] {
+    collectively(*comm_, [&] {
+      agreeOnText(*comm_, "the name", "same");
+      return 0;
+    });
+  });
 }
 
-// Those who came late in the count, but in time, are not accused with it.
-TEST_F(Absence, OfOneRankAccusesNoOther) {
-  if (world()->rank() == 1)
+TEST_F(Absence, FromASplitIsFoundOut) {
+  if (world()->rank() == lastRank())
     return;
-  try {
-    agree(*comm_, std::nullopt);
-    FAIL() << "nobody missed rank 1";
-  } catch (const Error& error) {
-    const int missed = comm_->rank() == 0 ? 1 : 0;
-    EXPECT_NE(error.text().find(fmt::format("ranks {} had not arrived", missed)), std::string::npos)
-        << error.text();
-  }
+  expectError(TENON_ERR_TIMEOUT, {"had not arrived"}, [&] { comm_->split({-9}, 0, 0); });
 }
 
-TEST_F(Absence, OfRankZeroIsNamedInTime) {
-  if (world()->rank() == 0)
-    return;
-  expectError(TENON_ERR_TIMEOUT, {"ranks 0 had not arrived", "agree_timeout"},
-              [&] { agreeOnText(*comm_, "the seed", "7"); });
+// One rank comes at about the moment when the patience of the others ends.
+TEST_F(Absence, AtTheEndOfPatienceHasOneOutcome) {
+  constexpr int kTrials = 24;
+  constexpr double kPatience = 0.004;
+  options().set("-tenon_agree_timeout", "300");
+  std::vector<CommPtr> comms;
+  for (int trial = 0; trial < kTrials; ++trial)
+    comms.push_back(test::ownCommunicator());
+  options().set("-tenon_agree_timeout", fmt::format("{}", kPatience));
+  for (int trial = 0; trial < kTrials; ++trial) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world()->rank() == trial % world()->size())
+      for (const double end = MPI_Wtime() + kPatience * (0.8 + 0.02 * trial); MPI_Wtime() < end;)
+        ;
+    int codes[2] = {TENON_SUCCESS, 0};
+    try {
+      agree(*comms[trial], std::nullopt);
+    } catch (const Error& error) {
+      codes[0] = error.code();
+    }
+    codes[1] = -codes[0];
+    MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    EXPECT_EQ(codes[0], -codes[1]) << "trial " << trial;
+  }
 }
 
 } // namespace

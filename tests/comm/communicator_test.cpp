@@ -2,6 +2,7 @@
 #include "comm/communicator.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
+#include "sys/options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -117,6 +118,39 @@ TEST(Communicator, ADuplicateOfTheParentIsAnotherParent) {
 
 TEST(Communicator, RefusesNull) {
   expectError(TENON_ERR_NULL, {"MPI_COMM_NULL"}, [] { Communicator::of(MPI_COMM_NULL); });
+}
+
+TEST(Communicator, RefusesAnIntercommunicator) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "needs two groups";
+  const int side = world()->rank() % 2;
+  MPI_Comm half = MPI_COMM_NULL, inter = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 0, &inter);
+  expectError(TENON_ERR_ARG, {"comm is an intercommunicator"}, [&] { Communicator::of(inter); });
+  MPI_Comm_free(&inter);
+  MPI_Comm_free(&half);
+}
+
+// The first use has nothing yet to agree with.
+TEST(Communicator, MissesRanksAtItsFirstUse) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "nobody can be absent";
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+  options().set("-tenon_agree_timeout", "0.3");
+  const bool isLate = world()->rank() == world()->size() - 1;
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (isLate)
+    MPI_Barrier(MPI_COMM_WORLD);
+  expectError(TENON_ERR_TIMEOUT, {"had not arrived at the first collective call", "agree_timeout"},
+              [&] { Communicator::of(parent); });
+  if (!isLate)
+    MPI_Barrier(MPI_COMM_WORLD);
+  expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { Communicator::of(parent); });
+  options().set("-tenon_agree_timeout", "300");
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&parent);
 }
 
 TEST(Communicator, SplitsOncePerName) {

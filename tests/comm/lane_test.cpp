@@ -32,7 +32,7 @@ protected:
   void await(const ReceiveLane& lane) const {
     Patience patience(*comm);
     while (!lane.hasPosting())
-      patience.wait();
+      patience.wait([&] { return ranksText({previous}); });
   }
 
   CommPtr comm = test::communicatorWithArena(4);

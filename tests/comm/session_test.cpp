@@ -70,6 +70,13 @@ TEST_F(Session, LimitsTheThreadsAsLongAsItLasts) {
   });
 }
 
+TEST_F(Session, RefusesWaitsOfNegativeLength) {
+  for (const char* option : {"-tenon_wait_warning", "-tenon_wait_limit"})
+    expectError(TENON_ERR_OPTION, {option, "is -1", "seconds"}, [&] {
+      start({"program", option, "-1"});
+    });
+}
+
 TEST_F(Session, EndsOnlyWhatItBegan) {
   start({"program"});
   finalize();

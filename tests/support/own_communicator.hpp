@@ -9,6 +9,15 @@
 
 namespace tenon::test {
 
+// Without one.
+inline CommPtr ownCommunicator() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+  CommPtr comm = Communicator::copyOf(parent);
+  MPI_Comm_free(&parent);
+  return comm;
+}
+
 // With -tenon_shared_memory set to so many MiB while it is made.
 inline CommPtr communicatorWithArena(Index mebibytes) {
   options().set("-tenon_shared_memory", fmt::format("{}", mebibytes));

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "comm/patience.hpp"
+
+#include "sys/current_call.hpp"
+#include "sys/guard.hpp"
+#include "sys/options.hpp"
+#include "sys/output.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::size_t kMostNamed = 16;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+WaitTimes waitTimes;
+
+double orNever(double seconds) {
+  return seconds > 0 ? seconds : kNever;
+}
+
+double secondsOption(const char* name) {
+  const double seconds = options().getReal("", name);
+  if (!(seconds >= 0))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("-tenon_{} is {}; expected a number of seconds from 0", name, seconds));
+  return seconds;
+}
+
+} // namespace
+
+void setWaitTimes(const WaitTimes& times) {
+  waitTimes = times;
+}
+
+WaitTimes waitTimesFromOptions() {
+  return {.warning = secondsOption("wait_warning"), .limit = secondsOption("wait_limit")};
+}
+
+std::string ranksText(const std::vector<int>& ranks) {
+  const std::size_t named = std::min(ranks.size(), kMostNamed);
+  const std::string rest =
+      named < ranks.size() ? fmt::format(",... ({} in all)", ranks.size()) : "";
+  return fmt::format(
+      "{} {}{}", ranks.size() == 1 ? "rank" : "ranks",
+      fmt::join(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(named), ","), rest);
+}
+
+std::string someOfText(const std::vector<int>& ranks) {
+  return (ranks.size() == 1 ? "" : "one or more of ") + ranksText(ranks);
+}
+
+std::vector<int> othersOf(const Communicator& comm) {
+  std::vector<int> ranks;
+  for (int r = 0; r < comm.size(); ++r)
+    if (r != comm.rank())
+      ranks.push_back(r);
+  return ranks;
+}
+
+bool isComplete(MPI_Request request) {
+  int done = 0;
+  checkMpi(MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE), "MPI_Request_get_status");
+  return done != 0;
+}
+
+bool Patience::isLong() noexcept {
+  const double now = MPI_Wtime();
+  if (start_ == 0) {
+    start_ = now;
+    next_ = std::min(orNever(waitTimes.warning), orNever(waitTimes.limit));
+  }
+  return now - start_ >= next_;
+}
+
+void Patience::tell(const std::string& missing) {
+  const double seconds = MPI_Wtime() - start_;
+  const std::string text =
+      fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,
+                  missing.starts_with("rank ") ? "has" : "have");
+  if (seconds >= orNever(waitTimes.limit)) {
+    const std::string words = fmt::format("waited {}; is it called on all ranks of the "
+                                          "communicator? (-tenon_wait_limit sets the time)",
+                                          text);
+    raise(Error(TENON_ERR_TIMEOUT, words), currentFunction(), Severity::Fatal);
+    abortProcess(TENON_ERR_TIMEOUT); // also if a handler returned: messages are in flight
+    throw RecordedError(TENON_ERR_TIMEOUT, words);
+  }
+  printError(fmt::format("Tenon: rank {} has waited {}, and goes on waiting; is it called on all "
+                         "ranks of the communicator? (-tenon_wait_warning sets the time)\n",
+                         processRank(), text));
+  next_ = orNever(waitTimes.limit);
+}
+
+} // namespace tenon

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Who waits long says for whom, and ends the program after the limit.
+#include "comm/patience.hpp"
+
+#include "comm/agreement.hpp"
+#include "comm/exchange.hpp"
+#include "comm/neighbourhood.hpp"
+#include "support/world.hpp"
+#include "sys/expect_error.hpp"
+#include "sys/guard.hpp"
+#include "sys/object.hpp"
+#include "sys/output.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace tenon {
+namespace {
+
+using test::world;
+
+// Rank 0 warns early, and tells the last rank when it has.
+class LongWait : public testing::Test {
+protected:
+  void SetUp() override {
+    if (world()->size() == 1)
+      GTEST_SKIP() << "nobody can be late";
+    setWaitTimes({.warning = rank() == 0 ? kWarning : 0, .limit = 0});
+    setErrorSink([this](std::string_view text) {
+      warnings_ += text;
+      MPI_Send(nullptr, 0, MPI_BYTE, last(), kTag, MPI_COMM_WORLD);
+    });
+  }
+  void TearDown() override {
+    setErrorSink({});
+    setWaitTimes({});
+  }
+
+  static int rank() { return world()->rank(); }
+  static int last() { return world()->size() - 1; }
+
+  // The last rank comes when rank 0 has warned.
+  template <class Call>
+  void expectWarning(Call call) {
+    if (rank() == last())
+      MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(guard("TenonTestCall",
+                    [&] {
+                      noteObject(*object_);
+                      call();
+                    }),
+              TENON_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank() != 0)
+      return;
+    for (const std::string& part :
+         {std::string("rank 0 has waited "), std::string("s in TenonTestCall of Thing 'conv1'"),
+          fmt::format("{}, which", last()), std::string("-tenon_wait_warning")})
+      EXPECT_NE(warnings_.find(part), std::string::npos) << part << " is missing in " << warnings_;
+    EXPECT_EQ(warnings_.find('\n'), warnings_.size() - 1) << "once: " << warnings_;
+  }
+  static constexpr int kTag = 77;
+  static constexpr double kWarning = 0.1;
+  struct Thing : Object {
+    Thing() : Object("Thing") { setName("conv1"); }
+  };
+  Ref<Thing> object_ = makeRef<Thing>();
+  std::string warnings_;
+};
+
+TEST_F(LongWait, InAnAgreementNamesWhoHasNotCome) {
+  expectWarning([] { agree(*world(), std::nullopt); });
+}
+
+TEST_F(LongWait, InAnExchangeNamesWhoHasNotSent) {
+  double sent = rank(), received = -1;
+  const int tag = world()->nextTag();
+  auto* out = reinterpret_cast<std::byte*>(&sent);
+  auto* in = reinterpret_cast<std::byte*>(&received);
+  std::vector<Message> sends, receives;
+  if (rank() == last())
+    sends.push_back({0, out, sizeof sent});
+  if (rank() == 0)
+    receives.push_back({last(), in, sizeof received});
+  Exchange exchange(world(), tag, sends, receives);
+  expectWarning([&] {
+    exchange.startReceives();
+    if (!sends.empty())
+      exchange.startSend(0);
+    if (!receives.empty())
+      exchange.waitReceive(0);
+    exchange.waitSends();
+  });
+  if (rank() == 0) {
+    EXPECT_EQ(received, last());
+  }
+}
+
+TEST_F(LongWait, InANeighbourhoodNamesItsRanks) {
+  double sent = rank(), received = -1;
+  auto* out = reinterpret_cast<std::byte*>(&sent);
+  auto* in = reinterpret_cast<std::byte*>(&received);
+  const int next = (rank() + 1) % world()->size();
+  const int previous = (rank() + last()) % world()->size();
+  Neighbourhood ring(world(), fmt::format("a ring of {} with a late rank", world()->size()),
+                     {{next, out, sizeof sent}}, {{previous, in, sizeof received}});
+  setWaitTimes({});
+  ring.start(); // makes the communicator
+  ring.wait();
+  setWaitTimes({.warning = rank() == 0 ? kWarning : 0, .limit = 0});
+  expectWarning([&] {
+    ring.start();
+    ring.wait();
+  });
+}
+
+TEST_F(LongWait, ForAnyOfSeveralNamesAFew) {
+  EXPECT_EQ(ranksText({3}), "rank 3");
+  EXPECT_EQ(ranksText({1, 3}), "ranks 1,3");
+  EXPECT_EQ(someOfText({3}), "rank 3");
+  EXPECT_EQ(someOfText({1, 3}), "one or more of ranks 1,3");
+  EXPECT_EQ(ranksText(std::vector<int>(20, 7)),
+            "ranks 7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,7,... (20 in all)");
+}
+
+TEST(WaitLimit, EndsTheProgram) {
+  std::vector<TenonErrorCode> fatal;
+  bool aborted = false;
+  setFatalHandler([](TenonErrorCode code, int, const char*, const char*, const char*, int,
+                     void* seen) { static_cast<decltype(fatal)*>(seen)->push_back(code); },
+                  &fatal);
+  setAbortHook([&](TenonErrorCode) { aborted = true; });
+  setWaitTimes({.warning = 0, .limit = 0.05});
+  Patience patience(*world());
+  expectError(TENON_ERR_TIMEOUT, {"waited ", "a collective call for rank 5, which has not"}, [&] {
+    for (;;)
+      patience.wait([] { return ranksText({5}); });
+  });
+  EXPECT_EQ(fatal, std::vector{TENON_ERR_TIMEOUT});
+  EXPECT_TRUE(aborted);
+  setWaitTimes({});
+  setAbortHook([](TenonErrorCode code) { MPI_Abort(MPI_COMM_WORLD, code); });
+  setFatalHandler(nullptr, nullptr);
+}
+
+} // namespace
+} // namespace tenon
