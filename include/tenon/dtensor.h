@@ -46,21 +46,31 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *                         extents plus the ghosts
  *  @param[in] ghostsLow   [ndim] cells of the array before the part; NULL: none
  *  @param[in] ghostsHigh  [ndim] cells of the array after it; NULL: none
+ *  @param[in] length      number of elements that the array was allocated with; 0: not checked. The
+ *                         owned cells with their ghosts must span no more than this: 1 plus, over
+ *                         all dimensions, the sum of |stride| (ghostsLow + owned + ghostsHigh - 1).
+ *                         A component of an interleaved array has the length of the whole array.
  *  @return TENON_ERR_SHAPE, naming the dimension, if the layout's margin is wider than the ghosts;
- *          TENON_ERR_ARG for negative ghosts, or a stride of 0 over several cells of an array that
- *          is not constant. The tensor then keeps the array it had.
+ *          TENON_ERR_SHAPE if the cells span more than the length, as strides in bytes do;
+ *          TENON_ERR_ARG, naming two cells, if the strides give one element of the array to both
+ *          (ghost cells that the layout has no margin for may coincide); TENON_ERR_ARG for negative
+ *          ghosts or a negative length. The tensor then keeps the array it had.
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned,
                                                    const TenonInt strides[],
                                                    const TenonInt ghostsLow[],
-                                                   const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+                                                   const TenonInt ghostsHigh[],
+                                                   TenonInt length) TENON_NOEXCEPT;
 
 /** @brief TenonDTensorPlaceArray() for a constant array: every call that would write it fails with
- *         TENON_ERR_STATE. Not collective. */
+ *         TENON_ERR_STATE. Not collective.
+ *
+ *  A stride of 0 repeats a cell; with the other strides the cells must be distinct, as there. */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                                        const TenonInt strides[],
                                                        const TenonInt ghostsLow[],
-                                                       const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+                                                       const TenonInt ghostsHigh[],
+                                                       TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Says that the caller keeps the tensor in one array for each index of a dimension, as solvers
  *         keep species or components. Not collective.
@@ -83,23 +93,21 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *                         extents of the other dimensions plus the ghosts
  *  @param[in] ghostsLow   [ndim] as there
  *  @param[in] ghostsHigh  [ndim] as there; strides and ghosts of `dim` are not looked at
- *  @return TENON_ERR_ARG if there is no such dimension or ghosts are negative; TENON_ERR_SHAPE for
- *          another count, ghosts narrower than the layout's margin, or a margin in `dim`;
- *          TENON_ERR_NULL for an array that is NULL. The tensor then keeps the array it had.
+ *  @param[in] length      number of elements of each array, as there; 0: not checked
+ *  @return TENON_ERR_ARG if there is no such dimension, ghosts or length are negative, two cells are
+ *          one element, or an array is given twice; TENON_ERR_SHAPE for another count, ghosts
+ *          narrower than the layout's margin, a margin in `dim`, or cells that span more than the
+ *          length; TENON_ERR_NULL for an array that is NULL. The tensor then keeps the array it had.
  */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count,
-                                                    void* const firstOwned[],
-                                                    const TenonInt strides[],
-                                                    const TenonInt ghostsLow[],
-                                                    const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(
+    TenonDTensor x, int dim, int count, void* const firstOwned[], const TenonInt strides[],
+    const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
 /** @brief TenonDTensorPlaceArrays() for constant arrays: they can be gathered, but neither scattered
  *         nor the tensor written otherwise. Not collective. */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
-                                                        const void* const firstOwned[],
-                                                        const TenonInt strides[],
-                                                        const TenonInt ghostsLow[],
-                                                        const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(
+    TenonDTensor x, int dim, int count, const void* const firstOwned[], const TenonInt strides[],
+    const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Copies the caller's arrays into the tensor: this rank's box, margin included.
  *         Not collective.

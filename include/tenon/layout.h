@@ -56,20 +56,28 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, i
 
 /** @brief The layout in which each rank holds the box that it passes. Collective on `comm`.
  *
- *  The boxes must be the cells of a Cartesian grid that begins at 0 and leaves no gap; which rank
- *  holds which cell is free, and a rank with an empty box (low equal to high) holds nothing. Mesh
- *  axis d of the result splits tensor dimension d.
+ *  The boxes must be the cells of a Cartesian grid that covers the shape: no two overlap, none leaves
+ *  the shape, and nothing is left over. Which rank holds which cell is free, and a rank with an empty
+ *  box (low equal to high) holds nothing. Mesh axis d of the result splits tensor dimension d.
+ *
+ *  Pass the shape where it is known: without it, boxes that all end one row short make a smaller
+ *  tensor, without an error.
  *
  *  @param[in]  comm    as for TenonPartitionCreate()
  *  @param[in]  ndim    number of tensor dimensions, 1 to 8
- *  @param[in]  low     [ndim] this rank's first cell
+ *  @param[in]  shape   [ndim] global extents, the same on all ranks; NULL: the largest `high` of all
+ *                      boxes in each dimension
+ *  @param[in]  low     [ndim] this rank's first cell; global indices begin at 0
  *  @param[in]  high    [ndim] one past its last
  *  @param[out] layout  set up
- *  @return on all ranks TENON_ERR_LAYOUT, naming ranks and dimension, if the boxes are no such
- *          grid; TENON_ERR_ARG for a box with high below low
+ *  @return on all ranks TENON_ERR_LAYOUT if the boxes are not such a grid: the message names the ranks
+ *          and their boxes, and where no rank holds a range, the range and the nearest box;
+ *          TENON_ERR_ARG for a box with high below low; TENON_ERR_COLLECTIVE if ranks pass different
+ *          shapes
  */
 TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
-                                                       const TenonInt low[], const TenonInt high[],
+                                                       const TenonInt shape[], const TenonInt low[],
+                                                       const TenonInt high[],
                                                        TenonLayout* layout) TENON_NOEXCEPT;
 
 /** @brief A layout to be specified by the calls below and set up. Collective on the partition.

@@ -145,7 +145,7 @@ TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   TenonPartition partition = nullptr;
   TenonLayout layout = nullptr;
   TenonDTensor x = nullptr;
-  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, &low, &high, &layout));
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, &low, &high, &layout));
   expectSuccess(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
   expectSuccess(TenonSetErrorOutputHandler([](const char*, int, void*) {}, nullptr));
   expectSuccess(TenonFinalize());

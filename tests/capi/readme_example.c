@@ -52,27 +52,29 @@ static TenonErrorCode example(MPI_Comm comm) {
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   {
+    const TenonInt shape[4] = {BATCH, CHANNELS, ROWS, COLUMNS};
     const TenonInt my_low[4] = {0, 0, (TenonInt)ROWS * rank / size, 0};
     const TenonInt my_high[4] = {BATCH, CHANNELS, (TenonInt)ROWS * (rank + 1) / size, COLUMNS};
     const TenonInt ghosts[4] = {0, 0, GHOST, GHOST};
     const TenonInt width = COLUMNS + 2 * GHOST;
     double* field;
-    TenonInt strides[4] = {0, 0, 0, 1}, ghost;
+    TenonInt strides[4] = {0, 0, 0, 1}, ghost, length;
     rows = my_high[2] - my_low[2];
     strides[2] = width;
     strides[1] = (rows + 2 * GHOST) * width;
     strides[0] = CHANNELS * strides[1];
     ghost = GHOST * width + GHOST;
-    field = (double*)malloc((size_t)strides[0] * sizeof *field);
-    for (i = 0; i < strides[0]; ++i)
+    length = BATCH * strides[0];
+    field = (double*)malloc((size_t)length * sizeof *field);
+    for (i = 0; i < length; ++i)
       field[i] = NAN; /* what lies in the ghosts must not matter */
     for (i = 0; i < CHANNELS * rows * COLUMNS; ++i)
       field[ghost + i / (rows * COLUMNS) * strides[1] + i / COLUMNS % rows * width + i % COLUMNS] =
           1;
 
-    TenonCall(TenonLayoutCreateFromBoxes(comm, 4, my_low, my_high, &lx));
+    TenonCall(TenonLayoutCreateFromBoxes(comm, 4, shape, my_low, my_high, &lx));
     TenonCall(TenonDTensorCreate(lx, TENON_FLOAT64, &x));
-    TenonCall(TenonDTensorPlaceArray(x, &field[ghost], strides, ghosts, ghosts));
+    TenonCall(TenonDTensorPlaceArray(x, &field[ghost], strides, ghosts, ghosts, length));
     TenonCall(TenonLayerCreateConv(comm, 2, CHANNELS, FILTERS, (TenonInt[]){K, K}, &conv));
     TenonCall(TenonLayerSetPadding(conv, (TenonInt[]){1, 1}, NULL));
     TenonCall(TenonLayerSetDataType(conv, TENON_FLOAT64));
