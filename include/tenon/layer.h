@@ -41,7 +41,7 @@
  *  called alike on all ranks; after SetUp they return TENON_ERR_STATE. A setter that failed on any
  *  rank makes SetUp fail on all, unless it is called again with success.
  *
- *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer; slope and factor
+ *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer, seed; slope and factor
  *  of functions of each element; boundary and boundary_constant of convolutions and poolings.
  */
 #ifndef TENON_LAYER_H
@@ -221,6 +221,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOE
 /** @brief Makes the layer ready for inputs in a layout. Collective on the layer.
  *
  *  Chooses the signature, makes conversions, kernels, parameters (the first time) and the stack.
+ *  Parameters that are made get their first values, as TenonLayerInitialize() draws them, from the
+ *  seed of the option -tenon_[prefix_]seed of the layer that is set up (0 by default).
  *  Does nothing if the layer is set up for this layout already.
  *
  *  @return on all ranks TENON_ERR_SHAPE if the shape does not fit the layer, TENON_ERR_LAYOUT if
@@ -249,8 +251,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
-/** @brief First values of the parameters, which are zero before. Not collective, to be called on all
- *         ranks.
+/** @brief Draws first values of all parameters again, from another seed than SetUp did. Not
+ *         collective, to be called on all ranks.
  *
  *  Weights are drawn by the rule -tenon_[prefix_]initializer (glorot_uniform by default; Glorot and
  *  Bengio 2010, He et al. 2015) from seed and global position, so they do not depend on the
@@ -284,6 +286,21 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
                                                            TenonDTensor* gradient) TENON_NOEXCEPT;
 
+/** @brief The gradient of a parameter as a direction: summed over the ranks, in the storage layout of
+ *         the parameter, as an optimizer steps along it. Collective on the layer.
+ *
+ *  So it may be added to the parameter, and TenonDTensorNorm() measures it. The gradient itself
+ *  stays (TenonLayerGetParameterGradient()): the sum over the ranks is a copy. Zero for a frozen
+ *  parameter.
+ *
+ *  @param[out] gradient  a new handle on the sum as of now; the next call for the same parameter, a
+ *                        step and a clipping overwrite it. To be given back with
+ *                        TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG if there is no such parameter
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int number,
+                                                         TenonDTensor* gradient) TENON_NOEXCEPT;
+
 /** @brief The direction in which ApplyTangent differentiates by a parameter, in its storage layout;
  *         zero until it is filled. Not collective, to be called on all ranks. As
  *         TenonLayerGetParameter(). */
@@ -298,6 +315,19 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int 
  *         nothing. Not collective, to be called on all ranks; legal at any time. */
 TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
                                                   TenonBool training) TENON_NOEXCEPT;
+
+/** @brief Freezes the parameters of the layer and of all layers in it, or releases them: a frozen
+ *         parameter gathers no gradient, and optimizers leave it alone. Not collective, to be called
+ *         alike on all ranks; legal at any time.
+ *
+ *  ApplyAdjoint then spares the work for the gradients of these parameters; cotangents of inputs are
+ *  as before. Gradients that were gathered before a change are cleared. Layers added to a frozen
+ *  container are frozen when it is set up.
+ *
+ *  @param[in] layer   layer
+ *  @param[in] frozen  TENON_FALSE by default
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) TENON_NOEXCEPT;
 
 /** @brief What the next Apply of a loss compares its input with. Not collective.
  *
@@ -354,11 +384,56 @@ TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEP
 /** @brief Sets all parameter gradients to zero. Not collective, to be called on all ranks. */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
+/** @brief Tests at a point whether ApplyAdjoint is the adjoint of ApplyTangent, in random directions of
+ *         input, parameters and output. Collective on the layer.
+ *
+ *  The two pairings <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p> are equal up to
+ *  rounding. TenonLayerTestTaylor() is the other half: a tangent and an adjoint that are wrong alike
+ *  pass this test. Both are for authors of layers (TenonLayerCreateShell()) and leave parameters,
+ *  gradients and tangents as they were; a loss needs its target.
+ *
+ *  @param[in]  layer     set up, nothing on its stack
+ *  @param[in]  x         the point, in the layout of the last SetUp; NULL: random in [-1, 1), for each
+ *                        input of the layer
+ *  @param[in]  seed      of the numbers; the same on all ranks
+ *  @param[out] tangent   <J (dx, dp), dy>; may be NULL
+ *  @param[out] adjoint   <dx, J* dy> + sum of <dp, gradient of p>; may be NULL
+ *  @param[out] relative  their difference over the product of the norms; may be NULL. At most 1e-12
+ *                        for float64 and 1e-4 for float32 unless something is wrong.
+ *  @return on all ranks TENON_ERR_STATE before SetUp or if the stack is not empty; TENON_ERR_ARG for
+ *          a point of a layer with several inputs; TENON_ERR_SHAPE, TENON_ERR_LAYOUT or
+ *          TENON_ERR_DATATYPE if x does not fit; TENON_ERR_COLLECTIVE if ranks pass different seeds
+ */
+TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor x, TenonInt seed,
+                                                  double* tangent, double* adjoint,
+                                                  double* relative) TENON_NOEXCEPT;
+
+/** @brief Tests at a point whether ApplyTangent is the derivative of Apply: the remainder
+ *         | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) | must fall as h^2. Collective on the
+ *         layer.
+ *
+ *  The step h is halved from 1/8 on while the remainder stands out from rounding; the order is that of
+ *  the last halving. It is 2 (within 0.1 in float64 and 0.3 in float32) for a smooth layer with a right
+ *  tangent, 1 for a wrong one, and between for one with kinks, as relu, where a step crosses one.
+ *  HUGE_VAL: no remainder stood out from rounding, as for a linear layer. Dropout, which draws anew in
+ *  each Apply, cannot be tested.
+ *
+ *  @param[in]  layer      as for TenonLayerTestAdjoint()
+ *  @param[in]  x          likewise
+ *  @param[in]  seed       likewise
+ *  @param[out] order      observed; may be NULL
+ *  @param[out] remainder  of h = 1/8, over |f| + |J (dx, dp)|; may be NULL
+ *  @return as TenonLayerTestAdjoint()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt seed,
+                                                 double* order, double* remainder) TENON_NOEXCEPT;
+
 /** @brief Prints the layer, on rank 0 of its communicator. Not collective.
  *
  *  For each set-up: layouts, signature, and conversions with messages and bytes of one Apply; the
- *  parameters; and the memory on rank 0 that is allocated now: of the parameters with their
- *  gradients, of buffers, and of the stack. */
+ *  parameters; the caller's arrays that the last calls copied, with their bytes: strided arrays, which
+ *  kernels need contiguous, and arrays kept for the adjoint; and the memory on rank 0 that is
+ *  allocated now: of the parameters with their gradients, of buffers, and of the stack. */
 TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 
 /** @brief Gives a reference back and sets the handle to NULL. Not collective; accepts NULL. */

@@ -13,6 +13,7 @@
 #define TENON_OBJECT_H
 
 #include <tenon/error.h>
+#include <tenon/mpi.h>
 #include <tenon/types.h>
 
 /** Any handle. */
@@ -44,6 +45,20 @@ TENON_EXTERN TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char
 /** @brief The object's class: "Partition", "Layout", "DTensor", ... As TenonObjectGetName(). */
 TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char* text,
                                                 int capacity) TENON_NOEXCEPT;
+
+/** @brief The communicator on which an object works.
+ *
+ *  It is the library's own duplicate of the communicator that the object was made with: it has the
+ *  same ranks in the same order, and all objects made with one communicator have the same. It is
+ *  valid while the object lives. Do not free it, and send no messages on it, which could meet those
+ *  of the library: for messages of your own, duplicate it with MPI_Comm_dup().
+ *
+ *  @param[in]  object  partition, layout, tensor, operator, layer, optimizer, dataset or machine of a job
+ *  @param[out] comm    the duplicate
+ *  @return TENON_ERR_SUPPORT for an object without a communicator, such as a described machine or a
+ *          placement list
+ */
+TENON_EXTERN TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) TENON_NOEXCEPT;
 
 /** @brief Adds a reference: the object then outlives one more Destroy. */
 TENON_EXTERN TenonErrorCode TenonObjectRetain(TenonObject object) TENON_NOEXCEPT;

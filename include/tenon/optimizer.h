@@ -62,8 +62,25 @@ TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimize
 /** @brief Reads the optimizer's options. Not collective. */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
-/** @brief Sums the gradients over the ranks, steps all parameters and clears the gradients.
- *         Collective on the layer. */
+/** @brief Clips the gradients of all parameters by their norm: where it is above the maximum, all
+ *         gradients are scaled by maximum / norm. Call it between ApplyAdjoint and
+ *         TenonOptimizerStep(). Collective on the layer.
+ *
+ *  The norm is the Euclidean one over all parameters together, of the gradients summed over the
+ *  ranks; each element counts once, however the parameters are stored, so that it does not depend on
+ *  the number of ranks. Frozen parameters are left out. A norm that is not finite scales nothing;
+ *  check it where gradients may overflow.
+ *
+ *  @param[in]  optimizer  optimizer
+ *  @param[in]  maximum    must be above 0; HUGE_VAL to measure only
+ *  @param[out] norm       before the clipping, the same on all ranks; may be NULL
+ *  @return TENON_ERR_ARG for a maximum that is not above 0
+ */
+TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
+                                                           double* norm) TENON_NOEXCEPT;
+
+/** @brief Sums the gradients over the ranks, steps all parameters and clears the gradients. Frozen
+ *         parameters (TenonLayerSetFrozen()) are left alone. Collective on the layer. */
 TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
 /** @brief Steps made so far. Not collective. */

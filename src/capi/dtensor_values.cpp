@@ -52,7 +52,9 @@ std::string memoryText(const DTensor& x) {
                       : x.isReadOnly() ? "the caller's, constant"
                                        : "the caller's";
   return fmt::format("array of {} bytes on this rank, {}{}", bytes, whose,
-                     x.isContiguous() ? "" : ", strided");
+                     x.isContiguous() ? ""
+                                      : ", strided: copied at each Apply of a layer that takes it "
+                                        "as it is distributed");
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/random.hpp"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,7 @@ constexpr OptionSpec kOptions[] = {
     {"initializer", OptionSpec::Choice, "glorot_uniform",
      "first values of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
+    {"seed", OptionSpec::Int, "0", "seed of the first values that SetUp draws for parameters"},
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
@@ -90,6 +92,11 @@ void Layer::setBackend(std::string backend) {
   backend_ = std::move(backend);
 }
 
+void Layer::setSeed(std::uint64_t seed) {
+  checkBeforeSetUp("SetSeed");
+  seed_ = seed;
+}
+
 void Layer::setFromOptions() {
   const OptionDatabase& database = options();
   if (const auto letters = database.findString(prefix(), "signature"))
@@ -102,6 +109,8 @@ void Layer::setFromOptions() {
     setStackDepth(static_cast<int>(*depth));
   if (const auto initializer = database.findChoice(prefix(), "initializer"))
     initializer_ = *initializer;
+  if (const auto seed = database.findInt(prefix(), "seed"))
+    setSeed(static_cast<std::uint64_t>(*seed));
 }
 
 void Layer::inheritSettings(const Layer& container, int uses) {
@@ -119,7 +128,18 @@ void Layer::setTraining(bool training) {
   training_ = training;
 }
 
+void Layer::setFrozen(bool frozen) {
+  frozen_ = frozen;
+  for (const Ref<Parameter>& p : parameters_)
+    p->setFrozen(frozen);
+}
+
 void Layer::setUp(const Layouts& inputs) {
+  setUpWithoutValues(inputs);
+  initialize(seed_, streamOf("parameters"), Fill::New);
+}
+
+void Layer::setUpWithoutValues(const Layouts& inputs) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   collectively(
@@ -301,11 +321,12 @@ void Layer::zeroGradients() {
     p->zeroGradient();
 }
 
-void Layer::initialize(std::uint64_t seed, std::uint64_t stream) {
+void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   if (!isSetUp())
     throw Error(TENON_ERR_STATE, fmt::format("{} has no parameters before SetUp", title()));
   for (const Ref<Parameter>& p : parameters_)
-    initializeParameter(*p, initializer_, seed, stream);
+    if (fill == Fill::All || !p->isInitialized())
+      initializeParameter(*p, initializer_, seed, stream);
 }
 
 Layout Layer::storageLayout(const Layout& use) const {
@@ -336,6 +357,7 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
     return known;
   }
   parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
+  parameters_.back()->setFrozen(frozen_);
   if (!this->name().empty())
     parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));
   return parameters_.back();
@@ -344,9 +366,9 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
 std::string Layer::settings() const {
   const std::string own = ownSettings();
   return fmt::format(
-      "{}{}{} in {}, signature '{}', storage {}, backend {}, stack depth {}, initializer {}",
+      "{}{}{} in {}, signature '{}', storage {}, backend {}, stack depth {}, initializer {}{}",
       type(), own.empty() ? "" : " ", own, dataTypeName(type_), signature_, storage_, backend_,
-      depth_, initializer_);
+      depth_, initializer_, seed_ == 0 ? "" : fmt::format(", seed {}", seed_));
 }
 
 std::string Layer::describe() const {
@@ -359,7 +381,8 @@ std::string Layer::describe() const {
       stack += frame->bytes();
   }
   for (const Ref<Parameter>& p : parameters_) {
-    text += fmt::format("  parameter {}: {}\n", p->name(), p->storage().describe());
+    text += fmt::format("  parameter {}: {}{}\n", p->name(), p->storage().describe(),
+                        p->isFrozen() ? ", frozen" : "");
     if (p->toDirection())
       text += fmt::format("    gradient to direction in {}\n", describeTraffic(*p->toDirection()));
     parameters += p->bytes();
