@@ -17,7 +17,7 @@ enum { kX = 12, kY = 7, kGhost = 1 };
 /* A solver's data: its box in the global grid, and an array with ghost cells in Fortran order. */
 typedef struct Solver {
   TenonInt low[2], high[2];
-  TenonInt strides[2];
+  TenonInt strides[2], length;
   double* memory;
   double* firstOwned;
 } Solver;
@@ -25,7 +25,7 @@ typedef struct Solver {
 /* Ranks are numbered along x first, as in many Fortran codes, and the first column is narrower. */
 static void SolverCreate(MPI_Comm comm, Solver* s) {
   int rank, size, px, py;
-  TenonInt i, j, cells;
+  TenonInt i, j;
 
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
@@ -37,8 +37,8 @@ static void SolverCreate(MPI_Comm comm, Solver* s) {
   s->high[1] = (TenonInt)kY * (rank / px + 1) / py;
   s->strides[0] = 1;
   s->strides[1] = s->high[0] - s->low[0] + 2 * kGhost;
-  cells = s->strides[1] * (s->high[1] - s->low[1] + 2 * kGhost);
-  s->memory = (double*)calloc((size_t)cells, sizeof(double));
+  s->length = s->strides[1] * (s->high[1] - s->low[1] + 2 * kGhost);
+  s->memory = (double*)calloc((size_t)s->length, sizeof(double));
   s->firstOwned = s->memory + kGhost * (s->strides[0] + s->strides[1]);
   for (j = s->low[1]; j < s->high[1]; ++j)
     for (i = s->low[0]; i < s->high[0]; ++i)
@@ -57,7 +57,8 @@ static TenonErrorCode AskTooMuch(TenonLayout layout, Solver* s, int rank) {
   TenonCall(TenonLayoutSetUp(wide));
   TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &x));
   TenonCall(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
-  if (TenonDTensorPlaceArray(x, s->firstOwned, s->strides, ghosts, ghosts) == TENON_ERR_SHAPE) {
+  if (TenonDTensorPlaceArray(x, s->firstOwned, s->strides, ghosts, ghosts, s->length) ==
+      TENON_ERR_SHAPE) {
     TenonCall(TenonGetLastError(NULL, message, (int)sizeof message));
     if (rank == 0)
       printf("error, as expected: %s\n", message);
@@ -98,7 +99,7 @@ static TenonErrorCode MoveToRows(TenonLayout layout, TenonDTensor x, MPI_Comm co
 }
 
 static TenonErrorCode MyBoxes(MPI_Comm comm) {
-  const TenonInt ghosts[2] = {kGhost, kGhost};
+  const TenonInt shape[2] = {kX, kY}, ghosts[2] = {kGhost, kGhost};
   TenonLayout layout = NULL;
   TenonDTensor x = NULL;
   Solver solver;
@@ -107,12 +108,13 @@ static TenonErrorCode MyBoxes(MPI_Comm comm) {
 
   MPI_Comm_rank(comm, &rank);
   SolverCreate(comm, &solver);
-  TenonCall(TenonLayoutCreateFromBoxes(comm, 2, solver.low, solver.high, &layout));
+  TenonCall(TenonLayoutCreateFromBoxes(comm, 2, shape, solver.low, solver.high, &layout));
   TenonCall(TenonLayoutView(layout));
 
   /* No copy: the tensor is the solver's array from now on. */
   TenonCall(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
-  TenonCall(TenonDTensorPlaceArray(x, solver.firstOwned, solver.strides, ghosts, ghosts));
+  TenonCall(
+      TenonDTensorPlaceArray(x, solver.firstOwned, solver.strides, ghosts, ghosts, solver.length));
   TenonCall(TenonDTensorMaxAbs(x, &largest));
   if (rank == 0)
     printf("largest value %.0f, expected %d\n", largest, kX - 1 + 100 * (kY - 1));

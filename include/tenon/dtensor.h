@@ -64,21 +64,29 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *                         NULL, in which case there are none.
  *  @param[in] ghostsHigh  [ndim] number of ghost cells after the local block; must be >= 0. May be
  *                         NULL, in which case there are none.
+ *  @param[in] length      number of elements that the array was allocated with. 0: not checked. The
+ *                         owned elements and ghost cells must span at most this number: 1 plus, over
+ *                         all dimensions, the sum of |stride| (ghostsLow + owned + ghostsHigh - 1).
+ *                         A component of an interleaved array has the length of the whole array.
  *  @return TENON_ERR_SHAPE  the halo of the layout is wider than the ghost cells; the message names
  *                           the dimension
- *  @return TENON_ERR_ARG    a ghost width is negative, or a stride is 0 over several elements
+ *  @return TENON_ERR_SHAPE  the array spans more elements than length, as with strides in bytes
+ *  @return TENON_ERR_ARG    a ghost width or the length is negative
+ *  @return TENON_ERR_ARG    two elements of the tensor are the same element of the array; the message
+ *                           names both. Ghost cells outside the layout's halo can coincide.
  *  @return TENON_ERR_NULL   firstOwned is NULL, but this rank holds elements
  *  @see    TenonDTensorPlaceArrayRead(), TenonDTensorPlaceArrays(), TenonPartitionShareMemory()
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned,
                                                    const TenonInt strides[],
                                                    const TenonInt ghostsLow[],
-                                                   const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+                                                   const TenonInt ghostsHigh[],
+                                                   TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Makes the tensor use a constant user array in place. Not collective.
  *
  *  Calls that would modify the tensor return TENON_ERR_STATE. A stride of 0 repeats an element
- *  along a dimension. See TenonDTensorPlaceArray() for the lifetime of the array and the other
+ *  along a dimension; with other strides the elements must be distinct. See TenonDTensorPlaceArray() for the lifetime of the array and the other
  *  errors.
  *
  *  @param[in] x           tensor
@@ -89,11 +97,13 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOw
  *                         the ghost cells.
  *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
  *                         block; must be >= 0. May be NULL, in which case there are none.
+ *  @param[in] length      number of elements of the array; 0: not checked
  */
 TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                                        const TenonInt strides[],
                                                        const TenonInt ghostsLow[],
-                                                       const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+                                                       const TenonInt ghostsHigh[],
+                                                       TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Associates one user array with each index of a dimension. Not collective.
  *
@@ -118,18 +128,19 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *                         dimensions.
  *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
  *                         block; must be >= 0. May be NULL, in which case there are none.
- *  @return TENON_ERR_ARG    there is no such dimension, or a ghost width is negative
- *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, or dim has
- *                           a halo
+ *  @param[in] length      number of elements of each array, see TenonDTensorPlaceArray(); 0: not
+ *                         checked
+ *  @return TENON_ERR_ARG    there is no such dimension, a ghost width or the length is negative, two
+ *                           elements coincide, or an array is given twice
+ *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, dim has a
+ *                           halo, or an array spans more elements than length
  *  @return TENON_ERR_NULL   an array is NULL, but this rank holds elements of it
  *  @note   Layers copy the input that they save for the adjoint, so new values can be gathered
  *          between TenonLayerApply() and its adjoint.
  */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count,
-                                                    void* const firstOwned[],
-                                                    const TenonInt strides[],
-                                                    const TenonInt ghostsLow[],
-                                                    const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(
+    TenonDTensor x, int dim, int count, void* const firstOwned[], const TenonInt strides[],
+    const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Associates constant user arrays with the indices of a dimension. Not collective.
  *
@@ -146,12 +157,11 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int
  *                         of the other dimensions.
  *  @param[in] ghostsLow, ghostsHigh  [ndim] numbers of ghost cells before and after the local
  *                         block; must be >= 0. May be NULL, in which case there are none.
+ *  @param[in] length      number of elements of each array; 0: not checked
  */
-TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
-                                                        const void* const firstOwned[],
-                                                        const TenonInt strides[],
-                                                        const TenonInt ghostsLow[],
-                                                        const TenonInt ghostsHigh[]) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(
+    TenonDTensor x, int dim, int count, const void* const firstOwned[], const TenonInt strides[],
+    const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Copies the user arrays into the tensor, halo included. Not collective.
  *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays() */

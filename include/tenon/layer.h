@@ -57,7 +57,7 @@
  *  arguments. Setters return TENON_ERR_STATE after TenonLayerSetUp(). If a setter fails on any
  *  rank, TenonLayerSetUp() fails on all ranks, unless the setter is called again with success.
  *
- *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth and initializer for all
+ *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer and seed for all
  *  layers; slope and factor for elementwise functions; boundary and boundary_constant for
  *  convolution and pooling; overlap for convolution.
  */
@@ -273,8 +273,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOE
 /** @brief Prepares the layer for inputs in one layout. Collective on the layer.
  *
  *  Chooses the signature and creates communication, kernels, storage for saved activations, and,
- *  the first time, the parameters. Does nothing if the layer is already set up for this layout. All
- *  errors below are the same on all ranks.
+ *  the first time, the parameters. Parameters get initial values as TenonLayerInitialize() draws them,
+ *  from the seed of the option -tenon_[prefix_]seed of the layer that is set up (0 by default). Does
+ *  nothing if the layer is already set up for this layout. All errors below are the same on all ranks.
  *
  *  @param[in] input  layout of the input, on the communicator of the layer
  *  @return TENON_ERR_SHAPE       the shape of the input does not match the layer
@@ -316,7 +317,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
-/** @brief Draws the initial values of the parameters. Local; call on all ranks.
+/** @brief Draws the initial values of all parameters again, from another seed than TenonLayerSetUp().
+ *         Local; call on all ranks.
  *
  *  Until this call all parameters are zero. Weights follow the option -tenon_[prefix_]initializer:
  *  glorot_uniform (default) or glorot_normal (Glorot and Bengio 2010), he_uniform or he_normal (He
@@ -355,6 +357,22 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
                                                            TenonDTensor* gradient) TENON_NOEXCEPT;
 
+/** @brief Returns the gradient of a parameter summed over the ranks. Collective on the layer.
+ *
+ *  The sum has the storage layout of the parameter, as an optimizer uses it: it can be added to the
+ *  parameter, and TenonDTensorNorm() measures it. It is a copy; the gradient itself stays
+ *  (TenonLayerGetParameterGradient()). It is zero for a frozen parameter.
+ *
+ *  @param[in]  layer     layer that has been set up
+ *  @param[in]  number    index of the parameter, counted from 0
+ *  @param[out] gradient  new handle to the sum; the next call for the same parameter, an optimizer step
+ *                        and clipping overwrite it; destroy it with TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such parameter
+ *  @see    TenonOptimizerClipGradientNorm()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int number,
+                                                         TenonDTensor* gradient) TENON_NOEXCEPT;
+
 /** @brief Returns the tangent (direction) of a parameter. Local; call on all ranks.
  *  @param[in]  number   index of the parameter, counted from 0
  *  @param[out] tangent  new handle to the tangent itself, in the storage layout; zero until it is
@@ -377,6 +395,19 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int 
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
                                                   TenonBool training) TENON_NOEXCEPT;
+
+/** @brief Freezes or releases the parameters of the layer and of all layers in it.
+ *         Local; call on all ranks.
+ *
+ *  A frozen parameter accumulates no gradient, and optimizers do not update it. TenonLayerApplyAdjoint()
+ *  skips the computation of its gradient; input cotangents are unchanged. Gradients accumulated before
+ *  a change are cleared. Layers added to a frozen container are frozen when it is set up. The call is
+ *  valid at any time.
+ *
+ *  @param[in] layer   layer
+ *  @param[in] frozen  TENON_TRUE to freeze; TENON_FALSE is the default
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) TENON_NOEXCEPT;
 
 /** @brief Sets the target of a loss for the next evaluations. Local; call on all ranks.
  *  @param[in] layer   cross-entropy or mean squared error layer
@@ -458,11 +489,57 @@ TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEP
 /** @brief Sets all parameter gradients to zero. Local; call on all ranks. */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
+/** @brief Tests at a point whether ApplyAdjoint is the adjoint of ApplyTangent, in random directions of
+ *         input, parameters and output. Collective on the layer.
+ *
+ *  The two pairings <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p> are equal up to
+ *  rounding. TenonLayerTestTaylor() is the other half: a tangent and an adjoint that are wrong alike
+ *  pass this test. Both are for authors of layers (TenonLayerCreateShell()) and leave parameters,
+ *  gradients and tangents as they were; a loss needs its target.
+ *
+ *  @param[in]  layer     set up, nothing on its stack
+ *  @param[in]  x         the point, in the layout of the last SetUp; NULL: random in [-1, 1), for each
+ *                        input of the layer
+ *  @param[in]  seed      of the numbers; the same on all ranks
+ *  @param[out] tangent   <J (dx, dp), dy>; may be NULL
+ *  @param[out] adjoint   <dx, J* dy> + sum of <dp, gradient of p>; may be NULL
+ *  @param[out] relative  their difference over the product of the norms; may be NULL. At most 1e-12
+ *                        for float64 and 1e-4 for float32 unless something is wrong.
+ *  @return on all ranks TENON_ERR_STATE before SetUp or if the stack is not empty; TENON_ERR_ARG for
+ *          a point of a layer with several inputs; TENON_ERR_SHAPE, TENON_ERR_LAYOUT or
+ *          TENON_ERR_DATATYPE if x does not fit; TENON_ERR_COLLECTIVE if ranks pass different seeds
+ */
+TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor x, TenonInt seed,
+                                                  double* tangent, double* adjoint,
+                                                  double* relative) TENON_NOEXCEPT;
+
+/** @brief Tests at a point whether ApplyTangent is the derivative of Apply: the remainder
+ *         | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) | must fall as h^2. Collective on the
+ *         layer.
+ *
+ *  The step h is halved from 1/8 on while the remainder stands out from rounding; the order is that of
+ *  the last halving. It is 2 (within 0.1 in float64 and 0.3 in float32) for a smooth layer with a right
+ *  tangent, 1 for a wrong one, and between for one with kinks, as relu, where a step crosses one.
+ *  HUGE_VAL: no remainder stood out from rounding, as for a linear layer. Dropout, which draws anew in
+ *  each Apply, cannot be tested.
+ *
+ *  @param[in]  layer      as for TenonLayerTestAdjoint()
+ *  @param[in]  x          likewise
+ *  @param[in]  seed       likewise
+ *  @param[out] order      observed; may be NULL
+ *  @param[out] remainder  of h = 1/8, over |f| + |J (dx, dp)|; may be NULL
+ *  @return as TenonLayerTestAdjoint()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt seed,
+                                                 double* order, double* remainder) TENON_NOEXCEPT;
+
 /** @brief Prints the layer, on rank 0 of its communicator. Not collective.
  *
  *  The text has, for each configuration, layouts, signature, and the messages and bytes of the
- *  communication of one evaluation; then the parameters; then the memory allocated on rank 0 for
- *  parameters and gradients, for buffers, and for saved activations.
+ *  communication of one evaluation; then the parameters; the user arrays that the last calls copied,
+ *  with their bytes (strided arrays, which kernels need contiguous, and arrays saved for the adjoint);
+ *  then the memory allocated on rank 0 for parameters and gradients, for buffers, and for saved
+ *  activations.
  */
 TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 

@@ -68,22 +68,29 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, i
 
 /** @brief Creates a layout from the boxes of a user's decomposition. Collective on comm.
  *
- *  Each rank passes the box that it holds. The boxes must form a Cartesian grid that begins at 0
- *  and has no gaps; any rank can hold any box of the grid, and a rank with an empty box (low equal
- *  to high) holds no elements. Grid axis d of the new layout splits tensor dimension d.
+ *  Each rank passes the box that it holds. The boxes must form a Cartesian grid that covers the shape:
+ *  no two overlap, none leaves the shape, and nothing is left uncovered. Any rank can hold any box of
+ *  the grid, and a rank with an empty box (low equal to high) holds no elements. Grid axis d of the new
+ *  layout splits tensor dimension d.
+ *
+ *  @note Pass the shape where it is known: without it, boxes that all end one row short make a smaller
+ *        tensor without an error.
  *
  *  @param[in]  comm    communicator, see TenonPartitionCreate()
  *  @param[in]  ndim    number of tensor dimensions; must be 1 to 8
- *  @param[in]  low     [ndim] first index of this rank's box
+ *  @param[in]  shape   [ndim] global extents, the same on all ranks. May be NULL, in which case they are
+ *                      the largest high of all boxes in each dimension.
+ *  @param[in]  low     [ndim] first index of this rank's box; global indices begin at 0
  *  @param[in]  high    [ndim] one past its last index; must be >= low
  *  @param[out] layout  new layout, set up; destroy it with TenonLayoutDestroy()
- *  @return TENON_ERR_LAYOUT      the boxes do not form such a grid; the message names ranks and
- *                                dimension
+ *  @return TENON_ERR_LAYOUT      the boxes do not form such a grid; the message names the ranks and
+ *                                their boxes, or the range that no rank holds and the nearest box
  *  @return TENON_ERR_ARG         ndim is out of range, or high is below low
- *  @return TENON_ERR_COLLECTIVE  ranks pass different numbers of dimensions
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different numbers of dimensions or shapes
  */
 TENON_EXTERN TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim,
-                                                       const TenonInt low[], const TenonInt high[],
+                                                       const TenonInt shape[], const TenonInt low[],
+                                                       const TenonInt high[],
                                                        TenonLayout* layout) TENON_NOEXCEPT;
 
 /** @brief Creates a layout to be completed by setters. Collective on the partition.

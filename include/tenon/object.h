@@ -14,6 +14,7 @@
 #define TENON_OBJECT_H
 
 #include <tenon/error.h>
+#include <tenon/mpi.h>
 #include <tenon/types.h>
 
 /** @brief Handle of any class. */
@@ -57,6 +58,23 @@ TENON_EXTERN TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char
  *  @return TENON_ERR_ARG  the name does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char* text,
                                                 int capacity) TENON_NOEXCEPT;
+
+/** @brief Returns the communicator of an object. Not collective.
+ *
+ *  It is Tenon's duplicate of the communicator with which the object was created: it has the same
+ *  ranks in the same order, and all objects created with one communicator share it. It is valid while
+ *  the object exists.
+ *
+ *  @note Do not free it, and do not send messages on it, which could match those of Tenon: duplicate it
+ *        with MPI_Comm_dup() for that.
+ *
+ *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset, or machine of
+ *                      a job
+ *  @param[out] comm    communicator
+ *  @return TENON_ERR_SUPPORT  the object has no communicator, such as a described machine or a list of
+ *                             placements
+ */
+TENON_EXTERN TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) TENON_NOEXCEPT;
 
 /** @brief Adds a reference, so that one more destroy call is needed. Not collective. */
 TENON_EXTERN TenonErrorCode TenonObjectRetain(TenonObject object) TENON_NOEXCEPT;

@@ -79,9 +79,27 @@ TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimize
  *  @return TENON_ERR_ARG  the value of an option is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
+/** @brief Scales the gradients so that their norm is at most the maximum. Collective on the layer.
+ *
+ *  If the norm exceeds the maximum, all gradients are multiplied by maximum / norm. The norm is the
+ *  Euclidean norm over all parameters together, of the gradients summed over the ranks, each element
+ *  counted once, so that it does not depend on the number of ranks. Frozen parameters are left out. Call
+ *  it between TenonLayerApplyAdjoint() and TenonOptimizerStep().
+ *
+ *  @param[in]  optimizer  optimizer
+ *  @param[in]  maximum    largest norm; must be > 0; HUGE_VAL to measure only
+ *  @param[out] norm       norm before the scaling, the same on all ranks. May be NULL, in which case it is
+ *                         not returned.
+ *  @return TENON_ERR_ARG  maximum is not > 0
+ *  @note   If the norm is not finite, the gradients are not scaled; check it where they can overflow.
+ */
+TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
+                                                           double* norm) TENON_NOEXCEPT;
+
 /** @brief Updates all parameters and clears their gradients. Collective on the layer.
  *
- *  The gradients are first summed over the ranks as the layouts of the parameters require.
+ *  The gradients are first summed over the ranks as the layouts of the parameters require. Frozen
+ *  parameters (TenonLayerSetFrozen()) are not updated.
  *
  *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
  *  @see    TenonLayerApplyAdjoint()

@@ -31,13 +31,13 @@ std::vector<Index> denseStrides(const DTensor& x, const std::vector<Index>& low,
 }
 
 void place(TenonDTensor handle, const void* firstOwned, const TenonInt* strides,
-           const TenonInt* ghostsLow, const TenonInt* ghostsHigh, bool readOnly) {
+           const TenonInt* ghostsLow, const TenonInt* ghostsHigh, TenonInt length, bool readOnly) {
   DTensor& x = deref(handle, "x");
   const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
   const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
   x.placeArray(const_cast<void*>(firstOwned),
                strides ? listOf(strides, x.rank(), "strides") : denseStrides(x, low, high), low,
-               high, readOnly);
+               high, readOnly, length);
 }
 
 // Row-major over one of the arrays that dimension `dim` counts.
@@ -51,14 +51,14 @@ std::vector<Index> denseStridesOfOne(const DTensor& x, int dim, const std::vecto
 
 void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwned,
                const TenonInt* strides, const TenonInt* ghostsLow, const TenonInt* ghostsHigh,
-               bool readOnly) {
+               TenonInt length, bool readOnly) {
   DTensor& x = deref(handle, "x");
   const auto low = ghostsOf(ghostsLow, x.rank(), "ghostsLow");
   const auto high = ghostsOf(ghostsHigh, x.rank(), "ghostsHigh");
   x.placeArrays(dim, firstOwned,
                 strides ? listOf(strides, x.rank(), "strides")
                         : denseStridesOfOne(x, dim, low, high),
-                low, high, readOnly);
+                low, high, readOnly, length);
 }
 
 } // namespace
@@ -78,33 +78,36 @@ TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
 }
 
 TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOwned, const TenonInt strides[],
-                                      const TenonInt ghostsLow[],
-                                      const TenonInt ghostsHigh[]) noexcept {
-  return guard(__func__, [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, false); });
+                                      const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
+                                      TenonInt length) noexcept {
+  return guard(__func__,
+               [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, length, false); });
 }
 
 TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const void* firstOwned,
                                           const TenonInt strides[], const TenonInt ghostsLow[],
-                                          const TenonInt ghostsHigh[]) noexcept {
-  return guard(__func__, [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, true); });
+                                          const TenonInt ghostsHigh[], TenonInt length) noexcept {
+  return guard(__func__,
+               [&] { place(x, firstOwned, strides, ghostsLow, ghostsHigh, length, true); });
 }
 
 TenonErrorCode TenonDTensorPlaceArrays(TenonDTensor x, int dim, int count, void* const firstOwned[],
                                        const TenonInt strides[], const TenonInt ghostsLow[],
-                                       const TenonInt ghostsHigh[]) noexcept {
+                                       const TenonInt ghostsHigh[], TenonInt length) noexcept {
   return guard(__func__, [&] {
     placeEach(x, dim, listOf(firstOwned, count, "firstOwned"), strides, ghostsLow, ghostsHigh,
-              false);
+              length, false);
   });
 }
 
 TenonErrorCode TenonDTensorPlaceArraysRead(TenonDTensor x, int dim, int count,
                                            const void* const firstOwned[], const TenonInt strides[],
-                                           const TenonInt ghostsLow[],
-                                           const TenonInt ghostsHigh[]) noexcept {
+                                           const TenonInt ghostsLow[], const TenonInt ghostsHigh[],
+                                           TenonInt length) noexcept {
   return guard(__func__, [&] {
     auto* arrays = const_cast<void* const*>(firstOwned);
-    placeEach(x, dim, listOf(arrays, count, "firstOwned"), strides, ghostsLow, ghostsHigh, true);
+    placeEach(x, dim, listOf(arrays, count, "firstOwned"), strides, ghostsLow, ghostsHigh, length,
+              true);
   });
 }
 

@@ -53,7 +53,8 @@ std::string memoryText(const DTensor& x) {
                        x.comm()->rank(), bytes);
   const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
   return fmt::format("{} array{}{}, {} B on rank {}", owner, x.isReadOnly() ? ", read only" : "",
-                     x.isContiguous() ? "" : ", strided", bytes, x.comm()->rank());
+                     x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)", bytes,
+                     x.comm()->rank());
 }
 
 } // namespace

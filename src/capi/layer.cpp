@@ -3,6 +3,7 @@
 #include "layer/layer.hpp"
 
 #include "capi/collective.hpp"
+#include "layer/derivative_check.hpp"
 #include "sys/guard.hpp"
 #include "sys/random.hpp"
 
@@ -36,6 +37,19 @@ Parameter& parameterOf(const Layer& layer, int number) {
             layer.title(), all.size(), number,
             layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
   return *all[number];
+}
+
+// A test of derivatives, test(layer, point or null, seed), is no hot path: its errors are common.
+template <class Test>
+auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
+  checkInitialized();
+  const CommPtr comm = commOf("layer", handle, x);
+  agreeOnText(*comm, "seed and point",
+              fmt::format("{}, {}", seed, x ? "a given point" : "a random one"));
+  return collectively(*comm, [&] {
+    return test(deref(handle, "layer"), x ? &deref(x, "x") : nullptr,
+                static_cast<std::uint64_t>(seed));
+  });
 }
 
 } // namespace
@@ -123,6 +137,15 @@ TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
   });
 }
 
+TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int number,
+                                            TenonDTensor* gradient) noexcept {
+  return guard(__func__, [&] {
+    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    required(gradient, "gradient");
+    give(gradient, p.reducedGradient());
+  });
+}
+
 TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
                                              TenonDTensor* tangent) noexcept {
   return guard(__func__, [&] {
@@ -165,6 +188,30 @@ TenonErrorCode TenonLayerClearStack(TenonLayer layer) noexcept {
 
 TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) noexcept {
   return guard(__func__, [&] { deref(layer, "layer").zeroGradients(); });
+}
+
+TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor x, TenonInt seed,
+                                     double* tangent, double* adjoint, double* relative) noexcept {
+  return guard(__func__, [&] {
+    const LayerAdjointResult result = testTogether(layer, x, seed, checkLayerAdjoint);
+    if (tangent)
+      *tangent = result.tangentPairing;
+    if (adjoint)
+      *adjoint = result.adjointPairing;
+    if (relative)
+      *relative = result.relativeError;
+  });
+}
+
+TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt seed, double* order,
+                                    double* remainder) noexcept {
+  return guard(__func__, [&] {
+    const LayerTaylorResult result = testTogether(layer, x, seed, checkLayerTaylor);
+    if (order)
+      *order = result.order;
+    if (remainder)
+      *remainder = result.remainder;
+  });
 }
 
 TenonErrorCode TenonLayerView(TenonLayer layer) noexcept {

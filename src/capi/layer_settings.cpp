@@ -169,6 +169,10 @@ TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexce
   });
 }
 
+TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) noexcept {
+  return guard(__func__, [&] { deref(layer, "layer").setFrozen(frozen != TENON_FALSE); });
+}
+
 TenonErrorCode TenonLayerSetTraining(TenonLayer layer, TenonBool training) noexcept {
   return guard(__func__, [&] { deref(layer, "layer").setTraining(training != TENON_FALSE); });
 }

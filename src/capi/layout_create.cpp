@@ -23,6 +23,14 @@ std::vector<Interval> intervalsOf(const TenonInt* low, const TenonInt* high, int
   return result;
 }
 
+Shape checkedShape(Shape shape) {
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] < 0)
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("shape[{}] is {}; an extent must be 0 or more", d, shape[d]));
+  return shape;
+}
+
 // A Set: set(draft); a failure is remembered, and SetUp fails for it on all ranks.
 template <class Set>
 TenonErrorCode specify(const char* function, TenonLayout layout, Set set,
@@ -60,19 +68,23 @@ TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, int ndim, cons
   });
 }
 
-TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonInt low[],
-                                          const TenonInt high[], TenonLayout* layout) noexcept {
+TenonErrorCode TenonLayoutCreateFromBoxes(MPI_Comm comm, int ndim, const TenonInt shape[],
+                                          const TenonInt low[], const TenonInt high[],
+                                          TenonLayout* layout) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
+    std::optional<Shape> whole;
     const Box box = collectively(*own, [&] {
       required(layout, "layout");
       if (ndim < 1 || ndim > kMaxRank)
         throw Error(TENON_ERR_ARG,
                     fmt::format("ndim is {}; a tensor has 1 to {} dimensions", ndim, kMaxRank));
+      if (shape)
+        whole = checkedShape(listOf(shape, ndim, "shape"));
       return intervalsOf(low, high, ndim);
     });
-    give(layout, makeRef<LayoutObject>(own, gatherBoxes(*own, box)));
+    give(layout, makeRef<LayoutObject>(own, gatherBoxes(*own, box, whole)));
   });
 }
 

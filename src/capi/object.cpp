@@ -33,6 +33,19 @@ tenon::Object& any(TenonObject object) {
   return tenon::derefObject(object, "object", "handle of any class");
 }
 
+template <class Class>
+tenon::CommPtr commIfA(tenon::Object& object) {
+  auto* found = dynamic_cast<Class*>(&object);
+  return found ? found->comm() : nullptr;
+}
+
+template <class... Classes>
+tenon::CommPtr commOfOneOf(tenon::Object& object) {
+  tenon::CommPtr comm;
+  ((comm = comm ? comm : commIfA<Classes>(object)), ...);
+  return comm;
+}
+
 } // namespace
 
 TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) noexcept {
@@ -57,6 +70,21 @@ TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char* prefix,
 TenonErrorCode TenonObjectGetClass(TenonObject object, char* text, int capacity) noexcept {
   return tenon::guard(__func__,
                       [&] { tenon::copyText(any(object).className(), text, capacity, "text"); });
+}
+
+TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
+  using namespace tenon;
+  return guard(__func__, [&] {
+    Object& known = any(object);
+    required(comm, "comm");
+    const CommPtr found = commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer,
+                                      IdxDataset, MachineObject>(known);
+    if (!found)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} has no communicator; one of its class is local to each rank",
+                              known.title()));
+    *comm = found->mpi();
+  });
 }
 
 TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {

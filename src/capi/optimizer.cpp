@@ -62,6 +62,17 @@ TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) noexcept {
   return guard(__func__, [&] { deref(optimizer, "optimizer").setFromOptions(); });
 }
 
+TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
+                                              double* norm) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(optimizer, [&] {
+      const double all = deref(optimizer, "optimizer").clipGradientNorm(maximum);
+      if (norm)
+        *norm = all;
+    });
+  });
+}
+
 TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) noexcept {
   return guardApply(
       __func__, [&] { returnIfAlone(optimizer, [&] { deref(optimizer, "optimizer").step(); }); });

@@ -5,6 +5,7 @@
 #include "geometry/from_boxes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tenon {
 
@@ -35,8 +36,10 @@ void LayoutObject::setUp() {
   changed();
 }
 
-Layout gatherBoxes(Communicator& comm, const Box& mine) {
-  agreeOnText(comm, "the number of dimensions", fmt::format("{}", mine.size()));
+Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape) {
+  agreeOnText(comm, "the shape",
+              shape ? fmt::format("[{}]", fmt::join(*shape, ","))
+                    : fmt::format("none, in {} dimensions", mine.size()));
   std::vector<Interval> all(mine.size() * comm.size());
   const int count = static_cast<int>(mine.size() * sizeof(Interval));
   checkMpi(MPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.mpi()),
@@ -44,7 +47,7 @@ Layout gatherBoxes(Communicator& comm, const Box& mine) {
   std::vector<Box> boxes;
   for (int r = 0; r < comm.size(); ++r)
     boxes.emplace_back(all.begin() + r * mine.size(), all.begin() + (r + 1) * mine.size());
-  return collectively(comm, [&] { return layoutFromBoxes(boxes); });
+  return collectively(comm, [&] { return layoutFromBoxes(boxes, shape); });
 }
 
 } // namespace tenon

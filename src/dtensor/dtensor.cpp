@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/dtensor.hpp"
 
+#include "dtensor/callers_array.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,9 +20,6 @@ Strides ownStrides(const Shape& extent) {
   return strides;
 }
 
-constexpr Index kWidestCell = 8;
-constexpr const char* kSpan = "the span of an array by its strides";
-
 void checkLength(const char* what, std::size_t given, int rank) {
   if (static_cast<int>(given) != rank)
     throw Error(
@@ -29,14 +28,14 @@ void checkLength(const char* what, std::size_t given, int rank) {
                     given, what, rank));
 }
 
-// Whether every cell's distance from the first one can be counted in bytes.
-void checkSpan(const std::vector<Index>& strides, const Shape& extent) {
-  Index cells = 0;
-  for (std::size_t d = 0; d < extent.size(); ++d) {
-    const Index reach = checkedProduct(strides[d], std::max<Index>(extent[d] - 1, 0), kSpan);
-    cells = checkedSum(cells, reach < 0 ? checkedDifference(0, reach, kSpan) : reach, kSpan);
-  }
-  checkedProduct(cells, kWidestCell, kSpan);
+// Arrays that are written are different ones.
+void checkEachOnce(const std::vector<void*>& arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (arrays[i] == arrays[j])
+        throw Error(TENON_ERR_ARG, fmt::format("arrays {} and {} are the same; only constant ones "
+                                               "may be given twice",
+                                               j, i));
 }
 
 } // namespace
@@ -48,16 +47,11 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type)
   checkDataType(type);
 }
 
-// From the first cell of the box to the first owned one, in an array with these ghosts.
-Index DTensor::cellsBeforeOwned(const std::vector<Index>& strides,
-                                const std::vector<Index>& ghostsLow,
-                                const std::vector<Index>& ghostsHigh) const {
+void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
+                          const std::vector<Index>& ghostsHigh) const {
   checkLength("strides", strides.size(), rank());
   checkLength("low ghost widths", ghostsLow.size(), rank());
   checkLength("high ghost widths", ghostsHigh.size(), rank());
-  if (localCells_ > 0)
-    checkSpan(strides, extent_);
-  Index offset = 0;
   const Box owned = layout_.ownedBox(position_);
   for (int d = 0; d < rank() && localCells_ > 0; ++d) {
     const Index low = owned[d].begin - box_[d].begin, high = box_[d].end - owned[d].end;
@@ -66,30 +60,45 @@ Index DTensor::cellsBeforeOwned(const std::vector<Index>& strides,
                   fmt::format("the layout needs {1} + {2} halo cells (low + high) in dimension "
                               "{0}, but the array has {3} + {4} ghost cells",
                               d, low, high, ghostsLow[d], ghostsHigh[d]));
-    offset += low * strides[d];
   }
+}
+
+Index DTensor::cellsBeforeOwned(const Strides& strides) const {
+  Index offset = 0;
+  const Box owned = layout_.ownedBox(position_);
+  for (int d = 0; d < rank(); ++d)
+    offset += (owned[d].begin - box_[d].begin) * strides[d];
   return offset;
+}
+
+Shape DTensor::extentWithGhosts(const std::vector<Index>& ghostsLow,
+                                const std::vector<Index>& ghostsHigh) const {
+  Shape extent = extents(layout_.ownedBox(position_));
+  for (int d = 0; d < rank(); ++d)
+    extent[d] += ghostsLow[d] + ghostsHigh[d];
+  return extent;
 }
 
 void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
                          const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
-                         bool readOnly) {
+                         bool readOnly, Index length) {
   checkNotLent();
-  const Index offset = cellsBeforeOwned(strides, ghostsLow, ghostsHigh);
+  checkGhosts(strides, ghostsLow, ghostsHigh);
   if (localCells_ > 0 && firstOwned == nullptr)
     throw Error(TENON_ERR_NULL,
-                fmt::format("the array is NULL, but this rank holds {} cells", localCells_));
-  for (int d = 0; d < rank() && !readOnly && localCells_ > 0; ++d)
-    if (strides[d] == 0 && extent_[d] > 1)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("dimension {} has {} cells on this rank, but a stride of 0, so that "
-                              "they are one; only a constant array may repeat a cell",
-                              d, extent_[d]));
+                fmt::format("firstOwned is NULL, but this rank holds {} elements", localCells_));
+  Strides given{};
+  std::copy(strides.begin(), strides.end(), given.begin());
+  if (localCells_ > 0) {
+    checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
+    checkDistinct(extent_, given, readOnly);
+  }
   placedEmpty_ = localCells_ == 0;
-  placed_ =
-      placedEmpty_ ? nullptr : static_cast<std::byte*>(firstOwned) - offset * dataTypeSize(type_);
+  placed_ = placedEmpty_ ? nullptr
+                         : static_cast<std::byte*>(firstOwned) -
+                               cellsBeforeOwned(given) * dataTypeSize(type_);
   arrays_.reset();
-  std::copy(strides.begin(), strides.end(), strides_.begin());
+  strides_ = given;
   readOnly_ = readOnly;
   changed();
 }
@@ -130,14 +139,23 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
 
 void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
                           const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
-                          const std::vector<Index>& ghostsHigh, bool readOnly) {
+                          const std::vector<Index>& ghostsHigh, bool readOnly, Index length) {
   checkNotLent();
   checkArrayCount(dim, firstOwned);
-  const Index offset = cellsBeforeOwned(strides, ghostsLow, ghostsHigh);
+  checkGhosts(strides, ghostsLow, ghostsHigh);
   ArrayList list{.dim = dim, .first = {}, .strides = {}};
   std::copy(strides.begin(), strides.end(), list.strides.begin());
+  if (localCells_ > 0) {
+    Shape cells = extent_, span = extentWithGhosts(ghostsLow, ghostsHigh);
+    cells[dim] = span[dim] = 1;
+    checkSpan(span, list.strides, length, dataTypeSize(type_));
+    checkDistinct(cells, list.strides, readOnly);
+    if (!readOnly)
+      checkEachOnce(firstOwned);
+  }
   for (std::size_t i = 0; localCells_ > 0 && i < firstOwned.size(); ++i)
-    list.first.push_back(static_cast<std::byte*>(firstOwned[i]) - offset * dataTypeSize(type_));
+    list.first.push_back(static_cast<std::byte*>(firstOwned[i]) -
+                         cellsBeforeOwned(list.strides) * dataTypeSize(type_));
   resetArray();
   allocate();
   arrays_ = std::move(list);

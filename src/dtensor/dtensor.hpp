@@ -30,20 +30,22 @@ public:
 
   // Uses the caller's memory. `firstOwned` is the first owned cell (first cell of the part, without
   // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
-  // Throws TENON_ERR_SHAPE if the layout's margin is wider than the ghosts.
+  // `length` is the number of elements that the caller allocated, 0 if it is not known. Throws
+  // TENON_ERR_SHAPE if the layout's margin is wider than the ghosts, or the array too short;
+  // TENON_ERR_ARG if two cells are one element.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
-                  bool readOnly);
+                  bool readOnly, Index length = 0);
   // The same for an array of exactly the box, row-major; nothing is allocated.
   void placeBox(void* first, bool readOnly);
   // The caller's memory is one array for each index of dimension `dim` on this rank, and each
   // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
   // `dim` they are not looked at. The library's array, which keeps its value, is what the tensor
   // works on; gatherArrays copies into it and scatterArrays out of it. Throws TENON_ERR_SHAPE for
-  // another number of arrays and for a margin in `dim`.
+  // another number of arrays and for a margin in `dim`. `length` is that of each array.
   void placeArrays(int dim, const std::vector<void*>& firstOwned, const std::vector<Index>& strides,
                    const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
-                   bool readOnly);
+                   bool readOnly, Index length = 0);
   void gatherArrays();
   void scatterArrays();
   const std::optional<ArrayList>& arrays() const noexcept { return arrays_; }
@@ -91,7 +93,11 @@ public:
 private:
   const void* address(TenonDataType asked) const;
   Buffer newArray() const;
-  Index cellsBeforeOwned(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
+  void checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
+                   const std::vector<Index>& ghostsHigh) const;
+  // From the first cell of the box to the first owned one.
+  Index cellsBeforeOwned(const Strides& strides) const;
+  Shape extentWithGhosts(const std::vector<Index>& ghostsLow,
                          const std::vector<Index>& ghostsHigh) const;
   const ArrayList& placedArrays() const;
   void checkArrayCount(int dim, const std::vector<void*>& arrays) const;

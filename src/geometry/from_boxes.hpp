@@ -4,11 +4,14 @@
 
 #include "geometry/layout.hpp"
 
+#include <optional>
+
 namespace tenon {
 
 // boxes[r]: what rank r holds; an empty box makes r inactive. The boxes must be the cells of a
-// Cartesian grid that starts at 0, each held once. Mesh axis d splits tensor dimension d.
-// Throws TENON_ERR_LAYOUT naming the rank and the dimension that do not fit.
-Layout layoutFromBoxes(const std::vector<Box>& boxes);
+// Cartesian grid that covers the shape, each held once; without a shape, the least one from 0 that
+// has all boxes. Mesh axis d splits tensor dimension d. Throws TENON_ERR_LAYOUT naming the ranks and
+// the boxes that do not fit.
+Layout layoutFromBoxes(const std::vector<Box>& boxes, const std::optional<Shape>& shape = {});
 
 } // namespace tenon

@@ -2,6 +2,7 @@
 #include "layer/cross_entropy_layer.hpp"
 
 #include "kernels/softmax.hpp"
+#include "layer/callers_copy.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 #include "layer/signature.hpp"
@@ -122,6 +123,7 @@ public:
   void apply(const DTensor& x, DTensor& y, Frame& base, bool training) override {
     auto& frame = static_cast<CrossEntropyFrame&>(base);
     const DTensor& logits = inUseLayout(x, *frame.use);
+    inputCopy_.note(!toUse_ && &logits != &x, x);
     convertLabels(*frame.labels);
     const double addend = visitFloating(type_, [&]<class T>(T) {
       const T* z = logits.data<T>();
@@ -139,7 +141,7 @@ public:
     });
     loss_.sum(addend, y);
     if (training)
-      frame.logits.keep(logits);
+      keptCopy_.note(frame.logits.keep(logits), logits);
   }
 
   // dloss = 1/N sum of (softmax - onehot) dz, over this rank's samples and classes.
@@ -171,12 +173,16 @@ public:
       toUse_->applyAdjoint(use, *dx);
     else if (!direct)
       copyLocal(use, *dx);
+    dxCopy_.note(!toUse_ && !direct, *dx);
   }
 
   std::string describe() const override {
     const Mesh& mesh = input().mesh();
     return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
-           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh);
+           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh) +
+           inputCopy_.describe("Apply", "input", "strided array") +
+           keptCopy_.describe("Apply in training", "input", "saved for the adjoint") +
+           dxCopy_.describe("ApplyAdjoint", "input cotangent", "strided array");
   }
 
   Index bytes() const override {
@@ -242,6 +248,7 @@ private:
   LossValue loss_;
   Ref<Conversion> toUse_, fromTarget_;
   Ref<DTensor> tangentUse_, adjointUse_;
+  CallersCopy inputCopy_, keptCopy_, dxCopy_;
   Index rows_ = 0, cols_ = 0, firstClass_ = 0;
   bool speaks_ = true; // of the copies along class axes one adds the loss
 };

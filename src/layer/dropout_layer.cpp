@@ -81,8 +81,11 @@ void DropoutLayer::setRate(double rate) {
   rate_ = rate;
 }
 
-void DropoutLayer::initialize(std::uint64_t seed, std::uint64_t stream) {
-  KernelLayer::initialize(seed, stream);
+void DropoutLayer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
+  KernelLayer::initialize(seed, stream, fill);
+  if (hasSeed_ && fill == Fill::New)
+    return;
+  hasSeed_ = true;
   seed_ = seed;
   stream_ = streamOf(fmt::format("dropout {}", stream));
   applied_ = 0;

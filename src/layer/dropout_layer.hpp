@@ -20,7 +20,7 @@ public:
   void setRate(double rate);
 
   // Seed and stream of the masks, which start anew.
-  void initialize(std::uint64_t seed, std::uint64_t stream) override;
+  void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All) override;
 
 private:
   friend class LocalDropout;
@@ -28,6 +28,7 @@ private:
   KernelPlan plan(const Layout& input) override;
 
   double rate_ = 0;
+  bool hasSeed_ = false;
   std::uint64_t seed_ = 0, stream_ = 0;
   std::uint64_t applied_ = 0; // in training
 };

@@ -25,6 +25,7 @@ void initializeParameter(Parameter& parameter, const std::string& rule, std::uin
       fillNormal(value, seed, own, 0, std::sqrt(variance));
   }
   parameter.valueChanged();
+  parameter.setInitialized();
 }
 
 } // namespace tenon

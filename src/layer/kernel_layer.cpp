@@ -3,6 +3,7 @@
 
 #include "dtensor/fill.hpp"
 #include "layer/boundary_input.hpp"
+#include "layer/callers_copy.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/kernel_strips.hpp"
 #include "layer/traffic_text.hpp"
@@ -27,6 +28,21 @@ struct KernelFrame final : Frame {
   }
   Index bytes() const override {
     return heldBytes(use, strips) + x.bytes() + y.bytes() + workspace.bytes();
+  }
+};
+
+// What the last calls copied of the caller's arrays.
+struct CallersCopies {
+  CallersCopy input, keptInput, output, keptOutput, dy, dx;
+
+  std::string describe() const {
+    const char *apply = "Apply", *training = "Apply in training", *adjoint = "ApplyAdjoint",
+               *strided = "strided array", *kept = "saved for the adjoint";
+    return input.describe(apply, "input", strided) + keptInput.describe(training, "input", kept) +
+           output.describe(apply, "output", strided) +
+           keptOutput.describe(training, "output", kept) +
+           dy.describe(adjoint, "output cotangent", strided) +
+           dx.describe(adjoint, "input cotangent", strided);
   }
 };
 
@@ -60,20 +76,22 @@ public:
     auto& frame = static_cast<KernelFrame&>(base);
     strips_.begin(*x[0], frame.strips);
     const DTensor& use = inUseLayout(*x[0], *frame.use);
+    copies_.input.note(!toUse_ && &use != x[0], *x[0]);
     if (const DTensor* values = constant_ ? constant_.get() : second(x))
       addBoundary(*values, *frame.use);
     DTensor& result = y.isContiguous() ? y : *staged_;
     compute(
         [&] { plan_.kernel->forward(use, uses_, result, training ? &frame.workspace : nullptr); });
     strips_.forward(frame.strips, uses_, result);
+    copies_.output.note(&result != &y, y);
     if (&result != &y)
       copyLocal(result, y);
     if (!training)
       return;
     if (plan_.kernel->keepsInput())
-      frame.x.keep(use);
-    if (plan_.kernel->keepsOutput())
-      frame.y.keep(y); // a strided one is the caller's, so this copies
+      copies_.keptInput.note(frame.x.keep(use), use);
+    if (plan_.kernel->keepsOutput()) // a strided one is the caller's, so this copies
+      copies_.keptOutput.note(frame.y.keep(y), y);
     for (std::size_t i = 0; i < plan_.parameters.size(); ++i)
       frame.parameters[i] = plan_.parameters[i]->state();
   }
@@ -94,6 +112,7 @@ public:
     auto& frame = static_cast<KernelFrame&>(base);
     DTensor *dx = cotangents[0], *dv = second(cotangents);
     const DTensor* given = &dy;
+    copies_.dy.note(!dy.isContiguous(), dy);
     if (!dy.isContiguous()) {
       copyLocal(dy, *stagedDual_);
       given = stagedDual_.get();
@@ -106,11 +125,14 @@ public:
     compute([&] { plan_.kernel->adjoint(at, *given, uses_, use); });
     if (dx && toUse_)
       toUse_->begin(Sense::Adjoint, 1, *use, 0, *dx);
-    if (!uses_.empty())
+    if (wantsGradients()) {
       compute([&] { plan_.kernel->adjointParameters(at, *given, uses_); });
-    strips_.adjointParameters(frame.strips, *given, uses_);
+      strips_.adjointParameters(frame.strips, *given, uses_);
+    }
     if (dx && toUse_)
       toUse_->end(Sense::Adjoint);
+    if (dx)
+      copies_.dx.note(!toUse_ && !direct, *dx);
     if (dx && !toUse_ && !direct)
       copyLocal(*use, *dx);
     if (dx)
@@ -132,7 +154,7 @@ public:
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (const Conversion* conversion = uses_[i]->conversion())
         text += viewLine(plan_.parameters[i]->name(), conversion->domain(), conversion, mesh);
-    return text + viewLine("output", output(), mesh);
+    return text + viewLine("output", output(), mesh) + copies_.describe();
   }
 
   Index bytes() const override {
@@ -179,6 +201,11 @@ private:
     return tangentUse_.get();
   }
 
+  bool wantsGradients() const {
+    return std::any_of(uses_.begin(), uses_.end(),
+                       [](const auto& use) { return !use->isFrozen(); });
+  }
+
   Ref<DTensor> tensor(const Layout& layout) const {
     return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType());
   }
@@ -219,6 +246,7 @@ private:
   KernelPlan plan_;
   KernelStrips strips_;
   ParameterUses uses_;
+  CallersCopies copies_;
   Ref<Conversion> toUse_; // null where the input's memory serves as it is
   std::unique_ptr<BoundaryInput> boundary_;
   Ref<DTensor> constant_; // what stands for the second input

@@ -7,6 +7,7 @@
 #include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/random.hpp"
 #include "sys/view.hpp"
 
 #include <fmt/format.h>
@@ -33,6 +34,7 @@ constexpr OptionSpec kOptions[] = {
     {"initializer", OptionSpec::Choice, "glorot_uniform",
      "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
+    {"seed", OptionSpec::Int, "0", "seed of the first values that SetUp draws for parameters"},
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
@@ -101,6 +103,11 @@ void Layer::setBackend(std::string backend) {
   backend_ = std::move(backend);
 }
 
+void Layer::setSeed(std::uint64_t seed) {
+  checkBeforeSetUp("SetSeed");
+  seed_ = seed;
+}
+
 void Layer::setFromOptions() {
   const OptionDatabase& database = options();
   if (const auto letters = database.findString(prefix(), "signature"))
@@ -113,6 +120,8 @@ void Layer::setFromOptions() {
     setStackDepth(static_cast<int>(*depth));
   if (const auto initializer = database.findChoice(prefix(), "initializer"))
     initializer_ = *initializer;
+  if (const auto seed = database.findInt(prefix(), "seed"))
+    setSeed(static_cast<std::uint64_t>(*seed));
 }
 
 void Layer::inheritSettings(const Layer& container, int uses) {
@@ -130,7 +139,18 @@ void Layer::setTraining(bool training) {
   training_ = training;
 }
 
+void Layer::setFrozen(bool frozen) {
+  frozen_ = frozen;
+  for (const Ref<Parameter>& p : parameters_)
+    p->setFrozen(frozen);
+}
+
 void Layer::setUp(const Layouts& inputs) {
+  setUpWithoutValues(inputs);
+  initialize(seed_, streamOf("parameters"), Fill::New);
+}
+
+void Layer::setUpWithoutValues(const Layouts& inputs) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   collectively(
@@ -316,12 +336,13 @@ void Layer::zeroGradients() {
     p->zeroGradient();
 }
 
-void Layer::initialize(std::uint64_t seed, std::uint64_t stream) {
+void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   if (!isSetUp())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", title()));
   for (const Ref<Parameter>& p : parameters_)
-    initializeParameter(*p, initializer_, seed, stream);
+    if (fill == Fill::All || !p->isInitialized())
+      initializeParameter(*p, initializer_, seed, stream);
 }
 
 Layout Layer::storageLayout(const Layout& use) const {
@@ -355,6 +376,7 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
     return known;
   }
   parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
+  parameters_.back()->setFrozen(frozen_);
   if (!this->name().empty())
     parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));
   return parameters_.back();
@@ -363,9 +385,9 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
 std::string Layer::settings() const {
   const std::string own = ownSettings();
   return fmt::format(
-      "{}{}{}, {}, signature {}, storage {}, backend {}, stack depth {}, initializer {}", type(),
-      own.empty() ? "" : " ", own, dataTypeName(type_), signature_.empty() ? "auto" : signature_,
-      storage_, backend_, depth_, initializer_);
+      "{}{}{}, {}, signature {}, storage {}, backend {}, stack depth {}, initializer {}, seed {}",
+      type(), own.empty() ? "" : " ", own, dataTypeName(type_),
+      signature_.empty() ? "auto" : signature_, storage_, backend_, depth_, initializer_, seed_);
 }
 
 // The settings that a reader of the view did not leave at their defaults.
@@ -396,8 +418,10 @@ std::string Layer::describe() const {
   }
   for (const Ref<Parameter>& p : parameters_) {
     const Conversion* reduction = p->toDirection();
-    text += viewLine(p->name(), p->storage(), latest().output().mesh(),
-                     reduction ? "   gradient reduction: " + trafficText(*reduction) : "");
+    text += viewLine(
+        p->name(), p->storage(), latest().output().mesh(),
+        (p->isFrozen() ? "   frozen" : "") +
+            (reduction ? "   gradient reduction: " + trafficText(*reduction) : std::string()));
     parameters += p->bytes();
   }
   return text +

@@ -35,7 +35,9 @@ public:
   void setStorage(std::string storage);
   // "auto", "reference", "blas" or "onednn".
   void setBackend(std::string backend);
-  // Reads -tenon_[prefix_]signature, storage, backend, stack_depth, initializer.
+  // Of the values that SetUp draws for the parameters that it makes.
+  void setSeed(std::uint64_t seed);
+  // Reads -tenon_[prefix_]signature, storage, backend, stack_depth, initializer, seed.
   virtual void setFromOptions();
   // Takes the data type of the container and the stack depth for `uses` Apply calls in each of the
   // container's, and of storage, backend and initializer those that have no value of their own.
@@ -47,9 +49,16 @@ public:
   virtual void setTraining(bool training);
   bool isTraining() const noexcept { return training_; }
 
-  // Collective. Does nothing if the layer is set up for these layouts already.
+  // Parameters gather no gradients, and optimizers leave them alone; legal at any time.
+  virtual void setFrozen(bool frozen);
+  bool isFrozen() const noexcept { return frozen_; }
+
+  // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
+  // first values.
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
+  // The same without values, which the container that sets this layer up will give.
+  void setUpWithoutValues(const Layouts& inputs);
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // Of the set-up for these inputs.
   const Layout& outputLayout(const Layouts& inputs) const;
@@ -78,7 +87,8 @@ public:
   virtual std::vector<Ref<Parameter>> parameters() const { return parameters_; }
   // Fills the parameters by global position: the same values on any partition. A container gives
   // each of its layers a stream of its own.
-  virtual void initialize(std::uint64_t seed, std::uint64_t stream);
+  enum class Fill { All, New };
+  virtual void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All);
   virtual void zeroGradients();
 
   // Type and settings as text: what must be the same on all ranks.
@@ -127,7 +137,8 @@ private:
   CommPtr comm_;
   TenonDataType type_ = TENON_FLOAT32;
   int depth_ = 1;
-  bool training_ = true;
+  bool training_ = true, frozen_ = false;
+  std::uint64_t seed_ = 0;
   std::string signature_, storage_ = kStorage, backend_ = kBackend, initializer_ = kInitializer;
   FailedSets failedSets_;
   std::list<Entry> setups_; // the last one set up is at the end

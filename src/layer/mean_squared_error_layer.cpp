@@ -3,6 +3,7 @@
 
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
+#include "layer/callers_copy.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
 #include "layer/signature.hpp"
@@ -43,6 +44,7 @@ public:
   void apply(const DTensor& x, DTensor& y, Frame& base, bool) override {
     DTensor& difference = differenceOf(base);
     const DTensor& use = inUseLayout(x);
+    inputCopy_.note(!toUse_ && &use != &x, x);
     const DTensor& target = targetInUseLayout();
     const double sum = visitFloating(layer_.dataType(), [&]<class T>(T) {
       T* d = difference.mutableData<T>();
@@ -78,12 +80,15 @@ public:
       toUse_->applyAdjoint(use, *dx);
     else if (!direct)
       copyLocal(use, *dx);
+    dxCopy_.note(!toUse_ && !direct, *dx);
   }
 
   std::string describe() const override {
     const Mesh& mesh = input().mesh();
     return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
-           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh);
+           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh) +
+           inputCopy_.describe("Apply", "input", "strided array") +
+           dxCopy_.describe("ApplyAdjoint", "input cotangent", "strided array");
   }
 
   Index bytes() const override {
@@ -127,6 +132,7 @@ private:
   LossValue loss_;
   Ref<Conversion> toUse_, fromTarget_;
   Ref<DTensor> target_, staged_, adjointUse_;
+  CallersCopy inputCopy_, dxCopy_;
 };
 
 } // namespace

@@ -47,6 +47,12 @@ void NetworkLayer::setTraining(bool training) {
     node.layer->setTraining(training);
 }
 
+void NetworkLayer::setFrozen(bool frozen) {
+  Layer::setFrozen(frozen);
+  for (const Node& node : nodes_)
+    node.layer->setFrozen(frozen);
+}
+
 void NetworkLayer::forgetLast() {
   Layer::forgetLast();
   for (const Node& node : nodes_)
@@ -73,10 +79,10 @@ void NetworkLayer::zeroGradients() {
     node.layer->zeroGradients();
 }
 
-void NetworkLayer::initialize(std::uint64_t seed, std::uint64_t stream) {
+void NetworkLayer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   const std::vector<Layer*> distinct = layers();
   for (std::size_t i = 0; i < distinct.size(); ++i)
-    distinct[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)));
+    distinct[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
 std::vector<Layout> NetworkLayer::setUpNodes(const Layouts& inputs) {
@@ -86,10 +92,12 @@ std::vector<Layout> NetworkLayer::setUpNodes(const Layouts& inputs) {
     if (!layer.isSetUp())
       layer.inheritSettings(*this, usesOf(layer));
     layer.setTraining(isTraining());
+    if (isFrozen())
+      layer.setFrozen(true);
     Layouts reads;
     for (int value : node.reads)
       reads.push_back(values[value]);
-    layer.setUp(reads);
+    layer.setUpWithoutValues(reads);
     values.push_back(layer.outputLayout(reads));
   }
   return values;

@@ -27,11 +27,12 @@ public:
 
   void setFromOptions() override;
   void setTraining(bool training) override;
+  void setFrozen(bool frozen) override;
   void forgetLast() override;
   void clearStack() override;
   std::vector<Ref<Parameter>> parameters() const override;
   void zeroGradients() override;
-  void initialize(std::uint64_t seed, std::uint64_t stream) override;
+  void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All) override;
   std::string describe() const override;
 
 protected:

@@ -3,6 +3,7 @@
 
 #include "kernels/pointwise.hpp"
 #include "layer/held_bytes.hpp"
+#include "layer/saved.hpp"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,15 @@ Parameter::Parameter(CommPtr comm, std::string name, const Layout& storage, Teno
   setName(std::move(name));
 }
 
+void Parameter::setFrozen(bool frozen) {
+  if (frozen != frozen_)
+    zeroGradient();
+  frozen_ = frozen;
+}
+
 DTensor& Parameter::gradient() {
+  if (frozen_)
+    return *gradient_;
   for (ParameterUse* use : uses_) {
     if (!use->pending_)
       continue;
@@ -60,6 +69,13 @@ const DTensor& Parameter::direction() {
     return addends;
   toDirection_->apply(addends, *direction_);
   return *direction_;
+}
+
+Ref<DTensor> Parameter::reducedGradient() {
+  const DTensor& reduced = direction();
+  if (&reduced != direction_.get())
+    copyLocal(reduced, *direction_);
+  return direction_;
 }
 
 void Parameter::zeroGradient() {

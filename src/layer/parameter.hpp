@@ -36,11 +36,21 @@ public:
   }
   bool isExposed() const noexcept { return exposed_; }
 
+  // A frozen parameter gathers no gradient, and optimizers leave it alone. The same on all ranks;
+  // a change clears the gradient.
+  void setFrozen(bool frozen);
+  bool isFrozen() const noexcept { return frozen_; }
+  // Whether first values were given to it.
+  bool isInitialized() const noexcept { return initialized_; }
+  void setInitialized() noexcept { initialized_ = true; }
+
   // The gradient in the dual of the storage layout, with what all uses have accumulated.
   // Collective.
   DTensor& gradient();
   // The gradient converted to the storage layout: what an optimizer steps along. Collective.
   const DTensor& direction();
+  // The same in a tensor of the storage layout, whatever the gradient's. Collective.
+  Ref<DTensor> reducedGradient();
   void zeroGradient();
 
   // From the gradient's layout to the storage; null where both hold the same memory.
@@ -58,7 +68,7 @@ private:
   CommPtr comm_;
   Index fanIn_, fanOut_;
   std::uint64_t version_ = 0;
-  bool exposed_ = false;
+  bool exposed_ = false, frozen_ = false, initialized_ = false;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
   Ref<Conversion> toDirection_; // null where both layouts hold the same memory
   std::vector<ParameterUse*> uses_;
@@ -78,6 +88,7 @@ public:
   const DTensor* tangent();
   // Where the local kernel adds its addends, in the use layout's dual.
   DTensor& gradientAddends();
+  bool isFrozen() const noexcept { return parameter_->isFrozen(); }
   const Conversion* conversion() const noexcept { return toUse_.get(); }
   Index bytes() const;
 

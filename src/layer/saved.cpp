@@ -35,8 +35,9 @@ void zeroLocal(DTensor& y) {
   });
 }
 
-void SavedTensor::keep(const DTensor& x) {
-  if (x.isPlaced()) {
+bool SavedTensor::keep(const DTensor& x) {
+  const bool copied = x.isPlaced();
+  if (copied) {
     if (!copy_ || !(copy_->layout() == x.layout()))
       copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
     copyLocal(x, *copy_);
@@ -45,6 +46,7 @@ void SavedTensor::keep(const DTensor& x) {
     kept_ = Ref<DTensor>::share(const_cast<DTensor*>(&x));
   }
   state_ = kept_->state();
+  return copied;
 }
 
 const DTensor& SavedTensor::get(const std::string& who) const {

@@ -10,8 +10,8 @@ namespace tenon {
 
 class SavedTensor {
 public:
-  // x must be contiguous.
-  void keep(const DTensor& x);
+  // x must be contiguous. Returns whether it was copied.
+  bool keep(const DTensor& x);
   // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
   const DTensor& get(const std::string& who) const;
   void drop() noexcept { kept_ = {}; }

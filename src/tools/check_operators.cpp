@@ -137,7 +137,8 @@ void checkBoxes(Case& c) {
     high.push_back(i.end);
   }
   Layout made;
-  require(TenonLayoutCreateFromBoxes(c.comm, spec.ndim(), low.data(), high.data(), made.out()));
+  require(TenonLayoutCreateFromBoxes(c.comm, spec.ndim(), spec.shape.data(), low.data(),
+                                     high.data(), made.out()));
   TenonBool isEqual = TENON_FALSE;
   require(TenonLayoutIsEqual(made, makeLayout(c.comm, spec), &isEqual));
   c.found("layout", isEqual ? "" : ": not the one of the grid");

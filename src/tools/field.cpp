@@ -119,9 +119,9 @@ Field::Array Field::drawArray(Draw& draw, const Box& owned, const Box& box) {
 }
 
 void Field::placeOn(std::byte* memory) {
-  require(TenonDTensorPlaceArray(tensor_,
-                                 memory + array_.first * static_cast<Index>(bytesOf(type_)),
-                                 array_.strides.data(), array_.low.data(), array_.high.data()));
+  require(TenonDTensorPlaceArray(
+      tensor_, memory + array_.first * static_cast<Index>(bytesOf(type_)), array_.strides.data(),
+      array_.low.data(), array_.high.data(), array_.elements));
 }
 
 void Field::place(TenonLayout layout, Draw& draw) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "train/optimizer.hpp"
 
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/measure.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 #include "sys/registry.hpp"
@@ -9,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <mutex>
 
 namespace tenon {
@@ -78,10 +81,32 @@ void Optimizer::step() {
   ++steps_;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& parameter = *parameters_[i];
+    if (parameter.isFrozen())
+      continue;
     stepParameter(i, parameter.direction(), parameter.value(), steps_);
     parameter.valueChanged();
     parameter.zeroGradient();
   }
+}
+
+// The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts once.
+double Optimizer::clipGradientNorm(double maximum) {
+  if (!(maximum > 0))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("the maximum of the gradients' norm is {}; it must be above 0", maximum));
+  double squares = 0;
+  for (const Ref<Parameter>& p : parameters_)
+    if (!p->isFrozen()) {
+      const double each = norm(*p->reducedGradient());
+      squares += each * each;
+    }
+  const double all = std::sqrt(squares);
+  if (std::isfinite(all) && all > maximum)
+    for (const Ref<Parameter>& p : parameters_)
+      if (!p->isFrozen())
+        scaleArray(maximum / all, p->gradient());
+  return all;
 }
 
 std::vector<Ref<DTensor>> Optimizer::makeState() const {

@@ -22,8 +22,12 @@ public:
   double weightDecay() const noexcept { return weightDecay_; }
   Index steps() const noexcept { return steps_; }
 
-  // Converts the gradients, steps every parameter and clears the gradients. Collective.
+  // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
+  // Collective.
   void step();
+  // The norm of the gradients of all parameters that are not frozen, taken together. Where it is
+  // finite and above `maximum` all are scaled by maximum / norm. Collective.
+  double clipGradientNorm(double maximum);
 
 protected:
   Optimizer(Ref<Layer> layer, double learningRate);

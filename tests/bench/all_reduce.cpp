@@ -40,8 +40,8 @@ struct Sum {
     require(TenonDTensorCreate(addends, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(sums, TENON_FLOAT64, y.out()));
     if (whose != Memory::Library) {
-      require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
-      require(TenonDTensorPlaceArray(y, arrays.data() + count, nullptr, nullptr, nullptr));
+      require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr, 0));
+      require(TenonDTensorPlaceArray(y, arrays.data() + count, nullptr, nullptr, nullptr, 0));
     }
     int rank = 0;
     MPI_Comm_rank(comm, &rank);

@@ -83,7 +83,7 @@ struct Halo {
     data = whose == Memory::Library ? arrayOf<double>(memory, TENON_FLOAT64) : array.data();
     const TenonInt low[] = {s.low, 0, 0, 0}, high[] = {s.high, 0, 0, 0};
     for (TenonDTensor tensor : {TenonDTensor(x), TenonDTensor(y)})
-      require(TenonDTensorPlaceArray(tensor, data + s.low * s.slab(), nullptr, low, high));
+      require(TenonDTensorPlaceArray(tensor, data + s.low * s.slab(), nullptr, low, high, 0));
     const Values values = s.values(false);
     std::copy(values.begin(), values.end(), data);
   }

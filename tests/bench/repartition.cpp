@@ -41,8 +41,9 @@ struct Repartition {
     require(TenonDTensorCreate(from, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(to, TENON_FLOAT64, y.out()));
     if (whose != Memory::Library) {
-      require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr));
-      require(TenonDTensorPlaceArray(y, arrays.data() + value.size(), nullptr, nullptr, nullptr));
+      require(TenonDTensorPlaceArray(x, arrays.data(), nullptr, nullptr, nullptr, 0));
+      require(
+          TenonDTensorPlaceArray(y, arrays.data() + value.size(), nullptr, nullptr, nullptr, 0));
     }
     std::copy(value.begin(), value.end(), arrayOf<double>(x, TENON_FLOAT64));
   }

@@ -134,20 +134,28 @@ TEST_F(CApi, ACallersArrayNeedsNoStridesOrGhosts) {
   TenonLayout rows = layout({2 * worldSize(), 3}, "S0");
   TenonDTensor x = tensor(rows, TENON_FLOAT64);
   std::vector<double> plain(6, 1), ghosted(4 * 5, 0);
-  expectSuccess(TenonDTensorPlaceArray(x, plain.data(), nullptr, nullptr, nullptr));
+  expectSuccess(TenonDTensorPlaceArray(x, plain.data(), nullptr, nullptr, nullptr, 6));
   expectSuccess(TenonDTensorFillConstant(x, 4));
   EXPECT_EQ(plain, std::vector<double>(6, 4));
   const TenonInt low[2] = {1, 2}, high[2] = {1, 0}, bad[2] = {0, -1};
-  expectSuccess(TenonDTensorPlaceArray(x, &ghosted[1 * 5 + 2], nullptr, low, high));
+  expectSuccess(TenonDTensorPlaceArray(x, &ghosted[1 * 5 + 2], nullptr, low, high, 20));
   expectSuccess(TenonDTensorFillConstant(x, 4));
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(ghosted[i], i >= 5 && i < 15 && i % 5 >= 2 ? 4 : 0) << i;
-  expectCode(TENON_ERR_ARG, TenonDTensorPlaceArray(x, plain.data(), nullptr, bad, nullptr),
+  expectCode(TENON_ERR_ARG, TenonDTensorPlaceArray(x, plain.data(), nullptr, bad, nullptr, 6),
              {"ghostsLow[1] is -1"});
-  expectCode(TENON_ERR_NULL, TenonDTensorPlaceArray(x, nullptr, nullptr, nullptr, nullptr),
+  expectCode(TENON_ERR_NULL, TenonDTensorPlaceArray(x, nullptr, nullptr, nullptr, nullptr, 6),
              {"array is NULL", "6 cells"});
+  const TenonInt bytes[2] = {3 * sizeof(double), sizeof(double)}, overlapping[2] = {1, 1};
+  expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArray(x, plain.data(), bytes, nullptr, nullptr, 6),
+             {"span 41 elements", "length of 6", "divide them by 8"});
+  expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArrayRead(x, &ghosted[7], nullptr, low, high, 19),
+             {"span 20 elements", "length of 19"});
+  expectCode(TENON_ERR_ARG,
+             TenonDTensorPlaceArray(x, plain.data(), overlapping, nullptr, nullptr, 6),
+             {"{1,1}", "the same element"});
   const std::vector<double> constant(6, 3);
-  expectSuccess(TenonDTensorPlaceArrayRead(x, constant.data(), nullptr, nullptr, nullptr));
+  expectSuccess(TenonDTensorPlaceArrayRead(x, constant.data(), nullptr, nullptr, nullptr, 6));
   double norm = 0;
   expectSuccess(TenonDTensorNorm(x, &norm));
   EXPECT_NEAR(norm, 3 * std::sqrt(6.0 * worldSize()), 1e-12);
@@ -233,7 +241,7 @@ TEST_F(CApi, ArithmeticWorksOnEqualLayoutsOfAnyStrides) {
   expectSuccess(TenonDTensorGetLocalSize(y, &cells));
   std::vector<double> columns(static_cast<std::size_t>(3 * cells + 3), -1);
   const TenonInt strides[2] = {1, 3}; // column-major, with a row of padding
-  expectSuccess(TenonDTensorPlaceArray(y, columns.data(), strides, nullptr, nullptr));
+  expectSuccess(TenonDTensorPlaceArray(y, columns.data(), strides, nullptr, nullptr, 0));
   expectSuccess(TenonDTensorFillConstant(x, 3));
   expectSuccess(TenonDTensorCopy(x, y));
   expectSuccess(TenonDTensorAXPBY(2, x, -3, y));

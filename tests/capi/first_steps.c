@@ -47,7 +47,8 @@ static TenonErrorCode exchange(TenonLayout plain, TenonLayout wide) {
       field[row - low[0] + WIDTH + column * strides[1]] = valueAt(row, column);
 
   TenonCall(TenonDTensorCreate(plain, TENON_FLOAT64, &x));
-  TenonCall(TenonDTensorPlaceArrayRead(x, field + WIDTH, strides, ghosts, ghosts));
+  TenonCall(
+      TenonDTensorPlaceArrayRead(x, field + WIDTH, strides, ghosts, ghosts, strides[1] * COLUMNS));
   TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &y));
   TenonCall(TenonLinearOpCreateHalo(plain, wide, TENON_FLOAT64, &halo));
   TenonCall(TenonLinearOpApply(halo, x, y));

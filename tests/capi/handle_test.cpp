@@ -51,6 +51,30 @@ TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
   EXPECT_STREQ(text, "Partition");
 }
 
+TEST_F(CApi, ObjectsTellTheirCommunicator) {
+  TenonLayout four = layout({4}, "B");
+  TenonDTensor x = tensor(four, TENON_FLOAT64);
+  MPI_Comm ofTensor = MPI_COMM_NULL, ofPartition = MPI_COMM_NULL;
+  expectSuccess(TenonObjectGetComm(reinterpret_cast<TenonObject>(x), &ofTensor));
+  expectSuccess(TenonObjectGetComm(reinterpret_cast<TenonObject>(all_), &ofPartition));
+  EXPECT_EQ(ofTensor, ofPartition);
+  int relation = MPI_UNEQUAL;
+  MPI_Comm_compare(ofTensor, MPI_COMM_WORLD, &relation);
+  EXPECT_EQ(relation, MPI_CONGRUENT);
+  const char* level = "node";
+  const TenonInt size = 2;
+  TenonMachine machine = nullptr;
+  expectSuccess(TenonMachineCreate("mine", 1, &level, &size, &machine));
+  expectCode(TENON_ERR_SUPPORT,
+             TenonObjectGetComm(reinterpret_cast<TenonObject>(machine), &ofTensor),
+             {"Machine", "no communicator"});
+  expectCode(TENON_ERR_NULL, TenonObjectGetComm(reinterpret_cast<TenonObject>(x), nullptr),
+             {"comm is NULL"});
+  expectSuccess(TenonMachineDestroy(&machine));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonLayoutDestroy(&four));
+}
+
 TEST_F(CApi, ARetainedObjectOutlivesADestroy) {
   TenonLayout made = layout({8}, "S0");
   TenonLayout second = made;

@@ -70,6 +70,51 @@ TEST_F(LayerCApi, AnAffineLayerOfOnesAddsUp) {
   expectSuccess(TenonDTensorDestroy(&gradient));
 }
 
+TEST_F(LayerCApi, DerivativesAreTestedAndLeftAlone) {
+  setUp(TENON_FLOAT64);
+  double tangent = 0, adjoint = 1, relative = 1, order = 0, remainder = -1;
+  expectSuccess(TenonLayerTestAdjoint(affine_, nullptr, 3, &tangent, &adjoint, &relative));
+  EXPECT_LE(relative, 1e-12);
+  EXPECT_NE(tangent, 0);
+  expectSuccess(TenonLayerTestAdjoint(affine_, x_, 3, nullptr, nullptr, nullptr));
+  expectSuccess(TenonLayerTestTaylor(affine_, x_, 3, &order, &remainder));
+  EXPECT_NEAR(order, 2, 0.1); // W x is bilinear
+  EXPECT_GE(remainder, 0);
+  if (worldSize() > 1)
+    expectCommonCode(TENON_ERR_COLLECTIVE,
+                     TenonLayerTestTaylor(affine_, x_, isLast() ? 1 : 2, &order, nullptr),
+                     {"seed"});
+  expectSuccess(TenonLayerApply(affine_, x_, y_));
+  expectCommonCode(TENON_ERR_STATE, TenonLayerTestTaylor(affine_, x_, 1, &order, nullptr),
+                   {"empty stack"});
+}
+
+TEST_F(LayerCApi, ParametersHaveValuesAfterSetUpAndCanBeFrozen) {
+  setUp(TENON_FLOAT64);
+  double largest = 0, norm = -1;
+  TenonDTensor weight = nullptr, gradient = nullptr;
+  TenonOptimizer sgd = nullptr;
+  expectSuccess(TenonLayerGetParameter(affine_, 0, &weight));
+  expectSuccess(TenonDTensorMaxAbs(weight, &largest));
+  EXPECT_GT(largest, 0);
+  expectSuccess(TenonDTensorFillConstant(x_, 1));
+  expectSuccess(TenonDTensorFillConstant(dy_, 1));
+  expectSuccess(TenonLayerApply(affine_, x_, y_));
+  expectSuccess(TenonLayerApplyAdjoint(affine_, dy_, dx_));
+  expectSuccess(TenonLayerGetReducedGradient(affine_, 0, &gradient));
+  expectSuccess(TenonDTensorNorm(gradient, &norm)); // kBatch in each element
+  EXPECT_DOUBLE_EQ(norm, double(kBatch) * std::sqrt(double(kInputs * kOutputs)));
+  expectSuccess(TenonOptimizerCreate(affine_, "sgd", &sgd));
+  expectSuccess(TenonOptimizerClipGradientNorm(sgd, 1, &norm));
+  EXPECT_DOUBLE_EQ(norm, double(kBatch) * std::sqrt(double((kInputs + 1) * kOutputs)));
+  expectSuccess(TenonLayerSetFrozen(affine_, TENON_TRUE));
+  expectSuccess(TenonOptimizerClipGradientNorm(sgd, 1, &norm));
+  EXPECT_EQ(norm, 0);
+  for (TenonDTensor* one : {&weight, &gradient})
+    expectSuccess(TenonDTensorDestroy(one));
+  expectSuccess(TenonOptimizerDestroy(&sgd));
+}
+
 TEST_F(LayerCApi, CallsBeforeSetUpAreRefused) {
   TenonDTensor none = nullptr;
   TenonLayout output = nullptr;

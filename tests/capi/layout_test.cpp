@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/expect_code.hpp"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 namespace tenon::test {
@@ -83,7 +85,7 @@ TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
 TEST_F(CApi, BoxesMakeALayoutAndItsPartition) {
   const TenonInt low[2] = {worldRank(), 0}, high[2] = {worldRank() + 1, 4};
   TenonLayout made = nullptr;
-  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, low, high, &made));
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &made));
   TenonInt shape[2] = {};
   expectSuccess(TenonLayoutGetShape(made, shape));
   EXPECT_EQ(shape[0], worldSize());
@@ -97,14 +99,39 @@ TEST_F(CApi, BoxesMakeALayoutAndItsPartition) {
   expectSuccess(TenonLayoutDestroy(&made));
 }
 
+TEST_F(CApi, BoxesThatEndOneRowShortAreTold) {
+  const TenonInt shape[2] = {2 * worldSize(), 4}, low[2] = {2 * worldRank(), 0};
+  const TenonInt high[2] = {low[0] + (isLast() ? 1 : 2), 4};
+  TenonLayout made = nullptr;
+  expectCommonCode(TENON_ERR_LAYOUT,
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, shape, low, high, &made),
+                   {fmt::format("no rank holds [{},{}) x [0,4)", shape[0] - 1, shape[0]).c_str(),
+                    fmt::format("on rank {}", worldSize() - 1).c_str()});
+  EXPECT_EQ(made, nullptr);
+  const TenonInt negative[2] = {isLast() ? -1 : 1, 4};
+  expectCommonCode(TENON_ERR_LAYOUT,
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, negative, low, high, &made),
+                   {"shape[0] is -1"});
+  if (worldSize() > 1)
+    expectCommonCode(
+        TENON_ERR_COLLECTIVE,
+        TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, isLast() ? nullptr : shape, low, high, &made),
+        {"shape"});
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &made));
+  expectSuccess(TenonLayoutDestroy(&made));
+}
+
 TEST_F(CApi, BadBoxesFailAlike) {
   const TenonInt low[1] = {0}, high[1] = {isLast() ? -2 : 4}, both[1] = {worldRank() + 1};
   TenonLayout made = nullptr;
-  expectCommonCode(TENON_ERR_ARG, TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, low, high, &made),
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, low, high, &made),
                    {"high[0] is -2, below low[0]"});
   expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, both, both, &made), {"empty"});
-  expectCommonCode(TENON_ERR_ARG, TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 9, low, high, &made),
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, both, both, &made),
+                   {"empty"});
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 9, nullptr, low, high, &made),
                    {"ndim is 9"});
   EXPECT_EQ(made, nullptr);
 }
@@ -187,7 +214,7 @@ TEST_F(CApi, ALayoutLikeTheSolversTakesAMargin) {
   const TenonInt last = worldSize() - 1 - worldRank(); // ranks in reverse order along dimension 0
   const TenonInt low[2] = {2 * last, 0}, high[2] = {2 * last + 2, 5};
   TenonLayout own = nullptr, wide = nullptr, copy = nullptr;
-  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, low, high, &own));
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 2, nullptr, low, high, &own));
   expectSuccess(TenonLayoutCreateLike(own, &wide));
   expectCode(TENON_ERR_STATE, TenonLayoutGetBox(wide, nullptr, nullptr), {"not set up"});
   expectCommonCode(TENON_ERR_STATE, TenonLayoutCreateLike(wide, &copy), {"not set up"});

@@ -232,7 +232,7 @@ TEST(WithoutSession, CallsSayThatTenonIsNotInitialised) {
   TenonPartition partition = nullptr;
   TenonLayout layout = nullptr;
   TenonDTensor x = nullptr;
-  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, &low, &high, &layout));
+  expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 1, nullptr, &low, &high, &layout));
   expectSuccess(TenonDTensorCreate(layout, TENON_FLOAT64, &x));
   expectSuccess(TenonObjectSetName(reinterpret_cast<TenonObject>(x), "left"));
   expectSuccess(TenonObjectRetain(reinterpret_cast<TenonObject>(x)));

@@ -150,7 +150,7 @@ TEST_F(CApi, SharedMemoryIsExchangedWhereItLies) {
   expectSuccess(TenonPartitionShareMemory(all_, memory.data(), memory.size() * sizeof(double)));
   TenonDTensor x = tensor(own, TENON_FLOAT64), y = tensor(wide, TENON_FLOAT64);
   for (TenonDTensor each : {x, y})
-    expectSuccess(TenonDTensorPlaceArray(each, &memory[slab], nullptr, ghost, ghost));
+    expectSuccess(TenonDTensorPlaceArray(each, &memory[slab], nullptr, ghost, ghost, 0));
   expectSuccess(TenonLinearOpApply(halo, x, y));
   expectSuccess(TenonPartitionUnshareMemory(all_, memory.data()));
   for (TenonInt i = 0; i < slabs + 2; ++i)

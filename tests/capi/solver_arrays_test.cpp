@@ -57,7 +57,7 @@ protected:
     CApi::SetUp();
     const TenonInt low[3] = {0, place_.row, place_.column};
     const TenonInt high[3] = {kChannels, place_.row + kRows, place_.column + kColumns};
-    expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 3, low, high, &own_));
+    expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 3, nullptr, low, high, &own_));
     expectSuccess(TenonLayoutCreateLike(own_, &ghosted_));
     expectSuccess(
         TenonLayoutSetMargin(ghosted_, 1, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
@@ -108,8 +108,8 @@ TEST_F(SolverArrays, AreExchangedInPlaceWhateverTheirStrides) {
     for (Field& to : fields()) {
       setOwned(from);
       expectSuccess(
-          TenonDTensorPlaceArrayRead(x_, &from.at(0, 0, 0), from.strides, ghosts_, ghosts_));
-      expectSuccess(TenonDTensorPlaceArray(y_, &to.at(0, 0, 0), to.strides, ghosts_, ghosts_));
+          TenonDTensorPlaceArrayRead(x_, &from.at(0, 0, 0), from.strides, ghosts_, ghosts_, 0));
+      expectSuccess(TenonDTensorPlaceArray(y_, &to.at(0, 0, 0), to.strides, ghosts_, ghosts_, 0));
       expectSuccess(TenonLinearOpApply(halo_, x_, y_));
       expectGhosted(to);
     }
@@ -126,11 +126,11 @@ TEST_F(SolverArrays, OfOneChannelEachAreGatheredAndScattered) {
     from[c] = &separate[c].at(c, 0, 0);
   }
   expectSuccess(
-      TenonDTensorPlaceArraysRead(x_, 0, kChannels, from, whole.strides, ghosts_, ghosts_));
+      TenonDTensorPlaceArraysRead(x_, 0, kChannels, from, whole.strides, ghosts_, ghosts_, 0));
   Field result[kChannels] = {fields()[1], fields()[1]};
   for (TenonInt c = 0; c < kChannels; ++c)
     to[c] = &result[c].at(0, 0, 0);
-  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, to, whole.strides, ghosts_, ghosts_));
+  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, to, whole.strides, ghosts_, ghosts_, 0));
   expectSuccess(TenonDTensorGatherArrays(x_));
   expectSuccess(TenonLinearOpApply(halo_, x_, y_));
   for (const Field& field : result)
@@ -152,7 +152,7 @@ TEST_F(SolverArrays, OfOneChannelEachNeedNoStrides) {
     memory[c].resize((kRows + 2) * (kColumns + 2));
     first[c] = &memory[c][(kColumns + 2) + 1];
   }
-  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, first, nullptr, ghosts_, ghosts_));
+  expectSuccess(TenonDTensorPlaceArrays(y_, 0, kChannels, first, nullptr, ghosts_, ghosts_, 0));
   expectSuccess(TenonDTensorFillConstant(x_, 1));
   expectSuccess(TenonLinearOpApply(halo_, x_, y_));
   expectSuccess(TenonDTensorScatterArrays(y_));
@@ -172,24 +172,31 @@ TEST_F(SolverArrays, OfOneChannelEachAreShownAndChecked) {
                             &text));
   std::vector<double> memory(100);
   void* first[kChannels] = {memory.data(), memory.data() + 50};
-  expectSuccess(TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr));
+  expectSuccess(TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr, 0));
   expectSuccess(TenonDTensorView(x_));
-  expectSuccess(TenonDTensorPlaceArray(x_, memory.data(), fields()[0].strides, ghosts_, ghosts_));
+  expectSuccess(
+      TenonDTensorPlaceArray(x_, memory.data(), fields()[0].strides, ghosts_, ghosts_, 0));
   expectSuccess(TenonDTensorView(x_));
   expectSuccess(TenonSetOutputHandler(nullptr, nullptr));
   if (worldRank() == 0) {
     for (const char* part : {"2 user arrays along dim 0", "copied", "192 B", "user array, strided"})
       EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
-  expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArrays(x_, 0, 1, first, nullptr, nullptr, nullptr),
+  expectCode(TENON_ERR_SHAPE,
+             TenonDTensorPlaceArrays(x_, 0, 1, first, nullptr, nullptr, nullptr, 0),
              {"1 arrays", "holds 2"});
   expectCode(TENON_ERR_SHAPE,
-             TenonDTensorPlaceArrays(y_, 1, kChannels, first, nullptr, ghosts_, ghosts_),
+             TenonDTensorPlaceArrays(y_, 1, kChannels, first, nullptr, ghosts_, ghosts_, 0),
              {"halo in dimension 1"});
   expectCode(TENON_ERR_ARG,
-             TenonDTensorPlaceArrays(x_, -1, kChannels, first, nullptr, nullptr, nullptr),
+             TenonDTensorPlaceArrays(x_, -1, kChannels, first, nullptr, nullptr, nullptr, 0),
              {"dimension -1"});
-  expectCode(TENON_ERR_NULL, TenonDTensorPlaceArrays(x_, 0, 2, nullptr, nullptr, nullptr, nullptr),
+  expectCode(TENON_ERR_SHAPE,
+             TenonDTensorPlaceArrays(x_, 0, kChannels, first, nullptr, nullptr, nullptr,
+                                     kRows * kColumns - 1),
+             {"length of"});
+  expectCode(TENON_ERR_NULL,
+             TenonDTensorPlaceArrays(x_, 0, 2, nullptr, nullptr, nullptr, nullptr, 0),
              {"firstOwned is NULL"});
   expectCode(TENON_ERR_STATE, TenonDTensorGatherArrays(y_), {"no list of arrays"});
 }

@@ -116,6 +116,8 @@ TEST(ArrayList, MistakesAreNamedAndChangeNothing) {
   expectError(TENON_ERR_SHAPE, {"1 + 2 halo cells", "0 + 2 ghost cells"}, [&] { place(0, 0); });
   first[1] = nullptr;
   expectError(TENON_ERR_NULL, {"array 1 is NULL"}, [&] { place(0, 1); });
+  first[1] = first[0];
+  expectError(TENON_ERR_ARG, {"arrays 0 and 1 are the same"}, [&] { place(0, 1); });
   first.pop_back();
   expectError(TENON_ERR_SHAPE, {"2 arrays", "dimension 0", "3 indices"}, [&] { place(0, 1); });
   EXPECT_FALSE(x.isPlaced());

@@ -87,8 +87,25 @@ TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
   expectError(TENON_ERR_ARG, {"dimension 1", "4 cells", "stride of 0"}, [&] {
     x.placeArray(memory.data(), {4, 0}, {1, 0}, {2, 0}, false);
   });
+  expectError(TENON_ERR_ARG, {"the same element"}, [&] {
+    x.placeArray(memory.data(), {1, 1}, {1, 0}, {2, 0}, false);
+  });
+  expectError(TENON_ERR_SHAPE, {"length of 3"}, [&] {
+    x.placeArray(memory.data(), {4, 1}, {1, 0}, {2, 0}, false, 3);
+  });
   EXPECT_FALSE(x.isPlaced());
   EXPECT_EQ(x.data<double>()[4], 3);
+}
+
+// Ghosts that the layout has no margin for may be shared, as the last of a row and the first of the
+// next.
+TEST(DTensorArray, MayShareGhostsThatAreNotItsOwn) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  const Index length = 5 * x.extent()[0] + 1;
+  std::vector<double> memory(length, 0);
+  x.placeArray(&memory[1], {5, 1}, {0, 1}, {0, 1}, false, length);
+  fillConstant(x, 1);
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), 1.0), x.localCells());
 }
 
 TEST(DTensorArray, MayRepeatACellIfItIsConstant) {

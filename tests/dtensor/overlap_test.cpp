@@ -2,6 +2,7 @@
 // Whether two arrays share cells, against the addresses of all cells.
 #include "dtensor/overlap.hpp"
 
+#include "dtensor/stride_sums.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/world.hpp"
 
@@ -53,6 +54,10 @@ TEST(Overlap, IsExactForArraysOfTheSameStrides) {
         strides.back() = -strides.back();
     }
     DTensor x(world(), single(first), TENON_FLOAT64), y(world(), single(second), TENON_FLOAT64);
+    Strides drawn{};
+    std::copy(strides.begin(), strides.end(), drawn.begin());
+    if (sameElement(first, drawn) || sameElement(second, drawn))
+      continue;
     const std::vector<Index> none(rank, 0);
     x.placeArray(&memory[1000 + upTo(30)], strides, none, none, false);
     y.placeArray(&memory[1000 + upTo(30)], strides, none, none, false);

@@ -126,17 +126,55 @@ TEST(FromBoxes, FindsMeshCutsAndRankOrder) {
   EXPECT_EQ(layout.mesh().position(4), -1);
 }
 
-TEST(FromBoxes, RefusesGapsOverlapsAndNonGrids) {
-  auto refused = [](const std::vector<Box>& boxes, std::initializer_list<const char*> words) {
-    expectError(TENON_ERR_LAYOUT, words, [&] { layoutFromBoxes(boxes); });
-  };
-  refused({{{0, 2}}, {{3, 4}}}, {"gap", "[0,2,3,4]", "ranks, 2"});
-  refused({{{0, 2}}, {{1, 4}}}, {"rank 0 holds 0:2 in dimension 0", "cut at 1"});
-  refused({{{0, 2}}, {{0, 2}}}, {"ranks 0 and 1 hold the same box"});
-  refused({{{1, 2}}, {{2, 4}}}, {"dimension 0 begin at 1, on rank 0"});
-  refused({{{0, 0}}, {{0, 0}}}, {"every rank's box is empty"});
-  refused({{{0, 2}, {0, 4}}, {{2, 4}, {0, 1}}, {{2, 4}, {1, 4}}}, // a brick wall
-          {"rank 0 holds 0:4 in dimension 1", "cut at 1"});
+void expectFault(const std::vector<Box>& boxes, const std::optional<Shape>& shape,
+                 std::initializer_list<const char*> words) {
+  expectError(TENON_ERR_LAYOUT, words, [&] { layoutFromBoxes(boxes, shape); });
+}
+
+TEST(FromBoxes, NamesBothRanksOfAnOverlap) {
+  expectFault({{{0, 2}}, {{1, 4}}}, {},
+              {"ranks 0 and 1 overlap: [0,2) and [1,4)", "contain [1,2)"});
+  expectFault({{{0, 2}}, {{0, 2}}}, {}, {"ranks 0 and 1 overlap"});
+  expectFault({{{3, 6}, {0, 4}}, {{0, 3}, {0, 4}}, {{0, 3}, {4, 6}}, {{2, 6}, {4, 6}}}, {},
+              {"ranks 2 and 3 overlap: [0,3) x [4,6) and [2,6) x [4,6)", "contain [2,3) x [4,6)"});
+}
+
+TEST(FromBoxes, NamesTheRangeThatNobodyHoldsAndTheNearestRank) {
+  expectFault({{{0, 2}}, {{3, 4}}}, {},
+              {"no rank holds [2,3) of the shape [4]", "[0,2) on rank 0"});
+  expectFault({{{0, 2}}, {{2, 4}}}, Shape{5}, {"no rank holds [4,5)", "[2,4) on rank 1"});
+  const std::vector<Box> rows = {
+      {{0, 3}, {0, 4}}, {{0, 3}, {4, 6}}, {{3, 5}, {0, 4}}, {{3, 5}, {4, 6}}};
+  EXPECT_EQ(layoutFromBoxes(rows).shape(), (Shape{5, 6}));
+  EXPECT_EQ(layoutFromBoxes(rows, Shape{5, 6}), layoutFromBoxes(rows));
+  expectFault(rows, Shape{6, 6}, {"no rank holds [5,6) x", "of the shape [6,6]", "on rank 2"});
+  std::vector<Box> oneShort = rows; // the last box alone
+  oneShort[2][0].end = 6;
+  for (const std::optional<Shape>& shape :
+       {std::optional<Shape>(), std::optional<Shape>(Shape{6, 6})})
+    expectFault(oneShort, shape,
+                {"no rank holds [5,6) x [4,6)", "the nearest box is [3,5) x [4,6) on rank 3"});
+}
+
+TEST(FromBoxes, NamesTheBoxThatLeavesTheShape) {
+  expectFault({{{1, 2}}, {{2, 4}}}, {},
+              {"begin at 1 in dimension 0", "rank 0 holds [1,2)", "begin at 0"});
+  expectFault({{{0, 2}}, {{2, 4}}}, Shape{3}, {"box of rank 1, [2,4)", "past the shape [3]"});
+  expectFault({{{0, 2}}, {{-1, 0}}}, {}, {"begin at -1", "rank 1"});
+  expectFault({{{0, 0}}, {{0, 0}}}, {}, {"every rank's box is empty"});
+}
+
+TEST(FromBoxes, NamesTwoBoxesOfABrickWall) {
+  expectFault({{{0, 2}, {0, 4}}, {{2, 4}, {0, 1}}, {{2, 4}, {1, 4}}}, Shape{4, 4},
+              {"dimension 1", "rank 2, [2,4) x [1,4), begins at 1", "rank 0, [0,2) x [0,4)"});
+}
+
+// Cuts that would make a grid of 2^62 cells are not counted one by one.
+TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
+  std::vector<Box> boxes;
+  for (Index r = 0; r < 200; ++r)
+    boxes.push_back(Box(8, Interval{r, r + 1}));
+  expectFault(boxes, {}, {"no rank holds", "of the shape [200,200,200,200,200,200,200,200]"});
 }
 
 } // namespace

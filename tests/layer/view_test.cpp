@@ -46,13 +46,11 @@ TEST(View, CountsTheReductionOfGradients) {
     EXPECT_EQ(layer->describe().find("gradient reduction"), std::string::npos);
 }
 
-// Memory is there once it is used: each rank has two of the outputs.
+// Memory is there once it is used, and SetUp gives parameters values: each rank has two of the outputs.
 TEST(View, CountsMemoryAllocatedNow) {
   const auto layer = makeRef<AffineLayer>(world(), 3, 2 * world()->size());
   layer->setDataType(TENON_FLOAT64);
   layer->setUp(onWorld({4, 3}, "B"));
-  expectLine(*layer, memory(0, 0, 0));
-  layer->initialize(1, 1);
   expectLine(*layer, memory(8 * (6 + 2), 0, 0));
 }
 
@@ -121,6 +119,37 @@ TEST(View, ShowsAllSettingsInDetail) {
   options().set("-tenon_view_detail", "false");
   EXPECT_NE(text.find("initializer glorot_uniform"), std::string::npos) << text;
   EXPECT_NE(text.find(onWorld({4, 3}, "S0").describe()), std::string::npos) << text;
+}
+
+// A ghosted array is copied for the kernel, a dense one of the caller's for the adjoint; the library's
+// own are not.
+TEST(View, NamesTheArraysThatAreCopiedAtEachApply) {
+  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  test::Step step(layer, onWorld({2 * world()->size(), 3}, "S0"));
+  const auto copied = [&] { return layer->describe().find("copied at each") != std::string::npos; };
+  const auto applyAndAdjoint = [&] {
+    step.apply();
+    step.adjoint();
+  };
+  applyAndAdjoint();
+  EXPECT_FALSE(copied()) << layer->describe();
+  step.x->setName("u");
+  step.y->setName("r");
+  std::vector<double> x(2 * 5), y(2 * 4);
+  step.x->placeArray(&x[1], {5, 1}, {0, 1}, {0, 1}, false);
+  step.y->placeArray(y.data(), {4, 1}, {0, 0}, {0, 2}, false);
+  applyAndAdjoint();
+  expectLine(*layer, "copied at each Apply: input, tensor \"u\" (strided array), 48 B");
+  expectLine(*layer, "copied at each Apply: output, tensor \"r\" (strided array), 32 B");
+  step.x->placeArray(x.data(), {3, 1}, {0, 0}, {0, 0}, false);
+  step.y->resetArray();
+  applyAndAdjoint();
+  expectLine(*layer,
+             "copied at each Apply in training: input, tensor \"u\" (saved for the adjoint), 48");
+  EXPECT_EQ(layer->describe().find("strided"), std::string::npos) << layer->describe();
+  step.x->resetArray();
+  applyAndAdjoint();
+  EXPECT_FALSE(copied()) << layer->describe();
 }
 
 TEST(View, ShowsEachSharedLayerOnce) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/fill.hpp"
+#include "dtensor/measure.hpp"
 #include "layer/affine_layer.hpp"
 #include "support/world.hpp"
+#include "sys/expect_error.hpp"
 #include "train/adam.hpp"
 #include "train/sgd.hpp"
 
@@ -64,6 +66,53 @@ TEST(Sgd, KeepsMomentum) {
   sgd.setMomentum(0.5, false);
   EXPECT_DOUBLE_EQ(net.stepWithGradient(sgd, 0.25), 0.75);
   EXPECT_DOUBLE_EQ(net.stepWithGradient(sgd, 0.25), 0.75 - 0.375);
+}
+
+// A gradient of 3 in the weight and 4 in the bias has norm 5, on one rank as on many.
+TEST(Optimizer, ClipsTheNormOfAllGradientsTogether) {
+  for (const char* storage : {"use", "root"}) {
+    const auto affine = makeRef<AffineLayer>(world(), 1, 1);
+    const Layout input({.shape = {8, 1},
+                        .mesh = Mesh::make({world()->size()}),
+                        .properties = {Property::shard(0)}});
+    affine->setDataType(TENON_FLOAT64);
+    affine->setStorage(storage);
+    affine->setUp(input);
+    DTensor x(world(), input, TENON_FLOAT64), y(world(), affine->outputLayout(), TENON_FLOAT64),
+        dy(world(), affine->outputLayout().dual(), TENON_FLOAT64);
+    Sgd sgd(affine);
+    fillConstant(x, 0.75);
+    const auto adjoint = [&] {
+      fillConstant(dy, 0.5);
+      affine->apply(x, y);
+      affine->applyAdjoint(dy, nullptr);
+    };
+    const auto norms = [&] {
+      return std::pair(norm(*affine->parameters()[0]->reducedGradient()),
+                       norm(*affine->parameters()[1]->reducedGradient()));
+    };
+    adjoint();
+    EXPECT_DOUBLE_EQ(sgd.clipGradientNorm(6), 5);
+    EXPECT_EQ(norms(), std::pair(3.0, 4.0));
+    EXPECT_DOUBLE_EQ(sgd.clipGradientNorm(2.5), 5);
+    EXPECT_EQ(norms(), std::pair(1.5, 2.0));
+    EXPECT_DOUBLE_EQ(sgd.clipGradientNorm(HUGE_VAL), 2.5);
+    affine->setFrozen(true);
+    EXPECT_EQ(sgd.clipGradientNorm(1), 0);
+  }
+  OneWeight net;
+  Sgd sgd(net.affine);
+  expectError(TENON_ERR_ARG, {"maximum", "is 0"}, [&] { sgd.clipGradientNorm(0); });
+}
+
+TEST(Optimizer, LeavesFrozenParametersAlone) {
+  OneWeight net;
+  Sgd sgd(net.affine);
+  sgd.setWeightDecay(0.5);
+  net.affine->setFrozen(true);
+  EXPECT_EQ(net.stepWithGradient(sgd, 0.25), 1);
+  net.affine->setFrozen(false);
+  EXPECT_NE(net.stepWithGradient(sgd, 0.25), 1);
 }
 
 TEST(Adam, FirstStepsAsByHand) {

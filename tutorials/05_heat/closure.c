@@ -48,11 +48,12 @@ static TenonErrorCode CreateNetwork(Closure* c) {
 }
 
 TenonErrorCode ClosureCreate(const Heat* heat, Closure* c) {
+  const TenonInt shape[4] = {1, 1, kRows, kColumns};
   const TenonInt low[4] = {0, 0, heat->low[0], heat->low[1]};
   const TenonInt high[4] = {1, 1, heat->high[0], heat->high[1]};
 
   c->heat = heat;
-  TenonCall(TenonLayoutCreateFromBoxes(heat->comm, 4, low, high, &c->layout));
+  TenonCall(TenonLayoutCreateFromBoxes(heat->comm, 4, shape, low, high, &c->layout));
   TenonCall(TenonDTensorCreate(c->layout, TENON_FLOAT64, &c->u));
   TenonCall(CreateNetwork(c));
   TenonCall(TenonLayerCreateOutput(c->network, &c->tendency));
@@ -76,7 +77,7 @@ TenonErrorCode ClosureWrap(const Closure* c, TenonDTensor tensor, double* field)
   const TenonInt ghosts[4] = {0, 0, kGhost, kGhost};
   double* first = HeatAt(c->heat, field, c->heat->low[0], c->heat->low[1]);
 
-  TenonCall(TenonDTensorPlaceArray(tensor, first, strides, ghosts, ghosts));
+  TenonCall(TenonDTensorPlaceArray(tensor, first, strides, ghosts, ghosts, rows * width));
   return TENON_SUCCESS;
 }
 

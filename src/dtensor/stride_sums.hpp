@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Distances that the strides of an array make: sums of k[d] stride[d] with every k[d] within bounds.
+// They say whether two arrays share a cell, and whether two cells of an array are one.
+#pragma once
+
+#include "dtensor/array_list.hpp"
+
+#include <optional>
+
+namespace tenon {
+
+// A dimension with its positive stride, in which k runs from -below to above.
+struct Lag {
+  Index stride, below, above;
+  int dim;
+  Index k = 0;
+};
+
+// Lags sorted by falling strides.
+class Lags {
+public:
+  void add(const Lag& lag);
+  // Whether a distance is such a sum. The lags' k are then those of one.
+  bool reach(Index distance);
+  // Whether the distance 0 is one without all k being 0.
+  bool returnToZero();
+  const Lag* begin() const noexcept { return lags_.data(); }
+  const Lag* end() const noexcept { return lags_.data() + count_; }
+
+private:
+  bool reach(Index distance, int from);
+  // The largest sum of the lags from one on, where every k is `above`.
+  Index highest(int from) const;
+  Index lowest(int from) const;
+
+  std::array<Lag, kMaxRank> lags_{};
+  int count_ = 0;
+};
+
+// Two cells of an array that are one element of memory, by their indices in the extent; nothing if all
+// cells are distinct. A stride of 0 repeats cells and is not looked at.
+struct SameElement {
+  std::vector<Index> first, second;
+};
+std::optional<SameElement> sameElement(const Shape& extent, const Strides& strides);
+
+} // namespace tenon
