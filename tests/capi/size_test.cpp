@@ -147,7 +147,7 @@ TEST_F(Sizes, OfStrides) {
                               {kLeast, 1},
                               {TenonInt(1) << 62, TenonInt(1) << 61},
                               {TenonInt(1) << 60, 1}})
-    expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArray(x, memory, strides.data(), none, none),
+    expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArray(x, memory, strides.data(), none, none, 0),
                {"strides"});
   expectSuccess(TenonDTensorDestroy(&x));
   expectSuccess(TenonLayoutDestroy(&cells));
