@@ -6,6 +6,7 @@
 #include "layer/derivative_check.hpp"
 #include "sys/guard.hpp"
 #include "sys/random.hpp"
+#include "sys/text.hpp"
 
 #include <tenon/layer_network.h>
 
@@ -30,12 +31,10 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
 Parameter& parameterOf(const Layer& layer, int number) {
   const auto all = layer.parameters();
   if (number < 0 || number >= static_cast<int>(all.size()))
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format(
-            "parameter index {2} is out of range: {0} has {1} parameters, numbered from 0{3}",
-            layer.title(), all.size(), number,
-            layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("parameter index {2} is out of range: {0} has {1}, numbered from 0{3}",
+                            layer.title(), counted(static_cast<Index>(all.size()), "parameter"),
+                            number, layer.isSetUp() ? "" : "; call TenonLayerSetUp() first"));
   return *all[number];
 }
 
@@ -98,10 +97,10 @@ TenonErrorCode TenonLayerCreateInputCotangentAt(TenonLayer layer, int input,
   return createTensor(__func__, layer, dx, "dx", [&](const Layer& l) {
     const Layouts& inputs = l.inputLayouts();
     if (input < 0 || input >= static_cast<int>(inputs.size()))
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format("input index {2} is out of range: {0} has {1} inputs, numbered from 0",
-                      l.title(), inputs.size(), input));
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("input index {2} is out of range: {0} has {1}, numbered from 0",
+                              l.title(), counted(static_cast<Index>(inputs.size()), "input"),
+                              input));
     return inputs[input].dual();
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/last_words.hpp"
 
+#include "comm/patience.hpp"
 #include "sys/random.hpp"
 
 #include <sched.h>
@@ -30,17 +31,6 @@ void listen(std::vector<MPI_Request>& requests) {
         "MPI_Testall");
 }
 
-// Whether the message has come; if not, nobody waits for it any more.
-bool isTaken(MPI_Request& request) {
-  int came = 0;
-  checkMpi(MPI_Test(&request, &came, MPI_STATUS_IGNORE), "MPI_Test");
-  if (came)
-    return true;
-  checkMpi(MPI_Cancel(&request), "MPI_Cancel");
-  checkMpi(MPI_Request_free(&request), "MPI_Request_free");
-  return false;
-}
-
 } // namespace
 
 FatalShare shareOf(const Communicator& comm, const std::string& text) {
@@ -59,7 +49,7 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
   listen(requests);
   FatalShare share{.speaks = true, .ranks = 1, .of = comm.size()};
   for (int r = 0; r < comm.size(); ++r) {
-    if (r == comm.rank() || !isTaken(requests[r]))
+    if (r == comm.rank() || (requests[r] != MPI_REQUEST_NULL && isTakenBack(requests[r])))
       continue;
     const bool alike = heard[r] == mine;
     share.ranks += alike ? 1 : 0;

@@ -25,14 +25,6 @@ double orNever(double seconds) {
   return seconds > 0 ? seconds : kNever;
 }
 
-double secondsOption(const char* name) {
-  const double seconds = options().getReal("", name);
-  if (!(seconds >= 0))
-    throw Error(TENON_ERR_OPTION,
-                fmt::format("-tenon_{} is {}; expected a number of seconds from 0", name, seconds));
-  return seconds;
-}
-
 } // namespace
 
 void setWaitTimes(const WaitTimes& times) {
@@ -40,7 +32,8 @@ void setWaitTimes(const WaitTimes& times) {
 }
 
 WaitTimes waitTimesFromOptions() {
-  return {.warning = secondsOption("wait_warning"), .limit = secondsOption("wait_limit")};
+  return {.warning = options().getReal("", "wait_warning"),
+          .limit = options().getReal("", "wait_limit")};
 }
 
 std::string ranksText(const std::vector<int>& ranks) {
@@ -68,6 +61,15 @@ bool isComplete(MPI_Request request) {
   int done = 0;
   checkMpi(MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE), "MPI_Request_get_status");
   return done != 0;
+}
+
+bool isTakenBack(MPI_Request& request) {
+  MPI_Status status;
+  int cancelled = 0;
+  checkMpi(MPI_Cancel(&request), "MPI_Cancel");
+  checkMpi(MPI_Wait(&request, &status), "MPI_Wait");
+  checkMpi(MPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
+  return cancelled != 0;
 }
 
 bool Patience::isLong() noexcept {

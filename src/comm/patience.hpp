@@ -19,7 +19,7 @@ namespace tenon {
 struct WaitTimes {
   double warning = 60, limit = 0;
 };
-// Of all waits of the process. Throws TENON_ERR_OPTION for a time below 0.
+// Of all waits of the process.
 void setWaitTimes(const WaitTimes& times);
 WaitTimes waitTimesFromOptions();
 
@@ -92,5 +92,7 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
 std::vector<int> othersOf(const Communicator& comm);
 // Whether a request is complete, which it stays until it is waited for.
 bool isComplete(MPI_Request request);
+// Whether the message of a receive had not come yet, and now never will. The request is over either way.
+bool isTakenBack(MPI_Request& request);
 
 } // namespace tenon

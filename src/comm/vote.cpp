@@ -66,16 +66,6 @@ void receive(MPI_Request& request) {
     sched_yield();
 }
 
-// Whether the message had not come yet, and now never will.
-bool isTakenBack(MPI_Request& request) {
-  MPI_Status status;
-  int cancelled = 0;
-  checkMpi(MPI_Cancel(&request), "MPI_Cancel");
-  checkMpi(MPI_Wait(&request, &status), "MPI_Wait");
-  checkMpi(MPI_Test_cancelled(&status, &cancelled), "MPI_Test_cancelled");
-  return cancelled != 0;
-}
-
 [[noreturn]] void giveUp(Communicator& comm, const std::string& what, bool speaks) {
   comm.setOutOfStep();
   throw Error(TENON_ERR_TIMEOUT, fmt::format("{}; is it called on all ranks of the communicator? "

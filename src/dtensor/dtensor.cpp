@@ -2,6 +2,7 @@
 #include "dtensor/dtensor.hpp"
 
 #include "dtensor/callers_array.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -127,9 +128,12 @@ void DTensor::checkArrayCount(int dim, const std::vector<void*>& arrays) const {
                             "use halos in the other dimensions only",
                             dim));
   if (static_cast<Index>(arrays.size()) != owned.size())
-    throw Error(TENON_ERR_SHAPE, fmt::format("{} arrays were given along dimension {}, of which "
-                                             "this rank holds {} indices; pass one array per index",
-                                             arrays.size(), dim, owned.size()));
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format(
+            "{} given along dimension {}, of which this rank holds {}; pass one array per index",
+            counted(static_cast<Index>(arrays.size()), "array was", "arrays were"), dim,
+            counted(owned.size(), "index", "indices")));
   for (std::size_t i = 0; i < arrays.size(); ++i)
     if (!arrays[i])
       throw Error(TENON_ERR_NULL,

@@ -3,6 +3,7 @@
 
 #include "geometry/cuts.hpp"
 #include "sys/error.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -48,10 +49,13 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
     throw Error(TENON_ERR_LAYOUT,
                 "the layout has no process grid; set one with TenonLayoutSetPartition()");
   if (static_cast<int>(spec.properties.size()) != spec.mesh->axes())
-    throw Error(TENON_ERR_LAYOUT, fmt::format("process grid {} has {} axes, but {} properties were "
-                                              "given: \"{}\"; pass one property per grid axis",
-                                              spec.mesh->describe(), spec.mesh->axes(),
-                                              spec.properties.size(), describe(spec.properties)));
+    throw Error(
+        TENON_ERR_LAYOUT,
+        fmt::format(
+            "process grid {} has {}, but {} given: \"{}\"; pass one property per grid axis",
+            spec.mesh->describe(), counted(spec.mesh->axes(), "axis", "axes"),
+            counted(static_cast<Index>(spec.properties.size()), "property was", "properties were"),
+            describe(spec.properties)));
   for (int axis = 0; axis < spec.mesh->axes(); ++axis) {
     const Property p = spec.properties[axis];
     if (p.isShard() && (p.dim < 0 || p.dim >= rank))

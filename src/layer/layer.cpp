@@ -8,6 +8,7 @@
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 #include "sys/random.hpp"
+#include "sys/text.hpp"
 #include "sys/view.hpp"
 
 #include <fmt/format.h>
@@ -49,8 +50,10 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
 
 void checkCount(const Layer& layer, std::size_t given, std::size_t wanted) {
   if (given != wanted)
-    throw Error(TENON_ERR_ARG, fmt::format("{2} tensors were passed, but {0} has {1} inputs",
-                                           layer.title(), wanted, given));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{2} passed, but {0} has {1}", layer.title(),
+                            counted(static_cast<Index>(wanted), "input"),
+                            counted(static_cast<Index>(given), "tensor was", "tensors were")));
 }
 
 std::string described(const Layouts& inputs) {
@@ -431,8 +434,9 @@ std::string Layer::describe() const {
 
 void Layer::checkOneInput(const Layouts& inputs) const {
   if (inputs.size() != 1)
-    throw Error(TENON_ERR_ARG, fmt::format("{} ({}) has 1 input, but was set up with {} layouts",
-                                           title(), type(), inputs.size()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} ({}) has 1 input, but was set up with {}", title(), type(),
+                            counted(static_cast<Index>(inputs.size()), "layout")));
 }
 
 std::unique_ptr<Setup> OneInputLayer::makeSetupOf(const Layouts& inputs) {

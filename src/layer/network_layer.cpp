@@ -3,6 +3,7 @@
 
 #include "layer/network_setup.hpp"
 #include "sys/random.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -109,8 +110,9 @@ std::unique_ptr<Setup> NetworkLayer::makeSetupOf(const Layouts& inputs) {
         TENON_ERR_STATE,
         fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", title()));
   if (inputs.size() != static_cast<std::size_t>(inputs_))
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} inputs, but was set up with {} layouts",
-                                           title(), inputs_, inputs.size()));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has {}, but was set up with {}", title(), counted(inputs_, "input"),
+                            counted(static_cast<Index>(inputs.size()), "layout")));
   return std::make_unique<NetworkSetup>(*this, setUpNodes(inputs));
 }
 
@@ -123,7 +125,7 @@ std::string NetworkLayer::ownSettings() const {
 }
 
 std::string NetworkLayer::ownSummary() const {
-  return fmt::format("({} nodes)", nodes_.size());
+  return fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
 }
 
 std::string NetworkLayer::describe() const {

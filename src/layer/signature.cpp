@@ -2,6 +2,7 @@
 #include "layer/signature.hpp"
 
 #include "sys/error.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 
@@ -61,9 +62,10 @@ Signature::Signature(const SignatureTable& table, const Layout& layout, const st
   const std::vector<std::string> chosen = words(forced);
   if (!chosen.empty() && chosen.size() != input.size())
     throw Error(TENON_ERR_OPTION,
-                fmt::format("the signature \"{}\" of {} has {} labels, but the process grid has {} "
-                            "axes; pass one label per grid axis",
-                            forced, who, chosen.size(), input.size()));
+                fmt::format("the signature \"{}\" of {} has {}, but the process grid has {}; "
+                            "pass one label per grid axis",
+                            forced, who, counted(static_cast<Index>(chosen.size()), "label"),
+                            counted(static_cast<Index>(input.size()), "axis", "axes")));
   for (std::size_t axis = 0; axis < input.size(); ++axis)
     rows_.push_back(chosen.empty()
                         ? rowFor(table, input[axis], layout.mesh().extent(static_cast<int>(axis)))

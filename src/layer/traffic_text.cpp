@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/traffic_text.hpp"
 
+#include "sys/text.hpp"
 #include "sys/view.hpp"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ std::string trafficText(const Conversion& conversion) {
     all += sent.cells;
   }
   const Index size = dataTypeSize(conversion.dataType());
-  return fmt::format("at most {} messages, {} B per rank; {} B total", most.messages,
+  return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
                      most.cells * size, all * size);
 }
 

@@ -8,6 +8,7 @@
 #include "linop/reduction_op.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/text.hpp"
 #include "sys/view.hpp"
 
 #include <fmt/format.h>
@@ -145,8 +146,9 @@ std::string Conversion::describeMore() const {
 // "rank 0 sends 3 messages, 18432 B; predicted 9.9 us".
 std::string Conversion::sentText(const RouteStep& step) const {
   const Traffic sent = sentInStep(step, comm()->rank());
-  std::string text = fmt::format("rank {} sends {} messages, {} B", comm()->rank(), sent.messages,
-                                 sent.cells * dataTypeSize(dataType()));
+  std::string text =
+      fmt::format("rank {} sends {}, {} B", comm()->rank(), counted(sent.messages, "message"),
+                  sent.cells * dataTypeSize(dataType()));
   if (step.seconds > 0)
     text += fmt::format("; predicted {:.3g} us", 1e6 * step.seconds);
   return text;

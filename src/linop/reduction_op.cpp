@@ -6,6 +6,7 @@
 #include "kernels/block_axpby.hpp"
 #include "reduction/collective_rule.hpp"
 #include "reduction/execution.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -258,8 +259,9 @@ std::string ReductionOp::describeMore() const {
     const std::string as = stage.collective == wordOf(instruction.collective)
                                ? ""
                                : fmt::format(" as {}", stage.collective);
-    text += fmt::format("    {}{}: rank {} sends {} messages, {} B\n", instruction.describe(), as,
-                        rank, stage.sent.messages, stage.sent.cells * dataTypeSize(domainType()));
+    text += fmt::format("    {}{}: rank {} sends {}, {} B\n", instruction.describe(), as, rank,
+                        counted(stage.sent.messages, "message"),
+                        stage.sent.cells * dataTypeSize(domainType()));
   }
   return text;
 }

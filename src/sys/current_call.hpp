@@ -23,7 +23,7 @@ void noteObject(const Object& object) noexcept;
 
 // "TenonLayerApply"; outside of a public call "a collective call".
 const char* currentFunction() noexcept;
-// "TenonLayerApply of Layer 'conv1'".
+// `TenonLayerApply of layer "conv1"`.
 std::string currentCall();
 
 } // namespace tenon

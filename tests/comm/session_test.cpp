@@ -72,7 +72,7 @@ TEST_F(Session, LimitsTheThreadsAsLongAsItLasts) {
 
 TEST_F(Session, RefusesWaitsOfNegativeLength) {
   for (const char* option : {"-tenon_wait_warning", "-tenon_wait_limit"})
-    expectError(TENON_ERR_OPTION, {option, "is -1", "seconds"}, [&] {
+    expectError(TENON_ERR_OPTION, {option, "'-1'", "expected a real number"}, [&] {
       start({"program", option, "-1"});
     });
 }

@@ -277,7 +277,7 @@ TEST(ReductionOp, PrintsItsProgramWithMessagesAndBytes) {
   for (const char* part :
        {"the hierarchy [2,2]", "sends 3 messages, 96 B", "(1, InsideGroup, ReduceScatter): rank ",
         "(1, Parallel(0), AllReduce): rank ", "(1, InsideGroup, AllGather): rank ",
-        "sends 1 messages, 32 B"})
+        "sends 1 message, 32 B"})
     EXPECT_NE(op.describe().find(part), std::string::npos) << part << "\n" << op.describe();
 }
 
