@@ -49,9 +49,12 @@ TEST(Sizes, OfMarginsAreCounted) {
 
 TEST(Sizes, OfBoxesAreCounted) {
   const Interval side{0, Index{1} << 21};
-  for (const Box& box :
-       {Box{side, side, side}, {{kLeast, kMost}, {0, 1}}, {{0, 3}, side, side, side}})
-    expectError(TENON_ERR_SHAPE, {"no 64-bit integer holds"}, [&] { layoutFromBoxes({box}); });
+  for (const Box& box : {Box{side, side, side}, {{0, 3}, side, side, side}})
+    expectError(TENON_ERR_SHAPE, {"more cells than", "64-bit integer"},
+                [&] { layoutFromBoxes({box}); });
+  expectError(TENON_ERR_LAYOUT, {"begin at -9223372036854775808"}, [] {
+    layoutFromBoxes({{{kLeast, kMost}, {0, 1}}});
+  });
   EXPECT_EQ(cells(Box{{0, 0}, {kLeast, kMost}}), 0);
 }
 

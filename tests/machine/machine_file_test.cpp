@@ -74,10 +74,10 @@ TEST_F(MachineFile, HasNodesToCount) {
 
 TEST_F(MachineFile, NamesFileKeyAndByteOfAFault) {
   expectRefusedWith("\"levels\"", "\"lewels\"",
-                    "lewels: unknown key; did you mean 'levels'? Allowed are name, about, levels");
+                    "lewels: unknown key; did you mean 'levels'? Allowed keys are name, about, levels");
   expectRefusedWith("\"about\"", "\"name2\"", "unknown key");
   expectRefusedWith("{\"value\": 4, ", "{\"value\": 0, ",
-                    "levels[0].size.value: is 0; expected an integer from 1");
+                    "levels[0].size.value: is 0; it must be an integer >= 1");
   expectRefusedWith("{\"value\": 4, ", "{\"value\": 4.5, ", "levels[0].size.value: is 4.5");
   expectRefusedWith("{\"value\": 4, ", "{", "levels[0].size: has no key 'value'");
   expectRefusedWith("\"value\": 270e9", "\"value\": \"fast\"",

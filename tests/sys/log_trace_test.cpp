@@ -90,7 +90,7 @@ TEST_F(TraceTest, KeepsTheFirstEventsAndCountsTheRest) {
   traceStart(3);
   EXPECT_EQ(traceDropped(), 0);
   EXPECT_EQ(json::parse("[" + traceHead(0) + traceHead(1) + "]").size(), 4U);
-  expectError(TENON_ERR_ARG, {"0 events", "1 or more"}, [] { traceStart(0); });
+  expectError(TENON_ERR_ARG, {"0 events", ">= 1"}, [] { traceStart(0); });
 }
 
 TEST_F(TraceTest, OnceStoppedNothingIsKept) {

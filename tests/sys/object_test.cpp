@@ -42,9 +42,9 @@ TEST(Object, DetachLeavesTheReferenceToTheHandle) {
 TEST(Object, TitleNamesClassAndName) {
   int destroyed = 0;
   auto thing = makeRef<Thing>(destroyed);
-  EXPECT_EQ(thing->title(), "Thing");
+  EXPECT_EQ(thing->title(), "the thing");
   thing->setName("conv1");
-  EXPECT_EQ(thing->title(), "Thing 'conv1'");
+  EXPECT_EQ(thing->title(), "thing \"conv1\"");
 }
 
 TEST(Object, StateGrowsWithChanges) {

@@ -60,8 +60,8 @@ TEST_F(ProgressTest, WorkThatBeginsAnewForgetsItsRate) {
 }
 
 TEST_F(ProgressTest, MistakesAreNamed) {
-  expectError(TENON_ERR_ARG, {"12 steps of 10", "'train'"}, [&] { after(0, 12, 10); });
-  expectError(TENON_ERR_ARG, {"-1 steps"}, [&] { after(0, -1); });
+  expectError(TENON_ERR_ARG, {"12 of 10 steps", "'train'"}, [&] { after(0, 12, 10); });
+  expectError(TENON_ERR_ARG, {"-1 of 1000 steps"}, [&] { after(0, -1); });
 }
 
 TEST_F(ProgressTest, IsPrintedOnRankZeroWhereAskedFor) {

@@ -42,7 +42,7 @@ TEST(TypeRegistry, AnEmptyRegistrySaysSo) {
 TEST(TypeRegistry, NamesAreTakenOnce) {
   TypeRegistry<Factory> types("layer type");
   types.add("conv", {});
-  expectError(TENON_ERR_ARG, {"'conv'", "registered already"}, [&] { types.add("conv", {}); });
+  expectError(TENON_ERR_ARG, {"'conv'", "already registered"}, [&] { types.add("conv", {}); });
   expectError(TENON_ERR_ARG, {"empty"}, [&] { types.add("", {}); });
 }
 
