@@ -68,7 +68,7 @@ private:
                 fmt::format("the reduction program '{}' has {} at byte {}, where {} is expected; "
                             "write it as (slice, form, collective), ... with levels by number, "
                             "such as (1, Parallel(0), AllReduce)",
-                            text_, rest.empty() ? "the end" : fmt::format("'{}'", rest), byte,
+                            text_, rest.empty() ? "its end" : fmt::format("'{}'", rest), byte,
                             expected));
   }
 

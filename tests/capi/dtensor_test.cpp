@@ -145,7 +145,7 @@ TEST_F(CApi, ACallersArrayNeedsNoStridesOrGhosts) {
   expectCode(TENON_ERR_ARG, TenonDTensorPlaceArray(x, plain.data(), nullptr, bad, nullptr, 6),
              {"ghostsLow[1] is -1"});
   expectCode(TENON_ERR_NULL, TenonDTensorPlaceArray(x, nullptr, nullptr, nullptr, nullptr, 6),
-             {"array is NULL", "6 cells"});
+             {"firstOwned is NULL", "6 elements"});
   const TenonInt bytes[2] = {3 * sizeof(double), sizeof(double)}, overlapping[2] = {1, 1};
   expectCode(TENON_ERR_SHAPE, TenonDTensorPlaceArray(x, plain.data(), bytes, nullptr, nullptr, 6),
              {"span 41 elements", "length of 6", "divide them by 8"});

@@ -75,7 +75,7 @@ TEST(LayoutObject, DifferentSpecificationsAreAnError) {
 TEST(GatherBoxes, FindsCutsAndRankOrder) {
   const int n = world()->size(), row = n - 1 - world()->rank();
   const auto start = [](Index r) { return r * (r + 1) / 2; };
-  const Layout layout = gatherBoxes(*world(), {{start(row), start(row + 1)}, {0, 3}});
+  const Layout layout = gatherBoxes(*world(), {{start(row), start(row + 1)}, {0, 3}}, std::nullopt);
   EXPECT_EQ(layout.shape(), (Shape{start(n), 3}));
   EXPECT_EQ(layout.mesh().extents(), (std::vector<int>{n, 1}));
   for (int r = 0; r < n; ++r)
@@ -87,7 +87,8 @@ TEST(GatherBoxes, EmptyBoxesStayOutside) {
     GTEST_SKIP() << "needs a rank that holds something";
   const Index n = world()->size() - 1, r = world()->rank();
   const bool outside = r == n;
-  const Layout layout = gatherBoxes(*world(), {outside ? Interval{} : Interval{2 * r, 2 * r + 2}});
+  const Layout layout =
+      gatherBoxes(*world(), {outside ? Interval{} : Interval{2 * r, 2 * r + 2}}, std::nullopt);
   EXPECT_EQ(layout.shape(), (Shape{2 * n}));
   EXPECT_EQ(layout.mesh().position(static_cast<int>(n)), -1);
 }
@@ -95,7 +96,7 @@ TEST(GatherBoxes, EmptyBoxesStayOutside) {
 TEST(GatherBoxes, OverlapIsAnErrorOnAllRanks) {
   if (world()->size() < 2)
     GTEST_SKIP() << "needs two ranks";
-  expectError(TENON_ERR_LAYOUT, {"hold the same box"}, [] { gatherBoxes(*world(), {{0, 4}}); });
+  expectError(TENON_ERR_LAYOUT, {"overlap"}, [] { gatherBoxes(*world(), {{0, 4}}, std::nullopt); });
 }
 
 } // namespace

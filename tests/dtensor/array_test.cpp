@@ -78,7 +78,7 @@ TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
   expectError(TENON_ERR_SHAPE, {"dimension 0", "1 + 2 halo cells", "1 + 1 ghost cells"}, [&] {
     x.placeArray(memory.data(), {4, 1}, {1, 0}, {1, 0}, false);
   });
-  expectError(TENON_ERR_NULL, {"array is NULL"}, [&] {
+  expectError(TENON_ERR_NULL, {"firstOwned is NULL"}, [&] {
     x.placeArray(nullptr, {4, 1}, {1, 0}, {2, 0}, false);
   });
   expectError(TENON_ERR_ARG, {"1 strides", "2 dimensions"}, [&] {

@@ -48,7 +48,6 @@ TEST(Threads, AreLimitedByTheOption) {
   EXPECT_EQ(kernelThreads(), all);
   setThreadLimit(0);
   EXPECT_EQ(kernelThreads(), all);
-  expectError(errorOf([] { setThreadLimit(-1); }), TENON_ERR_OPTION, {"-tenon_threads is -1"});
 }
 
 TEST(Threads, ScratchIsForThoseOfItsPlan) {

@@ -133,11 +133,11 @@ TEST_F(ByOption, ConversionsSumByTheProgram) {
     GTEST_SKIP() << "one rank has nothing to sum";
   const Layout p = onLine({13, 3}, "P"), b = onLine({13, 3}, "B"), s = onLine({13, 3}, "S0");
   set(kScatterAndGather, "");
-  expectTheSameSums(p, b, "\n  (0, InsideGroup, ReduceScatter): ");
-  expectTheSameSums(p, s, "in one exchange");
+  expectTheSameSums(p, b, "\n    (0, InsideGroup, ReduceScatter): ");
+  expectTheSameSums(p, s, "one exchange");
   if (ranks % 2 == 0 && ranks > 2) {
     set(kTwoLevels, twoLevels().c_str());
-    expectTheSameSums(p, b, "by a program on the hierarchy [2,");
+    expectTheSameSums(p, b, "reduction program on the hierarchy [2,");
   }
 }
 
@@ -145,7 +145,7 @@ TEST_F(ByOption, AnAxisOfOneRankHasNothingToSum) {
   const MeshPtr mesh = Mesh::make({1, world()->size()});
   set(kScatterAndGather, "");
   expectTheSameSums(test::layoutOn(mesh, {9}, "P,S0"), test::layoutOn(mesh, {9}, "B,S0"),
-                    "in one exchange");
+                    "one exchange");
 }
 
 TEST_F(ByOption, TrafficIsThatOfTheProgram) {
@@ -218,8 +218,8 @@ TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
   const MeshPtr mesh = Mesh::make({2, ranks / 2});
   const auto on = [&](const char* properties) { return test::layoutOn(mesh, {90}, properties); };
   expectTheSameSums(on("P,P"), on("B,B"), "\n    (1, Parallel(0), AllReduce): ");
-  expectTheSameSums(on("P,S0"), on("B,S0"), "\n  (0, InsideGroup, ReduceScatter): ");
-  expectTheSameSums(on("S0,P"), on("S0,B"), "\n  (0, InsideGroup, ReduceScatter): ");
+  expectTheSameSums(on("P,S0"), on("B,S0"), "\n    (0, InsideGroup, ReduceScatter): ");
+  expectTheSameSums(on("S0,P"), on("S0,B"), "\n    (0, InsideGroup, ReduceScatter): ");
 }
 
 void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts) {

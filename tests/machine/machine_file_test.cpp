@@ -73,8 +73,9 @@ TEST_F(MachineFile, HasNodesToCount) {
 }
 
 TEST_F(MachineFile, NamesFileKeyAndByteOfAFault) {
-  expectRefusedWith("\"levels\"", "\"lewels\"",
-                    "lewels: unknown key; did you mean 'levels'? Allowed keys are name, about, levels");
+  expectRefusedWith(
+      "\"levels\"", "\"lewels\"",
+      "lewels: unknown key; did you mean 'levels'? Allowed keys are name, about, levels");
   expectRefusedWith("\"about\"", "\"name2\"", "unknown key");
   expectRefusedWith("{\"value\": 4, ", "{\"value\": 0, ",
                     "levels[0].size.value: is 0; it must be an integer >= 1");

@@ -118,8 +118,8 @@ TEST(Simulation, RefusesAnotherSystem) {
     }
     return std::string("nothing was refused");
   };
-  EXPECT_EQ("machine 'a100x16' has levels [4,16], but the placement is on [2,16]; place the job on "
-            "the machine's levels",
+  EXPECT_EQ("machine 'a100x16' has levels [4,16], but the placement is on [2,16]; create the "
+            "placement for the levels of the machine",
             message(paperMachine("a100x16", 4), {0}, 1));
   EXPECT_EQ("bytes is -1; it must be >= 0", message(paperMachine("a100x16", 2), {0}, -1));
   EXPECT_NE(message(paperMachine("a100x16", 2), {1}, 1).find("axis 1"), std::string::npos);

@@ -113,7 +113,8 @@ TEST_F(LogTest, StagesKeepTheirOwnTotals) {
   EXPECT_EQ(of("Outer", "training").count, 3);
   EXPECT_EQ(of("Inner", "validation").count, 1);
   EXPECT_EQ(of("Inner").count, 0);
-  expectError(TENON_ERR_STATE, {"log stages is empty", "TenonLogStagePush()"}, [] { logStagePop(); });
+  expectError(TENON_ERR_STATE, {"log stages is empty", "TenonLogStagePush()"},
+              [] { logStagePop(); });
 }
 
 TEST_F(LogTest, OffRecordsNothing) {
