@@ -299,6 +299,8 @@ void DTensor::endWriting(const void* array) {
 
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
                  const std::string& who, const char* role, const char* remedy) {
+  if (tensor.dataType() == type && tensor.layout() == layout)
+    return; // before any text is made: layers and operators check at every call
   const std::string what = tensor.name().empty() ? fmt::format("the {}", role)
                                                  : fmt::format("{} \"{}\"", role, tensor.name());
   const std::string way = *remedy ? fmt::format("; {}", remedy) : "";
@@ -306,8 +308,6 @@ void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type
     throw Error(TENON_ERR_DATATYPE,
                 fmt::format("{} is {}, but {} needs {}{}", what, dataTypeName(tensor.dataType()),
                             who, dataTypeName(type), way));
-  if (tensor.layout() == layout)
-    return;
   if (tensor.layout().shape() != layout.shape())
     throw Error(TENON_ERR_SHAPE, fmt::format("{} has shape [{}], but {} needs [{}]{}", what,
                                              fmt::join(tensor.layout().shape(), ","), who,

@@ -244,7 +244,7 @@ void setUpOverlapped(const Config& config, ConvolutionLayer& layer, const Layout
     layer.setUp(inputs);
   } catch (const Error& error) {
     ASSERT_EQ(error.code(), TENON_ERR_SUPPORT) << error.text();
-    const char* reason = config.hasValues() ? "boundary mode values" : "more than a halo";
+    const char* reason = config.hasValues() ? "boundary mode \"values\"" : "more than a halo";
     EXPECT_TRUE(error.text().find(reason) != std::string::npos ||
                 error.text().find("more than a halo") != std::string::npos)
         << error.text();

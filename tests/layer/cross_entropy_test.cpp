@@ -182,10 +182,10 @@ TEST_F(WrongLabels, AreRefusedInAnotherType) {
 
 TEST(CrossEntropy, RefusesLogitsThatAreNoMatrix) {
   const auto layer = makeRef<CrossEntropyLayer>(world());
-  test::expectErrorOnAll(TENON_ERR_SHAPE, {"[samples, classes]", "[4,3,2]"}, [&] {
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"[samples,classes]", "[4,3,2]"}, [&] {
     layer->setUp(onWorld({4, 3, 2}, "S0"));
   });
-  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least one sample", "[0,3]"}, [&] {
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least 1 sample", "[0,3]"}, [&] {
     layer->setUp(onWorld({0, 3}, "S0"));
   });
 }

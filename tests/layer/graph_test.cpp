@@ -168,12 +168,12 @@ TEST(Graph, RefusesWhatNothingReads) {
   const auto dangling = makeRef<GraphLayer>(world());
   dangling->addNode(relu, {-1});
   dangling->addNode(relu, {-1});
-  expectErrorOnAll(TENON_ERR_STATE, {"nothing reads node 0"}, [&] { dangling->setUp(x); });
+  expectErrorOnAll(TENON_ERR_STATE, {"node 0", "is not used"}, [&] { dangling->setUp(x); });
   const auto deaf = makeRef<GraphLayer>(world());
   deaf->setInputs(2);
   deaf->addNode(makeRef<PointwiseLayer>(world(), Pointwise::Relu), {-1});
-  expectErrorOnAll(TENON_ERR_STATE, {"nothing reads input 1"}, [&] { deaf->setUp({x, x}); });
-  expectErrorOnAll(TENON_ERR_ARG, {"2 inputs", "1 layouts"}, [&] { deaf->setUp(x); });
+  expectErrorOnAll(TENON_ERR_STATE, {"input 1", "is not used"}, [&] { deaf->setUp({x, x}); });
+  expectErrorOnAll(TENON_ERR_ARG, {"2 inputs", "1 layout"}, [&] { deaf->setUp(x); });
   expectErrorOnAll(TENON_ERR_STATE, {"no layers"}, [&] { makeRef<GraphLayer>(world())->setUp(x); });
 }
 

@@ -79,7 +79,7 @@ TEST_F(WrongTargets, AreRefused) {
 }
 
 TEST(MeanSquaredError, WantsAnElement) {
-  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least one element", "[3,0]"}, [] {
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least 1 element", "[3,0]"}, [] {
     makeRef<MeanSquaredErrorLayer>(world())->setUp(onWorld({3, 0}, "S0"));
   });
 }

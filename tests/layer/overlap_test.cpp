@@ -123,7 +123,7 @@ TEST(Overlap, IsRefusedWhereTheInputIsConvertedOtherwise) {
     GTEST_SKIP() << "one rank converts nothing";
   const auto layer = convolution({kSame, kSame}, Overlap::On);
   layer->setSignature("h");
-  test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "signature", "auto or off"}, [&] {
+  test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "signature", "\"auto\" or \"off\""}, [&] {
     layer->setUp(onWorld({8, 2, 16, 6}, "S0"));
   });
   layer->setOverlap(Overlap::Auto);

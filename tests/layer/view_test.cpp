@@ -30,7 +30,7 @@ TEST(View, CountsMessagesAndBytesOfAnAllGather) {
   const auto move = makeRef<RepartitionLayer>(world(), onWorld({2 * n, 3}, "B"));
   move->setDataType(TENON_FLOAT64);
   move->setUp(onWorld({2 * n, 3}, "S0"));
-  expectLine(*move, fmt::format("at most {} messages, {} B per rank; {} B total", n - 1,
+  expectLine(*move, fmt::format("at most {}, {} B per rank; {} B total", counted(n - 1, "message"),
                                 (n - 1) * 48, n * (n - 1) * 48));
 }
 
@@ -40,8 +40,8 @@ TEST(View, CountsTheReductionOfGradients) {
   const auto layer = makeRef<AffineLayer>(world(), 3, 2);
   layer->setUp(onWorld({4, 3}, "S0"));
   if (n > 1)
-    expectLine(*layer,
-               fmt::format("weight  [2,3] B   gradient reduction: at most {} messages", n - 1));
+    expectLine(*layer, fmt::format("weight  [2,3] B   gradient reduction: at most {}",
+                                   counted(n - 1, "message")));
   else
     EXPECT_EQ(layer->describe().find("gradient reduction"), std::string::npos);
 }
