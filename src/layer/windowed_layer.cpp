@@ -3,6 +3,7 @@
 
 #include "layer/window_layout.hpp"
 #include "sys/options.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 
@@ -68,9 +69,11 @@ void WindowedLayer::setFromOptions() {
 void WindowedLayer::readBoundary(const std::string& text) {
   const auto words = splitAt(text, ',');
   if (words.size() != 1 && words.size() != windows_.size())
-    throw Error(TENON_ERR_OPTION, fmt::format("the option boundary \"{}\" has {} modes, but {} has "
-                                              "{} spatial dimensions; give one for all or one each",
-                                              text, words.size(), title(), windows_.size()));
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("the option boundary \"{}\" has {} modes, but {} has "
+                            "{}; give one for all or one each",
+                            text, words.size(), title(),
+                            counted(static_cast<Index>(windows_.size()), "spatial dimension")));
   std::vector<Window> changed = windows_;
   for (std::size_t d = 0; d < changed.size(); ++d) {
     const auto sides = splitAt(words[words.size() == 1 ? 0 : d], '/');

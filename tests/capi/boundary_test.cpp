@@ -108,7 +108,7 @@ TEST_F(BoundaryCApi, OptionsSetModesAndConstant) {
 
 TEST_F(BoundaryCApi, BadOptionsAreNamed) {
   expectSuccess(TenonObjectSetOptionsPrefix(reinterpret_cast<TenonObject>(sum_), "odd_"));
-  for (auto [text, part] : {std::pair("periodic,zero", "2 dimensions"),
+  for (auto [text, part] : {std::pair("periodic,zero", "2 modes"),
                             std::pair("mirror", "unknown boundary mode 'mirror'"),
                             std::pair("zero/zero/zero", "low/high")}) {
     expectSuccess(TenonOptionsSet("-tenon_odd_boundary", text));

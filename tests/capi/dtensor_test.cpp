@@ -99,7 +99,7 @@ TEST_F(CApi, APrivateTensorIsCopiedByFork) {
           isPrivate ? std::pair(1.0, 2.0) : std::pair(2.0, 3.0); // as the header warns
       EXPECT_EQ(seenAcrossFork(cells), expected);
     }
-    expectCode(TENON_ERR_STATE, TenonDTensorSetPrivate(x, !isPrivate), {"lent"});
+    expectCode(TENON_ERR_STATE, TenonDTensorSetPrivate(x, !isPrivate), {"in use"});
     expectSuccess(TenonDTensorRestoreArray(x, &array));
   }
   expectSuccess(TenonDTensorDestroy(&x));

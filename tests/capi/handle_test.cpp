@@ -67,7 +67,7 @@ TEST_F(CApi, ObjectsTellTheirCommunicator) {
   expectSuccess(TenonMachineCreate("mine", 1, &level, &size, &machine));
   expectCode(TENON_ERR_SUPPORT,
              TenonObjectGetComm(reinterpret_cast<TenonObject>(machine), &ofTensor),
-             {"Machine", "no communicator"});
+             {"the machine", "no communicator"});
   expectCode(TENON_ERR_NULL, TenonObjectGetComm(reinterpret_cast<TenonObject>(x), nullptr),
              {"comm is NULL"});
   expectSuccess(TenonMachineDestroy(&machine));

@@ -144,7 +144,7 @@ TEST_F(CApi, ABadLayoutFailsAlikeWhoeverPassesIt) {
   };
   expectCommonCode(TENON_ERR_LAYOUT, create(2, "S7"), {"S7", "0 to 1"});
   expectCommonCode(TENON_ERR_LAYOUT, create(2, isLast() ? "Q" : "S0"), {"'Q'", "unknown property"});
-  expectCommonCode(TENON_ERR_LAYOUT, create(2, "S0,S1"), {"1 axes", "2 properties"});
+  expectCommonCode(TENON_ERR_LAYOUT, create(2, "S0,S1"), {"1 axis", "2 properties"});
   expectCommonCode(TENON_ERR_LAYOUT, create(0, "S0"), {"1 to 8 dimensions"});
   expectCommonCode(TENON_ERR_NULL, create(2, isLast() ? nullptr : "S0"), {"properties is NULL"});
   EXPECT_EQ(made, nullptr);

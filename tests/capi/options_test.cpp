@@ -58,7 +58,7 @@ TEST_F(CApi, AnOptionDeclaredWithoutADefaultIsReadOnceItHasAValue) {
   TenonInt levels = -1;
   TenonBool given = TENON_TRUE;
   expectSuccess(
-      TenonOptionsDeclare("test", "test_levels", TENON_OPTION_INT, nullptr, nullptr, nullptr));
+      TenonOptionsDeclare("test", "test_levels", TENON_OPTION_INT, nullptr, "levels", nullptr));
   expectSuccess(TenonOptionsHas("-", "test_levels", &given));
   EXPECT_EQ(given, TENON_FALSE);
   expectCode(TENON_ERR_OPTION, TenonOptionsGetInt("-", "test_levels", &levels),

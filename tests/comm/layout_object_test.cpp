@@ -46,7 +46,7 @@ TEST(LayoutObject, AFailedSetOnOneRankFailsTheSetUpOnAll) {
     }
     return false;
   }());
-  expectError(TENON_ERR_ARG, {"an earlier cuts failed", "no dimension 2"},
+  expectError(TENON_ERR_ARG, {"an earlier cuts failed", "dimension 2 is out of range"},
               [&] { object->setUp(); });
   EXPECT_FALSE(object->isSetUp());
   object->setUp(); // nothing of the failed Set is left

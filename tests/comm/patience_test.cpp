@@ -55,7 +55,7 @@ protected:
     if (rank() != 0)
       return;
     for (const std::string& part :
-         {std::string("rank 0 has waited "), std::string("s in TenonTestCall of Thing 'conv1'"),
+         {std::string("rank 0 has waited "), std::string("s in TenonTestCall of thing \"conv1\""),
           fmt::format("{}, which", last()), std::string("-tenon_wait_warning")})
       EXPECT_NE(warnings_.find(part), std::string::npos) << part << " is missing in " << warnings_;
     EXPECT_EQ(warnings_.find('\n'), warnings_.size() - 1) << "once: " << warnings_;

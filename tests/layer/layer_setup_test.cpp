@@ -334,7 +334,7 @@ TEST(ParameterStorage, TakesOnePropertyForEachAxis) {
   EXPECT_EQ(layer->parameters()[0]->storage(), onWorld({5, 6}, mesh, "S0,B"));
   const auto wrong = affine();
   wrong->setStorage("S0");
-  expectErrorOnAll(TENON_ERR_LAYOUT, {"2 axes", "1 properties"}, [&] {
+  expectErrorOnAll(TENON_ERR_LAYOUT, {"2 axes", "1 property was"}, [&] {
     wrong->setUp(onWorld({8, 6}, mesh, "S0,S1"));
   });
 }

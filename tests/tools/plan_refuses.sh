@@ -28,7 +28,7 @@ refused "does not fit into 64 bits" plan placements -system 99999999999999999999
 refused "sizes must be >= 1" plan placements -system 4,0 -axes 4
 refused "sizes must be >= 1" plan placements -system 4 -axes -4,-1
 refused "an int can count" plan placements -system 4294967296,4294967296 -axes 4
-refused "no placement exists: the axes [8,2,3] make 48" plan placements -system 4,16 -axes 8,2,3
+refused "no placement exists: the axes [8,2,3] have 48 processes" plan placements -system 4,16 -axes 8,2,3
 refused '{"count": 0, "matrices": []}' plan placements -system 2,3 -axes 5 -json
 refused '{"total": 0, "placements": []}' plan reductions -system 2,3 -axes 5 -reduce 0 -json
 refused "-reduce is missing" plan reductions -system 4 -axes 4
@@ -48,7 +48,7 @@ refused "has no level 'node'" plan simulate -machine cpu2s -nodes 2 -axes 64 -re
 refused "has size -1" plan simulate -machine a100x16 -nodes -1 -axes 64 -reduce 0 -bytes 8
 refused "-algorithm is star" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -algorithm star
-refused "no placement exists: the axes [63] make 63" \
+refused "no placement exists: the axes [63] have 63 processes" \
   plan simulate -machine a100x16 -axes 63 -reduce 0 -bytes 8
 refused "cannot write file './nowhere/chart.svg': No such file" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -chart ./nowhere/chart.svg
