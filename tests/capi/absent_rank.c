@@ -33,15 +33,17 @@ static TenonErrorCode gather(int takesPart) {
 }
 
 int main(int argc, char** argv) {
-  int rank = 0, size = 1, isAbsent = 0;
-  TenonCallAbort(TenonInitialize(&argc, &argv, NULL));
+  int rank = 0, size = 1, isAbsent = 0, none = 1;
+  MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   isAbsent = rank == size - 1;
+  /* The absent rank has no options, so no limit: the others speak first. */
+  TenonCallAbort(TenonInitialize(isAbsent ? &none : &argc, &argv, NULL));
   TenonCallAbort(gather(!isAbsent || strcmp(argv[1], "apply") != 0));
   if (isAbsent && strcmp(argv[1], "finalize") == 0)
     MPI_Barrier(MPI_COMM_WORLD); /* the others are not in one */
   TenonCallAbort(TenonFinalize());
-  printf("not reached\n");
+  printf("came to the end\n");
   return 0;
 }
