@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace tenon {
 
 namespace {
@@ -84,10 +86,8 @@ void alignTags(Communicator& comm) {
   comm.setLastTag(tag);
 }
 
-} // namespace
-
-void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
-           const std::string& text) {
+void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>& mine,
+                 std::string_view what, const std::string& text) {
   if (comm.size() == 1) {
     if (mine)
       throw Error(*mine).agreed(true);
@@ -100,7 +100,7 @@ void agree(Communicator& comm, const std::optional<Error>& mine, std::string_vie
   const Ballot verdict = vote(
       comm,
       {mine ? mine->code() : TENON_SUCCESS, comm.rank(), static_cast<long long>(streamOf(text))},
-      options().getReal("", "agree_timeout"));
+      seconds);
   if (verdict.code == TENON_SUCCESS)
     return;
   const int speaker = static_cast<int>(verdict.rank);
@@ -114,8 +114,19 @@ void agree(Communicator& comm, const std::optional<Error>& mine, std::string_vie
       .agreed(comm.rank() == speaker);
 }
 
+} // namespace
+
+void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
+           const std::string& text) {
+  agreeWithin(options().getReal("", "agree_timeout"), comm, mine, what, text);
+}
+
 void agreeOnText(Communicator& comm, std::string_view what, const std::string& text) {
   agree(comm, std::nullopt, what, text);
+}
+
+void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text) {
+  agreeWithin(std::numeric_limits<double>::infinity(), comm, std::nullopt, what, text);
 }
 
 } // namespace tenon

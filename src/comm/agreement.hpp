@@ -24,6 +24,8 @@ void agree(Communicator& comm, const std::optional<Error>& mine, std::string_vie
 
 // Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text.
 void agreeOnText(Communicator& comm, std::string_view what, const std::string& text);
+// The same, but waits for all ranks, however long that takes.
+void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text);
 
 // Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
 // result. The body may make collective calls that agree themselves: their error is common already

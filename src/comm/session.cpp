@@ -7,7 +7,6 @@
 #include "comm/oversubscription.hpp"
 #include "comm/patience.hpp"
 #include "comm/trace_report.hpp"
-#include "comm/vote.hpp"
 #include "sys/handler.hpp"
 #include "sys/live_objects.hpp"
 #include "sys/log.hpp"
@@ -22,7 +21,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
-#include <limits>
 
 namespace tenon {
 
@@ -168,12 +166,13 @@ void reportLiveObjects(Communicator& comm) {
   printError(text);
 }
 
-// All ranks are waited for, without end; who is out of step learns it here.
+// All ranks are waited for, without end; who is out of step learns it here. A rank in another
+// collective call is an error on all of them, and the session goes on.
 void meet(Communicator& comm) {
-  if (comm.size() == 1 || comm.isOutOfStep())
+  if (comm.isOutOfStep())
     return;
   try {
-    vote(comm, {}, std::numeric_limits<double>::infinity());
+    agreeWithoutLimit(comm, "the collective call", "TenonFinalize");
   } catch (const Error& error) {
     if (error.code() != TENON_ERR_TIMEOUT)
       throw;
@@ -194,7 +193,6 @@ void closeWithoutMpi() {
 
 void close() {
   Session& s = session();
-  meet(*s.comm);
   const std::exception_ptr failure = writeLog(*s.comm);
   if (s.comm->rank() == 0)
     reportUnusedOptions();
@@ -262,6 +260,8 @@ void finalize() {
   if (s.mpiEnded)
     closeWithoutMpi();
   checkInitialized();
+  if (s.depth == 1)
+    meet(*s.comm);
   if (--s.depth == 0)
     close();
 }
