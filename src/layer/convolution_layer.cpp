@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/convolution_layer.hpp"
 
+#include "declaration/window_pieces.hpp"
 #include "kernels/convolution.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_context.hpp"
+#include "layer/local_window.hpp"
 #include "layer/typed_kernel.hpp"
-#include "layer/window_layout.hpp"
-#include "layer/window_pieces.hpp"
 #include "linop/conversion.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"

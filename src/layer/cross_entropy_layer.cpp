@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/cross_entropy_layer.hpp"
 
+#include "declaration/signature.hpp"
 #include "kernels/softmax.hpp"
 #include "layer/callers_copy.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
-#include "layer/signature.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>

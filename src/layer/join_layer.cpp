@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/join_layer.hpp"
 
+#include "declaration/result_layout.hpp"
+#include "declaration/signature.hpp"
 #include "layer/join_setup.hpp"
-#include "layer/result_layout.hpp"
-#include "layer/signature.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

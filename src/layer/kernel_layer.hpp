@@ -12,9 +12,9 @@
 // between conversion and kernel: a second input, or a constant (boundary_input.hpp).
 #pragma once
 
+#include "declaration/signature.hpp"
 #include "layer/layer.hpp"
 #include "layer/saved.hpp"
-#include "layer/signature.hpp"
 
 namespace tenon {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss_layer.hpp"
 
+#include "declaration/signature.hpp"
 #include "layer/held_bytes.hpp"
-#include "layer/signature.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/mean_squared_error_layer.hpp"
 
+#include "declaration/signature.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/callers_copy.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
-#include "layer/signature.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>

@@ -2,8 +2,8 @@
 #include "layer/pooling_layer.hpp"
 
 #include "layer/layer_context.hpp"
+#include "layer/local_window.hpp"
 #include "layer/typed_kernel.hpp"
-#include "layer/window_layout.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/repartition_layer.hpp"
 
+#include "declaration/result_layout.hpp"
 #include "layer/held_bytes.hpp"
-#include "layer/result_layout.hpp"
 #include "layer/saved.hpp"
 #include "layer/traffic_text.hpp"
 #include "linop/conversion.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/windowed_layer.hpp"
 
-#include "layer/window_layout.hpp"
+#include "declaration/window_layout.hpp"
 #include "sys/options.hpp"
 #include "sys/text.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/result_layout.hpp"
+#include "declaration/result_layout.hpp"
 
 #include "sys/error.hpp"
 

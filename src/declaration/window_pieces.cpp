@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/window_pieces.hpp"
+#include "declaration/window_pieces.hpp"
 
-#include "layer/window_layout.hpp"
+#include "declaration/window_layout.hpp"
 
 #include <array>
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sliding windows over a distributed input [batch, channel, spatial...]: the output's cuts, the
-// margin that each part needs, and the window as the local kernel sees it.
+// margin that each part needs.
 #pragma once
 
+#include "declaration/signature.hpp"
 #include "geometry/layout.hpp"
 #include "geometry/window.hpp"
-#include "kernels/window.hpp"
-#include "layer/signature.hpp"
 
 namespace tenon {
 
 inline constexpr int kFirstSpatial = 2;
+inline constexpr int kMostSpatial = 3;
 
 // Throws TENON_ERR_ARG unless there are 1 to 3 windows; `who` has them.
 void checkWindows(const std::vector<Window>& windows, const std::string& who);
@@ -37,9 +37,5 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
 // they are clipped, and the kernel pads.
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
-
-// The window of arrays that hold a box of the input, of extents `shape`, and a box of the output.
-WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
-                        const Box& out);
 
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/window_layout.hpp"
+#include "declaration/window_layout.hpp"
 
 #include "sys/error.hpp"
 #include "sys/text.hpp"
@@ -13,10 +13,10 @@
 namespace tenon {
 
 void checkWindows(const std::vector<Window>& windows, const std::string& who) {
-  if (windows.empty() || windows.size() > kMaxSpatial)
+  if (windows.empty() || windows.size() > kMostSpatial)
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} must have 1 to {} spatial dimensions, but {} were given", who,
-                            kMaxSpatial, windows.size()));
+                            kMostSpatial, windows.size()));
 }
 
 namespace {
@@ -63,7 +63,7 @@ std::string describe(const std::vector<Window>& windows) {
 
 const char* spatialLetter(int spatialDim, int spatialRank) {
   static constexpr const char* kLetters[] = {"d", "h", "w"};
-  return kLetters[spatialDim + kMaxSpatial - spatialRank];
+  return kLetters[spatialDim + kMostSpatial - spatialRank];
 }
 
 Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels,
@@ -118,23 +118,6 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
       spec.margins[d] = std::move(margin);
   }
   return Layout(std::move(spec));
-}
-
-WindowShape localWindow(const std::vector<Window>& windows, const Shape& shape, const Box& in,
-                        const Box& out) {
-  WindowShape local;
-  local.rank = static_cast<int>(windows.size());
-  for (int s = 0; s < local.rank; ++s) {
-    const int d = s + kFirstSpatial;
-    local.in[s] = in[d].size();
-    local.out[s] = out[d].size();
-    local.kernel[s] = windows[s].kernel;
-    local.stride[s] = windows[s].stride;
-    local.dilation[s] = windows[s].dilation;
-    local.padLow[s] = out[d].empty() ? 0 : in[d].begin - windowInput(windows[s], out[d]).begin;
-    local.padEnd[s] = shape[d] + windows[s].padHigh - in[d].begin;
-  }
-  return local;
 }
 
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/signature.hpp"
+#include "declaration/signature.hpp"
 
 #include "sys/error.hpp"
 #include "sys/text.hpp"
