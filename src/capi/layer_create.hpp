@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capi/collective.hpp"
+#include "layer/layer_types.hpp"
 #include "sys/guard.hpp"
 
 namespace tenon {
@@ -26,19 +27,6 @@ TenonErrorCode specifyLayer(const char* function, TenonLayer handle, Set set) {
     Layer& layer = deref(handle, "layer");
     layer.specify(function, [&] { set(layer); });
   });
-}
-
-[[noreturn]] inline void throwLayerType(const Layer& layer, const char* expected) {
-  throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}", layer.title(),
-                                          layer.type(), expected));
-}
-
-// The layer as the class that the call is for; `expected` names it.
-template <class Wanted>
-Wanted& layerOf(Layer& layer, const char* expected) {
-  if (auto* found = dynamic_cast<Wanted*>(&layer))
-    return *found;
-  throwLayerType(layer, expected);
 }
 
 } // namespace tenon

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers that join layers, and the calls of layers with several inputs.
+// Containers, and the calls of layers with several inputs.
 #include "capi/layer_create.hpp"
-#include "layer/graph_layer.hpp"
-#include "layer/join_layer.hpp"
-#include "layer/repartition_layer.hpp"
-#include "layer/sequential_layer.hpp"
-#include "layer/windowed_layer.hpp"
+#include "declaration/windowed.hpp"
+#include "layer/network.hpp"
 
 #include <tenon/layer_network.h>
 
@@ -52,6 +49,24 @@ Layouts layoutsOf(const Layer& layer, const TenonLayout* inputs, int count) {
   return layouts;
 }
 
+// Where a second input with boundary values lies, unless it is one number.
+Layout boundaryLayout(const Layer& layer, const Layout& input) {
+  const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration());
+  if (!windowed)
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type convolution and "
+                                            "pooling",
+                                            layer.title(), layer.type()));
+  const std::optional<CallersValues> callers = windowed->callersValues();
+  if (!callers || callers->constant)
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} does not have a second input for boundary values: {}", layer.title(),
+            callers ? "it has a boundary constant"
+                    : "no side has boundary mode \"values\"; set it with TenonLayerSetBoundary()"));
+  return layer.form({input}).uses.front();
+}
+
 // The body of a call in which all ranks take part: call(layer).
 template <class Call>
 TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) {
@@ -65,63 +80,28 @@ TenonErrorCode applyTogether(const char* function, TenonLayer layer, Call call) 
 
 } // namespace
 
-TenonErrorCode TenonLayerCreateRepartition(MPI_Comm comm, TenonLayout output,
-                                           TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
-    const LayoutObject& given = deref(output, "output");
-    if (given.comm() != own)
-      throw Error(TENON_ERR_ARG, "output and comm are different communicators; create output on "
-                                 "comm, which must hold the ranks of input and output");
-    return makeRef<RepartitionLayer>(own, given.layout());
-  });
-}
-
-TenonErrorCode TenonLayerCreateAdd(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [](const CommPtr& own) { return makeRef<AddLayer>(own); });
-}
-
-TenonErrorCode TenonLayerCreateConcatenate(MPI_Comm comm, int dim, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [&](const CommPtr& own) { return makeRef<ConcatenateLayer>(own, dim); });
-}
-
-TenonErrorCode TenonLayerCreateGraph(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [](const CommPtr& own) { return makeRef<GraphLayer>(own); });
-}
-
-TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [](const CommPtr& own) { return makeRef<SequentialLayer>(own); });
-}
-
 TenonErrorCode TenonLayerSequentialAdd(TenonLayer container, TenonLayer layer) noexcept {
-  return specifyLayer(__func__, container, [&](Layer& l) {
-    layerOf<SequentialLayer>(l, "sequential").add(Ref<Layer>::share(&deref(layer, "layer")));
-  });
+  return specifyLayer(__func__, container,
+                      [&](Layer& l) { appendLayer(l, Ref<Layer>::share(&deref(layer, "layer"))); });
 }
 
 TenonErrorCode TenonLayerGraphSetInputs(TenonLayer graph, int count) noexcept {
-  return specifyLayer(__func__, graph,
-                      [&](Layer& l) { layerOf<GraphLayer>(l, "graph").setInputs(count); });
+  return specifyLayer(__func__, graph, [&](Layer& l) { setGraphInputs(l, count); });
 }
 
 TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int count,
                                       const int inputs[], int* node) noexcept {
   return specifyLayer(__func__, graph, [&](Layer& l) {
     const int added =
-        layerOf<GraphLayer>(l, "graph")
-            .addNode(Ref<Layer>::share(&deref(layer, "layer")), listOf(inputs, count, "inputs"));
+        addGraphNode(l, Ref<Layer>::share(&deref(layer, "layer")), listOf(inputs, count, "inputs"));
     if (node)
       *node = added;
   });
 }
 
 TenonErrorCode TenonLayerSetOutputLayout(TenonLayer layer, TenonLayout output) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    layerOf<JoinLayer>(l, "add and concatenate").setOutput(deref(output, "output").layout());
-  });
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.setOutputLayout(deref(output, "output").layout()); });
 }
 
 TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
@@ -130,8 +110,7 @@ TenonErrorCode TenonLayerGetBoundaryLayout(TenonLayer layer, TenonLayout input,
     Layer& l = deref(layer, "layer");
     const Layouts given = layoutsOf(l, &input, 1);
     required(boundary, "boundary");
-    const auto& windowed = layerOf<WindowedLayer>(l, "convolution and pooling");
-    give(boundary, makeRef<LayoutObject>(l.comm(), windowed.boundaryLayout(given.front())));
+    give(boundary, makeRef<LayoutObject>(l.comm(), boundaryLayout(l, given.front())));
   });
 }
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Setters of layers. A failed one is remembered, and SetUp fails for it on all ranks.
 #include "capi/layer_create.hpp"
-#include "layer/affine_layer.hpp"
-#include "layer/convolution_layer.hpp"
-#include "layer/dropout_layer.hpp"
-#include "layer/loss_layer.hpp"
-#include "layer/pointwise_layer.hpp"
-#include "layer/pooling_layer.hpp"
+#include "declaration/windowed.hpp"
+#include "sys/text.hpp"
 
 #include <tenon/layer.h>
 
@@ -14,65 +10,50 @@ using namespace tenon;
 
 namespace {
 
-// Changes the windows of a convolution or pooling layer: change(window, spatial dimension).
-template <class Change>
-void changeWindows(Layer& layer, Change change) {
-  auto& windowed = layerOf<WindowedLayer>(layer, "convolution and pooling");
-  std::vector<Window> windows = windowed.windows();
-  for (std::size_t d = 0; d < windows.size(); ++d)
-    change(windows[d], static_cast<int>(d));
-  windowed.setWindows(std::move(windows));
+// One number for each spatial dimension of a convolution or pooling.
+std::size_t spatialOf(const Layer& layer, const char* name) {
+  if (const auto* windowed = dynamic_cast<const Windowed*>(&layer.declaration()))
+    return windowed->value<std::vector<Index>>("kernel").size();
+  throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}, which has no setting '{}'; convolution "
+                                          "and pooling have",
+                                          layer.title(), layer.type(), name));
 }
 
-void setPointwise(Layer& layer, const char* name, double value) {
-  layerOf<PointwiseLayer>(layer, "functions of each element").setParameter(name, value);
+SettingValue perDimension(const Layer& layer, const TenonInt* values, const char* name) {
+  const TenonInt* first = &required(values, name);
+  return std::vector<Index>(first, first + spatialOf(layer, name));
 }
 
-TenonInt atLeast(TenonInt least, TenonInt value, const char* name, int d) {
-  if (value < least)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{}[{}] is {}; it must be >= {}", name, d, value, least));
-  return value;
+TenonErrorCode setOne(const char* function, TenonLayer layer, const char* name,
+                      SettingValue value) {
+  return specifyLayer(function, layer, [&](Layer& l) { l.set(name, std::move(value)); });
 }
 
-Overlap overlapOf(TenonOverlap overlap) {
-  static_assert(static_cast<int>(Overlap::Auto) == TENON_OVERLAP_AUTO &&
-                static_cast<int>(Overlap::On) == TENON_OVERLAP_ON &&
-                static_cast<int>(Overlap::Off) == TENON_OVERLAP_OFF);
+std::string overlapOf(TenonOverlap overlap) {
+  static constexpr const char* kNames[] = {"auto", "on", "off"};
   if (overlap < TENON_OVERLAP_AUTO || overlap > TENON_OVERLAP_OFF)
     throw Error(TENON_ERR_ARG, fmt::format("overlap is {}; use a TENON_OVERLAP_... constant",
                                            static_cast<int>(overlap)));
-  return static_cast<Overlap>(overlap);
+  return kNames[overlap];
 }
 
 } // namespace
 
 TenonErrorCode TenonLayerSetStride(TenonLayer layer, const TenonInt stride[]) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    const TenonInt& first = required(stride, "stride");
-    changeWindows(
-        l, [&](Window& window, int d) { window.stride = atLeast(1, (&first)[d], "stride", d); });
-  });
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("stride", perDimension(l, stride, "stride")); });
 }
 
 TenonErrorCode TenonLayerSetDilation(TenonLayer layer, const TenonInt dilation[]) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    const TenonInt& first = required(dilation, "dilation");
-    changeWindows(l, [&](Window& window, int d) {
-      window.dilation = atLeast(1, (&first)[d], "dilation", d);
-    });
-  });
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("dilation", perDimension(l, dilation, "dilation")); });
 }
 
 TenonErrorCode TenonLayerSetPadding(TenonLayer layer, const TenonInt low[],
                                     const TenonInt high[]) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    const TenonInt* lows = &required(low, "low");
-    const TenonInt* highs = high ? high : lows;
-    changeWindows(l, [&](Window& window, int d) {
-      window.padLow = lows[d];
-      window.padHigh = highs[d];
-    });
+    l.set("padding", perDimension(l, low, "low"));
+    l.set("padding_high", perDimension(l, high ? high : low, "high"));
   });
 }
 
@@ -81,60 +62,46 @@ TenonErrorCode TenonLayerSetBoundary(TenonLayer layer, const TenonBoundary low[]
   return specifyLayer(__func__, layer, [&](Layer& l) {
     const TenonBoundary* lows = &required(low, "low");
     const TenonBoundary* highs = high ? high : lows;
-    changeWindows(l, [&](Window& window, int d) {
-      window.lowMode = boundaryOf(lows[d], fmt::format("low[{}]", d));
-      window.highMode = boundaryOf(highs[d], fmt::format("high[{}]", d));
-    });
+    std::vector<std::string> modes;
+    for (std::size_t d = 0; d < spatialOf(l, "boundary"); ++d) {
+      const Boundary below = boundaryOf(lows[d], fmt::format("low[{}]", d)),
+                     above = boundaryOf(highs[d], fmt::format("high[{}]", d));
+      modes.push_back(fmt::format("{}/{}", boundaryName(below), boundaryName(above)));
+    }
+    l.set("boundary", joined(modes, ","));
   });
 }
 
 TenonErrorCode TenonLayerSetBoundaryConstant(TenonLayer layer, double value) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    layerOf<WindowedLayer>(l, "convolution and pooling").setBoundaryConstant(value);
-  });
+  return setOne(__func__, layer, "boundary_constant", value);
 }
 
 TenonErrorCode TenonLayerSetGroups(TenonLayer layer, TenonInt groups) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    layerOf<ConvolutionLayer>(l, "convolution").setGroups(groups);
-  });
+  return setOne(__func__, layer, "groups", groups);
 }
 
 TenonErrorCode TenonLayerSetOverlap(TenonLayer layer, TenonOverlap overlap) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    layerOf<ConvolutionLayer>(l, "convolution").setOverlap(overlapOf(overlap));
-  });
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.set("overlap", overlapOf(overlap)); });
 }
 
 TenonErrorCode TenonLayerSetCeilMode(TenonLayer layer, TenonBool ceil) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    layerOf<PoolingLayer>(l, "pooling");
-    changeWindows(l, [&](Window& window, int) { window.ceil = ceil != TENON_FALSE; });
-  });
+  return setOne(__func__, layer, "ceil", ceil != TENON_FALSE);
 }
 
 TenonErrorCode TenonLayerSetBias(TenonLayer layer, TenonBool bias) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) {
-    if (auto* convolution = dynamic_cast<ConvolutionLayer*>(&l))
-      convolution->setBias(bias != TENON_FALSE);
-    else if (auto* affine = dynamic_cast<AffineLayer*>(&l))
-      affine->setBias(bias != TENON_FALSE);
-    else
-      throwLayerType(l, "convolution and affine");
-  });
+  return setOne(__func__, layer, "bias", bias != TENON_FALSE);
 }
 
 TenonErrorCode TenonLayerSetRate(TenonLayer layer, double rate) noexcept {
-  return specifyLayer(__func__, layer,
-                      [&](Layer& l) { layerOf<DropoutLayer>(l, "dropout").setRate(rate); });
+  return setOne(__func__, layer, "rate", rate);
 }
 
 TenonErrorCode TenonLayerSetSlope(TenonLayer layer, double slope) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { setPointwise(l, "slope", slope); });
+  return setOne(__func__, layer, "slope", slope);
 }
 
 TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { setPointwise(l, "factor", factor); });
+  return setOne(__func__, layer, "factor", factor);
 }
 
 TenonErrorCode TenonLayerSetDataType(TenonLayer layer, TenonDataType type) noexcept {
@@ -147,15 +114,17 @@ TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) noexcept {
 
 TenonErrorCode TenonLayerSetSignature(TenonLayer layer, const char* letters) noexcept {
   return specifyLayer(__func__, layer,
-                      [&](Layer& l) { l.setSignature(textOf(letters, "letters")); });
+                      [&](Layer& l) { l.set("signature", textOf(letters, "letters")); });
 }
 
 TenonErrorCode TenonLayerSetStorage(TenonLayer layer, const char* storage) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { l.setStorage(textOf(storage, "storage")); });
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("storage", textOf(storage, "storage")); });
 }
 
 TenonErrorCode TenonLayerSetBackend(TenonLayer layer, const char* backend) noexcept {
-  return specifyLayer(__func__, layer, [&](Layer& l) { l.setBackend(textOf(backend, "backend")); });
+  return specifyLayer(__func__, layer,
+                      [&](Layer& l) { l.set("backend", textOf(backend, "backend")); });
 }
 
 TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) noexcept {
@@ -164,8 +133,8 @@ TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) noexcept {
 
 TenonErrorCode TenonLayerSetTarget(TenonLayer layer, TenonDTensor target) noexcept {
   return guard(__func__, [&] {
-    layerOf<LossLayer>(deref(layer, "layer"), "crossentropy and meansquarederror")
-        .setTarget(Ref<DTensor>::share(&deref(target, "target")));
+    Layer& l = deref(layer, "layer");
+    l.setTarget(Ref<DTensor>::share(&deref(target, "target")));
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers of the user's functions, and types by name.
-#include "layer/shell_layer.hpp"
+#include "layer/shell.hpp"
 
 #include "capi/layer_create.hpp"
 #include "layer/layer_types.hpp"
@@ -16,31 +16,30 @@ TenonDTensor lent(const DTensor* tensor) {
   return tensor ? handleOf(*tensor) : nullptr;
 }
 
-ShellLayer& shellOf(Layer& layer) {
-  return layerOf<ShellLayer>(layer, "shells (TenonLayerCreateShell, TenonLayerRegister)");
-}
-
-Layout callSetUp(ShellLayer& shell, TenonLayerShellSetUp function, const Layout& input) {
-  const auto in = makeRef<LayoutObject>(shell.comm(), input);
+Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& input) {
+  const ShellDeclaration& shell = shellOf(layer);
+  const auto in = makeRef<LayoutObject>(layer.comm(), input);
   TenonLayout out = nullptr;
   callUser("the setUp function of a shell layer",
-           [&] { return function(handleOf(shell), handleOf(*in), &out, shell.context()); });
+           [&] { return function(handleOf(layer), handleOf(*in), &out, shell.context()); });
   const auto given =
       Ref<LayoutObject>::adopt(&deref(out, "the output of the setUp function of a shell layer"));
-  if (given->comm() != shell.comm())
+  if (given->comm() != layer.comm())
     throw Error(TENON_ERR_ARG,
                 fmt::format("the setUp function of {} returned a layout on a different "
                             "communicator than that of its input; use the same one",
-                            shell.title()));
+                            layer.title()));
   return given->layout();
 }
 
-ShellFunctions wrapped(ShellLayer& shell, const TenonLayerShellFunctions& f) {
-  const TenonLayer self = handleOf(shell);
+// The functions live in the layer's declaration, so both outlive them.
+ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
+  const TenonLayer self = handleOf(layer);
+  ShellDeclaration& shell = shellOf(layer);
   ShellFunctions functions;
   if (f.setUp)
-    functions.setUp = [&shell, setUp = f.setUp](const Layout& input) {
-      return callSetUp(shell, setUp, input);
+    functions.setUp = [&layer, setUp = f.setUp](const Layout& input) {
+      return callSetUp(layer, setUp, input);
     };
   if (f.apply)
     functions.apply = [&shell, self, apply = f.apply](const DTensor& x, DTensor& y) {
@@ -69,7 +68,7 @@ template <class Select>
 TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
                     const char* name, Select select) {
   return guard(function, [&] {
-    ShellLayer& shell = shellOf(deref(layer, "layer"));
+    ShellDeclaration& shell = shellOf(deref(layer, "layer"));
     const auto& tensors = select(shell.call());
     if (number < 0 || number >= static_cast<int>(tensors.size()))
       throw Error(
@@ -83,26 +82,14 @@ TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTe
 
 } // namespace
 
-TenonErrorCode TenonLayerCreateShell(MPI_Comm comm, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer,
-                     [](const CommPtr& own) { return makeRef<ShellLayer>(own); });
-}
-
-TenonErrorCode TenonLayerCreateType(MPI_Comm comm, const char* name, TenonLayer* layer) noexcept {
-  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
-    return layerTypes().find(textOf(name, "name"))(own);
-  });
-}
-
 TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) noexcept {
   return guard(__func__, [&] {
     const std::string type = textOf(name, "name");
     if (!create)
       throw Error(TENON_ERR_NULL, "create is NULL; pass a function");
-    layerTypes().add(type, [type, create](CommPtr comm) -> Ref<Layer> {
-      const auto shell = makeRef<ShellLayer>(std::move(comm), type);
-      callUser("the create function of a layer type", [&] { return create(handleOf(*shell)); });
-      return shell;
+    layerTypes().add(type, [type, create](Layer& layer) {
+      declareShell(layer, type);
+      callUser("the create function of a layer type", [&] { return create(handleOf(layer)); });
     });
   });
 }
@@ -110,11 +97,11 @@ TenonErrorCode TenonLayerRegister(const char* name, TenonLayerCreator create) no
 TenonErrorCode TenonLayerShellSetFunctions(TenonLayer layer,
                                            const TenonLayerShellFunctions* functions) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    ShellLayer& shell = shellOf(l);
+    ShellDeclaration& shell = changedShell(l, "changing the functions");
     const TenonLayerShellFunctions& given = required(functions, "functions");
     if (!given.apply)
       throw Error(TENON_ERR_NULL, "functions->apply is NULL; pass a function");
-    shell.functions() = wrapped(shell, given);
+    shell.functions() = wrapped(l, given);
   });
 }
 
@@ -129,14 +116,15 @@ TenonErrorCode TenonLayerShellGetContext(TenonLayer layer, void** context) noexc
 }
 
 TenonErrorCode TenonLayerShellSetLetters(TenonLayer layer, const char* letters) noexcept {
-  return specifyLayer(__func__, layer,
-                      [&](Layer& l) { shellOf(l).setLetters(textOf(letters, "letters")); });
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    changedShell(l, "setting the signature").setLetters(textOf(letters, "letters"));
+  });
 }
 
 TenonErrorCode TenonLayerShellSetKept(TenonLayer layer, TenonBool input,
                                       TenonBool output) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    shellOf(l).setKept(input != TENON_FALSE, output != TENON_FALSE);
+    changedShell(l, "setting what is saved").setKept(input != TENON_FALSE, output != TENON_FALSE);
   });
 }
 
@@ -144,7 +132,8 @@ TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const char* name, i
                                            const TenonInt shape[], TenonInt fanIn,
                                            TenonInt fanOut) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    shellOf(l).addParameter(textOf(name, "name"), listOf(shape, rank, "shape"), fanIn, fanOut);
+    changedShell(l, "adding a parameter")
+        .addParameter(textOf(name, "name"), listOf(shape, rank, "shape"), fanIn, fanOut);
   });
 }
 

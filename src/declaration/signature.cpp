@@ -38,7 +38,7 @@ const SignatureRow& rowFor(const SignatureTable& table, Property input, int proc
       if (row.output == input)
         return row;
   for (const SignatureRow& row : table)
-    if (row.input == input)
+    if (row.inputs.front() == input)
       return row;
   return table.front();
 }
@@ -56,26 +56,44 @@ std::vector<std::string> words(const std::string& text) {
 
 } // namespace
 
-Signature::Signature(const SignatureTable& table, const Layout& layout, const std::string& forced,
-                     const std::string& who) {
-  const Properties& input = layout.properties();
-  const std::vector<std::string> chosen = words(forced);
-  if (!chosen.empty() && chosen.size() != input.size())
+Signature Signature::named(const SignatureTable& table, const Mesh& mesh,
+                           const std::string& letters, const std::string& who) {
+  const std::vector<std::string> chosen = words(letters);
+  if (static_cast<int>(chosen.size()) != mesh.axes())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} has {}, but the process grid has {}; "
                             "pass one label per grid axis",
-                            forced, who, counted(static_cast<Index>(chosen.size()), "label"),
-                            counted(static_cast<Index>(input.size()), "axis", "axes")));
-  for (std::size_t axis = 0; axis < input.size(); ++axis)
-    rows_.push_back(chosen.empty()
-                        ? rowFor(table, input[axis], layout.mesh().extent(static_cast<int>(axis)))
-                        : rowOf(table, chosen[axis], who));
+                            letters, who, counted(static_cast<Index>(chosen.size()), "label"),
+                            counted(mesh.axes(), "axis", "axes")));
+  std::vector<SignatureRow> rows;
+  for (const std::string& letter : chosen)
+    rows.push_back(rowOf(table, letter, who));
+  return Signature(std::move(rows));
 }
 
-Properties Signature::input() const {
+Signature Signature::following(const SignatureTable& table, const Layout& input) {
+  std::vector<SignatureRow> rows;
+  for (int axis = 0; axis < input.mesh().axes(); ++axis)
+    rows.push_back(rowFor(table, input.property(axis), input.mesh().extent(axis)));
+  return Signature(std::move(rows));
+}
+
+Signature Signature::choose(const SignatureTable& table, const Layout& input, const MeshPtr& mesh,
+                            const std::string& letters, const std::string& who) {
+  if (!letters.empty())
+    return named(table, *mesh, letters, who);
+  if (!(*mesh == input.mesh()))
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("{} is to run on process grid {}, but its input lies on {}; name its "
+                            "index labels on the new grid",
+                            who, mesh->describe(), input.mesh().describe()));
+  return following(table, input);
+}
+
+Properties Signature::input(int index) const {
   Properties result;
   for (const SignatureRow& row : rows_)
-    result.push_back(row.input);
+    result.push_back(row.inputs[std::min<std::size_t>(index, row.inputs.size() - 1)]);
   return result;
 }
 
@@ -122,7 +140,7 @@ Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& pro
   const Layout plain(spec);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto& [source, dim] = cutsFrom[d];
-    if (!source || source->shape()[dim] != shape[d])
+    if (!source || source->shape()[dim] != shape[d] || !(source->mesh() == *mesh))
       continue;
     const std::vector<int>& axes = plain.splitAxes(static_cast<int>(d));
     const std::vector<int>& order = source->splitAxes(dim);
@@ -132,6 +150,14 @@ Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& pro
     spec.cuts[d] = source->cuts(dim);
   }
   return Layout(std::move(spec));
+}
+
+Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const Properties& properties) {
+  const Layout plain = source.withoutMargins();
+  std::vector<CutSource> same;
+  for (int d = 0; d < plain.rank(); ++d)
+    same.push_back({&plain, d});
+  return makeLayout(plain.shape(), mesh, properties, same);
 }
 
 } // namespace tenon

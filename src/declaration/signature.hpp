@@ -11,28 +11,37 @@ namespace tenon {
 
 struct SignatureRow {
   std::string letter; // how options name the row: "n", "o", "i", "h", "B", ...
-  Property input;
-  std::vector<Property> parameters;
+  Properties inputs;  // of a type with any number of inputs one, which holds for all
+  Properties parameters;
   Property output;
+
+  SignatureRow(std::string name, Property input, Properties parameters, Property output)
+      : letter(std::move(name)), inputs{input}, parameters(std::move(parameters)), output(output) {}
 };
 
 using SignatureTable = std::vector<SignatureRow>;
 
 class Signature {
 public:
-  // One row per mesh axis. With `forced` ("o,i") the rows of these letters; else on each axis the
-  // first row whose input property is the tensor's own, so that nothing moves, or else the first
-  // row of the table; on an axis of one process the first row whose output has the input's property
-  // comes before these. Throws TENON_ERR_OPTION naming the letters that `who` has.
-  Signature(const SignatureTable& table, const Layout& input, const std::string& forced,
-            const std::string& who);
+  // The rows of these letters, one for each axis of the mesh: "o,i". Throws TENON_ERR_OPTION naming the
+  // letters that `who` has.
+  static Signature named(const SignatureTable& table, const Mesh& mesh, const std::string& letters,
+                         const std::string& who);
+  // On each axis the first row whose input property is the tensor's own, so that nothing moves, or
+  // else the first row of the table; on an axis of one process the first row whose output has the
+  // input's property comes before these.
+  static Signature following(const SignatureTable& table, const Layout& input);
+  // One of the two. Letters must be named on a mesh that is not the input's.
+  static Signature choose(const SignatureTable& table, const Layout& input, const MeshPtr& mesh,
+                          const std::string& letters, const std::string& who);
 
-  Properties input() const;
+  Properties input(int index = 0) const;
   Properties parameter(int index) const;
   Properties output() const;
   std::string describe() const; // "n,h,w"
 
 private:
+  explicit Signature(std::vector<SignatureRow> rows) : rows_(std::move(rows)) {}
   std::vector<SignatureRow> rows_;
 };
 
@@ -40,14 +49,15 @@ private:
 // linear.
 SignatureTable elementwiseTable(int rank, bool linear);
 
-// A layout on the mesh of `like`, whose dimension d takes the cuts of a dimension of another layout
-// where the same axes split both: cutsFrom[d] = {layout, dimension}, or no layout for balanced
-// cuts.
+// A layout on the mesh whose dimension d takes the cuts of a dimension of another layout where the same
+// axes of the same mesh split both: cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
 Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties,
                   const std::vector<CutSource>& cutsFrom);
+// The same with the cuts of another layout in all dimensions.
+Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const Properties& properties);
 
 } // namespace tenon

@@ -66,18 +66,18 @@ const char* spatialLetter(int spatialDim, int spatialRank) {
   return kLetters[spatialDim + kMostSpatial - spatialRank];
 }
 
-Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels,
+Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, Index outChannels,
                         const std::string& who) {
   const int spatial = static_cast<int>(windows.size());
-  if (input.rank() != spatial + kFirstSpatial)
+  if (static_cast<int>(input.size()) != spatial + kFirstSpatial)
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the input has shape [{3}], but {0} needs {1} dimensions (batch, "
                             "channel and {2} spatial)",
-                            who, spatial + kFirstSpatial, spatial, fmt::join(input.shape(), ",")));
-  Shape shape = {input.shape()[0], outChannels};
+                            who, spatial + kFirstSpatial, spatial, fmt::join(input, ",")));
+  Shape shape = {input[0], outChannels};
   Index taps = 1;
   for (int s = 0; s < spatial; ++s) {
-    shape.push_back(windowOutput(windows[s], input.shape()[s + kFirstSpatial], s));
+    shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
     taps = checkedProduct(taps, windows[s].kernel, "the cells of a window");
   }
   return shape;

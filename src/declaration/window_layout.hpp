@@ -22,7 +22,7 @@ const char* spatialLetter(int spatialDim, int spatialRank);
 
 // Spatial extents of the output. Throws TENON_ERR_SHAPE unless input is [batch, channel,
 // spatial...].
-Shape windowOutputShape(const std::vector<Window>& windows, const Layout& input, Index outChannels,
+Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, Index outChannels,
                         const std::string& who);
 
 // The output's layout: spatial cuts follow the input's, the batch has the input's cuts, the channels

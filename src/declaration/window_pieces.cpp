@@ -50,6 +50,13 @@ public:
     return box;
   }
 
+  std::vector<Box> allOutputs(int dim, Where where) const {
+    std::vector<Box> boxes;
+    for (int position = 0; position < output_.mesh().size(); ++position)
+      boxes.push_back(outputs(position, dim, where));
+    return boxes;
+  }
+
   // The input that these outputs read.
   Layout use(int dim, Where where) const {
     LayoutSpec spec = plain_.spec();
@@ -88,14 +95,14 @@ private:
 
 } // namespace
 
-WindowPieces windowPieces(const std::vector<Window>& windows, const Layout& plain,
-                          const Layout& output, int position) {
+std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const Layout& plain,
+                                    const Layout& output) {
   const Cutter cutter(windows, plain, output);
-  WindowPieces pieces{cutter.outputs(position, plain.rank(), kInside), {}};
+  std::vector<FormPiece> pieces = {{plain, cutter.allOutputs(plain.rank(), kInside)}};
   for (int d = kFirstSpatial; d < plain.rank(); ++d)
     for (Where where : {kBelow, kAbove})
       if (cutter.exists(d, where))
-        pieces.strips.push_back({cutter.use(d, where), cutter.outputs(position, d, where)});
+        pieces.push_back({cutter.use(d, where), cutter.allOutputs(d, where)});
   return pieces;
 }
 

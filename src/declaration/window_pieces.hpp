@@ -10,24 +10,14 @@
 //     dx = K_interior* dy + sum over s of C_s* K_s* dy.
 #pragma once
 
-#include "geometry/layout.hpp"
+#include "declaration/form.hpp"
 #include "geometry/window.hpp"
 
 namespace tenon {
 
-struct WindowStrip {
-  Layout use;  // the input that it reads, on every part
-  Box outputs; // of this rank, in global indices; empty where its part has none
-};
-
-struct WindowPieces {
-  Box interior; // outputs of this rank
-  std::vector<WindowStrip> strips;
-};
-
-// `plain` is the input's layout without margins, `position` this rank's in its mesh. No strips where
-// no part reads more than it owns.
-WindowPieces windowPieces(const std::vector<Window>& windows, const Layout& plain,
-                          const Layout& output, int position);
+// The interior, which reads `plain`, the input's layout without margins, and then the strips. The
+// interior alone where no part reads more than it owns.
+std::vector<FormPiece> windowPieces(const std::vector<Window>& windows, const Layout& plain,
+                                    const Layout& output);
 
 } // namespace tenon

@@ -3,6 +3,7 @@
 
 #include "kernels/block_copy.hpp"
 #include "layer/held_bytes.hpp"
+#include "layer/layer_types.hpp"
 #include "layer/saved.hpp"
 #include "layer/traffic_text.hpp"
 
@@ -15,39 +16,26 @@ namespace tenon {
 
 namespace {
 
-// The output's layout restricted to begin .. begin + extent of a dimension.
-Layout restricted(const Layout& output, int dim, Index begin, Index extent) {
-  if (dim < 0)
-    return output;
-  LayoutSpec spec = output.spec();
-  spec.shape[dim] = extent;
-  for (Index& cut : spec.cuts[dim])
-    cut = std::clamp(cut - begin, Index(0), extent);
-  return Layout(std::move(spec));
-}
-
 Index offset(const DTensor& y, int dim, Index begin) {
   return dim < 0 ? 0 : begin * y.strides()[dim];
 }
 
 } // namespace
 
-JoinSetup::JoinSetup(const JoinLayer& layer, const Layouts& inputs, const Layout& output, int dim)
-    : Setup(inputs, output), dim_(dim) {
+JoinSetup::JoinSetup(const Layer& layer, const Form& form, int dim)
+    : Setup(form.inputs, form.output), dim_(dim) {
   const CommPtr& comm = layer.comm();
-  Index begin = 0, localBegin = 0;
-  for (const Layout& input : inputs) {
-    const Index extent = dim < 0 ? 0 : input.shape()[dim];
-    const Layout use = restricted(output, dim, begin, extent);
+  Index localBegin = 0;
+  for (std::size_t i = 0; i < form.inputs.size(); ++i) {
+    const Layout& use = form.uses[i];
     Place place;
     place.begin = localBegin;
-    if (!sameHolding(input, use)) {
-      place.toUse = makeRef<Conversion>(comm, input, use, layer.dataType());
+    if (!sameHolding(form.inputs[i], use)) {
+      place.toUse = makeRef<Conversion>(comm, form.inputs[i], use, layer.dataType());
       place.use = makeRef<DTensor>(comm, use, layer.dataType());
       place.use->allocate();
       place.useCotangent = makeRef<DTensor>(comm, use.dual(), layer.dataType());
     }
-    begin += extent;
     if (dim >= 0)
       localBegin += use.boxOfRank(comm->rank())[dim].size();
     places_.push_back(std::move(place));
@@ -114,6 +102,16 @@ Index JoinSetup::bytes() const {
   for (const Place& place : places_)
     sum += heldBytes(place.toUse, place.use, place.useCotangent);
   return sum;
+}
+
+std::unique_ptr<Setup> setUpAdd(Layer& layer, const Layouts& inputs) {
+  return std::make_unique<JoinSetup>(layer, layer.form(inputs), -1);
+}
+
+std::unique_ptr<Setup> setUpConcatenate(Layer& layer, const Layouts& inputs) {
+  const Form form = layer.form(inputs);
+  return std::make_unique<JoinSetup>(layer, form,
+                                     static_cast<int>(layer.declaration().value<Index>("dim")));
 }
 
 } // namespace tenon

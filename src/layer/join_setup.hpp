@@ -2,7 +2,7 @@
 // A joining layer set up for its inputs: where each of them lies in the local output.
 #pragma once
 
-#include "layer/join_layer.hpp"
+#include "layer/layer.hpp"
 #include "linop/conversion.hpp"
 
 namespace tenon {
@@ -10,7 +10,7 @@ namespace tenon {
 class JoinSetup final : public Setup {
 public:
   // dim is -1 where every input covers the output.
-  JoinSetup(const JoinLayer& layer, const Layouts& inputs, const Layout& output, int dim);
+  JoinSetup(const Layer& layer, const Form& form, int dim);
 
   std::unique_ptr<Frame> makeFrame() override { return std::make_unique<Frame>(); }
   void applyMany(Inputs x, DTensor& y, Frame& frame, bool training) override;

@@ -8,7 +8,7 @@
 // Strips begin and end in the same order on all ranks, those with nothing to compute too.
 #pragma once
 
-#include "layer/kernel_layer.hpp"
+#include "layer/kernel_setup.hpp"
 
 namespace tenon {
 

@@ -2,11 +2,9 @@
 #include "layer/layer.hpp"
 
 #include "comm/agreement.hpp"
-#include "kernels/backend.hpp"
 #include "layer/initializer.hpp"
 #include "layer/traffic_text.hpp"
 #include "sys/log.hpp"
-#include "sys/options.hpp"
 #include "sys/random.hpp"
 #include "sys/text.hpp"
 #include "sys/view.hpp"
@@ -17,27 +15,6 @@
 namespace tenon {
 
 namespace {
-
-constexpr OptionSpec kOptions[] = {
-    {"signature", OptionSpec::String, "",
-     "signature of the layer: one index label per grid axis, separated by commas; empty: the one "
-     "that does not redistribute the input"},
-    {"storage", OptionSpec::String, "use",
-     "storage layout of parameters: use, root, or properties such as S0,B"},
-    {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
-     "auto|reference|blas|onednn"},
-    {"stack_depth",
-     OptionSpec::Int,
-     "1",
-     "how many Apply calls may wait for their adjoints",
-     nullptr,
-     {1, 1e6}},
-    {"initializer", OptionSpec::Choice, "glorot_uniform",
-     "initialization of weights (biases are zero)",
-     "glorot_uniform|glorot_normal|he_uniform|he_normal"},
-    {"seed", OptionSpec::Int, "0", "seed of the first values that SetUp draws for parameters"},
-};
-const OptionRegistration kRegistration{{"layer", kOptions}};
 
 constexpr const char* kCreateOutput = "create it with TenonLayerCreateOutput()";
 
@@ -65,92 +42,104 @@ std::string described(const Layouts& inputs) {
 
 } // namespace
 
-Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {}
+Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
 
-void Layer::checkBeforeSetUp(const char* call) const {
+void Layer::checkBeforeSetUp(const std::string& call) const {
   if (isSetUp())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not allowed after {} was set up; do it before TenonLayerSetUp()",
                             call, title()));
 }
 
+template <class Change>
+void Layer::change(const std::string& call, Change&& change) {
+  checkBeforeSetUp(call);
+  declaration_->setTitle(title());
+  change();
+  readSettings();
+}
+
+void Layer::readSettings() {
+  type_ = textOf("data_type") == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
+  depth_ = static_cast<int>(declaration_->value<Index>("stack_depth"));
+}
+
+std::string Layer::textOf(std::string_view name) const {
+  return declaration_->value<std::string>(name);
+}
+
+void Layer::declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp) {
+  change("changing the type", [&] {
+    if (!nodes_.empty())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has layers already, so that its type stays {}; create another",
+                              title(), type()));
+    declaration->setTitle(title());
+    declaration->takeSettings(*declaration_);
+    declaration_ = std::move(declaration);
+    setUp_ = std::move(setUp);
+  });
+}
+
+void Layer::set(std::string_view name, SettingValue value) {
+  change(fmt::format("changing the setting \"{}\"", name),
+         [&] { declaration_->set(name, std::move(value)); });
+}
+
+void Layer::setText(std::string_view name, std::string_view text) {
+  change(fmt::format("changing the setting \"{}\"", name),
+         [&] { declaration_->setText(name, text); });
+}
+
 void Layer::setDataType(TenonDataType type) {
-  checkBeforeSetUp("TenonLayerSetDataType()");
   checkFloating(type, "a layer");
-  type_ = type;
+  set("data_type", std::string(dataTypeName(type)));
 }
 
-void Layer::setStackDepth(int depth) {
-  checkBeforeSetUp("TenonLayerSetStackDepth()");
-  if (depth < 1)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the stack depth of {} is {}; it must be >= 1", title(), depth));
-  depth_ = depth;
-}
-
-void Layer::setSignature(std::string letters) {
-  checkBeforeSetUp("TenonLayerSetSignature()");
-  signature_ = std::move(letters);
-}
-
-void Layer::setStorage(std::string storage) {
-  checkBeforeSetUp("TenonLayerSetStorage()");
-  if (storage != "use" && storage != "root")
-    parseProperties(storage);
-  storage_ = std::move(storage);
-}
-
-void Layer::setBackend(std::string backend) {
-  checkBeforeSetUp("TenonLayerSetBackend()");
-  parseBackend(backend);
-  backend_ = std::move(backend);
-}
-
-void Layer::setSeed(std::uint64_t seed) {
-  checkBeforeSetUp("SetSeed");
-  seed_ = seed;
+void Layer::setOutputLayout(const Layout& layout) {
+  change("TenonLayerSetOutputLayout()", [&] { declaration_->setOutputLayout(layout); });
 }
 
 void Layer::setFromOptions() {
-  const OptionDatabase& database = options();
-  if (const auto letters = database.findString(prefix(), "signature"))
-    setSignature(*letters);
-  if (const auto storage = database.findString(prefix(), "storage"))
-    setStorage(*storage);
-  if (const auto backend = database.findChoice(prefix(), "backend"))
-    setBackend(*backend);
-  if (const auto depth = database.findInt(prefix(), "stack_depth"))
-    setStackDepth(static_cast<int>(*depth));
-  if (const auto initializer = database.findChoice(prefix(), "initializer"))
-    initializer_ = *initializer;
-  if (const auto seed = database.findInt(prefix(), "seed"))
-    setSeed(static_cast<std::uint64_t>(*seed));
-}
-
-void Layer::inheritSettings(const Layer& container, int uses) {
-  setDataType(container.type_);
-  setStackDepth(container.depth_ * uses);
-  if (storage_ == kStorage)
-    storage_ = container.storage_;
-  if (backend_ == kBackend)
-    backend_ = container.backend_;
-  if (initializer_ == kInitializer)
-    initializer_ = container.initializer_;
+  change("TenonLayerSetFromOptions()", [&] { declaration_->readOptions(prefix()); });
+  for (Layer* child : children())
+    child->setFromOptions();
 }
 
 void Layer::setTraining(bool training) {
   training_ = training;
+  for (Layer* child : children())
+    child->setTraining(training);
 }
 
 void Layer::setFrozen(bool frozen) {
   frozen_ = frozen;
   for (const Ref<Parameter>& p : parameters_)
     p->setFrozen(frozen);
+  for (Layer* child : children())
+    child->setFrozen(frozen);
+}
+
+void Layer::setTarget(Ref<DTensor> target) {
+  if (!declaration_->takesTarget())
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}, which takes no target; only losses "
+                                            "(crossentropy, meansquarederror) do",
+                                            title(), type()));
+  target_ = std::move(target);
+}
+
+const DTensor& Layer::target() const {
+  if (!target_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no target; call TenonLayerSetTarget() before TenonLayerApply()",
+                            title()));
+  return *target_;
 }
 
 void Layer::setUp(const Layouts& inputs) {
   setUpWithoutValues(inputs);
-  initialize(seed_, streamOf("parameters"), Fill::New);
+  const auto seed = declaration_->value<Index>("seed");
+  initialize(static_cast<std::uint64_t>(seed), streamOf("parameters"), Fill::New);
 }
 
 void Layer::setUpWithoutValues(const Layouts& inputs) {
@@ -179,9 +168,28 @@ void Layer::setUpWithoutValues(const Layouts& inputs) {
   stack_.reserve(depth_);
 }
 
+void Layer::checkInputCount(const Layouts& inputs) const {
+  const int wanted = inputCount(), given = static_cast<int>(inputs.size());
+  if (wanted < 0 ? given == 0 : given != wanted)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} ({}) has {}, but was set up with {}{}", title(), type(),
+                            wanted < 0 ? "at least 1 input" : counted(wanted, "input"),
+                            counted(given, "layout"), declaration_->inputAdvice()));
+}
+
+Form Layer::form(const Layouts& inputs, bool overlap) const {
+  declaration_->setTitle(title());
+  return declaration_->form(inputs, {.letters = textOf("signature"), .overlap = overlap});
+}
+
 Layer::Entry Layer::makeEntry(const Layouts& inputs) {
+  declaration_->setTitle(title());
+  if (!setUp_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
+  checkInputCount(inputs);
   Entry entry;
-  entry.setup = makeSetupOf(inputs);
+  entry.setup = setUp_(*this, inputs);
   for (int level = 0; level < depth_; ++level)
     entry.frames.push_back(entry.setup->makeFrame());
   entry.scratch = entry.setup->makeFrame();
@@ -304,7 +312,7 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
                                                j, i, title()));
   }
   entry->setup->adjointMany(*entry->frames[frame], dy, dx);
-  Layer::forgetLast();
+  pop();
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {
@@ -322,21 +330,40 @@ void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
   applyAdjoint(dy, InputCotangents(one));
 }
 
-void Layer::forgetLast() {
+void Layer::pop() {
   const auto [entry, frame] = top();
   entry->frames[frame]->drop();
   --entry->used;
   stack_.pop_back();
 }
 
+void Layer::forgetLast() {
+  pop();
+  for (const Node& node : nodes_)
+    node.layer->forgetLast();
+}
+
 void Layer::clearStack() {
   while (!stack_.empty())
-    Layer::forgetLast();
+    pop();
+  for (Layer* child : children())
+    child->clearStack();
+}
+
+std::vector<Ref<Parameter>> Layer::parameters() const {
+  std::vector<Ref<Parameter>> all = parameters_;
+  for (const Layer* child : children())
+    for (const Ref<Parameter>& p : child->parameters())
+      if (std::none_of(all.begin(), all.end(), [&](const auto& q) { return q.get() == p.get(); }))
+        all.push_back(p);
+  return all;
 }
 
 void Layer::zeroGradients() {
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
+  for (Layer* child : children())
+    child->zeroGradients();
 }
 
 void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
@@ -345,27 +372,33 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
                 fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", title()));
   for (const Ref<Parameter>& p : parameters_)
     if (fill == Fill::All || !p->isInitialized())
-      initializeParameter(*p, initializer_, seed, stream);
+      initializeParameter(*p, textOf("initializer"), seed, stream);
+  if (fill == Fill::All || !random_.isSet)
+    random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
+  const std::vector<Layer*> inner = children();
+  for (std::size_t i = 0; i < inner.size(); ++i)
+    inner[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
 Layout Layer::storageLayout(const Layout& use) const {
   Layout plain = use.withoutMargins();
-  if (storage_ == "use")
+  const std::string storage = textOf("storage");
+  if (storage == "use")
     return plain;
   LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
-  spec.properties = storage_ == "root" ? Properties(plain.mesh().axes(), Property::root())
-                                       : parseProperties(storage_);
+  spec.properties = storage == "root" ? Properties(plain.mesh().axes(), Property::root())
+                                      : parseProperties(storage);
   for (const Property& p : spec.properties)
     if (p.isPartial())
       throw Error(TENON_ERR_OPTION,
                   fmt::format("parameters of {} cannot be stored as \"{}\": partial sums cannot be "
                               "updated by an optimizer; use S<dim>, B or R",
-                              title(), storage_));
+                              title(), storage));
   return Layout(std::move(spec));
 }
 
-Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Index fanIn,
-                                Index fanOut) {
+Ref<Parameter> Layer::parameter(const ParameterForm& form) {
+  const auto& [name, use, fanIn, fanOut] = form;
   for (const Ref<Parameter>& known : parameters_) {
     if (known->name() != name)
       continue;
@@ -386,28 +419,36 @@ Ref<Parameter> Layer::parameter(const std::string& name, const Layout& use, Inde
 }
 
 std::string Layer::settings() const {
-  const std::string own = ownSettings();
-  return fmt::format(
-      "{}{}{}, {}, signature {}, storage {}, backend {}, stack depth {}, initializer {}, seed {}",
-      type(), own.empty() ? "" : " ", own, dataTypeName(type_),
-      signature_.empty() ? "auto" : signature_, storage_, backend_, depth_, initializer_, seed_);
+  std::string text = declaration_->agreedText();
+  for (const Node& node : nodes_)
+    text += fmt::format(", ({}; reads {})", node.layer->settings(), fmt::join(node.reads, " and "));
+  return text;
 }
 
 // The settings that a reader of the view did not leave at their defaults.
 std::string Layer::brief() const {
-  const std::string own = ownSummary();
-  std::string text =
-      fmt::format("{}{}{}, {}", type(), own.empty() ? "" : " ", own, dataTypeName(type_));
-  if (storage_ != kStorage)
-    text += ", storage " + storage_;
+  std::string text = type().empty() ? "no type" : type();
+  const std::string own =
+      nodes_.empty() ? declaration_->view()
+                     : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
+  text += fmt::format("{}{}, {}", own.empty() ? "" : " ", own, dataTypeName(type_));
+  if (textOf("storage") != "use")
+    text += ", storage " + textOf("storage");
   if (depth_ > 1)
     text += fmt::format(", stack depth {}", depth_);
-  if (initializer_ != kInitializer)
-    text += ", initializer " + initializer_;
+  if (textOf("initializer") != "glorot_uniform")
+    text += ", initializer " + textOf("initializer");
   return text;
 }
 
 std::string Layer::describe() const {
+  std::string text = ownView();
+  for (const Layer* child : children())
+    text += child->describe();
+  return text;
+}
+
+std::string Layer::ownView() const {
   std::string text =
       fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? settings() : brief());
   if (!isSetUp())
@@ -430,18 +471,6 @@ std::string Layer::describe() const {
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
                      comm_->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));
-}
-
-void Layer::checkOneInput(const Layouts& inputs) const {
-  if (inputs.size() != 1)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("{} ({}) has 1 input, but was set up with {}", title(), type(),
-                            counted(static_cast<Index>(inputs.size()), "layout")));
-}
-
-std::unique_ptr<Setup> OneInputLayer::makeSetupOf(const Layouts& inputs) {
-  checkOneInput(inputs);
-  return makeSetup(inputs.front());
 }
 
 } // namespace tenon

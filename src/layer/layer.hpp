@@ -1,65 +1,99 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A differentiable map between distributed tensors with named parameters.
+// A differentiable map between distributed tensors with named parameters: a declaration, set up on the
+// processes of a communicator.
 //
 // A layer is set up once for each layout of its input, or inputs; the set-ups share the parameters.
 // In training mode Apply pushes what the adjoint needs on a stack of fixed depth, and ApplyAdjoint
 // pops it, so a layer applied in every time step is differentiated by stepping back in time.
+//
+// A container has nodes: layers, each with what it reads. What is said to the container is said to
+// its layers too.
 #pragma once
 
+#include "declaration/declaration.hpp"
 #include "layer/parameter.hpp"
 #include "layer/setup.hpp"
 #include "sys/failed_sets.hpp"
 
+#include <functional>
 #include <list>
 
 namespace tenon {
 
-class Layer : public Object {
+class Layer;
+// Sets a layer up for inputs of these layouts.
+using SetUpFunction = std::function<std::unique_ptr<Setup>(Layer& layer, const Layouts& inputs)>;
+
+class Layer final : public Object {
 public:
   static constexpr const char* kClass = "Layer";
 
+  explicit Layer(CommPtr comm);
+
   const CommPtr& comm() const noexcept { return comm_; }
-  virtual const char* type() const noexcept = 0;
+  const std::string& type() const noexcept { return declaration_->type(); }
+  const Declaration& declaration() const noexcept { return *declaration_; }
+  Declaration& declaration() noexcept { return *declaration_; }
+
+  // Gives the layer a type, of the library's or a registered one; what was set of the settings that
+  // both types have stays. Throws TENON_ERR_TYPE naming the nearest.
+  void setType(const std::string& type);
+  void declare(std::unique_ptr<Declaration> declaration, SetUpFunction setUp);
 
   // Runs a setter; SetUp fails on all ranks if one failed on any and was not made good.
   template <class Set>
-  void specify(const char* function, Set&& set) {
-    failedSets_.run(function, std::forward<Set>(set));
+  void specify(const std::string& what, Set&& set) {
+    failedSets_.run(what, std::forward<Set>(set));
   }
-  // Settings; legal before the first set-up only.
+  // Settings of the declaration; legal before the first set-up only.
+  void set(std::string_view name, SettingValue value);
+  void setText(std::string_view name, std::string_view text);
   void setDataType(TenonDataType type);
-  void setStackDepth(int depth);
-  // Letters of the signature, one for each mesh axis; "" lets the layer choose.
-  void setSignature(std::string letters);
-  // Where parameters are stored: "use" (as the signature uses them), "root", or properties "S0,B".
-  void setStorage(std::string storage);
-  // "auto", "reference", "blas" or "onednn".
-  void setBackend(std::string backend);
-  // Of the values that SetUp draws for the parameters that it makes.
-  void setSeed(std::uint64_t seed);
-  // Reads -tenon_[prefix_]signature, storage, backend, stack_depth, initializer, seed.
-  virtual void setFromOptions();
-  // Takes the data type of the container and the stack depth for `uses` Apply calls in each of the
-  // container's, and of storage, backend and initializer those that have no value of their own.
-  void inheritSettings(const Layer& container, int uses = 1);
+  void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
+  void setOutputLayout(const Layout& layout);
+  // Reads -tenon_[prefix_]NAME of each setting, for the layers of a container too.
+  void setFromOptions();
   TenonDataType dataType() const noexcept { return type_; }
   int stackDepth() const noexcept { return depth_; }
+  void checkBeforeSetUp(const std::string& call) const;
 
   // In inference mode Apply keeps nothing.
-  virtual void setTraining(bool training);
+  void setTraining(bool training);
   bool isTraining() const noexcept { return training_; }
 
   // Parameters gather no gradients, and optimizers leave them alone; legal at any time.
-  virtual void setFrozen(bool frozen);
+  void setFrozen(bool frozen);
   bool isFrozen() const noexcept { return frozen_; }
+
+  // Of a loss: what the next Apply compares with, in any layout on the input's communicator. Kept by
+  // reference.
+  void setTarget(Ref<DTensor> target);
+  // Throws TENON_ERR_STATE if there is none.
+  const DTensor& target() const;
+
+  // Values are counted with the container's inputs first: 0 .. inputs - 1, then one for each node.
+  struct Node {
+    Ref<Layer> layer;
+    std::vector<int> reads;
+  };
+  const std::vector<Node>& nodes() const noexcept { return nodes_; }
+  // Of a container, before SetUp; the values that the node reads are there.
+  void addNode(Ref<Layer> layer, std::vector<int> reads);
+  int inputCount() const { return declaration_->inputCount(); }
+  // The value of the last node, which is the container's output.
+  int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
+  // Each layer once, in the order of its first node.
+  std::vector<Layer*> children() const;
+  // Collective. Sets the nodes up, one after the other; the layouts of all values.
+  Layouts setUpNodes(const Layouts& inputs);
 
   // Collective. Does nothing if the layer is set up for these layouts already. New parameters get
   // first values.
   void setUp(const Layouts& inputs);
   void setUp(const Layout& input) { setUp(Layouts{input}); }
-  // The same without values, which the container that sets this layer up will give.
-  void setUpWithoutValues(const Layouts& inputs);
   bool isSetUp() const noexcept { return !setups_.empty(); }
+  // The form for inputs in these layouts, by the settings; not of containers.
+  Form form(const Layouts& inputs, bool overlap = false) const;
   // Of the set-up for these inputs.
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
@@ -81,39 +115,33 @@ public:
   void applyTangent(const DTensor* dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, DTensor* dx);
   // Forgets the last Apply, or all that Apply has pushed.
-  virtual void forgetLast();
-  virtual void clearStack();
+  void forgetLast();
+  void clearStack();
 
-  virtual std::vector<Ref<Parameter>> parameters() const { return parameters_; }
+  // Each parameter once, those of the layers of a container too.
+  std::vector<Ref<Parameter>> parameters() const;
+  const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
+  // The layer's own parameter of that form, made in its storage layout at the first call.
+  Ref<Parameter> parameter(const ParameterForm& form);
   // Fills the parameters by global position: the same values on any partition. A container gives
   // each of its layers a stream of its own.
   enum class Fill { All, New };
-  virtual void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All);
-  virtual void zeroGradients();
+  void initialize(std::uint64_t seed, std::uint64_t stream, Fill fill = Fill::All);
+  void zeroGradients();
+
+  // What random layers draw from: the same on all ranks and for all set-ups.
+  struct RandomState {
+    bool isSet = false;
+    std::uint64_t seed = 0, stream = 0, applied = 0; // Apply calls in training
+  };
+  RandomState& randomState() noexcept { return random_; }
 
   // Type and settings as text: what must be the same on all ranks.
   std::string settings() const;
   // The settings, and each set-up: layouts, signature, conversions.
-  virtual std::string describe() const;
-
-protected:
-  explicit Layer(CommPtr comm);
-  // The settings of the layer's type, and what a view says of them.
-  virtual std::string ownSettings() const { return {}; }
-  virtual std::string ownSummary() const { return ownSettings(); }
-  virtual std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) = 0;
-  void checkBeforeSetUp(const char* call) const;
-  // Throws TENON_ERR_ARG.
-  void checkOneInput(const Layouts& inputs) const;
-  const std::string& signature() const noexcept { return signature_; }
-  const std::string& backend() const noexcept { return backend_; }
-  // The layer's parameter of that name, made in its storage layout at the first call.
-  Ref<Parameter> parameter(const std::string& name, const Layout& use, Index fanIn, Index fanOut);
+  std::string describe() const;
 
 private:
-  static constexpr const char* kStorage = "use";
-  static constexpr const char* kBackend = "auto";
-  static constexpr const char* kInitializer = "glorot_uniform";
   struct Entry {
     std::unique_ptr<Setup> setup;
     std::vector<std::unique_ptr<Frame>> frames; // one for each level of the stack, made at set-up
@@ -124,6 +152,14 @@ private:
     Entry* entry;
     int frame; // of the entry's
   };
+  // The same without values, which the container that sets this layer up will give.
+  void setUpWithoutValues(const Layouts& inputs);
+  template <class Change>
+  void change(const std::string& call, Change&& change);
+  void readSettings();
+  void inheritSettings(const Layer& container, int uses);
+  void setUpChild(Layer& child, const Layouts& inputs);
+  void checkInputCount(const Layouts& inputs) const;
   Entry makeEntry(const Layouts& inputs);
   // layoutOf(i) is the layout of input i.
   template <class LayoutOf>
@@ -131,29 +167,25 @@ private:
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
   const Level& top() const;
+  void pop();
   Layout storageLayout(const Layout& use) const;
   std::string brief() const;
+  std::string ownView() const;
+  std::string textOf(std::string_view name) const;
 
   CommPtr comm_;
+  std::unique_ptr<Declaration> declaration_;
+  SetUpFunction setUp_;
   TenonDataType type_ = TENON_FLOAT32;
   int depth_ = 1;
   bool training_ = true, frozen_ = false;
-  std::uint64_t seed_ = 0;
-  std::string signature_, storage_ = kStorage, backend_ = kBackend, initializer_ = kInitializer;
   FailedSets failedSets_;
+  std::vector<Node> nodes_;
+  Ref<DTensor> target_;
+  RandomState random_;
   std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Level> stack_;
-  std::vector<Ref<Parameter>> parameters_;
-};
-
-// A layer with one input.
-class OneInputLayer : public Layer {
-protected:
-  using Layer::Layer;
-  virtual std::unique_ptr<Setup> makeSetup(const Layout& input) = 0;
-
-private:
-  std::unique_ptr<Setup> makeSetupOf(const Layouts& inputs) final;
+  std::vector<Ref<Parameter>> parameters_; // its own
 };
 
 } // namespace tenon

@@ -1,49 +1,71 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/layer_types.hpp"
 
-#include "layer/cross_entropy_layer.hpp"
-#include "layer/dropout_layer.hpp"
-#include "layer/flatten_layer.hpp"
-#include "layer/graph_layer.hpp"
-#include "layer/join_layer.hpp"
-#include "layer/mean_squared_error_layer.hpp"
-#include "layer/pointwise_layer.hpp"
-#include "layer/sequential_layer.hpp"
-#include "layer/shell_layer.hpp"
+#include "declaration/declaration_types.hpp"
+#include "layer/shell.hpp"
 
 namespace tenon {
 
 namespace {
 
-template <class L>
-LayerFactory factory() {
-  return [](CommPtr comm) -> Ref<Layer> { return makeRef<L>(std::move(comm)); };
+template <KernelMaker make>
+std::unique_ptr<Setup> setUpWith(Layer& layer, const Layouts& inputs) {
+  return setUpKernel(layer, inputs, make);
 }
 
-void addOwnTypes(TypeRegistry<LayerFactory>& types) {
-  types.add("add", factory<AddLayer>());
-  types.add("crossentropy", factory<CrossEntropyLayer>());
-  types.add("dropout", factory<DropoutLayer>());
-  types.add("flatten", factory<FlattenLayer>());
-  types.add("graph", factory<GraphLayer>());
-  types.add("meansquarederror", factory<MeanSquaredErrorLayer>());
-  types.add("sequential", factory<SequentialLayer>());
-  types.add("shell", factory<ShellLayer>());
+struct Known {
+  const char* name;
+  std::unique_ptr<Setup> (*setUp)(Layer& layer, const Layouts& inputs);
+};
+#define TENON_SET_UP_KERNEL(Name) setUpWith<make##Name##Kernel>
+#define TENON_SET_UP_COMPOSED(Name) setUp##Name
+#define TENON_LAYER_TYPE(name, Name, kind) {#name, TENON_SET_UP_##kind(Name)},
+constexpr Known kKnown[] = {
+#include "declaration/types.inc"
+};
+#undef TENON_LAYER_TYPE
+#undef TENON_SET_UP_COMPOSED
+#undef TENON_SET_UP_KERNEL
+
+void addOwnTypes(TypeRegistry<LayerTyper>& types) {
+  const auto add = [&](const std::string& name, SetUpFunction setUp) {
+    types.add(name, [=](Layer& layer) { layer.declare(makeDeclaration(name), setUp); });
+  };
+  for (const Known& known : kKnown)
+    add(known.name, known.setUp);
   for (const std::string& name : pointwiseNames())
-    types.add(name, [name](CommPtr comm) -> Ref<Layer> {
-      return makeRef<PointwiseLayer>(std::move(comm), parsePointwise(name));
-    });
+    add(name, setUpWith<makePointwiseKernel>);
+  types.add("shell", [](Layer& layer) { declareShell(layer, "shell"); });
 }
 
 } // namespace
 
-TypeRegistry<LayerFactory>& layerTypes() {
-  static TypeRegistry<LayerFactory>* types = [] {
-    auto* made = new TypeRegistry<LayerFactory>("layer type");
+TypeRegistry<LayerTyper>& layerTypes() {
+  static TypeRegistry<LayerTyper>* types = [] {
+    auto* made = new TypeRegistry<LayerTyper>("layer type");
     addOwnTypes(*made);
     return made;
   }();
   return *types;
+}
+
+void Layer::setType(const std::string& type) {
+  layerTypes().find(type)(*this);
+}
+
+Ref<Layer> makeLayer(CommPtr comm, const std::string& type) {
+  auto layer = makeRef<Layer>(std::move(comm));
+  layer->setType(type);
+  return layer;
+}
+
+Backend backendOf(const Layer& layer) {
+  return parseBackend(layer.declaration().value<std::string>("backend"));
+}
+
+Backend resolvedBackend(const Layer& layer) {
+  return visitFloating(layer.dataType(),
+                       [&]<class T>(T) { return resolveBackend<T>(backendOf(layer)); });
 }
 
 } // namespace tenon

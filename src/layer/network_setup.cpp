@@ -20,7 +20,7 @@ struct NetworkFrame final : Frame {
 
 } // namespace
 
-NetworkSetup::NetworkSetup(const NetworkLayer& layer, const Layouts& values)
+NetworkSetup::NetworkSetup(const Layer& layer, const Layouts& values)
     : Setup(Layouts(values.begin(), values.begin() + layer.inputCount()), values.back()),
       layer_(layer), values_(values), output_(layer.lastValue()) {
   for (const Layout& value : values_)
@@ -33,7 +33,7 @@ NetworkSetup::NetworkSetup(const NetworkLayer& layer, const Layouts& values)
 
 void NetworkSetup::makeSteps() {
   std::vector<bool> reached(values_.size(), false);
-  for (const NetworkLayer::Node& node : layer_.nodes()) {
+  for (const Layer::Node& node : layer_.nodes()) {
     Step step{node.layer.get(), {}, {}, {}};
     for (int value : node.reads)
       step.edges.push_back({value, {}});

@@ -2,14 +2,14 @@
 // A network set up for its inputs: the tensors between its nodes, and who writes where.
 #pragma once
 
-#include "layer/network_layer.hpp"
+#include "layer/layer.hpp"
 
 namespace tenon {
 
 class NetworkSetup final : public Setup {
 public:
   // values: the layouts of the network's values, its inputs first.
-  NetworkSetup(const NetworkLayer& layer, const Layouts& values);
+  NetworkSetup(const Layer& layer, const Layouts& values);
 
   std::unique_ptr<Frame> makeFrame() override;
   void applyMany(Inputs x, DTensor& y, Frame& frame, bool training) override;
@@ -44,7 +44,7 @@ private:
     return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType());
   }
 
-  const NetworkLayer& layer_;
+  const Layer& layer_;
   Layouts values_, duals_;
   int output_;
   std::vector<Step> steps_;

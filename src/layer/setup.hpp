@@ -5,6 +5,7 @@
 // map:  dy = sum over i of J_i dx_i,  dx_i = J_i* dy.
 #pragma once
 
+#include "declaration/form.hpp"
 #include "dtensor/dtensor.hpp"
 
 #include <memory>
@@ -12,7 +13,6 @@
 
 namespace tenon {
 
-using Layouts = std::vector<Layout>;
 // One tensor for each input of a layer, in their order. Null is zero in a tangent, and "not wanted"
 // in an adjoint.
 using Inputs = std::span<const DTensor* const>;

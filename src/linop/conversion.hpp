@@ -5,6 +5,7 @@
 // meshes. (Hewett & Grady 2020, Sections 2-3; the tables of tensor properties of DistPar.)
 #pragma once
 
+#include "geometry/holding.hpp"
 #include "linop/linear_op.hpp"
 #include "linop/schedule_executor.hpp"
 #include "machine/route.hpp"
@@ -65,9 +66,5 @@ private:
   std::optional<ScheduleExecutor> executor_; // of a route that is one exchange
   LinearOpRef chain_;                        // of the steps of any other; or a ReductionOp
 };
-
-// True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
-// share one array: axes of one process count for nothing, nor do margins that add nothing.
-bool sameHolding(const Layout& a, const Layout& b);
 
 } // namespace tenon

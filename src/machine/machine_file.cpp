@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine/machine_file.hpp"
 
+#include "sys/data_file.hpp"
 #include "sys/error.hpp"
 #include "sys/json_tree.hpp"
 #include "sys/options.hpp"
-#include "sys/share_folder.hpp"
 #include "sys/text.hpp"
 #include "sys/whole_file.hpp"
 
@@ -119,33 +119,6 @@ auto madeAt(const JsonView& place, Make&& make) {
   }
 }
 
-bool isPath(const std::string& word) {
-  return word.find('/') != std::string::npos || word.ends_with(".json");
-}
-
-std::string findFile(const std::string& name) {
-  std::vector<std::string> folders;
-  if (const std::string own = options().getString("", "machine_path"); !own.empty())
-    folders.push_back(own);
-  for (const std::string& share : shareFolders())
-    folders.push_back(share + "/machines");
-  std::vector<std::string> known;
-  std::error_code ignored;
-  for (const std::string& folder : folders) {
-    const std::filesystem::path path = std::filesystem::path(folder) / (name + ".json");
-    if (std::filesystem::exists(path, ignored))
-      return path.string();
-    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".json")
-        known.push_back(entry.path().stem().string());
-  }
-  std::sort(known.begin(), known.end());
-  throw Error(TENON_ERR_FILE,
-              fmt::format("there is no machine description '{}' in {}; known are: {}. Pass one of "
-                          "these, or a path that ends with .json",
-                          name, joined(folders), known.empty() ? "none" : joined(known)));
-}
-
 } // namespace
 
 Machine parseMachine(const std::string& text, const std::string& where) {
@@ -164,7 +137,8 @@ Machine parseMachine(const std::string& text, const std::string& where) {
 }
 
 Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes) {
-  const std::string path = isPath(nameOrPath) ? nameOrPath : findFile(nameOrPath);
+  const std::string own = options().getString("", "machine_path");
+  const std::string path = findDataFile(nameOrPath, "machine description", "machines", own);
   Machine machine = parseMachine(readWholeFile(path, "machine description"), path);
   if (!nodes)
     return machine;

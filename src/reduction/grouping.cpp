@@ -20,7 +20,7 @@ void check(const Hierarchy& hierarchy, const Instruction& instruction) {
                 fmt::format("{} has slice {}, but the hierarchy [{}] has levels 0 (the root) to {}",
                             instruction.describe(), instruction.slice, fmt::join(hierarchy, ","),
                             levels));
-  if (instruction.form != Form::InsideGroup &&
+  if (instruction.form != GroupForm::InsideGroup &&
       (instruction.ancestor < 0 || instruction.ancestor >= instruction.slice))
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} names level {}, which is not above its slice; use one from 0 to {}",
@@ -56,7 +56,7 @@ int deviceCount(const Hierarchy& hierarchy) {
 DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction) {
   check(hierarchy, instruction);
   const int levels = static_cast<int>(hierarchy.size());
-  const bool inside = instruction.form == Form::InsideGroup;
+  const bool inside = instruction.form == GroupForm::InsideGroup;
   const int first = inside ? instruction.slice : instruction.ancestor;
   const int last = inside ? levels : instruction.slice;
   const int devices = deviceCount(hierarchy);
@@ -64,7 +64,7 @@ DeviceGroups groupsOf(const Hierarchy& hierarchy, const Instruction& instruction
   DeviceGroups groups;
   if (block == stride)
     return groups;
-  const int acting = instruction.form == Form::Master ? 1 : stride;
+  const int acting = instruction.form == GroupForm::Master ? 1 : stride;
   for (int begin = 0; begin < devices; begin += block)
     for (int offset = 0; offset < acting; ++offset) {
       std::vector<int>& group = groups.emplace_back();
@@ -85,8 +85,8 @@ std::vector<Grouping> distinctGroupings(const Hierarchy& hierarchy) {
   };
   const int levels = static_cast<int>(hierarchy.size());
   for (int slice = 0; slice <= levels; ++slice)
-    add({.slice = slice, .form = Form::InsideGroup});
-  for (Form form : {Form::Parallel, Form::Master})
+    add({.slice = slice, .form = GroupForm::InsideGroup});
+  for (GroupForm form : {GroupForm::Parallel, GroupForm::Master})
     for (int slice = 1; slice <= levels; ++slice)
       for (int ancestor = 0; ancestor < slice; ++ancestor)
         add({.slice = slice, .form = form, .ancestor = ancestor});

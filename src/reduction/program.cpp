@@ -79,12 +79,12 @@ private:
 void readForm(Reader& reader, Instruction& instruction) {
   const std::string_view word = reader.word();
   if (word == "InsideGroup") {
-    instruction.form = Form::InsideGroup;
+    instruction.form = GroupForm::InsideGroup;
     return;
   }
   if (word != "Parallel" && word != "Master")
     reader.failAt(word, "InsideGroup, Parallel(level) or Master(level)");
-  instruction.form = word == "Parallel" ? Form::Parallel : Form::Master;
+  instruction.form = word == "Parallel" ? GroupForm::Parallel : GroupForm::Master;
   reader.take('(');
   instruction.ancestor = reader.level();
   reader.take(')');
@@ -114,9 +114,9 @@ Instruction readInstruction(Reader& reader) {
 
 std::string Instruction::describe() const {
   const std::string where =
-      form == Form::InsideGroup
+      form == GroupForm::InsideGroup
           ? "InsideGroup"
-          : fmt::format("{}({})", form == Form::Parallel ? "Parallel" : "Master", ancestor);
+          : fmt::format("{}({})", form == GroupForm::Parallel ? "Parallel" : "Master", ancestor);
   return fmt::format("({}, {}, {})", slice, where, wordOf(collective));
 }
 

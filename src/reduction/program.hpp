@@ -22,11 +22,11 @@
 
 namespace tenon {
 
-enum class Form { InsideGroup, Parallel, Master };
+enum class GroupForm { InsideGroup, Parallel, Master };
 
 struct Instruction {
   int slice = 0;
-  Form form = Form::InsideGroup;
+  GroupForm form = GroupForm::InsideGroup;
   int ancestor = 0; // of Parallel and Master
   CollectiveKind collective = CollectiveKind::AllReduce;
 

@@ -50,7 +50,7 @@ private:
     std::vector<LinkShare> shares;
     double latency; // of a round
   };
-  using Key = std::tuple<int, Form, int>;
+  using Key = std::tuple<int, GroupForm, int>;
 
   const std::vector<Traffic>& trafficOf(const Instruction& instruction);
   double stepTime(CollectiveKind kind, const std::vector<Traffic>& step, const Holdings& source);

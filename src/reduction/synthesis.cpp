@@ -30,7 +30,7 @@ std::vector<Move> movesOf(const Hierarchy& hierarchy) {
     for (CollectiveKind kind :
          {CollectiveKind::AllReduce, CollectiveKind::ReduceScatter, CollectiveKind::AllGather,
           CollectiveKind::Reduce, CollectiveKind::Broadcast}) {
-      if (grouping.spelled.form == Form::Master && kind != CollectiveKind::AllReduce)
+      if (grouping.spelled.form == GroupForm::Master && kind != CollectiveKind::AllReduce)
         continue;
       Instruction instruction = grouping.spelled;
       instruction.collective = kind;

@@ -62,9 +62,8 @@ JsonView JsonView::at(std::string_view key) const {
   return {*value, *file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key)};
 }
 
-void JsonView::allow(std::initializer_list<std::string_view> keys) const {
+void JsonView::allow(const std::vector<std::string>& allowed) const {
   expect(Kind::Object, "an object");
-  const std::vector<std::string> allowed(keys.begin(), keys.end());
   for (const std::string& key : node_->keys)
     if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
       at(key).fail(fmt::format("unknown key; did you mean '{}'? Allowed keys are {}",

@@ -5,7 +5,6 @@
 
 #include "sys/types.hpp"
 
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,8 +37,9 @@ public:
   JsonView at(std::string_view key) const;
   bool has(std::string_view key) const;
   // The value must be an object with no other keys than these.
-  void allow(std::initializer_list<std::string_view> keys) const;
+  void allow(const std::vector<std::string>& keys) const;
 
+  bool isList() const noexcept { return node_->kind == JsonNode::Kind::List; }
   std::vector<JsonView> list() const;
   const std::string& text() const;
   bool flag() const;

@@ -229,7 +229,7 @@ std::string OptionBounds::describe() const {
 
 std::string OptionDeclaration::usage() const {
   static constexpr const char* kValues[] = {"[true|false]", "<integer{}>", "<real{}>", "<text>", "",
-                                            "[word]"};
+                                            "[word]",       "<integers{}>"};
   const std::string interval = bounds.describe();
   const std::string value =
       type == OptionSpec::Choice
@@ -244,11 +244,14 @@ std::string OptionDeclaration::expected() const {
                                            "a real number",
                                            "text",
                                            "",
-                                           "a word or nothing"};
+                                           "a word or nothing",
+                                           "integers separated by commas, each"};
   const std::string interval = bounds.describe();
-  return type == OptionSpec::Choice
-             ? fmt::format("one of {}", choices)
-             : fmt::format("{}{}{}", kTexts[type], interval.empty() ? "" : " ", interval);
+  if (type == OptionSpec::Choice)
+    return fmt::format("one of {}", choices);
+  if (type == OptionSpec::Ints && interval.empty())
+    return "integers separated by commas";
+  return fmt::format("{}{}{}", kTexts[type], interval.empty() ? "" : " ", interval);
 }
 
 bool OptionDeclaration::accepts(std::string_view value) const {
@@ -262,6 +265,12 @@ bool OptionDeclaration::accepts(std::string_view value) const {
   case OptionSpec::Real: {
     const auto number = parseReal(value);
     return number && bounds.contain(*number);
+  }
+  case OptionSpec::Ints: {
+    const auto numbers = parseInts(value);
+    return numbers && std::ranges::all_of(*numbers, [&](Index number) {
+             return bounds.contain(static_cast<double>(number));
+           });
   }
   case OptionSpec::Choice: {
     const auto words = split(choices, '|');

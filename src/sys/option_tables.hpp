@@ -32,13 +32,14 @@ constexpr OptionBounds above(double least) {
 
 struct OptionSpec {
   // Flag: a truth value, true if none is written. Word: a string that may be left out (then "").
-  enum Type { Flag, Int, Real, String, Choice, Word };
+  // Ints: one or several, written 3,3.
+  enum Type { Flag, Int, Real, String, Choice, Word, Ints };
   const char* name;
   Type type;
   const char* defaultValue; // nullptr for none: then a value is asked for by find alone
   const char* help;
   const char* choices = nullptr; // "a|b|c", for Choice
-  OptionBounds bounds{};         // for Int and Real
+  OptionBounds bounds{};         // for Int, Ints and Real
 };
 
 struct OptionTable {

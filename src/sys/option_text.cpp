@@ -69,6 +69,17 @@ std::optional<Index> parseInt(std::string_view text) {
   return parseNumber<Index>(text);
 }
 
+std::optional<std::vector<Index>> parseInts(std::string_view text) {
+  std::vector<Index> numbers;
+  for (const std::string& word : split(text, ',')) {
+    const auto number = parseInt(word);
+    if (!number)
+      return std::nullopt;
+    numbers.push_back(*number);
+  }
+  return numbers.empty() ? std::nullopt : std::optional(std::move(numbers));
+}
+
 std::optional<double> parseReal(std::string_view text) {
   const auto number = parseNumber<double>(text);
   return number && !std::isnan(*number) ? number : std::nullopt;

@@ -14,6 +14,8 @@ namespace tenon {
 // true for true, 1, yes, on; false for false, 0, no, off; in any case.
 std::optional<bool> parseFlag(std::string_view text);
 std::optional<Index> parseInt(std::string_view text);
+// "3" or "3,4,5"; at least one.
+std::optional<std::vector<Index>> parseInts(std::string_view text);
 // Any finite or infinite number.
 std::optional<double> parseReal(std::string_view text);
 

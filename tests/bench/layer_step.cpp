@@ -8,9 +8,7 @@
 #include "comm/session.hpp"
 #include "dtensor/fill.hpp"
 #include "kernels/library_info.hpp"
-#include "layer/affine_layer.hpp"
-#include "layer/convolution_layer.hpp"
-#include "layer/pooling_layer.hpp"
+#include "support/layers.hpp"
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -121,7 +119,7 @@ void addConvolution(const CommPtr& comm, const ConvolutionCase& c) {
   add<ConvolutionCase, PeerConvolution>(
       fmt::format("convolution {}x{}x{}x{} to {}, {}x{}", c.batch, c.in, c.height, c.width, c.out,
                   c.kernel, c.kernel),
-      makeRef<ConvolutionLayer>(comm, c.in, c.out, std::vector<Window>(2, window)),
+      test::newConv(comm, c.in, c.out, std::vector<Window>(2, window)),
       {c.batch, c.in, c.height, c.width}, c);
 }
 
@@ -130,14 +128,14 @@ void addPooling(const CommPtr& comm, const PoolingCase& c) {
   add<PoolingCase, PeerPooling>(
       fmt::format("{} pooling {}x{}x{}x{}, {}x{}", c.isMax ? "max" : "average", c.batch, c.channels,
                   c.height, c.width, c.kernel, c.kernel),
-      makeRef<PoolingLayer>(comm, c.isMax ? PoolingMode::Max : PoolingMode::AverageIncludePad,
-                            std::vector<Window>(2, window)),
+      test::newPooling(comm, c.isMax ? PoolingMode::Max : PoolingMode::AverageIncludePad,
+                       std::vector<Window>(2, window)),
       {c.batch, c.channels, c.height, c.width}, c);
 }
 
 void addAffine(const CommPtr& comm, const AffineCase& c) {
   add<AffineCase, PeerAffine>(fmt::format("affine {}x{} to {}", c.batch, c.in, c.out),
-                              makeRef<AffineLayer>(comm, c.in, c.out), {c.batch, c.in}, c);
+                              test::newAffine(comm, c.in, c.out), {c.batch, c.in}, c);
 }
 
 // Prints as usual, and remembers the medians.

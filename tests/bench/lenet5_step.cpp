@@ -11,13 +11,7 @@
 #include "comm/session.hpp"
 #include "dtensor/fill.hpp"
 #include "kernels/library_info.hpp"
-#include "layer/affine_layer.hpp"
-#include "layer/convolution_layer.hpp"
-#include "layer/cross_entropy_layer.hpp"
-#include "layer/flatten_layer.hpp"
-#include "layer/pointwise_layer.hpp"
-#include "layer/pooling_layer.hpp"
-#include "layer/sequential_layer.hpp"
+#include "support/layers.hpp"
 #include "sys/log.hpp"
 #include "sys/random.hpp"
 #include "train/optimizer.hpp"
@@ -52,32 +46,32 @@ Distribution bySpace(int ranks) {
       {rows, ranks / rows}, "S2,S3", "h,w", "S2,S3", "B,c", "o,i", "S1,B", "i,o", "B,S1", "o,i"};
 }
 
-Ref<SequentialLayer> makeNetwork(const CommPtr& comm, const Distribution& d) {
-  const auto net = makeRef<SequentialLayer>(comm);
+Ref<Layer> makeNetwork(const CommPtr& comm, const Distribution& d) {
+  const auto net = test::newLayer(comm, "sequential");
   auto add = [&](const Ref<Layer>& layer, const std::string& signature) {
-    layer->setSignature(signature);
-    net->add(layer);
+    layer->setText("signature", signature);
+    appendLayer(*net, layer);
   };
   const std::vector<Window> halving(2, Window{.kernel = 2, .stride = 2});
   const Window same{.kernel = 5, .padLow = 2, .padHigh = 2}, inner{.kernel = 5};
   for (const auto& [in, out, window] : {std::tuple(1, 6, same), std::tuple(6, 16, inner)}) {
-    add(makeRef<ConvolutionLayer>(comm, in, out, std::vector<Window>(2, window)), d.convolution);
-    add(makeRef<PointwiseLayer>(comm, Pointwise::Relu), d.relu);
-    add(makeRef<PoolingLayer>(comm, PoolingMode::Max, halving), "");
+    add(test::newConv(comm, in, out, std::vector<Window>(2, window)), d.convolution);
+    add(test::newPointwise(comm, "relu"), d.relu);
+    add(test::newPooling(comm, PoolingMode::Max, halving), "");
   }
-  add(makeRef<FlattenLayer>(comm), d.flatten);
-  add(makeRef<AffineLayer>(comm, 400, 120), d.first);
-  add(makeRef<PointwiseLayer>(comm, Pointwise::Relu), d.firstRelu);
-  add(makeRef<AffineLayer>(comm, 120, 84), d.second);
-  add(makeRef<PointwiseLayer>(comm, Pointwise::Relu), d.secondRelu);
-  add(makeRef<AffineLayer>(comm, 84, 10), d.third);
+  add(test::newLayer(comm, "flatten"), d.flatten);
+  add(test::newAffine(comm, 400, 120), d.first);
+  add(test::newPointwise(comm, "relu"), d.firstRelu);
+  add(test::newAffine(comm, 120, 84), d.second);
+  add(test::newPointwise(comm, "relu"), d.secondRelu);
+  add(test::newAffine(comm, 84, 10), d.third);
   return net;
 }
 
 class Training {
 public:
   Training(const CommPtr& comm, const Distribution& d)
-      : net_(makeNetwork(comm, d)), loss_(makeRef<CrossEntropyLayer>(comm)) {
+      : net_(makeNetwork(comm, d)), loss_(test::newLayer(comm, "crossentropy")) {
     const MeshPtr mesh = Mesh::make(d.mesh);
     const Layout input(
         {.shape = {kBatch, 1, 28, 28}, .mesh = mesh, .properties = parseProperties(d.input)});
@@ -118,8 +112,8 @@ public:
   }
 
 private:
-  Ref<SequentialLayer> net_;
-  Ref<CrossEntropyLayer> loss_;
+  Ref<Layer> net_;
+  Ref<Layer> loss_;
   Ref<Optimizer> adam_;
   Ref<DTensor> x_, logits_, dlogits_, value_, dvalue_;
 };

@@ -161,7 +161,7 @@ TEST_F(BoundaryCApi, WhatIsMissingIsNamedOnAllRanks) {
   expectCommonCode(TENON_ERR_ARG, TenonLayerSetUpMany(sum_, 2, withNumber), {"1 input"});
   setBoundary(TENON_BOUNDARY_VALUES, TENON_BOUNDARY_ZERO);
   expectCommonCode(TENON_ERR_ARG, TenonLayerSetUp(sum_, line_),
-                   {"second input", "SetBoundaryConstant", "1 layouts"});
+                   {"second input", "SetBoundaryConstant", "1 layout"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonLayerSetUpMany(sum_, 2, withLine),
                    {"GetBoundaryLayout", "shape [1]"});
   expectSuccess(TenonLayerSetBoundaryConstant(sum_, 5));
@@ -181,7 +181,8 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
   expectCode(TENON_ERR_ARG, TenonLayerSetBoundaryConstant(sum_, std::nan("")), {"nan", "finite"});
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &affine));
   expectCode(TENON_ERR_TYPE, TenonLayerSetBoundary(affine, &bad, nullptr), {"affine", "pooling"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundaryConstant(affine, 1), {"affine", "pooling"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetBoundaryConstant(affine, 1),
+             {"affine", "boundary_constant"});
   expectSuccess(TenonLayerDestroy(&affine));
   if (worldSize() == 1)
     return;

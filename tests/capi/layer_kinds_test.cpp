@@ -114,12 +114,11 @@ TEST_F(LayerKinds, MeanSquaredErrorComparesWithItsTarget) {
 
 TEST_F(LayerKinds, CallsForOtherTypesSayWhichTheyAreFor) {
   expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 2, 2, &layer_));
-  expectCode(TENON_ERR_TYPE, TenonLayerSetGroups(layer_, 1), {"affine", "convolution"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetCeilMode(layer_, TENON_TRUE), {"affine", "pooling"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON),
-             {"affine", "convolution"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetSlope(layer_, 1), {"affine", "functions"});
-  expectCode(TENON_ERR_TYPE, TenonLayerSetFactor(layer_, 1), {"affine", "functions"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetGroups(layer_, 1), {"affine", "groups"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetCeilMode(layer_, TENON_TRUE), {"affine", "ceil"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetOverlap(layer_, TENON_OVERLAP_ON), {"affine", "overlap"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetSlope(layer_, 1), {"affine", "slope"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetFactor(layer_, 1), {"affine", "factor"});
   expectCode(TENON_ERR_NULL, TenonLayerSetGroups(nullptr, 1), {"layer"});
 }
 

@@ -128,7 +128,7 @@ TEST_F(LayerNetwork, ADropoutByNameHasItsRateSet) {
   expectSuccess(TenonDTensorMaxAbs(y[0], &largest));
   EXPECT_EQ(largest, 4); // 1 / (1 - rate)
   EXPECT_EQ(norm(y[0]), norm(y[1]));
-  expectCode(TENON_ERR_STATE, TenonLayerSetRate(drop, 0.5), {"SetRate"});
+  expectCode(TENON_ERR_STATE, TenonLayerSetRate(drop, 0.5), {"rate"});
   expectCommonCode(TENON_ERR_ARG, TenonLayerCreateDropout(MPI_COMM_WORLD, 1, &none), {"[0,1)"});
   expectCommonCode(TENON_ERR_TYPE, TenonLayerCreateType(MPI_COMM_WORLD, "dropuot", &none),
                    {"dropout"});
@@ -142,13 +142,13 @@ TEST_F(LayerNetwork, ErrorsNameWhatIsWrong) {
   expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &graph));
   expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &add));
   expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &other));
-  expectCode(TENON_ERR_TYPE, TenonLayerSetRate(other, 0.5), {"dropout"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetRate(other, 0.5), {"rate"});
   const int missing = 4;
   expectCode(TENON_ERR_ARG, TenonLayerGraphAddNode(graph, add, 1, &missing, nullptr), {"4", "-1"});
   expectCode(TENON_ERR_NULL, TenonLayerGraphAddNode(graph, add, 1, nullptr, nullptr), {"inputs"});
   expectCode(TENON_ERR_TYPE, TenonLayerGraphAddNode(other, add, 1, &missing, nullptr), {"graph"});
   expectCode(TENON_ERR_TYPE, TenonLayerGraphSetInputs(other, 2), {"graph"});
-  expectCode(TENON_ERR_ARG, TenonLayerGraphSetInputs(graph, 0), {">= 1"});
+  expectCode(TENON_ERR_ARG, TenonLayerGraphSetInputs(graph, 0), {"[1,64]"});
   expectCode(TENON_ERR_TYPE, TenonLayerSetOutputLayout(graph, split_), {"add and concatenate"});
   expectCommonCode(TENON_ERR_ARG, TenonLayerCreateConcatenate(MPI_COMM_WORLD, -1, &none), {"-1"});
   expectCommonCode(TENON_ERR_ARG, TenonLayerCreateRepartition(MPI_COMM_SELF, split_, &none),

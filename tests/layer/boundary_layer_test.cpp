@@ -44,26 +44,25 @@ struct Config {
       shape.push_back(windowOutput(windows[s], input[s + 2], static_cast<int>(s)));
     return shape;
   }
-  Ref<WindowedLayer> make() const {
-    Ref<WindowedLayer> layer;
+  Ref<Layer> make() const {
+    Ref<Layer> layer;
     if (what == What::Convolution)
-      layer = makeRef<ConvolutionLayer>(world(), kChannels, kOutputs, windows);
+      layer = test::newConv(world(), kChannels, kOutputs, windows);
     else
-      layer = makeRef<PoolingLayer>(world(), pooling(), windows);
+      layer = test::newPooling(world(), pooling(), windows);
     if (supply == Supply::Constant)
-      layer->setBoundaryConstant(kConstant);
+      layer->set("boundary_constant", double(kConstant));
     return layer;
   }
   PoolingMode pooling() const { return static_cast<PoolingMode>(static_cast<int>(what) - 1); }
 };
 
-Window drawWindow(LayoutDraw& draw, Index extent, bool pooling) {
+Window drawWindow(LayoutDraw& draw, Index extent) {
   Window w{.kernel = draw.between(1, 4), .stride = draw.between(1, 3)};
   w.dilation = draw.chance(70) ? 1 : 2;
   const int most = draw.chance(70) ? 2 : static_cast<int>(extent) + 4;
   w.padLow = draw.between(-1, most);
   w.padHigh = draw.between(-1, most);
-  w.ceil = pooling && draw.chance(40);
   w.lowMode = static_cast<Boundary>(draw.upTo(kBoundaries - 1));
   w.highMode = draw.chance(50) ? w.lowMode : static_cast<Boundary>(draw.upTo(kBoundaries - 1));
   return w;
@@ -96,9 +95,11 @@ Config drawConfig(LayoutDraw& draw) {
                 {},
                 static_cast<Supply>(draw.upTo(2))};
   const int spatial = draw.chance(10) ? 3 : draw.between(1, 2);
+  const bool pooling = config.what != What::Convolution, ceil = pooling && draw.chance(40);
   while (static_cast<int>(config.windows.size()) < spatial) {
     const Index extent = draw.chance(15) ? 1 : draw.between(2, spatial == 3 ? 4 : 8);
-    const Window w = drawWindow(draw, extent, config.what != What::Convolution);
+    Window w = drawWindow(draw, extent);
+    w.ceil = ceil;
     if (!isSound(w, extent))
       continue;
     config.windows.push_back(w);
@@ -238,8 +239,8 @@ SecondInput secondInput(const Config& config, const PaddedInput& padded, const L
 }
 
 // Asks for the overlap, and does without where it is refused.
-void setUpOverlapped(const Config& config, ConvolutionLayer& layer, const Layouts& inputs) {
-  layer.setOverlap(Overlap::On);
+void setUpOverlapped(const Config& config, Layer& layer, const Layouts& inputs) {
+  layer.setText("overlap", "on");
   try {
     layer.setUp(inputs);
   } catch (const Error& error) {
@@ -248,14 +249,14 @@ void setUpOverlapped(const Config& config, ConvolutionLayer& layer, const Layout
     EXPECT_TRUE(error.text().find(reason) != std::string::npos ||
                 error.text().find("more than a halo") != std::string::npos)
         << error.text();
-    layer.setOverlap(Overlap::Off);
+    layer.setText("overlap", "off");
     layer.setUp(inputs);
   }
 }
 
 // One step of a layer: at x and v, in a direction, with a cotangent.
 struct BoundaryStep {
-  Ref<WindowedLayer> layer;
+  Ref<Layer> layer;
   PaddedInput padded;
   Ref<DTensor> x, direction, dx, y, tangent, dy, dv;
   SecondInput v, vDirection;
@@ -265,9 +266,10 @@ struct BoundaryStep {
     layer->setDataType(type);
     Layouts inputs = {input};
     if (config.hasSecondInput())
-      inputs.push_back(config.supply == Supply::Tensor ? layer->boundaryLayout(input) : number);
+      inputs.push_back(config.supply == Supply::Tensor ? layer->form({input}).uses.front()
+                                                       : number);
     if (config.overlap)
-      setUpOverlapped(config, dynamic_cast<ConvolutionLayer&>(*layer), inputs);
+      setUpOverlapped(config, *layer, inputs);
     else
       layer->setUp(inputs);
     test::fillParameters(*layer);

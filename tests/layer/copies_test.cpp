@@ -52,7 +52,7 @@ protected:
 TEST_P(Copies, OfALossAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const MeshPtr mesh = shuffledMesh(seed);
-    const auto layer = makeRef<MeanSquaredErrorLayer>(world());
+    const auto layer = test::newLayer(world(), "meansquarederror");
     const Ref<DTensor> target = tensor(on(mesh, {12, 5}, "S0,B"));
     fillConstant(*target, 0);
     layer->setTarget(target);
@@ -67,7 +67,7 @@ TEST_P(Copies, OfALossAreEqualBitByBit) {
 TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
   for (unsigned seed = 0; seed < 8; ++seed) {
     const MeshPtr mesh = shuffledMesh(seed);
-    const auto layer = makeRef<AffineLayer>(world(), 4, 3);
+    const auto layer = test::newAffine(world(), 4, 3);
     test::Step step(layer, on(mesh, {12, 4}, "S0,B"));
     test::fillParameters(*layer);
     fillUniform(*step.x, seed, 1, -1, 1);

@@ -57,7 +57,7 @@ Ref<DTensor> labelsIn(const Layout& layout, const Problem& p) {
 }
 
 void expectRight(const Problem& p, const Layout& logits, const Layout& labels, double seed) {
-  const auto layer = makeRef<CrossEntropyLayer>(world());
+  const auto layer = test::newLayer(world(), "crossentropy");
   layer->setTarget(labelsIn(labels, p));
   test::Step step(layer, logits, p.type);
   fillByIndex(*step.x, [&](Index i) { return p.logit(i); });
@@ -134,7 +134,7 @@ class WrongLabels : public testing::Test {
 protected:
   static constexpr Index kSamples = 8, kClasses = 5;
   const Problem problem_{.samples = kSamples, .classes = kClasses};
-  Ref<CrossEntropyLayer> layer_ = makeRef<CrossEntropyLayer>(world());
+  Ref<Layer> layer_ = test::newLayer(world(), "crossentropy");
   test::Step step_{layer_, onWorld({kSamples, kClasses}, "S0")};
 
   // The layer does its work once the labels are right.
@@ -181,11 +181,11 @@ TEST_F(WrongLabels, AreRefusedInAnotherType) {
 }
 
 TEST(CrossEntropy, RefusesLogitsThatAreNoMatrix) {
-  const auto layer = makeRef<CrossEntropyLayer>(world());
+  const auto layer = test::newLayer(world(), "crossentropy");
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"[samples,classes]", "[4,3,2]"}, [&] {
     layer->setUp(onWorld({4, 3, 2}, "S0"));
   });
-  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least 1 sample", "[0,3]"}, [&] {
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least 1 element", "[0,3]"}, [&] {
     layer->setUp(onWorld({0, 3}, "S0"));
   });
 }

@@ -23,13 +23,13 @@ Ref<Layer> smoothNet(TenonDataType type) {
 }
 
 // y = x^2, whose tangent and adjoint are multiplied by factors.
-Ref<ShellLayer> square(double tangent, double adjoint) {
-  auto layer = makeRef<ShellLayer>(world());
+Ref<Layer> square(double tangent, double adjoint) {
+  auto layer = test::newLayer(world(), "shell");
   const auto times = [](const DTensor& x, double factor, const DTensor& v, DTensor& out) {
     for (Index i = 0; i < x.localCells(); ++i)
       out.mutableData<double>()[i] = factor * x.data<double>()[i] * v.data<double>()[i];
   };
-  ShellFunctions& f = layer->functions();
+  ShellFunctions& f = shellOf(*layer).functions();
   f.apply = [=](const DTensor& x, DTensor& y) { times(x, 1, x, y); };
   f.tangent = [=](const KernelPoint& at, const DTensor* dx, DTensor& dy) {
     times(*at.x, 2 * tangent, *dx, dy);
@@ -62,14 +62,14 @@ TEST(DerivativeCheck, FindsAWrongAdjointAndAWrongTangent) {
 }
 
 TEST(DerivativeCheck, SeesNoRemainderOfALinearLayer) {
-  const auto scale = makeRef<PointwiseLayer>(world(), PointwiseFunction(Pointwise::Scale, -1.5));
+  const auto scale = test::newPointwise(world(), "scale", "factor", -1.5);
   scale->setDataType(TENON_FLOAT64);
   scale->setUp(onWorld({5, 3}, "S0"));
   EXPECT_TRUE(std::isinf(checkLayerTaylor(*scale, nullptr, 1).order));
 }
 
 TEST(DerivativeCheck, LeavesTheLayerAsItWas) {
-  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  const auto layer = test::newAffine(world(), 3, 2);
   test::Step step(layer, onWorld({4, 3}, "S0"));
   fillConstant(*step.x, 1);
   fillConstant(*step.dy, 1);

@@ -23,7 +23,7 @@ protected:
     const Ref<Layer> layer = GetParam().make(test::world());
     layer->setDataType(TENON_FLOAT64);
     if (atRoot)
-      layer->setStorage("root");
+      layer->setText("storage", "root");
     test::Step step(layer, test::drawInput(draw, GetParam().input));
     test::fillParameters(*layer);
     test::fillValid(*step.x, 1);

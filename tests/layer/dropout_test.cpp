@@ -2,7 +2,6 @@
 // Dropout: its masks do not depend on the partition, differ from Apply to Apply, drop at the rate,
 // and are the same in the derivatives.
 #include "dtensor/measure.hpp"
-#include "layer/dropout_layer.hpp"
 #include "layer_run.hpp"
 
 namespace tenon {
@@ -17,8 +16,8 @@ using test::world;
 
 const Shape kShape = {20, 6, 15};
 
-Ref<DropoutLayer> dropout(double rate, std::uint64_t stream = 3) {
-  const auto layer = makeRef<DropoutLayer>(world(), rate);
+Ref<Layer> dropout(double rate, std::uint64_t stream = 3) {
+  const auto layer = test::newDropout(world(), rate);
   layer->setDataType(TENON_FLOAT64);
   layer->setStackDepth(2);
   layer->setUp(onWorld(kShape, "B"));
@@ -27,7 +26,7 @@ Ref<DropoutLayer> dropout(double rate, std::uint64_t stream = 3) {
 }
 
 // The mask times 1 / (1 - rate), on every rank.
-std::vector<double> scaledMask(DropoutLayer& layer, const Layout& layout) {
+std::vector<double> scaledMask(Layer& layer, const Layout& layout) {
   layer.setUp(layout);
   const auto x = tensor(layout), y = tensor(layer.outputLayout());
   fillConstant(*x, 1);
@@ -102,7 +101,7 @@ TEST(Dropout, IsTheIdentityInInference) {
 
 TEST(Dropout, RefusesARateOutOfRange) {
   for (double rate : {-0.1, 1.0, std::nan("")})
-    EXPECT_THROW(makeRef<DropoutLayer>(world(), rate), Error) << rate;
+    EXPECT_THROW(test::newDropout(world(), rate), Error) << rate;
 }
 
 } // namespace

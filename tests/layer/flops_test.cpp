@@ -37,9 +37,9 @@ double flopsOf(const Ref<Layer>& layer, const Layout& input) {
 
 TEST(Flops, OfAnAffineLayerAreThreeProducts) {
   for (const char* letter : {"n", "o", "i"}) {
-    const auto layer = makeRef<AffineLayer>(world(), 6, 10);
+    const auto layer = test::newAffine(world(), 6, 10);
     layer->setDataType(TENON_FLOAT64);
-    layer->setSignature(letter);
+    layer->setText("signature", letter);
     EXPECT_EQ(flopsOf(layer, onWorld({9, 6}, "S0")), 3 * 2 * 9 * 6 * 10) << letter;
   }
 }
@@ -47,10 +47,10 @@ TEST(Flops, OfAnAffineLayerAreThreeProducts) {
 TEST(Flops, OfAConvolutionAreThreeProductsWithItsGroupsWeights) {
   for (const char* letter : {"n", "h", "g"}) {
     const auto layer =
-        makeRef<ConvolutionLayer>(world(), 4, 6, std::vector<Window>{{.kernel = 3}, {.kernel = 2}});
+        test::newConv(world(), 4, 6, std::vector<Window>{{.kernel = 3}, {.kernel = 2}});
     layer->setDataType(TENON_FLOAT64);
-    layer->setGroups(2);
-    layer->setSignature(letter);
+    layer->set("groups", Index(2));
+    layer->setText("signature", letter);
     EXPECT_EQ(flopsOf(layer, onWorld({3, 4, 9, 5}, "S0")), 3 * 2 * (3 * 6 * 7 * 4) * (2 * 3 * 2))
         << letter;
   }

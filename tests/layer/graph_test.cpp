@@ -18,12 +18,12 @@ using test::world;
 constexpr Index kBatch = 5, kState = 4, kInput = 3, kBoth = kState + kInput;
 
 // h' = tanh(W [h, x] + b)
-Ref<GraphLayer> recurrentCell(CommPtr comm) {
-  auto cell = makeRef<GraphLayer>(comm);
-  cell->setInputs(2);
-  const int joined = cell->addNode(makeRef<ConcatenateLayer>(comm, 1), {-1, -2});
-  const int affine = cell->addNode(makeRef<AffineLayer>(comm, kBoth, kState), {joined});
-  cell->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {affine});
+Ref<Layer> recurrentCell(CommPtr comm) {
+  auto cell = test::newLayer(comm, "graph");
+  setGraphInputs(*cell, 2);
+  const int joined = addGraphNode(*cell, test::newConcatenate(comm, 1), {-1, -2});
+  const int affine = addGraphNode(*cell, test::newAffine(comm, kBoth, kState), {joined});
+  addGraphNode(*cell, test::newPointwise(comm, "tanh"), {affine});
   return cell;
 }
 
@@ -80,7 +80,7 @@ void expectRecurrent(const Layout& state, const Layout& input, int steps, const 
   const auto cell = recurrentCell(world());
   cell->setDataType(TENON_FLOAT64);
   cell->setStackDepth(steps);
-  cell->setStorage(storage);
+  cell->setText("storage", storage);
   std::vector<Ref<DTensor>> h = {tensor(state)}, x;
   test::fillValid(*h[0], 1);
   std::vector<Array> wholeX;
@@ -151,30 +151,31 @@ TEST(Graph, SharesALayerOfSeveralNodes) {
 }
 
 TEST(Graph, RefusesNodesThatAreNotThere) {
-  const auto graph = makeRef<GraphLayer>(world());
-  const auto relu = makeRef<PointwiseLayer>(world(), Pointwise::Relu);
-  EXPECT_THROW(graph->addNode(relu, {}), Error);
-  EXPECT_THROW(graph->addNode(relu, {0}), Error);
-  EXPECT_THROW(graph->addNode(relu, {-2}), Error);
-  EXPECT_THROW(graph->addNode(graph, {-1}), Error);
-  EXPECT_EQ(graph->addNode(relu, {-1}), 0);
-  EXPECT_THROW(graph->addNode(relu, {1}), Error);
-  EXPECT_THROW(graph->setInputs(2), Error);
+  const auto graph = test::newLayer(world(), "graph");
+  const auto relu = test::newPointwise(world(), "relu");
+  EXPECT_THROW(addGraphNode(*graph, relu, {}), Error);
+  EXPECT_THROW(addGraphNode(*graph, relu, {0}), Error);
+  EXPECT_THROW(addGraphNode(*graph, relu, {-2}), Error);
+  EXPECT_THROW(addGraphNode(*graph, graph, {-1}), Error);
+  EXPECT_EQ(addGraphNode(*graph, relu, {-1}), 0);
+  EXPECT_THROW(addGraphNode(*graph, relu, {1}), Error);
+  EXPECT_THROW(setGraphInputs(*graph, 2), Error);
 }
 
 TEST(Graph, RefusesWhatNothingReads) {
   const Layout x = onWorld({4, 3}, "S0");
-  const auto relu = makeRef<PointwiseLayer>(world(), Pointwise::Relu);
-  const auto dangling = makeRef<GraphLayer>(world());
-  dangling->addNode(relu, {-1});
-  dangling->addNode(relu, {-1});
+  const auto relu = test::newPointwise(world(), "relu");
+  const auto dangling = test::newLayer(world(), "graph");
+  addGraphNode(*dangling, relu, {-1});
+  addGraphNode(*dangling, relu, {-1});
   expectErrorOnAll(TENON_ERR_STATE, {"node 0", "is not used"}, [&] { dangling->setUp(x); });
-  const auto deaf = makeRef<GraphLayer>(world());
-  deaf->setInputs(2);
-  deaf->addNode(makeRef<PointwiseLayer>(world(), Pointwise::Relu), {-1});
+  const auto deaf = test::newLayer(world(), "graph");
+  setGraphInputs(*deaf, 2);
+  addGraphNode(*deaf, test::newPointwise(world(), "relu"), {-1});
   expectErrorOnAll(TENON_ERR_STATE, {"input 1", "is not used"}, [&] { deaf->setUp({x, x}); });
   expectErrorOnAll(TENON_ERR_ARG, {"2 inputs", "1 layout"}, [&] { deaf->setUp(x); });
-  expectErrorOnAll(TENON_ERR_STATE, {"no layers"}, [&] { makeRef<GraphLayer>(world())->setUp(x); });
+  expectErrorOnAll(TENON_ERR_STATE, {"no layers"},
+                   [&] { test::newLayer(world(), "graph")->setUp(x); });
 }
 
 } // namespace

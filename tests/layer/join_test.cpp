@@ -72,8 +72,8 @@ void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance
     shapes.push_back(shape);
     layouts.push_back(test::drawInput(draw, shape));
   }
-  const Ref<Layer> layer = dim < 0 ? Ref<Layer>(makeRef<AddLayer>(world()))
-                                   : Ref<Layer>(makeRef<ConcatenateLayer>(world(), dim));
+  const Ref<Layer> layer = dim < 0 ? Ref<Layer>(test::newLayer(world(), "add"))
+                                   : Ref<Layer>(test::newConcatenate(world(), dim));
   layer->setDataType(type);
   layer->setUp(layouts);
   const std::string what = layer->describe();
@@ -111,7 +111,7 @@ TEST(Join, AddsAndConcatenatesWhateverLiesHow) {
 
 TEST(Join, LiesAsTheFirstInputAndMovesNothingOfEqualOnes) {
   const Layout split = onWorld({8, 3}, "S0"), other = onWorld({8, 3}, "S1");
-  const auto add = makeRef<AddLayer>(world());
+  const auto add = test::newLayer(world(), "add");
   add->setUp({split, split, split});
   EXPECT_EQ(add->outputLayout(), split);
   EXPECT_EQ(add->describe().find("used as"), std::string::npos) << add->describe();
@@ -120,13 +120,13 @@ TEST(Join, LiesAsTheFirstInputAndMovesNothingOfEqualOnes) {
 }
 
 TEST(Join, TakesASignatureOrAnOutputLayoutForAnyBatch) {
-  const auto join = makeRef<ConcatenateLayer>(world(), 1);
-  join->setSignature("S1");
+  const auto join = test::newConcatenate(world(), 1);
+  join->setText("signature", "S1");
   join->setUp({onWorld({4, 3}, "S0"), onWorld({4, 6}, "B")});
   EXPECT_EQ(join->outputLayout(), onWorld({4, 9}, "S1"));
 
-  const auto given = makeRef<ConcatenateLayer>(world(), 1);
-  given->setOutput(onWorld({64, 9}, "S0"));
+  const auto given = test::newConcatenate(world(), 1);
+  given->setOutputLayout(onWorld({64, 9}, "S0"));
   given->setUp({onWorld({4, 3}, "S1"), onWorld({4, 6}, "B")});
   EXPECT_EQ(given->outputLayout(), onWorld({4, 9}, "S0"));
   given->setUp({onWorld({7, 3}, "S1"), onWorld({7, 6}, "B")});
@@ -137,7 +137,7 @@ TEST(Join, TakesASignatureOrAnOutputLayoutForAnyBatch) {
 // out.
 TEST(Join, TakesATensorTwiceAndNothing) {
   const Layout layout = onWorld({5, 2}, "S0");
-  const auto add = makeRef<AddLayer>(world());
+  const auto add = test::newLayer(world(), "add");
   add->setDataType(TENON_FLOAT64);
   add->setUp({layout, layout});
   const auto x = tensor(layout), y = tensor(layout), dx = tensor(layout);
@@ -160,32 +160,32 @@ TEST(Join, TakesATensorTwiceAndNothing) {
 TEST(Join, RefusesWhatDoesNotFit) {
   const Layout a = onWorld({4, 3}, "S0"), wide = onWorld({4, 5}, "S0"), thick = onWorld({4}, "S0");
   expectErrorOnAll(TENON_ERR_SHAPE, {"[4,5]", "[4,3]"}, [&] {
-    makeRef<AddLayer>(world())->setUp(Layouts{a, wide});
+    test::newLayer(world(), "add")->setUp(Layouts{a, wide});
   });
   expectErrorOnAll(TENON_ERR_SHAPE, {"dimension 0", "[4,5]"}, [&] {
-    makeRef<ConcatenateLayer>(world(), 0)->setUp(Layouts{a, wide});
+    test::newConcatenate(world(), 0)->setUp(Layouts{a, wide});
   });
   expectErrorOnAll(TENON_ERR_SHAPE, {"dimension 1", "[4]"}, [&] {
-    makeRef<ConcatenateLayer>(world(), 1)->setUp(Layouts{a, thick});
+    test::newConcatenate(world(), 1)->setUp(Layouts{a, thick});
   });
   expectErrorOnAll(TENON_ERR_SHAPE, {"dimension 2"}, [&] {
-    makeRef<ConcatenateLayer>(world(), 2)->setUp(Layouts{a, a});
+    test::newConcatenate(world(), 2)->setUp(Layouts{a, a});
   });
-  expectErrorOnAll(TENON_ERR_ARG, {"has no inputs", "at least 1"},
-                   [&] { makeRef<AddLayer>(world())->setUp(Layouts{}); });
-  EXPECT_THROW(makeRef<ConcatenateLayer>(world(), -1), Error);
-  const auto both = makeRef<AddLayer>(world());
-  both->setSignature("B");
-  both->setOutput(a);
+  expectErrorOnAll(TENON_ERR_ARG, {"at least 1 input", "0 layouts"},
+                   [&] { test::newLayer(world(), "add")->setUp(Layouts{}); });
+  EXPECT_THROW(test::newConcatenate(world(), -1), Error);
+  const auto both = test::newLayer(world(), "add");
+  both->setText("signature", "B");
+  both->setOutputLayout(a);
   expectErrorOnAll(TENON_ERR_OPTION, {"set only one"}, [&] { both->setUp(Layouts{a, a}); });
-  const auto flat = makeRef<AddLayer>(world());
-  flat->setOutput(thick);
+  const auto flat = test::newLayer(world(), "add");
+  flat->setOutputLayout(thick);
   expectErrorOnAll(TENON_ERR_SHAPE, {"number of dimensions"}, [&] { flat->setUp(Layouts{a, a}); });
 }
 
 TEST(Join, RefusesAnotherNumberOfTensorsAndOneForTwoCotangents) {
   const Layout layout = onWorld({4, 3}, "S0");
-  const auto add = makeRef<AddLayer>(world());
+  const auto add = test::newLayer(world(), "add");
   add->setDataType(TENON_FLOAT64);
   add->setUp({layout, layout});
   const auto x = tensor(layout), y = tensor(layout), dx = tensor(layout);
@@ -203,7 +203,7 @@ TEST(Join, RefusesAnotherNumberOfTensorsAndOneForTwoCotangents) {
   DTensor* same[] = {dx.get(), dx.get()};
   EXPECT_EQ(codeOf([&] { add->applyAdjoint(*y, InputCotangents(same)); }), TENON_ERR_ARG);
   EXPECT_EQ(codeOf([&] { add->applyAdjoint(*y, dx.get()); }), TENON_ERR_ARG);
-  const auto relu = makeRef<PointwiseLayer>(world(), Pointwise::Relu);
+  const auto relu = test::newPointwise(world(), "relu");
   expectErrorOnAll(TENON_ERR_ARG, {"1 input", "2 layouts"}, [&] {
     relu->setUp(Layouts{layout, layout});
   });

@@ -43,8 +43,8 @@ TEST_P(Allocation, IsZeroFromTheSecondStepOn) {
     const auto layer = GetParam().make(test::world());
     layer->setName("a layer with a name too long for a short string");
     layer->setDataType(TENON_FLOAT64);
-    layer->setBackend("blas");
-    layer->setStorage(i % 2 ? "root" : "use");
+    layer->setText("backend", "blas");
+    layer->setText("storage", i % 2 ? "root" : "use");
     test::Step step(layer, test::drawInput(draw, GetParam().input));
     test::fillParameters(*layer);
     test::fillValid(*step.x, 1);
@@ -88,11 +88,11 @@ TEST(AllocationAtTheBoundary, IsZeroFromTheSecondStepOn) {
                       .lowMode = Boundary::Values,
                       .highMode = Boundary::Periodic};
   for (int i = 0; i < 12; ++i) {
-    const auto layer = makeRef<ConvolutionLayer>(test::world(), 2, 2, std::vector<Window>{window});
+    const auto layer = test::newConv(test::world(), 2, 2, std::vector<Window>{window});
     layer->setDataType(TENON_FLOAT64);
     const Layout input = test::drawInput(draw, {2, 2, 9});
     const Layout given =
-        i % 2 ? layer->boundaryLayout(input) : test::onWorld({1}, i % 4 ? "R" : "S0");
+        i % 2 ? layer->form({input}).uses.front() : test::onWorld({1}, i % 4 ? "R" : "S0");
     layer->setUp(Layouts{input, given});
     test::fillParameters(*layer);
     const auto x = test::tensor(input), v = test::tensor(given), dx = test::tensor(input.dual()),

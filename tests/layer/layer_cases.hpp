@@ -4,18 +4,7 @@
 #pragma once
 
 #include "dtensor/fill.hpp"
-#include "layer/affine_layer.hpp"
-#include "layer/convolution_layer.hpp"
-#include "layer/cross_entropy_layer.hpp"
-#include "layer/flatten_layer.hpp"
-#include "layer/graph_layer.hpp"
-#include "layer/join_layer.hpp"
-#include "layer/mean_squared_error_layer.hpp"
-#include "layer/pointwise_layer.hpp"
-#include "layer/pooling_layer.hpp"
-#include "layer/repartition_layer.hpp"
-#include "layer/sequential_layer.hpp"
-#include "layer/shell_layer.hpp"
+#include "support/layers.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
 
@@ -37,21 +26,28 @@ inline void PrintTo(const LayerCase& c, std::ostream* out) {
   *out << c.name;
 }
 
-template <class L, class... Args>
-std::function<Ref<Layer>(CommPtr)> maker(Args... args) {
-  return [=](CommPtr comm) -> Ref<Layer> { return makeRef<L>(comm, args...); };
+template <class Make, class... Args>
+std::function<Ref<Layer>(CommPtr)> maker(Make make, Args... args) {
+  return [=](CommPtr comm) { return make(comm, args...); };
+}
+
+inline std::function<Ref<Layer>(CommPtr)>
+pointwiseMaker(const char* function, const char* parameter = nullptr, double value = 0) {
+  return maker(newPointwise, function, parameter, value);
 }
 
 template <PoolingMode Mode>
 Ref<Layer> smallNet(CommPtr comm) {
-  auto net = makeRef<SequentialLayer>(comm);
-  net->add(makeRef<ConvolutionLayer>(
-      comm, 2, 3, std::vector<Window>{{.kernel = 3, .padLow = 1, .padHigh = 1}, {.kernel = 3}}));
-  net->add(makeRef<PointwiseLayer>(comm, Pointwise::Tanh));
-  net->add(makeRef<PoolingLayer>(
-      comm, Mode, std::vector<Window>{{.kernel = 2, .stride = 2}, {.kernel = 2, .stride = 2}}));
-  net->add(makeRef<FlattenLayer>(comm));
-  net->add(makeRef<AffineLayer>(comm, 24, 5));
+  auto net = newLayer(comm, "sequential");
+  appendLayer(
+      *net, newConv(comm, 2, 3,
+                    std::vector<Window>{{.kernel = 3, .padLow = 1, .padHigh = 1}, {.kernel = 3}}));
+  appendLayer(*net, newPointwise(comm, "tanh"));
+  appendLayer(*net, newPooling(comm, Mode,
+                               std::vector<Window>{{.kernel = 2, .stride = 2},
+                                                   {.kernel = 2, .stride = 2}}));
+  appendLayer(*net, newLayer(comm, "flatten"));
+  appendLayer(*net, newAffine(comm, 24, 5));
   return net;
 }
 
@@ -62,21 +58,21 @@ inline Ref<Layer> repartition(CommPtr comm, Shape shape) {
   for (int rank = comm->size(); rank-- > 0;)
     reversed.push_back(rank);
   shape[0] *= 2;
-  return makeRef<RepartitionLayer>(comm, Layout({.shape = shape,
-                                                 .mesh = Mesh::make({comm->size()}, reversed),
-                                                 .properties = {Property::shard(1)}}));
+  return newRepartition(comm, Layout({.shape = shape,
+                                      .mesh = Mesh::make({comm->size()}, reversed),
+                                      .properties = {Property::shard(1)}}));
 }
 
 // tanh(x + conv(tanh(conv x))), both times the same convolution.
 inline Ref<Layer> residualNet(CommPtr comm) {
   const Window same{.kernel = 3, .padLow = 1, .padHigh = 1};
-  auto graph = makeRef<GraphLayer>(comm);
-  const auto conv = makeRef<ConvolutionLayer>(comm, 3, 3, std::vector<Window>{same, same});
-  int node = graph->addNode(conv, {-1});
-  node = graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {node});
-  node = graph->addNode(conv, {node});
-  node = graph->addNode(makeRef<AddLayer>(comm), {-1, node});
-  graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), {node});
+  auto graph = newLayer(comm, "graph");
+  const auto conv = newConv(comm, 3, 3, std::vector<Window>{same, same});
+  int node = addGraphNode(*graph, conv, {-1});
+  node = addGraphNode(*graph, newPointwise(comm, "tanh"), {node});
+  node = addGraphNode(*graph, conv, {node});
+  node = addGraphNode(*graph, newLayer(comm, "add"), {-1, node});
+  addGraphNode(*graph, newPointwise(comm, "tanh"), {node});
   return graph;
 }
 
@@ -86,24 +82,24 @@ inline Ref<Layer> skipNet(CommPtr comm) {
   using W = std::vector<Window>;
   const Window same{.kernel = 3, .padLow = 1, .padHigh = 1}, half{.kernel = 2, .stride = 2},
       to{.kernel = 4, .stride = 2, .padLow = 1, .padHigh = 1};
-  auto graph = makeRef<GraphLayer>(comm);
-  const int left = graph->addNode(makeRef<ConvolutionLayer>(comm, 2, 3, W{same, same}), {-1});
-  const int pooled = graph->addNode(
-      makeRef<PoolingLayer>(comm, PoolingMode::AverageIncludePad, W{half, half}), {left});
-  const int valley = graph->addNode(repartition(comm, {3, 3, 4, 4}), {pooled});
-  const int narrow = graph->addNode(makeRef<ConvolutionLayer>(comm, 3, 2, W{same, same}), {valley});
-  const int skipped = graph->addNode(makeRef<ConvolutionLayer>(comm, 3, 4, W{to, to}), {left});
-  const int joined = graph->addNode(makeRef<ConcatenateLayer>(comm, 1), {skipped, narrow, valley});
-  graph->addNode(makeRef<PointwiseLayer>(comm, Pointwise::Sigmoid), {joined});
+  auto graph = newLayer(comm, "graph");
+  const int left = addGraphNode(*graph, newConv(comm, 2, 3, W{same, same}), {-1});
+  const int pooled =
+      addGraphNode(*graph, newPooling(comm, PoolingMode::AverageIncludePad, W{half, half}), {left});
+  const int valley = addGraphNode(*graph, repartition(comm, {3, 3, 4, 4}), {pooled});
+  const int narrow = addGraphNode(*graph, newConv(comm, 3, 2, W{same, same}), {valley});
+  const int skipped = addGraphNode(*graph, newConv(comm, 3, 4, W{to, to}), {left});
+  const int joined = addGraphNode(*graph, newConcatenate(comm, 1), {skipped, narrow, valley});
+  addGraphNode(*graph, newPointwise(comm, "sigmoid"), {joined});
   return graph;
 }
 
 // y[2n+c, j] = a[c] x[n, j]^2 for c = 0, 1, by functions that know splits of columns and copies only.
 inline Ref<Layer> shell(CommPtr comm) {
-  auto layer = makeRef<ShellLayer>(comm);
-  layer->setLetters("S1,B");
-  layer->addParameter("a", {2}, 1, 1);
-  ShellFunctions& f = layer->functions();
+  auto layer = newLayer(comm, "shell");
+  shellOf(*layer).setLetters("S1,B");
+  shellOf(*layer).addParameter("a", {2}, 1, 1);
+  ShellFunctions& f = shellOf(*layer).functions();
   const auto each = [](const DTensor& x, auto&& visit) { // visit(c, index in x, index in y)
     const Index columns = x.extent()[1];
     for (Index i = 0; i < x.localCells(); ++i)
@@ -118,16 +114,16 @@ inline Ref<Layer> shell(CommPtr comm) {
   };
   f.apply = [=, self = layer.get()](const DTensor& x, DTensor& y) {
     visitFloating(x.dataType(), [&]<class T>(T) {
-      const T *in = x.data<T>(), *a = self->call().values[0]->template data<T>();
+      const T *in = x.data<T>(), *a = shellOf(*self).call().values[0]->template data<T>();
       T* out = y.mutableData<T>();
       each(x, [&](Index c, Index i, Index o) { out[o] = a[c] * in[i] * in[i]; });
     });
   };
   f.tangent = [=, self = layer.get()](const KernelPoint& point, const DTensor* dx, DTensor& dy) {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *in = point.x->data<T>(), *a = self->call().values[0]->template data<T>();
+      const T *in = point.x->data<T>(), *a = shellOf(*self).call().values[0]->template data<T>();
       const T* v = dx ? dx->data<T>() : nullptr;
-      const DTensor* tangent = self->call().tangents[0];
+      const DTensor* tangent = shellOf(*self).call().tangents[0];
       const T* da = tangent ? tangent->data<T>() : nullptr;
       T* out = dy.mutableData<T>();
       each(*point.x, [&](Index c, Index i, Index o) {
@@ -137,9 +133,9 @@ inline Ref<Layer> shell(CommPtr comm) {
   };
   f.adjoint = [=, self = layer.get()](const KernelPoint& point, const DTensor& dy, DTensor* dx) {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *in = point.x->data<T>(), *a = self->call().values[0]->template data<T>();
+      const T *in = point.x->data<T>(), *a = shellOf(*self).call().values[0]->template data<T>();
       const T* g = dy.data<T>();
-      T* da = self->call().gradients[0]->template mutableData<T>();
+      T* da = shellOf(*self).call().gradients[0]->template mutableData<T>();
       T* out = dx ? dx->mutableData<T>() : nullptr;
       each(*point.x, [&](Index c, Index i, Index o) {
         da[c] += g[o] * in[i] * in[i];
@@ -152,15 +148,15 @@ inline Ref<Layer> shell(CommPtr comm) {
 }
 
 inline Ref<Layer> groupedConvolution(CommPtr comm, Index in, Index out, Index groups) {
-  auto layer = makeRef<ConvolutionLayer>(
-      comm, in, out, std::vector<Window>{{.kernel = 3, .padLow = 2}, {.kernel = 2, .stride = 2}});
-  layer->setGroups(groups);
+  auto layer = newConv(comm, in, out,
+                       std::vector<Window>{{.kernel = 3, .padLow = 2}, {.kernel = 2, .stride = 2}});
+  layer->set("groups", Index(groups));
   return layer;
 }
 
 // With labels on every rank.
 inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
-  auto layer = makeRef<CrossEntropyLayer>(comm);
+  auto layer = newLayer(comm, "crossentropy");
   const Layout everywhere({.shape = {logits[0]},
                            .mesh = Mesh::make({comm->size()}),
                            .properties = {Property::broadcast()}});
@@ -172,7 +168,7 @@ inline Ref<Layer> crossEntropy(CommPtr comm, const Shape& logits) {
 
 // With the target in one piece on every rank.
 inline Ref<Layer> meanSquaredError(CommPtr comm, const Shape& shape) {
-  auto layer = makeRef<MeanSquaredErrorLayer>(comm);
+  auto layer = newLayer(comm, "meansquarederror");
   const Layout everywhere(
       {.shape = shape, .mesh = Mesh::make({comm->size()}), .properties = {Property::broadcast()}});
   auto target = makeRef<DTensor>(comm, everywhere, TENON_FLOAT64);
@@ -186,124 +182,122 @@ inline std::vector<LayerCase> layerCases() {
   return {
       {"conv_same",
        {4, 3, 8, 7},
-       maker<ConvolutionLayer>(
-           Index(3), Index(4),
+       maker(
+           newConv, Index(3), Index(4),
            W{{.kernel = 3, .padLow = 1, .padHigh = 1}, {.kernel = 5, .padLow = 2, .padHigh = 2}})},
       {"conv_stride_dilation",
        {3, 2, 11, 9},
-       maker<ConvolutionLayer>(Index(2), Index(3),
-                               W{{.kernel = 3, .stride = 2, .dilation = 2, .padLow = 3},
-                                 {.kernel = 2, .stride = 3, .padHigh = 1}})},
+       maker(newConv, Index(2), Index(3),
+             W{{.kernel = 3, .stride = 2, .dilation = 2, .padLow = 3},
+               {.kernel = 2, .stride = 3, .padHigh = 1}})},
       {"conv_wide",
        {2, 1, 5, 6},
-       maker<ConvolutionLayer>(Index(1), Index(2),
-                               W{{.kernel = 5}, {.kernel = 6, .padLow = 5, .padHigh = 5}})},
+       maker(newConv, Index(1), Index(2),
+             W{{.kernel = 5}, {.kernel = 6, .padLow = 5, .padHigh = 5}})},
       {"conv_1d",
        {2, 2, 13},
-       maker<ConvolutionLayer>(Index(2), Index(2),
-                               W{{.kernel = 4, .stride = 2, .padLow = 1, .padHigh = 2}})},
+       maker(newConv, Index(2), Index(2),
+             W{{.kernel = 4, .stride = 2, .padLow = 1, .padHigh = 2}})},
       {"conv_3d",
        {2, 2, 4, 5, 3},
-       maker<ConvolutionLayer>(Index(2), Index(2),
-                               W{{.kernel = 2}, {.kernel = 3, .padLow = 1}, {.kernel = 1}})},
+       maker(newConv, Index(2), Index(2),
+             W{{.kernel = 2}, {.kernel = 3, .padLow = 1}, {.kernel = 1}})},
       {"conv_groups", {3, 6, 7, 6}, [](CommPtr comm) { return groupedConvolution(comm, 6, 9, 3); }},
       {"conv_depthwise",
        {3, 5, 7, 6},
        [](CommPtr comm) { return groupedConvolution(comm, 5, 5, 5); }},
       {"maxpool",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(PoolingMode::Max,
-                           W{{.kernel = 3, .stride = 2, .padLow = 1}, {.kernel = 2, .stride = 2}}),
+       maker(newPooling, PoolingMode::Max,
+             W{{.kernel = 3, .stride = 2, .padLow = 1}, {.kernel = 2, .stride = 2}}),
        Smoothness::PiecewiseLinear},
       {"avgpool",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(PoolingMode::AverageExcludePad,
-                           W{{.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1},
-                             {.kernel = 2, .stride = 1, .dilation = 3}}),
+       maker(newPooling, PoolingMode::AverageExcludePad,
+             W{{.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1},
+               {.kernel = 2, .stride = 1, .dilation = 3}}),
        Smoothness::Linear},
       {"avgpool_pad",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(
-           PoolingMode::AverageIncludePad,
-           W{{.kernel = 3, .stride = 3, .padLow = 1, .padHigh = 1}, {.kernel = 2, .stride = 2}}),
+       maker(newPooling, PoolingMode::AverageIncludePad,
+             W{{.kernel = 3, .stride = 3, .padLow = 1, .padHigh = 1}, {.kernel = 2, .stride = 2}}),
        Smoothness::Linear},
       {"maxpool_ceil",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(PoolingMode::Max,
-                           W{{.kernel = 2, .stride = 2, .ceil = true},
-                             {.kernel = 3, .stride = 3, .padLow = 1, .ceil = true}}),
+       maker(newPooling, PoolingMode::Max,
+             W{{.kernel = 2, .stride = 2, .ceil = true},
+               {.kernel = 3, .stride = 3, .padLow = 1, .ceil = true}}),
        Smoothness::PiecewiseLinear},
       {"avgpool_ceil",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(PoolingMode::AverageIncludePad,
-                           W{{.kernel = 2, .stride = 2, .ceil = true},
-                             {.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1, .ceil = true}}),
+       maker(newPooling, PoolingMode::AverageIncludePad,
+             W{{.kernel = 2, .stride = 2, .ceil = true},
+               {.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 1, .ceil = true}}),
        Smoothness::Linear},
       {"conv_periodic",
        {2, 2, 7, 5},
-       maker<ConvolutionLayer>(Index(2), Index(3),
-                               W{{.kernel = 5,
-                                  .padLow = 3,
-                                  .padHigh = 1,
-                                  .lowMode = Boundary::Periodic,
-                                  .highMode = Boundary::Periodic},
-                                 {.kernel = 3,
-                                  .stride = 2,
-                                  .padLow = 1,
-                                  .padHigh = 1,
-                                  .lowMode = Boundary::Reflect,
-                                  .highMode = Boundary::Replicate}})},
+       maker(newConv, Index(2), Index(3),
+             W{{.kernel = 5,
+                .padLow = 3,
+                .padHigh = 1,
+                .lowMode = Boundary::Periodic,
+                .highMode = Boundary::Periodic},
+               {.kernel = 3,
+                .stride = 2,
+                .padLow = 1,
+                .padHigh = 1,
+                .lowMode = Boundary::Reflect,
+                .highMode = Boundary::Replicate}})},
       {"conv_boundary_constant",
        {2, 2, 7},
        [](CommPtr comm) {
-         auto layer = makeRef<ConvolutionLayer>(comm, 2, 2,
-                                                W{{.kernel = 4,
-                                                   .padLow = 2,
-                                                   .padHigh = 3,
-                                                   .lowMode = Boundary::Values,
-                                                   .highMode = Boundary::Periodic}});
-         layer->setBoundaryConstant(1.5);
+         auto layer = newConv(comm, 2, 2,
+                              W{{.kernel = 4,
+                                 .padLow = 2,
+                                 .padHigh = 3,
+                                 .lowMode = Boundary::Values,
+                                 .highMode = Boundary::Periodic}});
+         layer->set("boundary_constant", double(1.5));
          return layer;
        }},
       {"maxpool_reflect",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(PoolingMode::Max, W{{.kernel = 3,
-                                                .stride = 2,
-                                                .padLow = 2,
-                                                .padHigh = 1,
-                                                .lowMode = Boundary::Reflect,
-                                                .highMode = Boundary::Zero},
-                                               {.kernel = 2, .stride = 2}}),
+       maker(newPooling, PoolingMode::Max,
+             W{{.kernel = 3,
+                .stride = 2,
+                .padLow = 2,
+                .padHigh = 1,
+                .lowMode = Boundary::Reflect,
+                .highMode = Boundary::Zero},
+               {.kernel = 2, .stride = 2}}),
        Smoothness::PiecewiseLinear},
       {"avgpool_replicate",
        {3, 2, 9, 8},
-       maker<PoolingLayer>(PoolingMode::AverageExcludePad, W{{.kernel = 3,
-                                                              .stride = 2,
-                                                              .padLow = 1,
-                                                              .padHigh = 2,
-                                                              .ceil = true,
-                                                              .lowMode = Boundary::Replicate,
-                                                              .highMode = Boundary::Periodic},
-                                                             {.kernel = 2, .padLow = 1}}),
+       maker(newPooling, PoolingMode::AverageExcludePad,
+             W{{.kernel = 3,
+                .stride = 2,
+                .padLow = 1,
+                .padHigh = 2,
+                .ceil = true,
+                .lowMode = Boundary::Replicate,
+                .highMode = Boundary::Periodic},
+               {.kernel = 2, .padLow = 1}}),
        Smoothness::Linear},
-      {"affine", {7, 10}, maker<AffineLayer>(Index(10), Index(9))},
-      {"relu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Relu), Smoothness::PiecewiseLinear},
-      {"tanh", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Tanh)},
-      {"sigmoid", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Sigmoid)},
+      {"affine", {7, 10}, maker(newAffine, Index(10), Index(9))},
+      {"relu", {5, 3, 6}, pointwiseMaker("relu"), Smoothness::PiecewiseLinear},
+      {"tanh", {5, 3, 6}, pointwiseMaker("tanh")},
+      {"sigmoid", {5, 3, 6}, pointwiseMaker("sigmoid")},
       {"leakyrelu",
        {5, 3, 6},
-       maker<PointwiseLayer>(PointwiseFunction(Pointwise::LeakyRelu, 0.2)),
+       pointwiseMaker("leakyrelu", "slope", 0.2),
        Smoothness::PiecewiseLinear},
-      {"gelu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Gelu)},
-      {"gelutanh", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::GeluTanh)},
-      {"silu", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Silu)},
-      {"softplus", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Softplus)},
-      {"scale",
-       {5, 3, 6},
-       maker<PointwiseLayer>(PointwiseFunction(Pointwise::Scale, -1.5)),
-       Smoothness::Linear},
-      {"identity", {5, 3, 6}, maker<PointwiseLayer>(Pointwise::Identity), Smoothness::Linear},
-      {"flatten", {4, 5, 2, 3}, maker<FlattenLayer>(), Smoothness::Linear},
+      {"gelu", {5, 3, 6}, pointwiseMaker("gelu")},
+      {"gelutanh", {5, 3, 6}, pointwiseMaker("gelutanh")},
+      {"silu", {5, 3, 6}, pointwiseMaker("silu")},
+      {"softplus", {5, 3, 6}, pointwiseMaker("softplus")},
+      {"scale", {5, 3, 6}, pointwiseMaker("scale", "factor", -1.5), Smoothness::Linear},
+      {"identity", {5, 3, 6}, pointwiseMaker("identity"), Smoothness::Linear},
+      {"flatten", {4, 5, 2, 3}, maker(newLayer, "flatten"), Smoothness::Linear},
       {"net", {5, 2, 8, 7}, smallNet<PoolingMode::Max>, Smoothness::PiecewiseSmooth},
       {"net_average", {5, 2, 8, 7}, smallNet<PoolingMode::AverageIncludePad>},
       {"repartition",

@@ -16,14 +16,14 @@ using test::world;
 constexpr Index kIn = 6, kOut = 5;
 
 Ref<Layer> affine(int depth = 1) {
-  auto layer = makeRef<AffineLayer>(world(), kIn, kOut);
+  auto layer = test::newAffine(world(), kIn, kOut);
   layer->setDataType(TENON_FLOAT64);
   layer->setStackDepth(depth);
   return layer;
 }
 
 Ref<Layer> tanhLayer(int depth = 1) {
-  auto layer = makeRef<PointwiseLayer>(world(), Pointwise::Tanh);
+  auto layer = test::newPointwise(world(), "tanh");
   layer->setDataType(TENON_FLOAT64);
   layer->setStackDepth(depth);
   return layer;
@@ -297,9 +297,9 @@ TEST(LayerGradient, RefusesAParameterThatWasSteppedSinceApply) {
 // The sum of the copies' addends, on every rank that stores a copy.
 TEST(LayerGradient, BecomesADirectionInTheStorageLayout) {
   for (const char* storage : {"use", "root", "S0", "S1"}) {
-    const auto layer = makeRef<AffineLayer>(world(), kIn, kOut);
-    layer->setBias(false);
-    layer->setStorage(storage);
+    const auto layer = test::newAffine(world(), kIn, kOut);
+    layer->set("bias", false);
+    layer->setText("storage", storage);
     test::Step step = drawn(layer, batch(8), 1);
     step.apply();
     step.adjoint();
@@ -318,7 +318,7 @@ TEST(LayerGradient, BecomesADirectionInTheStorageLayout) {
 TEST(LayerGradient, IsThatOfAnExposedParameterAsItIsNow) {
   for (const char* storage : {"use", "root"}) {
     const auto layer = affine();
-    layer->setStorage(storage);
+    layer->setText("storage", storage);
     test::Step step = drawn(layer, batch(8), 1);
     const Ref<DTensor> weight = layer->parameters()[0]->expose();
     for (double value : {1.0, -2.0}) {

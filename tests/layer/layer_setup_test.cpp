@@ -23,8 +23,8 @@ bool isLastRank() {
   return world()->rank() == world()->size() - 1;
 }
 
-Ref<AffineLayer> affine() {
-  auto layer = makeRef<AffineLayer>(world(), 6, 5);
+Ref<Layer> affine() {
+  auto layer = test::newAffine(world(), 6, 5);
   layer->setDataType(TENON_FLOAT64);
   return layer;
 }
@@ -40,25 +40,25 @@ TEST(LayerSetUp, ComesBeforeEverything) {
 TEST(LayerSetUp, EndsTheTimeOfSettings) {
   const auto layer = affine();
   layer->setUp(batch());
-  expectError(TENON_ERR_STATE, {"SetDataType"}, [&] { layer->setDataType(TENON_FLOAT32); });
-  expectError(TENON_ERR_STATE, {"SetStackDepth"}, [&] { layer->setStackDepth(2); });
-  expectError(TENON_ERR_STATE, {"SetSignature"}, [&] { layer->setSignature("n"); });
-  expectError(TENON_ERR_STATE, {"SetStorage"}, [&] { layer->setStorage("root"); });
-  expectError(TENON_ERR_STATE, {"SetBackend"}, [&] { layer->setBackend("blas"); });
-  expectError(TENON_ERR_STATE, {"SetBias"}, [&] { layer->setBias(false); });
-  const auto net = makeRef<SequentialLayer>(world());
-  net->add(layer);
+  expectError(TENON_ERR_STATE, {"data_type"}, [&] { layer->setDataType(TENON_FLOAT32); });
+  expectError(TENON_ERR_STATE, {"stack_depth"}, [&] { layer->setStackDepth(2); });
+  expectError(TENON_ERR_STATE, {"signature"}, [&] { layer->setText("signature", "n"); });
+  expectError(TENON_ERR_STATE, {"storage"}, [&] { layer->setText("storage", "root"); });
+  expectError(TENON_ERR_STATE, {"backend"}, [&] { layer->setText("backend", "blas"); });
+  expectError(TENON_ERR_STATE, {"bias"}, [&] { layer->set("bias", false); });
+  const auto net = test::newLayer(world(), "sequential");
+  appendLayer(*net, layer);
   net->setDataType(TENON_FLOAT64);
   net->setUp(batch());
-  expectError(TENON_ERR_STATE, {"adding a layer"}, [&] { net->add(affine()); });
+  expectError(TENON_ERR_STATE, {"adding a layer"}, [&] { appendLayer(*net, affine()); });
 }
 
 TEST(LayerSetUp, RefusesBadSettings) {
   const auto layer = affine();
   expectError(TENON_ERR_DATATYPE, {"int64"}, [&] { layer->setDataType(TENON_INT64); });
-  expectError(TENON_ERR_ARG, {"0", ">= 1"}, [&] { layer->setStackDepth(0); });
-  expectError(TENON_ERR_LAYOUT, {"'X'"}, [&] { layer->setStorage("X"); });
-  EXPECT_THROW(layer->setBackend("mkl"), Error);
+  expectError(TENON_ERR_ARG, {"is 0", "[1,1000000]"}, [&] { layer->setStackDepth(0); });
+  expectError(TENON_ERR_LAYOUT, {"'X'"}, [&] { layer->setText("storage", "X"); });
+  EXPECT_THROW(layer->setText("backend", "mkl"), Error);
   layer->setUp(batch());
   EXPECT_EQ(layer->stackDepth(), 1);
 }
@@ -68,8 +68,7 @@ TEST(LayerSetUp, NamesAWrongInput) {
   expectErrorOnAll(TENON_ERR_SHAPE, {"[batch,6]", "[8,7]"}, [&] {
     layer->setUp(onWorld({8, 7}, "S0"));
   });
-  const auto conv =
-      makeRef<ConvolutionLayer>(world(), 2, 3, std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
+  const auto conv = test::newConv(world(), 2, 3, std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
   expectErrorOnAll(TENON_ERR_SHAPE, {"4 dimensions", "[8,2,5]"}, [&] {
     conv->setUp(onWorld({8, 2, 5}, "B"));
   });
@@ -100,7 +99,7 @@ TEST(LayerSetUp, NamesAWrongInput) {
 TEST(LayerSetUp, NamesAWrongCotangent) {
   const auto layer = affine();
   const Layout input = onWorld({8, 6}, "B");
-  layer->setSignature("B");
+  layer->setText("signature", "B");
   layer->setUp(input);
   layer->apply(*tensor(input), *tensor(onWorld({8, 5}, "B")));
   expectError(TENON_ERR_LAYOUT, {"cotangent of the output", "] P", "] B"}, [&] {
@@ -114,19 +113,19 @@ TEST(LayerSetUp, NamesAWrongCotangent) {
 
 TEST(LayerSetUp, ListsTheSignaturesThatThereAre) {
   const auto layer = affine();
-  layer->setSignature("h");
+  layer->setText("signature", "h");
   expectErrorOnAll(TENON_ERR_OPTION, {"'h'", "n, o, i, B, R, P"}, [&] { layer->setUp(batch()); });
-  layer->setSignature("n,o");
+  layer->setText("signature", "n,o");
   expectErrorOnAll(TENON_ERR_OPTION, {"\"n,o\"", "2 labels", "1 axis"},
                    [&] { layer->setUp(batch()); });
-  layer->setSignature("o");
+  layer->setText("signature", "o");
   layer->setUp(batch());
 }
 
 // What a failed set-up has begun must not outlive it.
 TEST(LayerSetUp, MayBeTriedAgainWithOtherSettings) {
   const auto layer = affine();
-  layer->setBackend("onednn"); // knows no float64
+  layer->setText("backend", "onednn"); // knows no float64
   expectErrorOnAll(TENON_ERR_SUPPORT, {"onednn"}, [&] { layer->setUp(batch()); });
   EXPECT_TRUE(layer->parameters().empty());
   layer->setDataType(TENON_FLOAT32);
@@ -140,23 +139,24 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
   const auto signature = affine();
-  signature->setSignature(isLastRank() ? "n" : "o");
+  signature->setText("signature", isLastRank() ? "n" : "o");
   expectErrorOnAll(TENON_ERR_COLLECTIVE, {"signature"}, [&] { signature->setUp(batch()); });
   const auto storage = affine();
-  storage->setStorage(isLastRank() ? "root" : "use");
+  storage->setText("storage", isLastRank() ? "root" : "use");
   expectErrorOnAll(TENON_ERR_COLLECTIVE, {"storage"}, [&] { storage->setUp(batch()); });
   const auto depth = affine();
   depth->setStackDepth(isLastRank() ? 2 : 1);
   expectErrorOnAll(TENON_ERR_COLLECTIVE, {"depth"}, [&] { depth->setUp(batch()); });
-  const auto shape = makeRef<AffineLayer>(world(), 6, isLastRank() ? 4 : 5);
-  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"'-> 4' in place of '-> 5'", "6 -> 5"},
+  const auto shape = test::newAffine(world(), 6, isLastRank() ? 4 : 5);
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"'outputs 4,' in place of 'outputs 5,'", "inputs 6"},
                    [&] { shape->setUp(batch()); });
-  const auto window = makeRef<ConvolutionLayer>(
+  const auto window = test::newConv(
       world(), 2, 3,
       std::vector<Window>{{.kernel = 3, .padLow = isLastRank(), .padHigh = !isLastRank()}});
-  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"padding 1 + 0", "padding 0 + 1"}, [&] {
-    window->setUp(onWorld({2, 2, 9}, "S2"));
-  });
+  expectErrorOnAll(TENON_ERR_COLLECTIVE, {"padding 1, padding_high 0", "padding 0, padding_high 1"},
+                   [&] {
+                     window->setUp(onWorld({2, 2, 9}, "S2"));
+                   });
   const auto input = affine();
   expectErrorOnAll(TENON_ERR_COLLECTIVE, {"S0", "B"}, [&] {
     input->setUp(onWorld({8, 6}, isLastRank() ? "S0" : "B"));
@@ -166,9 +166,9 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {
 TEST(LayerSetUp, FailsOnAllRanksIfOneHasAnotherNetwork) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
-  const auto net = makeRef<SequentialLayer>(world());
+  const auto net = test::newLayer(world(), "sequential");
   if (!isLastRank())
-    net->add(makeRef<AffineLayer>(world(), 6, 6));
+    appendLayer(*net, test::newAffine(world(), 6, 6));
   expectErrorOnAll(TENON_ERR_COLLECTIVE, {"affine"}, [&] { net->setUp(batch()); });
 }
 
@@ -176,17 +176,17 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank fails alone";
   options().set("-tenon_odd_signature", isLastRank() ? "x" : "o");
-  const auto net = makeRef<SequentialLayer>(world());
+  const auto net = test::newLayer(world(), "sequential");
   net->setDataType(TENON_FLOAT64);
   const auto odd = affine();
   odd->setPrefix("odd_");
-  net->add(odd);
+  appendLayer(*net, odd);
   net->setFromOptions();
   options().clear();
   EXPECT_THROW(net->setUp(batch()), Error);
 
   // Right on all ranks now, it works, messages included.
-  odd->setSignature("o");
+  odd->setText("signature", "o");
   test::Step step(net, batch());
   test::fillParameters(*net);
   test::fillValid(*step.x, 1);
@@ -194,23 +194,34 @@ TEST(LayerSetUp, FailsOnAllRanksIfOneFails) {
   step.adjoint();
 }
 
-// Fails on the last rank before it has made what the others make.
-class FailsOnLast final : public OneInputLayer {
+// Its set-up is the function's.
+class Special final : public Declaration {
 public:
-  explicit FailsOnLast(CommPtr comm) : OneInputLayer(std::move(comm)) {}
-  const char* type() const noexcept override { return "fails"; }
-
-private:
-  std::unique_ptr<Setup> makeSetup(const Layout& input) override {
-    if (!isLastRank())
-      Conversion(comm(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
-    throw Error(TENON_ERR_SUPPORT, isLastRank() ? "this machine is odd" : "never seen");
+  Special() : Declaration("special", {}) {}
+  Shape outputShape(const std::vector<Shape>& inputs) const override { return inputs.front(); }
+  SignatureTable rows(const std::vector<Shape>&) const override { return {}; }
+  Form form(const Layouts&, const Choice&) const override {
+    throw Error(TENON_ERR_INTERNAL, "nobody asks for it");
   }
 };
 
+Ref<Layer> special(SetUpFunction setUp) {
+  auto layer = makeRef<Layer>(world());
+  layer->declare(std::make_unique<Special>(), std::move(setUp));
+  return layer;
+}
+
+// Fails on the last rank before it has made what the others make.
+std::unique_ptr<Setup> failOnLast(Layer& layer, const Layouts& inputs) {
+  const Layout& input = inputs.front();
+  if (!isLastRank())
+    Conversion(layer.comm(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
+  throw Error(TENON_ERR_SUPPORT, isLastRank() ? "this machine is odd" : "never seen");
+}
+
 // The messages of objects made later find each other, although the failed rank has made fewer.
 TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
-  const auto odd = makeRef<FailsOnLast>(world());
+  const auto odd = special(failOnLast);
   EXPECT_THROW(odd->setUp(batch()), Error);
   const auto x = tensor(batch());
   fillUniform(*x, 1, 1, -1, 1);
@@ -219,38 +230,29 @@ TEST(LayerSetUp, LeavesMessagesInStepIfItFails) {
 }
 
 // A rank that fails alone, in a container, while the others set up the next layer.
-class FailsAfterFirst final : public OneInputLayer {
-public:
-  explicit FailsAfterFirst(CommPtr comm, Ref<Layer> inner)
-      : OneInputLayer(std::move(comm)), inner_(std::move(inner)) {}
-  const char* type() const noexcept override { return "container"; }
-
-private:
-  std::unique_ptr<Setup> makeSetup(const Layout& input) override {
-    if (isLastRank())
-      throw Error(TENON_ERR_MEMORY, "no room here");
-    inner_->setUp(input);
-    throw Error(TENON_ERR_INTERNAL, "set up although a rank failed");
-  }
-  Ref<Layer> inner_;
-};
-
 TEST(LayerSetUp, FailsOnAllRanksIfOneFailsBetweenTwoLayers) {
-  const auto container = makeRef<FailsAfterFirst>(world(), affine());
+  const auto inner = affine();
+  const auto container =
+      special([&](Layer&, const Layouts& inputs) -> std::unique_ptr<tenon::Setup> {
+        if (isLastRank())
+          throw Error(TENON_ERR_MEMORY, "no room here");
+        inner->setUp(inputs);
+        throw Error(TENON_ERR_INTERNAL, "set up although a rank failed");
+      });
   expectErrorOnAll(TENON_ERR_MEMORY, {"no room here"}, [&] { container->setUp(batch()); });
 }
 
 TEST(Sequential, HandsItsSettingsOn) {
-  const auto net = makeRef<SequentialLayer>(world());
-  const auto plain = makeRef<AffineLayer>(world(), 6, 6), own = makeRef<AffineLayer>(world(), 6, 6);
+  const auto net = test::newLayer(world(), "sequential");
+  const auto plain = test::newAffine(world(), 6, 6), own = test::newAffine(world(), 6, 6);
   net->setDataType(TENON_FLOAT64);
   net->setStackDepth(3);
-  net->setStorage("root");
-  net->setBackend("blas");
-  own->setStorage("B");
-  own->setBackend("reference");
-  net->add(plain);
-  net->add(own);
+  net->setText("storage", "root");
+  net->setText("backend", "blas");
+  own->setText("storage", "B");
+  own->setText("backend", "reference");
+  appendLayer(*net, plain);
+  appendLayer(*net, own);
   net->setUp(batch());
   for (const auto& layer : {plain, own}) {
     EXPECT_EQ(layer->dataType(), TENON_FLOAT64);
@@ -262,12 +264,45 @@ TEST(Sequential, HandsItsSettingsOn) {
   EXPECT_NE(own->describe().find("backend reference"), std::string::npos) << own->describe();
 }
 
-TEST(Sequential, IsAsBeforeIfALayerFailsInApply) {
-  const auto net = makeRef<SequentialLayer>(world());
-  const auto loss = makeRef<CrossEntropyLayer>(world());
+// What a layer was told stays, also where it equals a default.
+TEST(Sequential, LeavesALayerWhatItWasTold) {
+  const auto net = test::newLayer(world(), "sequential");
+  const auto told = test::newAffine(world(), 6, 6);
   net->setDataType(TENON_FLOAT64);
-  net->add(makeRef<AffineLayer>(world(), 6, 5));
-  net->add(loss);
+  net->setText("storage", "root");
+  net->setText("initializer", "he_normal");
+  told->setDataType(TENON_FLOAT64);
+  told->setText("storage", "use");
+  told->setText("initializer", "glorot_uniform");
+  told->setStackDepth(3);
+  appendLayer(*net, told);
+  net->setUp(batch());
+  EXPECT_EQ(told->stackDepth(), 3);
+  EXPECT_EQ(told->parameters()[0]->storage().properties(), parseProperties("B"));
+  EXPECT_EQ(told->declaration().value<std::string>("initializer"), "glorot_uniform");
+}
+
+// Nothing is inherited by a layer that could not be set up.
+TEST(Sequential, RefusesALayerThatWasToldOtherwise) {
+  const auto net = test::newLayer(world(), "sequential");
+  const auto wide = test::newAffine(world(), 6, 6), shallow = test::newAffine(world(), 6, 6);
+  wide->setDataType(TENON_FLOAT64);
+  appendLayer(*net, wide);
+  expectErrorOnAll(TENON_ERR_DATATYPE, {"float64", "float32"}, [&] { net->setUp(batch()); });
+  EXPECT_FALSE(wide->declaration().settings().isSet("stack_depth"));
+  const auto deep = test::newLayer(world(), "sequential");
+  deep->setStackDepth(2);
+  shallow->setStackDepth(1);
+  appendLayer(*deep, shallow);
+  expectErrorOnAll(TENON_ERR_STATE, {"stack depth 1", "needs 2"}, [&] { deep->setUp(batch()); });
+}
+
+TEST(Sequential, IsAsBeforeIfALayerFailsInApply) {
+  const auto net = test::newLayer(world(), "sequential");
+  const auto loss = test::newLayer(world(), "crossentropy");
+  net->setDataType(TENON_FLOAT64);
+  appendLayer(*net, test::newAffine(world(), 6, 5));
+  appendLayer(*net, loss);
   test::Step step(net, batch());
   for (int i = 0; i < 2; ++i)
     expectError(TENON_ERR_STATE, {"no target"}, [&] { step.apply(); });
@@ -315,8 +350,8 @@ TEST_F(Options, ThatAreWrongAreRefused) {
 TEST(ParameterStorage, IsWhereItIsAskedFor) {
   for (const char* storage : {"use", "root", "S0", "B"}) {
     const auto layer = affine();
-    layer->setStorage(storage);
-    layer->setSignature("o");
+    layer->setText("storage", storage);
+    layer->setText("signature", "o");
     layer->setUp(batch());
     const std::string want = std::string(storage) == "use"    ? "S0"
                              : std::string(storage) == "root" ? "R"
@@ -329,11 +364,11 @@ TEST(ParameterStorage, IsWhereItIsAskedFor) {
 TEST(ParameterStorage, TakesOnePropertyForEachAxis) {
   const std::vector<int> mesh = {world()->size(), 1};
   const auto layer = affine();
-  layer->setStorage("S0,B");
+  layer->setText("storage", "S0,B");
   layer->setUp(onWorld({8, 6}, mesh, "S0,S1"));
   EXPECT_EQ(layer->parameters()[0]->storage(), onWorld({5, 6}, mesh, "S0,B"));
   const auto wrong = affine();
-  wrong->setStorage("S0");
+  wrong->setText("storage", "S0");
   expectErrorOnAll(TENON_ERR_LAYOUT, {"2 axes", "1 property was"}, [&] {
     wrong->setUp(onWorld({8, 6}, mesh, "S0,S1"));
   });
@@ -341,20 +376,20 @@ TEST(ParameterStorage, TakesOnePropertyForEachAxis) {
 
 TEST(ParameterStorage, CannotBePartial) {
   const auto layer = affine();
-  layer->setStorage("P");
+  layer->setText("storage", "P");
   expectErrorOnAll(TENON_ERR_OPTION, {"\"P\"", "partial sums"}, [&] { layer->setUp(batch()); });
-  layer->setStorage("B");
+  layer->setText("storage", "B");
   layer->setUp(batch());
 }
 
 TEST(InitialWeights, AreTheSameOnAnyPartition) {
   auto weights = [](const Layout& input, const char* storage) {
-    const auto net = makeRef<SequentialLayer>(world());
+    const auto net = test::newLayer(world(), "sequential");
     net->setDataType(TENON_FLOAT64);
     for (int i = 0; i < 2; ++i) {
-      const auto layer = makeRef<AffineLayer>(world(), 6, 6);
-      layer->setStorage(storage);
-      net->add(layer);
+      const auto layer = test::newAffine(world(), 6, 6);
+      layer->setText("storage", storage);
+      appendLayer(*net, layer);
     }
     net->setUp(input);
     net->initialize(5, 0);
@@ -375,12 +410,12 @@ TEST(InitialWeights, AreTheSameOnAnyPartition) {
 }
 
 TEST(InitialWeights, DifferInNestedContainers) {
-  const auto outer = makeRef<SequentialLayer>(world());
+  const auto outer = test::newLayer(world(), "sequential");
   for (int i = 0; i < 2; ++i) {
-    const auto inner = makeRef<SequentialLayer>(world());
+    const auto inner = test::newLayer(world(), "sequential");
     for (int j = 0; j < 2; ++j)
-      inner->add(makeRef<AffineLayer>(world(), 6, 6));
-    outer->add(inner);
+      appendLayer(*inner, test::newAffine(world(), 6, 6));
+    appendLayer(*outer, inner);
   }
   outer->setDataType(TENON_FLOAT64);
   outer->setUp(batch());

@@ -29,7 +29,7 @@ Ref<DTensor> targetIn(const Layout& layout, TenonDataType type) {
 }
 
 void expectRight(const Layout& input, const Ref<DTensor>& target, TenonDataType type) {
-  const auto layer = makeRef<MeanSquaredErrorLayer>(world());
+  const auto layer = test::newLayer(world(), "meansquarederror");
   layer->setTarget(target);
   test::Step step(layer, input, type);
   const std::string what = input.describe() + ", target " + target->layout().describe();
@@ -64,7 +64,7 @@ TEST(MeanSquaredError, EqualsItsDefinition) {
 
 class WrongTargets : public testing::Test {
 protected:
-  Ref<MeanSquaredErrorLayer> layer_ = makeRef<MeanSquaredErrorLayer>(world());
+  Ref<Layer> layer_ = test::newLayer(world(), "meansquarederror");
   test::Step step_{layer_, onWorld(kShape, "S0")};
 };
 
@@ -80,7 +80,7 @@ TEST_F(WrongTargets, AreRefused) {
 
 TEST(MeanSquaredError, WantsAnElement) {
   test::expectErrorOnAll(TENON_ERR_SHAPE, {"at least 1 element", "[3,0]"}, [] {
-    makeRef<MeanSquaredErrorLayer>(world())->setUp(onWorld({3, 0}, "S0"));
+    test::newLayer(world(), "meansquarederror")->setUp(onWorld({3, 0}, "S0"));
   });
 }
 

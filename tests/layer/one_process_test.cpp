@@ -31,7 +31,7 @@ struct Run {
 Run runAlone(const LayerCase& c, TenonDataType type) {
   const Ref<Layer> layer = c.make(self());
   layer->setDataType(type);
-  layer->setBackend("reference");
+  layer->setText("backend", "reference");
   const Layout input = alone(c.input);
   layer->setUp(input);
   test::fillParameters(*layer);
@@ -53,7 +53,7 @@ void expectEqualToOneProcess(const LayerCase& c, const Layout& input, const std:
                              TenonDataType type, double tolerance) {
   const Run want = runAlone(c, type);
   const Ref<Layer> layer = c.make(test::world());
-  layer->setStorage(storage);
+  layer->setText("storage", storage);
   test::Step step(layer, input, type);
   test::fillParameters(*layer);
   const std::string what = c.name + " on " + input.describe() + "\n" + layer->describe();

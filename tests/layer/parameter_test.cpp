@@ -32,10 +32,10 @@ TEST(Parameter, GetsFirstValuesAtSetUpOnce) {
 }
 
 TEST(Parameter, OfEachLayerOfANetworkDrawsItsOwnValues) {
-  const auto net = makeRef<SequentialLayer>(world());
-  net->add(makeRef<AffineLayer>(world(), 3, 3));
-  net->add(makeRef<AffineLayer>(world(), 3, 3));
-  net->setSeed(4);
+  const auto net = test::newLayer(world(), "sequential");
+  appendLayer(*net, test::newAffine(world(), 3, 3));
+  appendLayer(*net, test::newAffine(world(), 3, 3));
+  net->set("seed", Index(4));
   net->setUp(onWorld({4, 3}, "S0"));
   const auto values = valuesOf(*net);
   ASSERT_EQ(values.size(), 4U);
@@ -43,14 +43,13 @@ TEST(Parameter, OfEachLayerOfANetworkDrawsItsOwnValues) {
 }
 
 struct FrozenNet {
-  Ref<AffineLayer> first = makeRef<AffineLayer>(world(), 3, 4),
-                   second = makeRef<AffineLayer>(world(), 4, 2);
-  Ref<SequentialLayer> net = makeRef<SequentialLayer>(world());
+  Ref<Layer> first = test::newAffine(world(), 3, 4), second = test::newAffine(world(), 4, 2);
+  Ref<Layer> net = test::newLayer(world(), "sequential");
   Ref<DTensor> x, y, dy, dx;
 
   FrozenNet() {
-    net->add(first);
-    net->add(second);
+    appendLayer(*net, first);
+    appendLayer(*net, second);
     net->setDataType(TENON_FLOAT64);
     const Layout input = onWorld({4, 3}, "S0");
     net->setUp(input);
@@ -91,7 +90,7 @@ TEST(Parameter, IsFrozenByItsLayer) {
 
 // Four samples of ones with cotangents of ones: each element of the gradient is 4 on any partition.
 TEST(Parameter, HasAReducedGradientInItsStorage) {
-  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  const auto layer = test::newAffine(world(), 3, 2);
   test::Step step(layer, onWorld({4, 3}, "S0"));
   fillConstant(*step.x, 1);
   fillConstant(*step.dy, 1);

@@ -13,7 +13,7 @@ using test::onWorld;
 using test::world;
 
 // f(-2).
-double valueAtMinusTwo(const Ref<PointwiseLayer>& layer) {
+double valueAtMinusTwo(const Ref<Layer>& layer) {
   test::Step step(layer, onWorld({4}, "B"));
   fillConstant(*step.x, -2);
   step.apply();
@@ -23,26 +23,27 @@ double valueAtMinusTwo(const Ref<PointwiseLayer>& layer) {
 TEST(PointwiseLayer, IsFoundByItsName) {
   for (const char* name : {"relu", "tanh", "sigmoid", "leakyrelu", "gelu", "gelutanh", "silu",
                            "softplus", "scale", "identity"})
-    EXPECT_STREQ(makeRef<PointwiseLayer>(world(), parsePointwise(name))->type(), name);
-  expectError(TENON_ERR_TYPE, {"'gleu'", "'gelu'", "softplus"}, [] { parsePointwise("gleu"); });
+    EXPECT_EQ(test::newPointwise(world(), name)->type(), name);
+  expectError(TENON_ERR_TYPE, {"'gleu'", "'gelu'", "softplus"},
+              [] { test::newPointwise(world(), "gleu"); });
 }
 
 TEST(PointwiseLayer, HasDefaultsThatMayBeSet) {
-  const auto leaky = makeRef<PointwiseLayer>(world(), Pointwise::LeakyRelu);
+  const auto leaky = test::newPointwise(world(), "leakyrelu");
   EXPECT_EQ(valueAtMinusTwo(leaky), -0.02);
-  EXPECT_EQ(valueAtMinusTwo(makeRef<PointwiseLayer>(world(), Pointwise::Scale)), -2);
-  const auto set = makeRef<PointwiseLayer>(world(), Pointwise::LeakyRelu);
-  set->setParameter("slope", 0.25);
+  EXPECT_EQ(valueAtMinusTwo(test::newPointwise(world(), "scale")), -2);
+  const auto set = test::newPointwise(world(), "leakyrelu");
+  set->set("slope", 0.25);
   EXPECT_EQ(valueAtMinusTwo(set), -0.5);
   EXPECT_NE(set->describe().find("slope 0.25"), std::string::npos) << set->describe();
-  expectError(TENON_ERR_STATE, {"set up"}, [&] { set->setParameter("slope", 0.5); });
+  expectError(TENON_ERR_STATE, {"set up"}, [&] { set->set("slope", 0.5); });
 }
 
 TEST(PointwiseLayer, ReadsOptions) {
   options().set("-tenon_act_slope", "0.5");
   options().set("-tenon_factor", "3");
-  const auto leaky = makeRef<PointwiseLayer>(world(), Pointwise::LeakyRelu);
-  const auto scale = makeRef<PointwiseLayer>(world(), Pointwise::Scale);
+  const auto leaky = test::newPointwise(world(), "leakyrelu");
+  const auto scale = test::newPointwise(world(), "scale");
   leaky->setPrefix("act_");
   leaky->setFromOptions();
   scale->setFromOptions();
@@ -52,12 +53,11 @@ TEST(PointwiseLayer, ReadsOptions) {
 }
 
 TEST(PointwiseLayer, RefusesParametersThatItHasNot) {
-  const auto relu = makeRef<PointwiseLayer>(world(), Pointwise::Relu);
-  expectError(TENON_ERR_TYPE, {"relu", "slope"}, [&] { relu->setParameter("slope", 1); });
-  const auto scale = makeRef<PointwiseLayer>(world(), Pointwise::Scale);
-  expectError(TENON_ERR_TYPE, {"scale", "slope"}, [&] { scale->setParameter("slope", 1); });
-  expectError(TENON_ERR_ARG, {"factor", "finite"},
-              [&] { scale->setParameter("factor", std::nan("")); });
+  const auto relu = test::newPointwise(world(), "relu");
+  expectError(TENON_ERR_TYPE, {"relu", "slope"}, [&] { relu->set("slope", double(1)); });
+  const auto scale = test::newPointwise(world(), "scale");
+  expectError(TENON_ERR_TYPE, {"scale", "slope"}, [&] { scale->set("slope", double(1)); });
+  expectError(TENON_ERR_ARG, {"factor", "finite"}, [&] { scale->set("factor", std::nan("")); });
 }
 
 } // namespace

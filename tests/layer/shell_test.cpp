@@ -24,24 +24,25 @@ TenonErrorCode codeOf(const std::function<void()>& call) {
 
 // y = x, which leaves the number of the Apply in its workspace and reads it in the adjoint.
 struct Counting {
-  Ref<ShellLayer> layer = makeRef<ShellLayer>(world());
+  Ref<Layer> layer = test::newLayer(world(), "shell");
   int applied = 0;
   std::vector<int> read;
 
   Counting() {
     layer->setStackDepth(3);
-    layer->functions().setUp = [this](const Layout& x) {
-      layer->setWorkspace(sizeof(int));
+    shellOf(*layer).functions().setUp = [this](const Layout& x) {
+      shellOf(*layer).setWorkspace(sizeof(int));
       return x;
     };
-    layer->functions().apply = [this](const DTensor& x, DTensor& y) {
+    shellOf(*layer).functions().apply = [this](const DTensor& x, DTensor& y) {
       copyLocal(x, y);
       ++applied;
-      if (void* memory = layer->call().workspace)
+      if (void* memory = shellOf(*layer).call().workspace)
         *static_cast<int*>(memory) = applied;
     };
-    layer->functions().adjoint = [this](const KernelPoint&, const DTensor& dy, DTensor* dx) {
-      read.push_back(*static_cast<int*>(layer->call().workspace));
+    shellOf(*layer).functions().adjoint = [this](const KernelPoint&, const DTensor& dy,
+                                                 DTensor* dx) {
+      read.push_back(*static_cast<int*>(shellOf(*layer).call().workspace));
       copyLocal(dy, *dx);
     };
   }
@@ -62,7 +63,7 @@ TEST(Shell, HasAWorkspaceForEachLevelOfTheStack) {
 
 TEST(Shell, ConvertsToTheLettersItsFunctionsKnow) {
   Counting counting;
-  counting.layer->setLetters("S1,R");
+  shellOf(*counting.layer).setLetters("S1,R");
   counting.layer->setUp(onWorld({6, 2}, "S0"));
   EXPECT_EQ(counting.layer->outputLayout(), onWorld({6, 2}, "S1"));
   counting.layer->setUp(onWorld({6, 2}, "R"));
@@ -72,37 +73,39 @@ TEST(Shell, ConvertsToTheLettersItsFunctionsKnow) {
 TEST(Shell, RefusesWhatItLacks) {
   const Layout x = onWorld({6, 2}, "S0");
   expectErrorOnAll(TENON_ERR_STATE, {"no function for Apply"},
-                   [&] { makeRef<ShellLayer>(world())->setUp(x); });
+                   [&] { test::newLayer(world(), "shell")->setUp(x); });
   Counting counting;
-  EXPECT_EQ(codeOf([&] { counting.layer->call(); }), TENON_ERR_STATE);
-  EXPECT_EQ(codeOf([&] { counting.layer->addParameter("a", {}, 0, 0); }), TENON_ERR_SHAPE);
-  EXPECT_EQ(codeOf([&] { counting.layer->addParameter("a", {0}, 0, 0); }), TENON_ERR_SHAPE);
-  counting.layer->addParameter("a", {1}, 0, 0);
-  EXPECT_EQ(codeOf([&] { counting.layer->addParameter("a", {1}, 0, 0); }), TENON_ERR_ARG);
-  EXPECT_EQ(codeOf([&] { counting.layer->setWorkspace(-1); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).call(); }), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).addParameter("a", {}, 0, 0); }), TENON_ERR_SHAPE);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).addParameter("a", {0}, 0, 0); }),
+            TENON_ERR_SHAPE);
+  shellOf(*counting.layer).addParameter("a", {1}, 0, 0);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).addParameter("a", {1}, 0, 0); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).setWorkspace(-1); }), TENON_ERR_ARG);
   test::Step step(counting.layer, x);
   step.apply();
   EXPECT_EQ(codeOf([&] { step.layer->applyTangent(step.x.get(), *step.y); }), TENON_ERR_SUPPORT);
-  EXPECT_EQ(codeOf([&] { counting.layer->call(); }), TENON_ERR_STATE);
-  EXPECT_EQ(codeOf([&] { counting.layer->functions(); }), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).call(); }), TENON_ERR_STATE);
+  EXPECT_EQ(codeOf([&] { changedShell(*counting.layer, "a change").functions(); }),
+            TENON_ERR_STATE);
 }
 
 TEST(Shell, DestroysEachContextOnce) {
   std::vector<int> destroyed;
   int first = 1, second = 2;
   const auto destroy = [&](void* context) { destroyed.push_back(*static_cast<int*>(context)); };
-  auto layer = makeRef<ShellLayer>(world());
-  layer->setContext(&first, destroy);
-  layer->setContext(&second, destroy);
+  auto layer = test::newLayer(world(), "shell");
+  shellOf(*layer).setContext(&first, destroy);
+  shellOf(*layer).setContext(&second, destroy);
   EXPECT_EQ(destroyed, (std::vector<int>{1}));
-  EXPECT_EQ(layer->context(), &second);
+  EXPECT_EQ(shellOf(*layer).context(), &second);
   layer = {};
   EXPECT_EQ(destroyed, (std::vector<int>{1, 2}));
 }
 
 TEST(LayerTypes, AreMadeByName) {
   for (const std::string& name : layerTypes().names())
-    EXPECT_EQ(layerTypes().find(name)(world())->type(), name);
+    EXPECT_EQ(makeLayer(world(), name)->type(), name);
   EXPECT_EQ(codeOf([] { layerTypes().find("tahn"); }), TENON_ERR_TYPE);
 }
 

@@ -3,7 +3,6 @@
 // one, and what a spatially split convolution sends.
 #include "layer_run.hpp"
 
-#include "layer/dropout_layer.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/log.hpp"
 
@@ -20,14 +19,13 @@ Properties outputOf(const Ref<Layer>& layer, const Layout& input) {
 }
 
 Ref<Layer> affine() {
-  return makeRef<AffineLayer>(world(), 6, 4);
+  return test::newAffine(world(), 6, 4);
 }
 Ref<Layer> convolution() {
-  return makeRef<ConvolutionLayer>(world(), 4, 4,
-                                   std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
+  return test::newConv(world(), 4, 4, std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
 }
 Ref<Layer> pooling(PoolingMode mode) {
-  return makeRef<PoolingLayer>(world(), mode, std::vector<Window>{{.kernel = 2}, {.kernel = 2}});
+  return test::newPooling(world(), mode, std::vector<Window>{{.kernel = 2}, {.kernel = 2}});
 }
 
 struct Choice {
@@ -59,15 +57,15 @@ const std::vector<Choice>& choices() {
       {[] { return pooling(PoolingMode::Max); }, kImage, "B", "B", "B"},
       {[] { return pooling(PoolingMode::Max); }, kImage, "P", "n", "S0"}, // must be summed
       {[] { return pooling(PoolingMode::AverageIncludePad); }, kImage, "P", "P", "P"},
-      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "S2", "S2", "S2"},
-      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Relu); }, kImage, "P", "S0", "S0"},
-      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Scale); }, kImage, "P", "P", "P"},
-      {[] { return makeRef<PointwiseLayer>(world(), Pointwise::Identity); }, kImage, "P", "P", "P"},
-      {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S1", "c", "S1"},
-      {[] { return makeRef<FlattenLayer>(world()); }, kImage, "S2", "n", "S0"},
-      {[] { return makeRef<FlattenLayer>(world()); }, kImage, "P", "P", "P"},
-      {[] { return makeRef<DropoutLayer>(world()); }, kImage, "S3", "S3", "S3"},
-      {[] { return makeRef<DropoutLayer>(world()); }, kImage, "P", "P", "P"},
+      {[] { return test::newPointwise(world(), "relu"); }, kImage, "S2", "S2", "S2"},
+      {[] { return test::newPointwise(world(), "relu"); }, kImage, "P", "S0", "S0"},
+      {[] { return test::newPointwise(world(), "scale"); }, kImage, "P", "P", "P"},
+      {[] { return test::newPointwise(world(), "identity"); }, kImage, "P", "P", "P"},
+      {[] { return test::newLayer(world(), "flatten"); }, kImage, "S1", "c", "S1"},
+      {[] { return test::newLayer(world(), "flatten"); }, kImage, "S2", "n", "S0"},
+      {[] { return test::newLayer(world(), "flatten"); }, kImage, "P", "P", "P"},
+      {[] { return test::newDropout(world()); }, kImage, "S3", "S3", "S3"},
+      {[] { return test::newDropout(world()); }, kImage, "P", "P", "P"},
   };
   return all;
 }
@@ -91,7 +89,7 @@ void expectForced(const std::function<Ref<Layer>()>& make, const Shape& shape,
                   const std::vector<std::array<const char*, 4>>& rows) {
   for (const auto& [letter, weight, bias, output] : rows) {
     const auto layer = make();
-    layer->setSignature(letter);
+    layer->setText("signature", letter);
     EXPECT_EQ(outputOf(layer, onWorld(shape, "S0")), parseProperties(output)) << letter;
     EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties(weight)) << letter;
     EXPECT_EQ(layer->parameters()[1]->storage().properties(), parseProperties(bias)) << letter;
@@ -122,10 +120,10 @@ TEST(Signatures, MayBeForced) {
 // Every property of an input is one under which tensors may be joined.
 TEST(Signatures, OfJointsAreAll) {
   for (const char* letter : {"S0", "S1", "B", "R", "P"}) {
-    const auto add = makeRef<AddLayer>(world());
-    const auto join = makeRef<ConcatenateLayer>(world(), 1);
+    const auto add = test::newLayer(world(), "add");
+    const auto join = test::newConcatenate(world(), 1);
     for (Layer* layer : {static_cast<Layer*>(add.get()), static_cast<Layer*>(join.get())}) {
-      layer->setSignature(letter);
+      layer->setText("signature", letter);
       layer->setUp({onWorld(kMatrix, "S1"), onWorld(kMatrix, "R")});
       EXPECT_EQ(layer->outputLayout().properties(), parseProperties(letter)) << layer->describe();
     }
@@ -134,8 +132,8 @@ TEST(Signatures, OfJointsAreAll) {
 
 // Six inputs in three groups, cut where groups meet, whatever the input's cuts.
 TEST(Signatures, SplitGroupsOfChannels) {
-  const auto layer = makeRef<ConvolutionLayer>(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
-  layer->setGroups(3);
+  const auto layer = test::newConv(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
+  layer->set("groups", Index(3));
   const Layout input = onWorld({2, 6, 5}, "S1");
   EXPECT_EQ(outputOf(layer, input), parseProperties("S1"));
   const Layout weight = layer->parameters()[0]->storage(), output = layer->outputLayout(input);
@@ -148,22 +146,26 @@ TEST(Signatures, SplitGroupsOfChannels) {
 }
 
 TEST(Signatures, WantGroupsThatDivideTheChannels) {
-  ConvolutionLayer layer(world(), 6, 8, {{.kernel = 2}});
+  const auto layer = test::newConv(world(), 6, 8, {{.kernel = 2}});
   for (Index groups : {0, 3, 4})
-    expectError(TENON_ERR_ARG, {"groups", "6 input", "8 output"}, [&] { layer.setGroups(groups); });
-  layer.setGroups(2);
+    expectError(TENON_ERR_ARG,
+                {"groups", groups == 0   ? "at least 1"
+                           : groups == 3 ? "8"
+                                         : "6"},
+                [&] { layer->set("groups", groups); });
+  layer->set("groups", Index(2));
 }
 
 TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
-  const auto layer = makeRef<ConvolutionLayer>(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
-  layer->setGroups(3);
+  const auto layer = test::newConv(world(), 6, 9, std::vector<Window>{{.kernel = 2}});
+  layer->set("groups", Index(3));
   for (const char* letter : {"o", "i"}) {
-    layer->setSignature(letter);
+    layer->setText("signature", letter);
     test::expectErrorOnAll(TENON_ERR_OPTION, {letter, "3 groups", "by g"}, [&] {
       layer->setUp(onWorld({2, 6, 5}, "B"));
     });
   }
-  layer->setSignature("g");
+  layer->setText("signature", "g");
   EXPECT_EQ(outputOf(layer, onWorld({2, 6, 5}, "B")), parseProperties("S1"));
 }
 
@@ -171,7 +173,7 @@ TEST(Signatures, MixOnSeveralAxes) {
   const int channels = world()->size() % 2 == 0 ? 2 : 1;
   const std::vector<int> mesh = {world()->size() / channels, channels};
   const auto layer = convolution();
-  layer->setSignature("h, o"); // blanks do not matter
+  layer->setText("signature", "h, o"); // blanks do not matter
   const Layout input = onWorld(kImage, mesh, "S0,B");
   EXPECT_EQ(outputOf(layer, input), parseProperties("S2,S1"));
   EXPECT_EQ(layer->parameters()[0]->storage().properties(), parseProperties("B,S0"));
@@ -187,8 +189,8 @@ TEST(Signatures, GiveThePapersPartsOfLeNet5) {
     Index inputs, outputs;
   };
   for (const Row& row : {Row{400, 120}, Row{120, 84}, Row{84, 10}}) {
-    const auto layer = makeRef<AffineLayer>(world(), row.inputs, row.outputs);
-    layer->setSignature("o,i");
+    const auto layer = test::newAffine(world(), row.inputs, row.outputs);
+    layer->setText("signature", "o,i");
     layer->setUp(Layout({.shape = {256, row.inputs},
                          .mesh = Mesh::make({2, 2}),
                          .properties = parseProperties("B,S1")}));
@@ -207,9 +209,9 @@ TEST(Signatures, GiveThePapersPartsOfLeNet5) {
 TEST(Signatures, SendTheHaloAndNothingElse) {
   constexpr Index kSamples = 3, kChannels = 2, kColumns = 7;
   const int ranks = world()->size(), rank = world()->rank();
-  const auto layer = makeRef<ConvolutionLayer>(
-      world(), kChannels, 4,
-      std::vector<Window>(2, Window{.kernel = 5, .padLow = 2, .padHigh = 2}));
+  const auto layer =
+      test::newConv(world(), kChannels, 4,
+                    std::vector<Window>(2, Window{.kernel = 5, .padLow = 2, .padHigh = 2}));
   test::Step step(layer, onWorld({kSamples, kChannels, 4 * ranks, kColumns}, "S2"));
   step.apply();
   step.adjoint(); // parameters have arrived now; from here on the halo alone moves
@@ -238,8 +240,8 @@ TEST(Signatures, SendTheHaloAndNothingElse) {
 
 // Stride 2, kernel 2, no padding: parts of even height need nothing of each other.
 TEST(Signatures, SendNothingWhereNoWindowCrossesACut) {
-  const auto layer = makeRef<PoolingLayer>(
-      world(), PoolingMode::Max, std::vector<Window>(2, Window{.kernel = 2, .stride = 2}));
+  const auto layer = test::newPooling(world(), PoolingMode::Max,
+                                      std::vector<Window>(2, Window{.kernel = 2, .stride = 2}));
   layer->setUp(onWorld({2, 3, 4 * world()->size(), 6}, "S2"));
   EXPECT_EQ(layer->describe().find("used as"), std::string::npos) << layer->describe();
 }

@@ -27,7 +27,7 @@ std::string memory(Index parameters, Index buffers, Index stack) {
 // Each of n ranks sends its two rows of three to the n - 1 others.
 TEST(View, CountsMessagesAndBytesOfAnAllGather) {
   const Index n = world()->size();
-  const auto move = makeRef<RepartitionLayer>(world(), onWorld({2 * n, 3}, "B"));
+  const auto move = test::newRepartition(world(), onWorld({2 * n, 3}, "B"));
   move->setDataType(TENON_FLOAT64);
   move->setUp(onWorld({2 * n, 3}, "S0"));
   expectLine(*move, fmt::format("at most {}, {} B per rank; {} B total", counted(n - 1, "message"),
@@ -37,7 +37,7 @@ TEST(View, CountsMessagesAndBytesOfAnAllGather) {
 // The replicated weight [2, 3] and bias [2] of data parallel training are summed over the ranks.
 TEST(View, CountsTheReductionOfGradients) {
   const Index n = world()->size();
-  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  const auto layer = test::newAffine(world(), 3, 2);
   layer->setUp(onWorld({4, 3}, "S0"));
   if (n > 1)
     expectLine(*layer, fmt::format("weight  [2,3] B   gradient reduction: at most {}",
@@ -48,17 +48,17 @@ TEST(View, CountsTheReductionOfGradients) {
 
 // Memory is there once it is used, and SetUp gives parameters values: each rank has two of the outputs.
 TEST(View, CountsMemoryAllocatedNow) {
-  const auto layer = makeRef<AffineLayer>(world(), 3, 2 * world()->size());
+  const auto layer = test::newAffine(world(), 3, 2 * world()->size());
   layer->setDataType(TENON_FLOAT64);
   layer->setUp(onWorld({4, 3}, "B"));
   expectLine(*layer, memory(8 * (6 + 2), 0, 0));
 }
 
 TEST(View, CountsTheStackOfConvertedInputs) {
-  const auto tanh = makeRef<PointwiseLayer>(world(), Pointwise::Tanh);
+  const auto tanh = test::newPointwise(world(), "tanh");
   tanh->setDataType(TENON_FLOAT64);
   tanh->setStackDepth(3);
-  tanh->setSignature("B");
+  tanh->setText("signature", "B");
   tanh->setUp(onWorld({5, 2}, "S0"));
   const std::string text = tanh->describe();
   const std::string stack =
@@ -72,13 +72,13 @@ TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
                       .padHigh = 1,
                       .lowMode = Boundary::Values,
                       .highMode = Boundary::Reflect};
-  const auto conv = makeRef<ConvolutionLayer>(world(), 1, 1, std::vector<Window>{window});
-  const Layout line = onWorld({1, 1, 16}, "S2"), values = conv->boundaryLayout(line);
+  const auto conv = test::newConv(world(), 1, 1, std::vector<Window>{window});
+  const Layout line = onWorld({1, 1, 16}, "S2"), values = conv->form({line}).uses.front();
   conv->setUp(Layouts{line, values});
   expectLine(*conv, "kernel 3, stride 1, padding 1, boundary values/reflect");
   expectLine(*conv, "  boundary values " + values.summary(values.mesh()));
-  const auto fixed = makeRef<ConvolutionLayer>(world(), 1, 1, std::vector<Window>{window});
-  fixed->setBoundaryConstant(2.5);
+  const auto fixed = test::newConv(world(), 1, 1, std::vector<Window>{window});
+  fixed->set("boundary_constant", double(2.5));
   fixed->setUp(line);
   expectLine(*fixed, "boundary constant 2.5");
 }
@@ -87,13 +87,12 @@ TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
 TEST(View, HasTheNameFirstAndAFactALine) {
   const int n = world()->size();
   const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
-  const auto conv = makeRef<ConvolutionLayer>(world(), 1, 8, std::vector<Window>(2, window));
+  const auto conv = test::newConv(world(), 1, 8, std::vector<Window>(2, window));
   conv->setName("conv1");
   conv->setDataType(TENON_FLOAT64);
-  conv->setBackend("blas");
-  EXPECT_EQ(conv->describe(),
-            "Layer \"conv1\": convolution 2-D, 1 -> 8 channels, kernel 3x3, stride 1, "
-            "padding 1, float64\n  not set up\n");
+  conv->setText("backend", "blas");
+  EXPECT_EQ(conv->describe(), "Layer \"conv1\": conv 2-D, 1 -> 8 channels, kernel 3x3, stride 1, "
+                              "padding 1, float64\n  not set up\n");
   conv->setUp(onWorld({1, 1, 4 * n, 6}, "S2"));
   const std::string text = conv->describe();
   EXPECT_EQ(text.find(fmt::format("\n  process grid {}, signature h, backend blas (", n)),
@@ -112,7 +111,7 @@ TEST(View, HasTheNameFirstAndAFactALine) {
 }
 
 TEST(View, ShowsAllSettingsInDetail) {
-  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  const auto layer = test::newAffine(world(), 3, 2);
   layer->setUp(onWorld({4, 3}, "S0"));
   options().set("-tenon_view_detail", "true");
   const std::string text = layer->describe();
@@ -124,7 +123,7 @@ TEST(View, ShowsAllSettingsInDetail) {
 // A ghosted array is copied for the kernel, a dense one of the caller's for the adjoint; the library's
 // own are not.
 TEST(View, NamesTheArraysThatAreCopiedAtEachApply) {
-  const auto layer = makeRef<AffineLayer>(world(), 3, 2);
+  const auto layer = test::newAffine(world(), 3, 2);
   test::Step step(layer, onWorld({2 * world()->size(), 3}, "S0"));
   const auto copied = [&] { return layer->describe().find("copied at each") != std::string::npos; };
   const auto applyAndAdjoint = [&] {

@@ -29,7 +29,7 @@ enum class WithMaster { No, Yes };
 
 std::vector<Move> allowed(std::vector<Move> moves, WithMaster master) {
   if (master == WithMaster::No)
-    std::erase_if(moves, [](const Move& m) { return m.instruction.form == Form::Master; });
+    std::erase_if(moves, [](const Move& m) { return m.instruction.form == GroupForm::Master; });
   return moves;
 }
 

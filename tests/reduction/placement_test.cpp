@@ -121,7 +121,7 @@ TEST(Placement, ReducesAmongDevicesThatDifferInTheAxes) {
   EXPECT_EQ(figure.reductionGroups({1}),
             (DeviceGroups{{0, 1, 8, 9}, {2, 3, 10, 11}, {4, 5, 12, 13}, {6, 7, 14, 15}}));
   // Its inner groups are {A0, A1}, {A2, A3} and the like.
-  EXPECT_EQ(figure.lowered({1}, groupsOf({2, 2}, {.slice = 1, .form = Form::InsideGroup})),
+  EXPECT_EQ(figure.lowered({1}, groupsOf({2, 2}, {.slice = 1, .form = GroupForm::InsideGroup})),
             (DeviceGroups{{0, 1}, {8, 9}, {2, 3}, {10, 11}, {4, 5}, {12, 13}, {6, 7}, {14, 15}}));
 }
 

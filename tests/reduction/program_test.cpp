@@ -31,8 +31,8 @@ TEST(ReductionProgram, IsWrittenAsInThePaperAndReadBack) {
       "(2, Master(1), Reduce), (3, Master(0), Broadcast)";
   const Program program = parseProgram(text);
   ASSERT_EQ(program.size(), 5u);
-  EXPECT_EQ(program[1], (Instruction{1, Form::Parallel, 0, CollectiveKind::AllReduce}));
-  EXPECT_EQ(program[3], (Instruction{2, Form::Master, 1, CollectiveKind::Reduce}));
+  EXPECT_EQ(program[1], (Instruction{1, GroupForm::Parallel, 0, CollectiveKind::AllReduce}));
+  EXPECT_EQ(program[3], (Instruction{2, GroupForm::Master, 1, CollectiveKind::Reduce}));
   EXPECT_EQ(describe(program), text);
   EXPECT_EQ(parseProgram("  (1,InsideGroup,ReduceScatter),(1, Parallel ( 0 ),AllReduce)"),
             Program(program.begin(), program.begin() + 2));
@@ -56,7 +56,7 @@ TEST(ReductionProgram, AnErrorNamesTheByte) {
   expectAt("(1, InsideGroup, AllReduce), ", 29, "its end");
 }
 
-DeviceGroups groups(const Hierarchy& hierarchy, int slice, Form form, int ancestor = 0) {
+DeviceGroups groups(const Hierarchy& hierarchy, int slice, GroupForm form, int ancestor = 0) {
   return groupsOf(hierarchy, {.slice = slice, .form = form, .ancestor = ancestor});
 }
 
@@ -64,17 +64,17 @@ DeviceGroups groups(const Hierarchy& hierarchy, int slice, Form form, int ancest
 TEST(Grouping, ThoseOfTheRunningExample) {
   const Hierarchy system{2, 2, 4};
   constexpr int kServer = 1, kCpu = 2, kGpu = 3;
-  EXPECT_EQ(groups(system, kCpu, Form::InsideGroup),
+  EXPECT_EQ(groups(system, kCpu, GroupForm::InsideGroup),
             (DeviceGroups{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}, {12, 13, 14, 15}}));
-  EXPECT_EQ(groups(system, kCpu, Form::Parallel, kServer),
+  EXPECT_EQ(groups(system, kCpu, GroupForm::Parallel, kServer),
             (DeviceGroups{{0, 4}, {1, 5}, {2, 6}, {3, 7}, {8, 12}, {9, 13}, {10, 14}, {11, 15}}));
-  EXPECT_EQ(groups(system, kCpu, Form::Parallel, 0),
+  EXPECT_EQ(groups(system, kCpu, GroupForm::Parallel, 0),
             (DeviceGroups{{0, 4, 8, 12}, {1, 5, 9, 13}, {2, 6, 10, 14}, {3, 7, 11, 15}}));
-  EXPECT_EQ(groups(system, kCpu, Form::Master, kServer), (DeviceGroups{{0, 4}, {8, 12}}));
-  EXPECT_EQ(groups(system, kCpu, Form::Master, 0), (DeviceGroups{{0, 4, 8, 12}}));
-  EXPECT_EQ(groups(system, kGpu, Form::Parallel, kServer),
-            groups(system, kServer, Form::InsideGroup));
-  EXPECT_TRUE(groups(system, kGpu, Form::InsideGroup).empty());
+  EXPECT_EQ(groups(system, kCpu, GroupForm::Master, kServer), (DeviceGroups{{0, 4}, {8, 12}}));
+  EXPECT_EQ(groups(system, kCpu, GroupForm::Master, 0), (DeviceGroups{{0, 4, 8, 12}}));
+  EXPECT_EQ(groups(system, kGpu, GroupForm::Parallel, kServer),
+            groups(system, kServer, GroupForm::InsideGroup));
+  EXPECT_TRUE(groups(system, kGpu, GroupForm::InsideGroup).empty());
 }
 
 TEST(Grouping, EachSetOfGroupsOnce) {
@@ -88,12 +88,12 @@ TEST(Grouping, EachSetOfGroupsOnce) {
 }
 
 TEST(Grouping, RefusesLevelsThatAreNotThere) {
-  EXPECT_THROW(groups({2, 2}, 3, Form::InsideGroup), Error);
-  EXPECT_THROW(groups({2, 2}, -1, Form::InsideGroup), Error);
-  EXPECT_THROW(groups({2, 2}, 1, Form::Parallel, 1), Error);
-  EXPECT_THROW(groups({2, 2}, 0, Form::Master, 0), Error);
-  EXPECT_THROW(groups({2, 2}, 2, Form::Master, -1), Error);
-  EXPECT_THROW(groups({2, 0}, 1, Form::InsideGroup), Error);
+  EXPECT_THROW(groups({2, 2}, 3, GroupForm::InsideGroup), Error);
+  EXPECT_THROW(groups({2, 2}, -1, GroupForm::InsideGroup), Error);
+  EXPECT_THROW(groups({2, 2}, 1, GroupForm::Parallel, 1), Error);
+  EXPECT_THROW(groups({2, 2}, 0, GroupForm::Master, 0), Error);
+  EXPECT_THROW(groups({2, 2}, 2, GroupForm::Master, -1), Error);
+  EXPECT_THROW(groups({2, 0}, 1, GroupForm::InsideGroup), Error);
   EXPECT_THROW(deviceCount({65536, 65536}), Error);
   EXPECT_EQ(deviceCount({}), 1);
 }

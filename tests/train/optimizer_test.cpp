@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
-#include "layer/affine_layer.hpp"
+#include "support/layers.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "train/adam.hpp"
@@ -23,10 +23,10 @@ struct OneWeight {
     const Layout input({.shape = {1, 1},
                         .mesh = Mesh::make({world()->size()}),
                         .properties = {Property::broadcast()}});
-    affine = makeRef<AffineLayer>(world(), 1, 1);
-    affine->setBias(false);
+    affine = test::newAffine(world(), 1, 1);
+    affine->set("bias", false);
     affine->setDataType(TENON_FLOAT64);
-    affine->setSignature("B");
+    affine->setText("signature", "B");
     affine->setUp(input);
     x = makeRef<DTensor>(world(), input, TENON_FLOAT64);
     y = makeRef<DTensor>(world(), input, TENON_FLOAT64);
@@ -46,7 +46,7 @@ struct OneWeight {
     optimizer.step();
     return weight();
   }
-  Ref<AffineLayer> affine;
+  Ref<Layer> affine;
   Ref<DTensor> x, y, dy;
 };
 
@@ -71,12 +71,12 @@ TEST(Sgd, KeepsMomentum) {
 // A gradient of 3 in the weight and 4 in the bias has norm 5, on one rank as on many.
 TEST(Optimizer, ClipsTheNormOfAllGradientsTogether) {
   for (const char* storage : {"use", "root"}) {
-    const auto affine = makeRef<AffineLayer>(world(), 1, 1);
+    const auto affine = test::newAffine(world(), 1, 1);
     const Layout input({.shape = {8, 1},
                         .mesh = Mesh::make({world()->size()}),
                         .properties = {Property::shard(0)}});
     affine->setDataType(TENON_FLOAT64);
-    affine->setStorage(storage);
+    affine->setText("storage", storage);
     affine->setUp(input);
     DTensor x(world(), input, TENON_FLOAT64), y(world(), affine->outputLayout(), TENON_FLOAT64),
         dy(world(), affine->outputLayout().dual(), TENON_FLOAT64);
@@ -137,7 +137,7 @@ TEST(Optimizer, RefusesBadSettings) {
   Adam adam(net.affine);
   EXPECT_THROW(adam.setBetas(0.9, 1), Error);
   EXPECT_THROW(adam.setEpsilon(0), Error);
-  EXPECT_THROW(Sgd(makeRef<AffineLayer>(world(), 1, 1)), Error);
+  EXPECT_THROW(Sgd(test::newAffine(world(), 1, 1)), Error);
 }
 
 TEST(Optimizer, TypesAreNamed) {

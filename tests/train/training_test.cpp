@@ -2,13 +2,7 @@
 // A network of LeNet's kind trained over several processes follows the one-process training: in
 // float64 the losses of the first 50 steps agree to 1e-10.
 #include "dtensor/fill.hpp"
-#include "layer/affine_layer.hpp"
-#include "layer/convolution_layer.hpp"
-#include "layer/cross_entropy_layer.hpp"
-#include "layer/flatten_layer.hpp"
-#include "layer/pointwise_layer.hpp"
-#include "layer/pooling_layer.hpp"
-#include "layer/sequential_layer.hpp"
+#include "support/layers.hpp"
 #include "support/world.hpp"
 #include "sys/random.hpp"
 #include "train/optimizer.hpp"
@@ -37,33 +31,32 @@ struct Distribution {
 };
 
 struct Network {
-  Ref<SequentialLayer> layers;
-  Ref<CrossEntropyLayer> loss;
+  Ref<Layer> layers;
+  Ref<Layer> loss;
 };
 
 Network makeNetwork(const CommPtr& comm, const Distribution& d) {
   using Windows = std::vector<Window>;
-  Network net{makeRef<SequentialLayer>(comm), makeRef<CrossEntropyLayer>(comm)};
+  Network net{test::newLayer(comm, "sequential"), test::newLayer(comm, "crossentropy")};
   const Windows halving(2, Window{.kernel = 2, .stride = 2});
   auto add = [&](Ref<Layer> layer, int signature, bool stored = false) {
     if (signature >= 0 && !d.signatures.empty())
-      layer->setSignature(d.signatures[signature]);
+      layer->setText("signature", d.signatures[signature]);
     if (stored)
-      layer->setStorage(d.convStorage);
-    net.layers->add(layer);
+      layer->setText("storage", d.convStorage);
+    appendLayer(*net.layers, layer);
   };
-  add(makeRef<ConvolutionLayer>(comm, 1, 4,
-                                Windows(2, Window{.kernel = 5, .padLow = 2, .padHigh = 2})),
-      0, true);
-  add(makeRef<PointwiseLayer>(comm, Pointwise::Relu), -1);
-  add(makeRef<PoolingLayer>(comm, PoolingMode::Max, halving), -1);
-  add(makeRef<ConvolutionLayer>(comm, 4, 6, Windows(2, Window{.kernel = 3})), 1, true);
-  add(makeRef<PointwiseLayer>(comm, Pointwise::Relu), -1);
-  add(makeRef<PoolingLayer>(comm, PoolingMode::AverageExcludePad, halving), -1);
-  add(makeRef<FlattenLayer>(comm), 2);
-  add(makeRef<AffineLayer>(comm, 24, 20), 3);
-  add(makeRef<PointwiseLayer>(comm, Pointwise::Tanh), 4);
-  add(makeRef<AffineLayer>(comm, 20, 10), 5);
+  add(test::newConv(comm, 1, 4, Windows(2, Window{.kernel = 5, .padLow = 2, .padHigh = 2})), 0,
+      true);
+  add(test::newPointwise(comm, "relu"), -1);
+  add(test::newPooling(comm, PoolingMode::Max, halving), -1);
+  add(test::newConv(comm, 4, 6, Windows(2, Window{.kernel = 3})), 1, true);
+  add(test::newPointwise(comm, "relu"), -1);
+  add(test::newPooling(comm, PoolingMode::AverageExcludePad, halving), -1);
+  add(test::newLayer(comm, "flatten"), 2);
+  add(test::newAffine(comm, 24, 20), 3);
+  add(test::newPointwise(comm, "tanh"), 4);
+  add(test::newAffine(comm, 20, 10), 5);
   add(net.loss, -1);
   net.layers->setDataType(TENON_FLOAT64);
   return net;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief Layers by the name of their type, and their settings by name.
+ *
+ *  Every type of layer can be made by name, and each of its settings has one name, which is also
+ *  that of its option -tenon_[prefix_]name and of its key in a network file:
+ *
+ *      TenonLayerCreate(comm, &layer);
+ *      TenonLayerSetType(layer, "conv");
+ *      TenonLayerSetIntegers(layer, "kernel", 2, (TenonInt[]){3, 3});
+ *      TenonLayerSetIntegers(layer, "in_channels", 1, &three);
+ *      TenonLayerSetBool(layer, "bias", TENON_FALSE);
+ *
+ *  The option -tenon_help lists the settings of each type with their defaults. The calls for single
+ *  settings in tenon/layer.h, such as TenonLayerSetStride(), set the same values. A setting knows
+ *  whether it was set: a container gives its layers only what was left open.
+ *
+ *  Common errors of the setters: TENON_ERR_TYPE if the type has no such setting (the message names
+ *  the nearest) or if it takes another kind of value; TENON_ERR_ARG if a value is out of range, or
+ *  does not fit the others that are set; TENON_ERR_STATE after TenonLayerSetUp().
+ */
+#ifndef TENON_LAYER_SETTINGS_H
+#define TENON_LAYER_SETTINGS_H
+
+#include <tenon/error.h>
+#include <tenon/mpi.h>
+#include <tenon/types.h>
+
+/** @name Type */
+/**@{*/
+
+/** @brief Creates a layer without a type, to be given one by TenonLayerSetType(). Collective on comm.
+ *  @param[in]  comm   communicator of the input's layout
+ *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
+TENON_EXTERN TenonErrorCode TenonLayerCreate(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Sets the type of a layer. Local; call on all ranks.
+ *
+ *  Settings that the previous type has too, such as the data type, keep their values.
+ *
+ *  @param[in] layer  layer that is not set up and contains no layers
+ *  @param[in] type   "conv", "affine", "maxpooling", "averagepooling", "dropout", "flatten", "add",
+ *                    "concatenate", "repartition", "crossentropy", "meansquarederror",
+ *                    "sequential", "graph", "shell", an elementwise function
+ *                    (TenonLayerCreatePointwise()), or a type registered with TenonLayerRegister()
+ *                    (tenon/ext/layer.h)
+ *  @return TENON_ERR_TYPE   the name is unknown; the message names the nearest
+ *  @return TENON_ERR_STATE  the layer is set up, or contains layers
+ *  @note   A registered type can return any other error.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) TENON_NOEXCEPT;
+
+/** @brief Returns the type of a layer. Not collective.
+ *  @param[in]  layer   layer
+ *  @param[out] type    [length] type, NUL-terminated; "" before TenonLayerSetType(). May be NULL.
+ *  @param[in]  length  size of type in characters; ignored if type is NULL
+ *  @param[out] needed  size that the type needs, with its NUL. May be NULL.
+ *  @return TENON_ERR_ARG  the type does not fit */
+TENON_EXTERN TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
+                                              TenonInt* needed) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Settings by name, before TenonLayerSetUp() */
+/**@{*/
+
+/** @brief Sets a setting that takes integers. Local; call on all ranks.
+ *  @param[in] layer   layer
+ *  @param[in] name    name of the setting, such as "kernel" or "in_channels"
+ *  @param[in] length  number of values; 1 for a setting of one integer
+ *  @param[in] values  [length] values */
+TENON_EXTERN TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name,
+                                                  TenonInt length,
+                                                  const TenonInt values[]) TENON_NOEXCEPT;
+
+/** @brief Sets a setting that takes a real number. Local; call on all ranks.
+ *  @param[in] layer  layer
+ *  @param[in] name   name of the setting, such as "rate"
+ *  @param[in] value  value; must be finite */
+TENON_EXTERN TenonErrorCode TenonLayerSetReal(TenonLayer layer, const char* name,
+                                              double value) TENON_NOEXCEPT;
+
+/** @brief Sets a setting that takes text. Local; call on all ranks.
+ *  @param[in] layer  layer
+ *  @param[in] name   name of the setting, such as "boundary" or "signature"
+ *  @param[in] text   value; copied */
+TENON_EXTERN TenonErrorCode TenonLayerSetText(TenonLayer layer, const char* name,
+                                              const char* text) TENON_NOEXCEPT;
+
+/** @brief Sets a setting that is true or false. Local; call on all ranks.
+ *  @param[in] layer  layer
+ *  @param[in] name   name of the setting, such as "bias"
+ *  @param[in] value  value */
+TENON_EXTERN TenonErrorCode TenonLayerSetBool(TenonLayer layer, const char* name,
+                                              TenonBool value) TENON_NOEXCEPT;
+
+/** @brief Returns integers as set, or their default. Not collective.
+ *  @param[in]  layer   layer
+ *  @param[in]  name    name of the setting
+ *  @param[in]  length  length of values; ignored if values is NULL
+ *  @param[out] values  [length] values. May be NULL.
+ *  @param[out] count   number of values. May be NULL.
+ *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take integers
+ *  @return TENON_ERR_STATE  the setting was not set and has no default
+ *  @return TENON_ERR_ARG    the values do not fit */
+TENON_EXTERN TenonErrorCode TenonLayerGetIntegers(TenonLayer layer, const char* name,
+                                                  TenonInt length, TenonInt values[],
+                                                  TenonInt* count) TENON_NOEXCEPT;
+
+/** @brief Returns a real number as set, or its default. Not collective.
+ *  @param[in]  layer  layer
+ *  @param[in]  name   name of the setting
+ *  @param[out] value  value
+ *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take a real number
+ *  @return TENON_ERR_STATE  the setting was not set and has no default */
+TENON_EXTERN TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name,
+                                              double* value) TENON_NOEXCEPT;
+
+/** @brief Returns text as set, or its default. Not collective.
+ *  @param[in]  layer   layer
+ *  @param[in]  name    name of the setting
+ *  @param[out] text    [length] value, NUL-terminated. May be NULL.
+ *  @param[in]  length  size of text in characters; ignored if text is NULL
+ *  @param[out] needed  size that the value needs, with its NUL. May be NULL.
+ *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take text
+ *  @return TENON_ERR_STATE  the setting was not set and has no default
+ *  @return TENON_ERR_ARG    the value does not fit */
+TENON_EXTERN TenonErrorCode TenonLayerGetText(TenonLayer layer, const char* name, char text[],
+                                              TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns whether a setting is true, as set or by default. Not collective.
+ *  @param[in]  layer  layer
+ *  @param[in]  name   name of the setting
+ *  @param[out] value  value
+ *  @return TENON_ERR_TYPE  the type has no such setting, or it is not true or false */
+TENON_EXTERN TenonErrorCode TenonLayerGetBool(TenonLayer layer, const char* name,
+                                              TenonBool* value) TENON_NOEXCEPT;
+
+/** @brief Returns whether a setting has been set, or has its default. Not collective.
+ *  @param[in]  layer  layer
+ *  @param[in]  name   name of the setting
+ *  @param[out] isSet  TENON_TRUE if it was set by a call, an option, a file or a container
+ *  @return TENON_ERR_TYPE  the type has no such setting */
+TENON_EXTERN TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name,
+                                            TenonBool* isSet) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Networks as files */
+/**@{*/
+
+/** @brief Creates a layer or network from a network file. Collective on comm.
+ *
+ *  The file is JSON: types, names, option prefixes and settings, no weights. A layer is an object with
+ *  its type and its settings by name, a container has a list of layers:
+ *
+ *      {"format": "tenon-network-1", "type": "sequential", "name": "closure", "layers": [
+ *        {"type": "conv", "name": "c1", "in_channels": 1, "out_channels": 8, "kernel": [5]},
+ *        {"type": "tanh"}]}
+ *
+ *  A layer of a graph has a key "reads", the inputs of TenonLayerGraphAddNode(); the key "same_as"
+ *  in place of a layer is the number of the node whose layer is used again. Options are not read:
+ *  call TenonLayerSetFromOptions(). Each rank reads the file.
+ *
+ *  @param[in]  comm        communicator of the input's layout
+ *  @param[in]  nameOrPath  path, if it contains a slash or ends with .json; otherwise the name of a
+ *                          network in share/tenon/networks, such as "lenet5"
+ *  @param[out] layer       new layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_FILE    the file cannot be read
+ *  @return TENON_ERR_FORMAT  the file is not a network; the message names the file, the key and the
+ *                            byte
+ */
+TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
+                                                     TenonLayer* layer) TENON_NOEXCEPT;
+
+/** @brief Writes a layer or network, without its weights, to a network file. Collective on the layer.
+ *
+ *  Rank 0 writes the settings that were set. The file is written beside its place and renamed, so that
+ *  a failure leaves what was there.
+ *
+ *  @param[in] layer  layer or container, set up or not
+ *  @param[in] path   file to be written; used on rank 0
+ *  @return TENON_ERR_SUPPORT  a layer has functions of the program without a registered type, or an
+ *                             output layout with halos
+ *  @return TENON_ERR_FILE     the file cannot be written */
+TENON_EXTERN TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer,
+                                                  const char* path) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Layers and parameters by a path of names */
+/**@{*/
+
+/** @brief Returns a layer inside a container. Not collective.
+ *
+ *  A path names a layer of the container, a layer of that one, and so on: "encoder/conv1". A layer
+ *  without a name has its number in the container, counted from 0, as in "encoder/0".
+ *
+ *  @param[in]  layer  container
+ *  @param[in]  path   path of the layer in it
+ *  @param[out] child  new handle to the layer; destroy it with TenonLayerDestroy()
+ *  @return TENON_ERR_ARG  there is no such layer; the message names those that there are
+ */
+TENON_EXTERN TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path,
+                                               TenonLayer* child) TENON_NOEXCEPT;
+
+/** @brief Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
+ *  @param[in]  layer      layer that has been set up
+ *  @param[in]  path       name of the parameter, behind the path of its layer: "weight",
+ *                         "encoder/conv1/weight"
+ *  @param[out] parameter  new handle to the parameter itself, in its storage layout; destroy it with
+ *                         TenonDTensorDestroy()
+ *  @return TENON_ERR_ARG  there is no such parameter; the message names those that there are */
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
+                                                     TenonDTensor* parameter) TENON_NOEXCEPT;
+/**@}*/
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types and settings of layers by name, and what a container holds by a path of names.
+#include "capi/collective.hpp"
+#include "capi/layer_create.hpp"
+#include "layer/network_file.hpp"
+#include "layer/path.hpp"
+#include "sys/new_file.hpp"
+
+#include <tenon/layer_settings.h>
+
+using namespace tenon;
+
+namespace {
+
+TenonErrorCode setByName(const char* function, TenonLayer layer, const char* name,
+                         const std::function<SettingValue()>& value) {
+  return guard(function, [&] {
+    Layer& l = deref(layer, "layer");
+    const std::string setting = textOf(name, "name");
+    l.specify(fmt::format("{}(\"{}\")", function, setting), [&] { l.set(setting, value()); });
+  });
+}
+
+template <class T>
+T getByName(TenonLayer layer, const char* name, const char* kind) {
+  const Layer& l = deref(layer, "layer");
+  const std::string setting = textOf(name, "name");
+  SettingValue value = l.declaration().get(setting);
+  if (auto* found = std::get_if<T>(&value))
+    return std::move(*found);
+  throw Error(TENON_ERR_TYPE, fmt::format("the setting '{}' of {} is \"{}\", which is not {}",
+                                          setting, l.title(), settingText(value), kind));
+}
+
+void giveText(const std::string& text, char* out, TenonInt length, TenonInt* needed,
+              const char* name) {
+  if (needed)
+    *needed = static_cast<TenonInt>(text.size()) + 1;
+  if (out)
+    copyText(text, out, static_cast<int>(std::min<TenonInt>(length, 1 << 30)), name);
+}
+
+} // namespace
+
+TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.setType(textOf(type, "type")); });
+}
+
+TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
+                                 TenonInt* needed) noexcept {
+  return guard(__func__,
+               [&] { giveText(deref(layer, "layer").type(), type, length, needed, "type"); });
+}
+
+TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name, TenonInt length,
+                                     const TenonInt values[]) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue {
+    return listOf(values, static_cast<int>(std::min<TenonInt>(length, 1 << 30)), "values");
+  });
+}
+
+TenonErrorCode TenonLayerSetReal(TenonLayer layer, const char* name, double value) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue { return value; });
+}
+
+TenonErrorCode TenonLayerSetText(TenonLayer layer, const char* name, const char* text) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue { return textOf(text, "text"); });
+}
+
+TenonErrorCode TenonLayerSetBool(TenonLayer layer, const char* name, TenonBool value) noexcept {
+  return setByName(__func__, layer, name, [&]() -> SettingValue { return value != TENON_FALSE; });
+}
+
+TenonErrorCode TenonLayerGetIntegers(TenonLayer layer, const char* name, TenonInt length,
+                                     TenonInt values[], TenonInt* count) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    const std::string setting = textOf(name, "name");
+    const bool isOne = std::holds_alternative<Index>(l.declaration().get(setting));
+    const std::vector<Index> found =
+        isOne ? std::vector<Index>{getByName<Index>(layer, name, "an integer")}
+              : getByName<std::vector<Index>>(layer, name, "a list of integers");
+    const auto size = static_cast<TenonInt>(found.size());
+    if (count)
+      *count = size;
+    if (values && length < size)
+      throw Error(TENON_ERR_ARG, fmt::format("the setting '{}' of {} has {} values, but length is "
+                                             "{}; pass a longer array",
+                                             setting, l.title(), size, length));
+    if (values)
+      std::copy(found.begin(), found.end(), values);
+  });
+}
+
+TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name, double* value) noexcept {
+  return guard(__func__,
+               [&] { required(value, "value") = getByName<double>(layer, name, "a real number"); });
+}
+
+TenonErrorCode TenonLayerGetText(TenonLayer layer, const char* name, char text[], TenonInt length,
+                                 TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    giveText(getByName<std::string>(layer, name, "text"), text, length, needed, "text");
+  });
+}
+
+TenonErrorCode TenonLayerGetBool(TenonLayer layer, const char* name, TenonBool* value) noexcept {
+  return guard(__func__, [&] {
+    required(value, "value") =
+        getByName<bool>(layer, name, "true or false") ? TENON_TRUE : TENON_FALSE;
+  });
+}
+
+TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name, TenonBool* isSet) noexcept {
+  return guard(__func__, [&] {
+    const Layer& l = deref(layer, "layer");
+    const bool found = l.declaration().isSet(textOf(name, "name"));
+    required(isSet, "isSet") = found ? TENON_TRUE : TENON_FALSE;
+  });
+}
+
+TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
+                                        TenonLayer* layer) noexcept {
+  return createLayer(__func__, comm, layer, [&](const CommPtr& own) {
+    return readNetwork(own, textOf(nameOrPath, "nameOrPath"));
+  });
+}
+
+TenonErrorCode TenonLayerSaveNetwork(TenonLayer layer, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("layer", layer);
+    collectively(*comm, [&] {
+      const Layer& l = deref(layer, "layer");
+      const std::string text = networkText(describeNetwork(l)), place = textOf(path, "path");
+      if (comm->rank() != 0)
+        return 0;
+      NewFile file(place);
+      file.write(text);
+      file.commit();
+      return 0;
+    });
+  });
+}
+
+TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* path, TenonLayer* child) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    required(child, "child");
+    give(child, Ref<Layer>::share(&childAt(l, textOf(path, "path"))));
+  });
+}
+
+TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
+                                        TenonDTensor* parameter) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    required(parameter, "parameter");
+    give(parameter, parameterAt(l, textOf(path, "path")).expose());
+  });
+}

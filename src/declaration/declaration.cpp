@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/declaration.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kCommon[] = {
+    {"data_type", OptionSpec::Choice, "float32", "element type of input, parameters and output",
+     "float32|float64"},
+    {"signature", OptionSpec::String, "",
+     "signature of the layer: one index label per grid axis, separated by commas; empty: the one "
+     "that does not redistribute the input"},
+    {"storage", OptionSpec::String, "use",
+     "storage layout of parameters: use, root, or properties such as S0,B"},
+    {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
+     "auto|reference|blas|onednn"},
+    {"stack_depth",
+     OptionSpec::Int,
+     "1",
+     "how many Apply calls may wait for their adjoints",
+     nullptr,
+     {1, 1e6}},
+    {"initializer", OptionSpec::Choice, "glorot_uniform",
+     "initialization of weights (biases are zero)",
+     "glorot_uniform|glorot_normal|he_uniform|he_normal"},
+    {"seed", OptionSpec::Int, "0", "seed of the first values that SetUp draws for parameters"},
+};
+const OptionRegistration kRegistration{{"layer", kCommon}};
+
+class Untyped final : public Declaration {
+public:
+  Untyped() : Declaration("", {}) {}
+  Shape outputShape(const std::vector<Shape>&) const override { throwNoType(); }
+  SignatureTable rows(const std::vector<Shape>&) const override { throwNoType(); }
+  Form form(const Layouts&, const Choice&) const override { throwNoType(); }
+
+private:
+  [[noreturn]] void throwNoType() const {
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no type; call TenonLayerSetType() first", title()));
+  }
+};
+
+void checkStorage(const std::string& storage) {
+  if (storage != "use" && storage != "root")
+    parseProperties(storage);
+}
+
+} // namespace
+
+std::unique_ptr<Declaration> makeUntyped() {
+  return std::make_unique<Untyped>();
+}
+
+Declaration::Declaration(std::string type, std::span<const OptionSpec> table)
+    : owner_{"the layer", std::move(type)}, settings_({table, kCommon}) {
+  registerOptions({owner_.type.empty() ? "layer" : owner_.type.c_str(), table});
+}
+
+// Leaves the settings as they were if the change does not fit the others.
+template <class Change>
+void Declaration::change(Change&& change) {
+  const Settings before = settings_;
+  try {
+    change();
+    checkStorage(text("storage"));
+    check();
+  } catch (...) {
+    settings_ = before;
+    throw;
+  }
+}
+
+void Declaration::set(std::string_view name, SettingValue value) {
+  change([&] { settings_.set(name, std::move(value), owner_); });
+}
+
+void Declaration::setText(std::string_view name, std::string_view text) {
+  change([&] { settings_.setText(name, text, owner_); });
+}
+
+void Declaration::readOptions(const std::string& prefix) {
+  change([&] {
+    if (!settings_.readOptions(prefix, owner_))
+      return;
+    try {
+      check();
+    } catch (const Error& error) {
+      throw Error(TENON_ERR_OPTION, "the options do not fit: " + error.text());
+    }
+  });
+}
+
+void Declaration::inherit(std::string_view name, const Declaration& container) {
+  settings_.inherit(name, container.settings_);
+}
+
+void Declaration::takeSettings(const Declaration& other) {
+  for (const Settings::Entry& entry : other.settings_.entries())
+    if (entry.value && settings_.has(entry.spec->name))
+      set(entry.spec->name, *entry.value);
+}
+
+Work Declaration::work(const Form&, int) const {
+  return {};
+}
+
+void Declaration::setOutputLayout(const Layout&) {
+  throw Error(
+      TENON_ERR_TYPE,
+      fmt::format("{} has type {}, whose output layout follows from its signature; only add "
+                  "and concatenate, and repartition, take one",
+                  title(), type()));
+}
+
+std::string Declaration::view() const {
+  try {
+    return summary();
+  } catch (const Error&) {
+    return settings_.describe();
+  }
+}
+
+std::string Declaration::agreedText() const {
+  std::string text = fmt::format("{}: {}", type(), settings_.describe());
+  if (outputLayout_)
+    text += ", output like " + outputLayout_->describe();
+  return text + furtherText();
+}
+
+} // namespace tenon

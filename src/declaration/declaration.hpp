@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a type of layers is, without MPI and without a rank: its settings, its shapes, the rows of its
+// signature table, and for given inputs and index labels its form: how inputs, parameters and output
+// lie on all ranks, and what one rank has to compute.
+#pragma once
+
+#include "declaration/form.hpp"
+#include "sys/settings.hpp"
+
+#include <memory>
+
+namespace tenon {
+
+class Declaration {
+public:
+  using Owner = Settings::Owner;
+  virtual ~Declaration() = default;
+
+  const std::string& type() const noexcept { return owner_.type; }
+  // `layer "conv1"`: who messages speak of.
+  const std::string& title() const noexcept { return owner_.title; }
+  void setTitle(std::string title) { owner_.title = std::move(title); }
+
+  // The settings of the type, and behind them those that all layers have.
+  const Settings& settings() const noexcept { return settings_; }
+  template <class T>
+  T value(std::string_view name) const {
+    return settings_.value<T>(name, owner_);
+  }
+  SettingValue get(std::string_view name) const { return settings_.get(name, owner_); }
+  bool isSet(std::string_view name) const { return settings_.isSet(name, owner_); }
+  void set(std::string_view name, SettingValue value);
+  void setText(std::string_view name, std::string_view text);
+  void readOptions(const std::string& prefix);
+  void inherit(std::string_view name, const Declaration& container);
+  void restore(Settings settings) { settings_ = std::move(settings); }
+  // Takes over what was set of the settings that both have.
+  void takeSettings(const Declaration& other);
+
+  // How many inputs there are; -1: one or more. And why, for a message about another number of them.
+  virtual int inputCount() const { return 1; }
+  virtual std::string inputAdvice() const { return {}; }
+  virtual Shape outputShape(const std::vector<Shape>& inputs) const = 0;
+  // A row for each label, the first the one that is preferred.
+  virtual SignatureTable rows(const std::vector<Shape>& inputs) const = 0;
+  // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_OPTION where the layer cannot be.
+  virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
+  // Of the rank at a position of the form's mesh, for one evaluation.
+  virtual Work work(const Form& form, int position) const;
+
+  // Whether the type contains layers.
+  virtual bool contains() const { return false; }
+  // Types that take the layout of their output say so.
+  virtual bool takesOutputLayout() const { return false; }
+  virtual void setOutputLayout(const Layout& layout);
+  const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
+  // Types that compare their input with a target do.
+  virtual bool takesTarget() const { return false; }
+
+  // What a view says of the layer: "3 -> 4 channels, kernel 3x3"; all settings while some are missing.
+  std::string view() const;
+  // What must be the same on all ranks: type, settings, and whatever else the form depends on.
+  std::string agreedText() const;
+
+protected:
+  Declaration(std::string type, std::span<const OptionSpec> table);
+  virtual std::string summary() const { return {}; }
+  // What the settings must fulfil together, as far as they are set; called after each set.
+  virtual void check() const {}
+
+  bool flag(std::string_view name) const { return value<bool>(name); }
+  Index integer(std::string_view name) const { return value<Index>(name); }
+  double real(std::string_view name) const { return value<double>(name); }
+  std::string text(std::string_view name) const { return value<std::string>(name); }
+  virtual std::string furtherText() const { return {}; }
+
+  std::optional<Layout> outputLayout_;
+
+private:
+  template <class Change>
+  void change(Change&& change);
+
+  Owner owner_;
+  Settings settings_;
+};
+
+// What a layer is before it has a type: the settings that all layers have.
+std::unique_ptr<Declaration> makeUntyped();
+
+} // namespace tenon

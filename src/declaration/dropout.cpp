@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Dropout (Srivastava et al. 2014), scaled while training: y = m x / (1 - rate), where m is 0 with
+// probability rate, else 1; in inference y = x. With the mask given the map is linear, and all addends
+// of a partial input get one mask.
+#include "declaration/declaration_types.hpp"
+#include "declaration/elementwise.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kSettings[] = {{"rate",
+                                     OptionSpec::Real,
+                                     "0.5",
+                                     "probability that an element is dropped",
+                                     nullptr,
+                                     {.least = 0, .most = 1, .isOpenAbove = true}}};
+
+class Dropout final : public Elementwise {
+public:
+  Dropout() : Elementwise("dropout", kSettings) {}
+  std::string summary() const override { return fmt::format("rate {}", real("rate")); }
+
+private:
+  bool isLinear() const override { return true; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareDropout() {
+  return std::make_unique<Dropout>();
+}
+
+} // namespace tenon

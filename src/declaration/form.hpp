@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layer for given inputs and index labels: the layouts, of all ranks, of what its local kernel reads
+// and writes. Conversions bring the inputs from where they lie to where they are used.
+#pragma once
+
+#include "declaration/signature.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+using Layouts = std::vector<Layout>;
+
+// How a layer is asked to lie.
+struct Choice {
+  MeshPtr mesh = nullptr;   // null: the first input's
+  std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
+  bool overlap = false;     // compute in pieces while halos travel, where the type can
+};
+
+struct ParameterForm {
+  std::string name;
+  Layout use;
+  Index fanIn = 0, fanOut = 0; // 0: starts as zero
+};
+
+// A part of the output that is computed for itself, from what it reads.
+struct FormPiece {
+  Layout use;
+  std::vector<Box> outputs; // by position, in global indices
+};
+
+// The sides of the input's use layout whose cells the caller supplies.
+struct CallersValues {
+  std::optional<double> constant; // none: they are a second input
+};
+
+struct Form {
+  Signature signature;
+  Layouts inputs,
+      uses; // of the inputs that are converted; a second input with boundary values is not
+  std::vector<ParameterForm> parameters = {};
+  Layout output;
+  std::optional<CallersValues> callers = {};
+  // Empty, or the interior first, which reads the input as it lies, and then its strips.
+  std::vector<FormPiece> pieces = {};
+};
+
+// Floating-point operations of one rank, and bytes that it keeps between Apply and its adjoint, for
+// elements of one byte each.
+struct Work {
+  double forward = 0, adjoint = 0, adjointParameters = 0;
+  Index keptCells = 0;
+};
+
+} // namespace tenon

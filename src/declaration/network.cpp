@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Types that contain layers: their form is their layers' forms, one after the other.
+#include "declaration/declaration_types.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kInputs[] = {
+    {"input_count", OptionSpec::Int, "1", "number of inputs of the graph", nullptr, {1, 64}}};
+
+class Network final : public Declaration {
+public:
+  Network(const char* type, std::span<const OptionSpec> table) : Declaration(type, table) {}
+
+  bool contains() const override { return true; }
+  int inputCount() const override {
+    return settings().has("input_count") ? static_cast<int>(integer("input_count")) : 1;
+  }
+  Shape outputShape(const std::vector<Shape>&) const override { throwContainer(); }
+  SignatureTable rows(const std::vector<Shape>&) const override { throwContainer(); }
+  Form form(const Layouts&, const Choice&) const override { throwContainer(); }
+
+private:
+  [[noreturn]] void throwContainer() const {
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("{} is a container; ask its layers for their forms", title()));
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareSequential() {
+  return std::make_unique<Network>("sequential", std::span<const OptionSpec>());
+}
+
+std::unique_ptr<Declaration> declareGraph() {
+  return std::make_unique<Network>("graph", kInputs);
+}
+
+} // namespace tenon

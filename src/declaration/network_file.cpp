@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/network_file.hpp"
+
+#include "declaration/declaration_types.hpp"
+#include "sys/data_file.hpp"
+#include "sys/error.hpp"
+#include "sys/json_tree.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kFormat = "tenon-network-1";
+
+std::vector<Index> integers(const JsonView& view) {
+  constexpr Index kLeast = std::numeric_limits<Index>::min();
+  std::vector<Index> numbers;
+  if (view.isList())
+    for (const JsonView& item : view.list())
+      numbers.push_back(item.integer(kLeast));
+  else
+    numbers.push_back(view.integer(kLeast));
+  return numbers;
+}
+
+template <class T>
+std::vector<int> narrowed(const std::vector<T>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
+  switch (type) {
+  case OptionSpec::Flag:
+    return view.flag();
+  case OptionSpec::Int:
+    return view.integer(std::numeric_limits<Index>::min());
+  case OptionSpec::Ints:
+    return integers(view);
+  case OptionSpec::Real:
+    return view.real();
+  default:
+    return view.text();
+  }
+}
+
+class Reader {
+public:
+  explicit Reader(const ForeignTypes& foreign) : foreign_(foreign) {}
+
+  // `more` are the keys that the place of the layer adds to its own.
+  LayerDescription layer(const JsonView& view, std::vector<std::string> more) const {
+    LayerDescription layer;
+    layer.type = view.at("type").text();
+    const std::unique_ptr<Declaration> declaration = declare(view.at("type"), layer.type);
+    std::vector<std::string> keys = {"type", "name", "prefix"};
+    if (declaration->takesOutputLayout())
+      keys.push_back("output");
+    const bool contains = declaration->contains();
+    if (contains)
+      keys.push_back("layers");
+    keys.insert(keys.end(), more.begin(), more.end());
+    for (const Settings::Entry& entry : declaration->settings().entries())
+      keys.emplace_back(entry.spec->name);
+    view.allow(keys);
+    layer.name = view.has("name") ? view.at("name").text() : "";
+    layer.prefix = view.has("prefix") ? view.at("prefix").text() : "";
+    readSettings(view, *declaration, layer);
+    if (view.has("output"))
+      layer.output = layout(view.at("output"));
+    if (contains)
+      readNodes(view.at("layers"), layer);
+    return layer;
+  }
+
+private:
+  std::unique_ptr<Declaration> declare(const JsonView& view, const std::string& type) const {
+    auto declaration = makeDeclaration(type);
+    if (!declaration)
+      declaration = foreign_(type);
+    if (!declaration)
+      view.fail(fmt::format("unknown layer type '{}'; did you mean '{}'?", type,
+                            nearest(type, declarationNames())));
+    return declaration;
+  }
+
+  // Set one by one, so that a bad value is an error at its place in the file.
+  static void readSettings(const JsonView& view, Declaration& declaration,
+                           LayerDescription& layer) {
+    for (const Settings::Entry& entry : declaration.settings().entries()) {
+      const char* name = entry.spec->name;
+      if (!view.has(name))
+        continue;
+      const JsonView at = view.at(name);
+      layer.settings.emplace_back(name, valueOf(entry.spec->type, at));
+      try {
+        declaration.set(name, layer.settings.back().second);
+      } catch (const Error& error) {
+        at.fail(error.text());
+      }
+    }
+  }
+
+  void readNodes(const JsonView& list, LayerDescription& container) const {
+    const bool isGraph = container.type == "graph";
+    for (const JsonView& item : list.list()) {
+      LayerDescription::Node node;
+      if (isGraph && item.has("same_as")) {
+        item.allow({"same_as", "reads"});
+        node.sameAs = static_cast<int>(item.at("same_as").integer(0));
+        const auto known = static_cast<int>(container.nodes.size());
+        if (node.sameAs >= known || container.nodes[node.sameAs].sameAs >= 0)
+          item.at("same_as").fail("is not the number of an earlier node with a layer of its own");
+      } else {
+        node.layer =
+            layer(item, isGraph ? std::vector<std::string>{"reads"} : std::vector<std::string>{});
+      }
+      if (isGraph)
+        node.reads = narrowed(integers(item.at("reads")));
+      container.nodes.push_back(std::move(node));
+    }
+  }
+
+  static Layout layout(const JsonView& view) {
+    view.allow({"shape", "grid", "ranks", "properties", "cuts"});
+    std::vector<int> grid = narrowed(integers(view.at("grid")));
+    LayoutSpec spec{.shape = integers(view.at("shape")), .mesh = nullptr, .properties = {}};
+    try {
+      spec.mesh = view.has("ranks") ? Mesh::make(grid, narrowed(integers(view.at("ranks"))))
+                                    : Mesh::make(grid);
+      spec.properties = parseProperties(view.at("properties").text());
+      if (view.has("cuts"))
+        for (const JsonView& cuts : view.at("cuts").list())
+          spec.cuts.push_back(cuts.isList() && cuts.list().empty() ? std::vector<Index>()
+                                                                   : integers(cuts));
+      return Layout(std::move(spec));
+    } catch (const Error& error) {
+      if (error.code() == TENON_ERR_FORMAT)
+        throw;
+      view.fail(error.text());
+    }
+  }
+
+  const ForeignTypes& foreign_;
+};
+
+using Json = nlohmann::ordered_json;
+
+Json asJson(const Layout& layout) {
+  if (layout.hasMargins())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("an output layout with halos, {}, cannot be saved", layout.describe()));
+  Json json = {{"shape", layout.shape()},
+               {"grid", layout.mesh().extents()},
+               {"ranks", layout.mesh().ranks()},
+               {"properties", describe(layout.properties())}};
+  for (int d = 0; d < layout.rank(); ++d)
+    json["cuts"].push_back(layout.cuts(d));
+  return json;
+}
+
+// Without the layers inside.
+Json asJson(const LayerDescription& layer) {
+  Json json = {{"type", layer.type}};
+  if (!layer.name.empty())
+    json["name"] = layer.name;
+  if (!layer.prefix.empty())
+    json["prefix"] = layer.prefix;
+  for (const auto& [name, value] : layer.settings)
+    std::visit([&, key = name](const auto& held) { json[key] = held; }, value);
+  if (layer.output)
+    json["output"] = asJson(*layer.output);
+  return json;
+}
+
+// One line for each layer; `json` begins with what belongs to its place.
+std::string textOf(Json json, const LayerDescription& layer, const std::string& indent) {
+  json.update(asJson(layer));
+  std::string text = indent + json.dump();
+  if (layer.nodes.empty())
+    return text;
+  std::vector<std::string> lines;
+  for (const LayerDescription::Node& node : layer.nodes) {
+    Json place = Json::object();
+    if (layer.type == "graph")
+      place["reads"] = node.reads;
+    if (node.sameAs >= 0)
+      place["same_as"] = node.sameAs;
+    lines.push_back(node.sameAs >= 0 ? indent + " " + place.dump()
+                                     : textOf(place, node.layer, indent + " "));
+  }
+  text.pop_back(); // the brace
+  return fmt::format("{}, \"layers\": [\n{}]}}", text, joined(lines, ",\n"));
+}
+
+} // namespace
+
+LayerDescription parseNetwork(const std::string& text, const std::string& file,
+                              const ForeignTypes& foreign) {
+  const JsonNode tree = parseJson(text, file);
+  const JsonView view(tree, file);
+  if (view.at("format").text() != kFormat)
+    view.at("format").fail(
+        fmt::format("is \"{}\"; this version reads \"{}\"", view.at("format").text(), kFormat));
+  return Reader(foreign).layer(view, {"format"});
+}
+
+std::string networkText(const LayerDescription& network) {
+  return textOf({{"format", kFormat}}, network, "") + "\n";
+}
+
+std::string findNetworkFile(const std::string& nameOrPath) {
+  return findDataFile(nameOrPath, "network", "networks", {});
+}
+
+} // namespace tenon

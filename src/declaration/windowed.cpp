@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/windowed.hpp"
+
+#include "declaration/window_pieces.hpp"
+#include "sys/error.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+// One number for each spatial dimension.
+std::vector<Index> Windowed::perDimension(std::string_view name, Index unset) const {
+  const auto given = settings().find(name);
+  const auto dims = static_cast<std::size_t>(spatialRank());
+  if (!given)
+    return std::vector<Index>(dims, unset);
+  auto numbers = std::get<std::vector<Index>>(*given);
+  if (numbers.size() == 1)
+    numbers.resize(dims, numbers.front());
+  if (numbers.size() != dims)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} of {} has {}, but kernel has {}; give one for all spatial dimensions "
+                    "or one each",
+                    name, title(), counted(static_cast<Index>(numbers.size()), "number"), dims));
+  return numbers;
+}
+
+std::vector<Window> Windowed::windows() const {
+  const auto kernel = value<std::vector<Index>>("kernel");
+  std::vector<Window> windows;
+  for (Index k : kernel)
+    windows.push_back({.kernel = k});
+  checkWindows(windows, title());
+  const bool hasStride = settings().find("stride").has_value();
+  const auto stride = perDimension("stride", 0), dilation = perDimension("dilation", 1),
+             low = perDimension("padding", 0);
+  const auto high = settings().isSet("padding_high") ? perDimension("padding_high", 0) : low;
+  const bool ceil = settings().has("ceil") && flag("ceil");
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    windows[d].stride = hasStride ? stride[d] : defaultStride(kernel[d]);
+    windows[d].dilation = dilation[d];
+    windows[d].padLow = low[d];
+    windows[d].padHigh = high[d];
+    windows[d].ceil = ceil;
+  }
+  readBoundary(windows);
+  return windows;
+}
+
+void Windowed::readBoundary(std::vector<Window>& windows) const {
+  const std::string given = text("boundary");
+  const auto words = split(given, ',');
+  if (words.size() != 1 && words.size() != windows.size())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("boundary \"{}\" of {} has {}, but there are {} spatial dimensions; "
+                            "give one mode for all or one each",
+                            given, title(), counted(static_cast<Index>(words.size()), "mode"),
+                            windows.size()));
+  for (std::size_t d = 0; d < windows.size(); ++d) {
+    const auto sides = split(words[words.size() == 1 ? 0 : d], '/');
+    if (sides.empty() || sides.size() > 2)
+      throw Error(TENON_ERR_ARG, fmt::format("boundary \"{}\" of {} has {} modes for one "
+                                             "dimension; give one mode or low/high",
+                                             given, title(), sides.size()));
+    windows[d].lowMode = parseBoundary(sides.front());
+    windows[d].highMode = parseBoundary(sides.back());
+  }
+}
+
+void Windowed::check() const {
+  if (settings().isSet("kernel"))
+    windows();
+}
+
+std::optional<CallersValues> Windowed::callersValues() const {
+  const bool has = std::ranges::any_of(windows(), [](const Window& window) {
+    return isCallers(window.lowMode) || isCallers(window.highMode);
+  });
+  if (!has)
+    return std::nullopt;
+  const auto constant = settings().find("boundary_constant");
+  return CallersValues{constant ? std::optional(std::get<double>(*constant)) : std::nullopt};
+}
+
+int Windowed::inputCount() const {
+  const auto callers = callersValues();
+  return callers && !callers->constant ? 2 : 1;
+}
+
+std::string Windowed::inputAdvice() const {
+  const auto callers = callersValues();
+  if (!callers)
+    return {};
+  return callers->constant
+             ? "; it has sides with boundary mode \"values\" and a boundary constant"
+             : "; it has sides with boundary mode \"values\" and no boundary constant, so that it "
+               "needs a second input: pass the layout of TenonLayerGetBoundaryLayout() or one of "
+               "shape [1] to TenonLayerSetUpMany(), or call TenonLayerSetBoundaryConstant()";
+}
+
+Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
+  const Shape& x = inputs.front();
+  return windowOutputShape(windows(), x, outputChannels(x), title());
+}
+
+void Windowed::checkInput(const Layout& input, const std::string&) const {
+  if (input.hasMargins())
+    throw Error(TENON_ERR_LAYOUT, fmt::format("the input of {} must not have halos, which the "
+                                              "layer adds itself, but its layout is {}",
+                                              title(), input.describe()));
+}
+
+Layout Windowed::plainLayout(const Layout& input, const MeshPtr& mesh,
+                             const Properties& properties) const {
+  return makeLayoutLike(input, mesh, properties);
+}
+
+std::vector<Index> Windowed::channelCuts(const Layout& plain) const {
+  return plain.cuts(1);
+}
+
+Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
+  const std::vector<Window> windows = this->windows();
+  const Layout& input = inputs.front();
+  const Shape shape = outputShape({input.shape()});
+  checkInput(input, choice.letters);
+  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const Signature chosen =
+      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
+  const Layout plain = plainLayout(input, mesh, chosen.input());
+  const Layout output =
+      windowOutputLayout(windows, plain, shape, chosen.output(), channelCuts(plain));
+  Form form{.signature = chosen,
+            .inputs = inputs,
+            .uses = {windowUseLayout(windows, plain, output)},
+            .output = output,
+            .callers = callersValues()};
+  addParameters(plain, form);
+  if (choice.overlap && computesInPieces(inputs, plain, choice))
+    addPieces(windows, plain, form);
+  return form;
+}
+
+void Windowed::addPieces(const std::vector<Window>& windows, const Layout& plain,
+                         Form& form) const {
+  std::vector<FormPiece> pieces = windowPieces(windows, plain, form.output);
+  if (pieces.size() < 2)
+    return;
+  form.uses.front() = plain;
+  form.pieces = std::move(pieces);
+}
+
+std::string Windowed::windowText() const {
+  const auto constant = settings().find("boundary_constant");
+  return describe(windows()) +
+         (constant ? fmt::format(", boundary constant {}", std::get<double>(*constant)) : "");
+}
+
+} // namespace tenon

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the types with sliding windows over space share: the settings of their windows, and how input
+// and output lie.
+//
+// A side without a mode is padding of the kernel's. With zero, periodic, reflect or replicate the
+// padding is filled by the halo exchange, whether the dimension is split or not; with values by the
+// caller: the layer then has a second input, or a constant in its place.
+#pragma once
+
+#include "declaration/declaration.hpp"
+#include "declaration/window_layout.hpp"
+
+namespace tenon {
+
+class Windowed : public Declaration {
+public:
+  // As many as there are spatial dimensions.
+  std::vector<Window> windows() const;
+  int inputCount() const override;
+  std::string inputAdvice() const override;
+  // Where the input is used without its halo, and where the output lies.
+  Form form(const Layouts& inputs, const Choice& choice) const override;
+  Shape outputShape(const std::vector<Shape>& inputs) const override;
+  // What lies beyond sides of mode values; none if no side has it.
+  std::optional<CallersValues> callersValues() const;
+
+protected:
+  using Declaration::Declaration;
+  // Stride of a window of which none was set.
+  virtual Index defaultStride(Index /*kernel*/) const { return 1; }
+  virtual Index outputChannels(const Shape& input) const = 0;
+  virtual void checkInput(const Layout& input, const std::string& letters) const;
+  // The input's layout without margins, on the mesh, with the properties of the signature.
+  virtual Layout plainLayout(const Layout& input, const MeshPtr& mesh,
+                             const Properties& properties) const;
+  // Of the output's channels, where the input's are split.
+  virtual std::vector<Index> channelCuts(const Layout& plain) const;
+  virtual void addParameters(const Layout& /*plain*/, Form& /*form*/) const {}
+  // Throws where pieces are impossible for this input.
+  virtual bool computesInPieces(const Layouts&, const Layout& /*plain*/, const Choice&) const {
+    return false;
+  }
+  void check() const override;
+  int spatialRank() const { return static_cast<int>(value<std::vector<Index>>("kernel").size()); }
+  std::string windowText() const;
+
+private:
+  std::vector<Index> perDimension(std::string_view name, Index unset) const;
+  void readBoundary(std::vector<Window>& windows) const;
+  void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
+};
+
+// The settings of a type with windows: its own and those of its windows.
+inline constexpr OptionSpec kKernelSetting = {
+    "kernel", OptionSpec::Ints, nullptr, "size of the window, one number per spatial dimension",
+    nullptr,  atLeast(1)};
+inline constexpr OptionSpec kDilationSetting = {
+    "dilation",
+    OptionSpec::Ints,
+    "1",
+    "spacing of the elements of a window, one number for all spatial dimensions or one each",
+    nullptr,
+    atLeast(1)};
+inline constexpr OptionSpec kPaddingSetting = {
+    "padding", OptionSpec::Ints, "0",
+    "elements of padding before and after the domain, one number for all spatial dimensions or one "
+    "each; negative: elements of the domain that are skipped"};
+inline constexpr OptionSpec kPaddingHighSetting = {
+    "padding_high", OptionSpec::Ints, nullptr,
+    "elements of padding after the domain, where they differ from those before it"};
+inline constexpr OptionSpec kBoundarySetting = {
+    "boundary", OptionSpec::String, "none",
+    "boundary mode of the padding: none, zero, periodic, reflect, replicate or values, or "
+    "low/high of these; one for all spatial dimensions, or one each, separated by commas"};
+inline constexpr OptionSpec kBoundaryConstantSetting = {
+    "boundary_constant", OptionSpec::Real, nullptr,
+    "value used for boundary mode values instead of a second input"};
+
+} // namespace tenon

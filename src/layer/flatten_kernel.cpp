@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/layer_types.hpp"
+
+namespace tenon {
+
+namespace {
+
+// Row-major memory stays as it is.
+class LocalCopy final : public LocalKernel {
+public:
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { copy(&x, y); }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    copy(dx, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      copy(&dy, *dx);
+  }
+  std::string describe() const override { return "local copy"; }
+
+private:
+  static void copy(const DTensor* x, DTensor& y) {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      if (x)
+        std::copy_n(x->data<T>(), x->localCells(), y.mutableData<T>());
+      else
+        std::fill_n(y.mutableData<T>(), y.localCells(), T(0));
+    });
+  }
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeFlattenKernel(Layer&, const Form&, const Layout&, const Box&) {
+  return std::make_unique<LocalCopy>();
+}
+
+} // namespace tenon

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/network.hpp"
+
+#include "layer/layer_types.hpp"
+#include "layer/network_setup.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+void checkType(const Layer& layer, const char* type) {
+  if (layer.type() != type)
+    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",
+                                            layer.title(), layer.type(), type));
+}
+
+int valueOf(const Layer& graph, int name) {
+  const int there = static_cast<int>(graph.nodes().size()), inputs = graph.inputCount();
+  if (name < -inputs || name >= there)
+    throw Error(TENON_ERR_ARG, fmt::format("{} has no node or input {}; its nodes are numbered 0, "
+                                           "1, ... (now {}) and its inputs -1, -2, ... (now {})",
+                                           graph.title(), name, there, inputs));
+  return name < 0 ? -1 - name : inputs + name;
+}
+
+} // namespace
+
+void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
+  checkBeforeSetUp("adding a layer");
+  if (layer->comm() != comm())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} and {} are on different communicators; create both on the same one",
+                            layer->title(), title()));
+  if (layer.get() == this)
+    throw Error(TENON_ERR_ARG, fmt::format("{} cannot contain itself", title()));
+  nodes_.push_back({std::move(layer), std::move(reads)});
+}
+
+std::vector<Layer*> Layer::children() const {
+  std::vector<Layer*> found;
+  for (const Node& node : nodes_)
+    if (std::find(found.begin(), found.end(), node.layer.get()) == found.end())
+      found.push_back(node.layer.get());
+  return found;
+}
+
+// What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls
+// in each of the container's.
+void Layer::inheritSettings(const Layer& container, int uses) {
+  for (const char* name : {"data_type", "storage", "backend", "initializer"})
+    declaration_->inherit(name, *container.declaration_);
+  const int needed = container.depth_ * uses;
+  if (!declaration_->settings().isSet("stack_depth"))
+    declaration_->set("stack_depth", Index(needed));
+  readSettings();
+  if (type_ != container.type_)
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("{} has data type {}, but {}, which contains it, has {}; set the "
+                            "container's, which its layers take over",
+                            title(), dataTypeName(type_), container.title(),
+                            dataTypeName(container.type_)));
+  if (depth_ < needed)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has stack depth {}, but {}, which contains it, needs {}; set at "
+                            "least that, or leave it to the container",
+                            title(), depth_, container.title(), needed));
+}
+
+Layouts Layer::setUpNodes(const Layouts& inputs) {
+  Layouts values = inputs;
+  for (const Node& node : nodes_) {
+    Layouts reads;
+    for (int value : node.reads)
+      reads.push_back(values[value]);
+    setUpChild(*node.layer, reads);
+    values.push_back(node.layer->outputLayout(reads));
+  }
+  return values;
+}
+
+// A child that could not be set up has inherited nothing.
+void Layer::setUpChild(Layer& child, const Layouts& inputs) {
+  const Settings before = child.declaration_->settings();
+  const bool isNew = !child.isSetUp();
+  const auto isChild = [&](const Node& node) { return node.layer.get() == &child; };
+  try {
+    if (isNew)
+      child.inheritSettings(*this,
+                            static_cast<int>(std::count_if(nodes_.begin(), nodes_.end(), isChild)));
+    child.setTraining(training_);
+    if (frozen_)
+      child.setFrozen(true);
+    child.setUpWithoutValues(inputs);
+  } catch (...) {
+    if (isNew) {
+      child.declaration_->restore(before);
+      child.readSettings();
+    }
+    throw;
+  }
+}
+
+void appendLayer(Layer& sequential, Ref<Layer> layer) {
+  checkType(sequential, "sequential");
+  sequential.addNode(std::move(layer), {sequential.lastValue()});
+}
+
+int addGraphNode(Layer& graph, Ref<Layer> layer, const std::vector<int>& inputs) {
+  checkType(graph, "graph");
+  if (inputs.empty())
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("a node of {} has no inputs; pass at least one node or input", graph.title()));
+  std::vector<int> reads;
+  for (int name : inputs)
+    reads.push_back(valueOf(graph, name));
+  graph.addNode(std::move(layer), std::move(reads));
+  return static_cast<int>(graph.nodes().size()) - 1;
+}
+
+void setGraphInputs(Layer& graph, int count) {
+  checkType(graph, "graph");
+  if (!graph.nodes().empty())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format(
+            "{} already has nodes; call TenonLayerGraphSetInputs() before TenonLayerGraphAddNode()",
+            graph.title()));
+  graph.set("input_count", Index(count));
+}
+
+namespace {
+
+std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
+  if (layer.nodes().empty())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
+  return std::make_unique<NetworkSetup>(layer, layer.setUpNodes(inputs));
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpSequential(Layer& layer, const Layouts& inputs) {
+  return setUpNetwork(layer, inputs);
+}
+
+std::unique_ptr<Setup> setUpGraph(Layer& layer, const Layouts& inputs) {
+  return setUpNetwork(layer, inputs);
+}
+
+} // namespace tenon

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/pointwise.hpp"
+
+#include "layer/layer_types.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+struct Known {
+  const char* name;
+  Pointwise function;
+  const char* parameter = nullptr; // the setting that is its parameter
+};
+constexpr Known kKnown[] = {{"relu", Pointwise::Relu},
+                            {"tanh", Pointwise::Tanh},
+                            {"sigmoid", Pointwise::Sigmoid},
+                            {"leakyrelu", Pointwise::LeakyRelu, "slope"},
+                            {"gelu", Pointwise::Gelu},
+                            {"gelutanh", Pointwise::GeluTanh},
+                            {"silu", Pointwise::Silu},
+                            {"softplus", Pointwise::Softplus},
+                            {"scale", Pointwise::Scale, "factor"},
+                            {"identity", Pointwise::Identity}};
+
+PointwiseFunction functionOf(const Declaration& declaration) {
+  for (const Known& known : kKnown)
+    if (declaration.type() == known.name)
+      return {known.function, known.parameter ? declaration.value<double>(known.parameter) : 0};
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("the function '{}' has no kernel", declaration.type()));
+}
+
+class LocalPointwise final : public LocalKernel {
+public:
+  LocalPointwise(const PointwiseFunction& function, Backend backend)
+      : function_(function), backend_(backend) {}
+
+  bool keepsInput() const override { return pointwiseReads(function_).x; }
+  bool keepsOutput() const override { return pointwiseReads(function_).y; }
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    visitFloating(x.dataType(), [&]<class T>(T) {
+      pointwiseForward<T>(backend_, function_, x.localCells(), x.data<T>(), y.mutableData<T>());
+    });
+  }
+
+  void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (dx)
+      return scale(point, *dx, dy);
+    visitFloating(dy.dataType(),
+                  [&]<class T>(T) { std::fill_n(dy.mutableData<T>(), dy.localCells(), T(0)); });
+  }
+
+  void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      scale(point, dy, *dx);
+  }
+
+  std::string describe() const override { return fmt::format("backend {}", backendName(backend_)); }
+
+private:
+  // r = f'(x) v: the Jacobian is diagonal, so tangent and adjoint are one.
+  void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
+    visitFloating(v.dataType(), [&]<class T>(T) {
+      pointwiseDerivative<T>(
+          backend_, function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
+          point.y ? point.y->data<T>() : nullptr, v.data<T>(), r.mutableData<T>());
+    });
+  }
+
+  PointwiseFunction function_;
+  Backend backend_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
+                                                 const Box&) {
+  return std::make_unique<LocalPointwise>(functionOf(layer.declaration()), resolvedBackend(layer));
+}
+
+} // namespace tenon

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/data_file.hpp"
+
+#include "sys/error.hpp"
+#include "sys/share_folder.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace tenon {
+
+std::string findDataFile(const std::string& nameOrPath, const std::string& what,
+                         const std::string& folder, const std::string& ownFolder) {
+  if (nameOrPath.find('/') != std::string::npos || nameOrPath.ends_with(".json"))
+    return nameOrPath;
+  std::vector<std::string> folders;
+  if (!ownFolder.empty())
+    folders.push_back(ownFolder);
+  for (const std::string& share : shareFolders())
+    folders.push_back(share + "/" + folder);
+  std::vector<std::string> known;
+  std::error_code ignored;
+  for (const std::string& place : folders) {
+    const std::filesystem::path path = std::filesystem::path(place) / (nameOrPath + ".json");
+    if (std::filesystem::exists(path, ignored))
+      return path.string();
+    for (const auto& entry : std::filesystem::directory_iterator(place, ignored))
+      if (entry.path().extension() == ".json")
+        known.push_back(entry.path().stem().string());
+  }
+  std::sort(known.begin(), known.end());
+  throw Error(TENON_ERR_FILE,
+              fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
+                          "that ends with .json",
+                          what, nameOrPath, joined(folders),
+                          known.empty() ? "none" : joined(known)));
+}
+
+} // namespace tenon

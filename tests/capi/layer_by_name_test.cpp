@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers by the names of types and settings, by paths, and from network files: all equal to those of
+// the typed calls.
+#include "capi/expect_code.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include <unistd.h>
+
+namespace tenon::test {
+namespace {
+
+TenonObject object(TenonLayer layer) {
+  return reinterpret_cast<TenonObject>(layer);
+}
+
+std::string textOf(TenonLayer layer, const char* name) {
+  TenonInt needed = 0;
+  expectSuccess(TenonLayerGetText(layer, name, nullptr, 0, &needed));
+  std::string text(needed, ' ');
+  expectSuccess(TenonLayerGetText(layer, name, text.data(), needed, nullptr));
+  text.resize(std::strlen(text.c_str()));
+  return text;
+}
+
+class LayerByName : public CApi {
+protected:
+  void TearDown() override {
+    expectSuccess(TenonLayerDestroy(&layer_));
+    CApi::TearDown();
+  }
+
+  void create(const char* type) {
+    expectSuccess(TenonLayerDestroy(&layer_));
+    expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &layer_));
+    expectSuccess(TenonLayerSetType(layer_, type));
+  }
+
+  // This rank's numbers of the output for an input that counts positions, after the initialisation by
+  // one seed.
+  std::vector<float> outputOf(TenonLayer layer, TenonLayout input) {
+    expectSuccess(TenonLayerSetUp(layer, input));
+    expectSuccess(TenonLayerInitialize(layer, 3));
+    TenonDTensor x = tensor(input, TENON_FLOAT32), y = nullptr;
+    expectSuccess(TenonDTensorFillUniform(x, 5, 1, -1, 1));
+    expectSuccess(TenonLayerCreateOutput(layer, &y));
+    expectSuccess(TenonLayerApply(layer, x, y));
+    const float* values = nullptr;
+    TenonInt count = 0;
+    expectSuccess(TenonDTensorGetLocalSize(y, &count));
+    expectSuccess(
+        TenonDTensorGetArrayRead(y, TENON_FLOAT32, reinterpret_cast<const void**>(&values)));
+    const std::vector<float> result(values, values + count);
+    expectSuccess(TenonDTensorRestoreArrayRead(y, reinterpret_cast<const void**>(&values)));
+    expectSuccess(TenonDTensorDestroy(&x));
+    expectSuccess(TenonDTensorDestroy(&y));
+    return result;
+  }
+
+  TenonLayer layer_ = nullptr;
+};
+
+TEST_F(LayerByName, SettingsComeBack) {
+  const TenonInt kernel[] = {3, 5}, in = 4, out = 6;
+  create("conv");
+  expectSuccess(TenonLayerSetIntegers(layer_, "kernel", 2, kernel));
+  expectSuccess(TenonLayerSetIntegers(layer_, "in_channels", 1, &in));
+  expectSuccess(TenonLayerSetIntegers(layer_, "out_channels", 1, &out));
+  expectSuccess(TenonLayerSetText(layer_, "boundary", "periodic,zero/none"));
+  expectSuccess(TenonLayerSetBool(layer_, "bias", TENON_FALSE));
+  expectSuccess(TenonLayerSetReal(layer_, "boundary_constant", 0.5));
+  TenonInt values[2] = {}, count = 0;
+  expectSuccess(TenonLayerGetIntegers(layer_, "kernel", 2, values, &count));
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(values[1], 5);
+  expectSuccess(TenonLayerGetIntegers(layer_, "out_channels", 1, values, nullptr));
+  EXPECT_EQ(values[0], 6);
+  TenonBool bias = TENON_TRUE, isSet = TENON_FALSE;
+  expectSuccess(TenonLayerGetBool(layer_, "bias", &bias));
+  EXPECT_EQ(bias, TENON_FALSE);
+  double constant = 0;
+  expectSuccess(TenonLayerGetReal(layer_, "boundary_constant", &constant));
+  EXPECT_EQ(constant, 0.5);
+  EXPECT_EQ(textOf(layer_, "boundary"), "periodic,zero/none");
+  EXPECT_EQ(textOf(layer_, "storage"), "use"); // by default
+  expectSuccess(TenonLayerIsSet(layer_, "storage", &isSet));
+  EXPECT_EQ(isSet, TENON_FALSE);
+  expectSuccess(TenonLayerIsSet(layer_, "bias", &isSet));
+  EXPECT_EQ(isSet, TENON_TRUE);
+  char type[8];
+  expectSuccess(TenonLayerGetType(layer_, type, sizeof type, nullptr));
+  EXPECT_STREQ(type, "conv");
+}
+
+TEST_F(LayerByName, RefusesWhatThereIsNot) {
+  const TenonInt three[] = {3, 3, 3}, zero = 0;
+  create("conv");
+  expectCode(TENON_ERR_TYPE, TenonLayerSetIntegers(layer_, "kernal", 3, three), {"'kernel'"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetType(layer_, "cnov"), {"'conv'"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetText(layer_, "kernel", "3"), {"kernel", "integers"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetIntegers(layer_, "in_channels", 2, three),
+             {"in_channels", "an integer"});
+  expectCode(TENON_ERR_ARG, TenonLayerSetIntegers(layer_, "groups", 1, &zero), {"at least 1"});
+  expectCode(TENON_ERR_TYPE, TenonLayerSetText(layer_, "overlap", "onn"), {"'on'"});
+  TenonInt value = 0;
+  expectCode(TENON_ERR_STATE, TenonLayerGetIntegers(layer_, "in_channels", 1, &value, nullptr),
+             {"in_channels", "no default"});
+  expectSuccess(TenonLayerSetIntegers(layer_, "kernel", 3, three));
+  expectCode(TENON_ERR_ARG, TenonLayerGetIntegers(layer_, "kernel", 2, &value, nullptr),
+             {"3 values"});
+  TenonLayer plain = nullptr;
+  expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &plain));
+  TenonLayout input = layout({4, 2}, "B");
+  expectCode(TENON_ERR_STATE, TenonLayerSetUp(plain, input), {"TenonLayerSetType"});
+  expectSuccess(TenonLayoutDestroy(&input));
+  expectSuccess(TenonLayerDestroy(&plain));
+}
+
+// A setter that failed is remembered for its setting, and made good by the same setting.
+TEST_F(LayerByName, AFailedSetterFailsTheSetUp) {
+  const TenonInt zero = 0, four = 4, two = 2;
+  create("affine");
+  expectSuccess(TenonLayerSetIntegers(layer_, "inputs", 1, &two));
+  expectCode(TENON_ERR_ARG, TenonLayerSetIntegers(layer_, "outputs", 1, &zero), {"outputs"});
+  expectSuccess(TenonLayerSetBool(layer_, "bias", TENON_TRUE));
+  TenonLayout input = layout({4, 2}, "B");
+  expectCode(TENON_ERR_ARG, TenonLayerSetUp(layer_, input), {"TenonLayerSetIntegers(\"outputs\")"});
+  expectSuccess(TenonLayerSetIntegers(layer_, "outputs", 1, &four));
+  expectSuccess(TenonLayerSetUp(layer_, input));
+  expectSuccess(TenonLayoutDestroy(&input));
+}
+
+TEST_F(LayerByName, OptionsReachEverySetting) {
+  create("conv");
+  expectSuccess(TenonOptionsSet("-tenon_byname_kernel", "3,5"));
+  expectSuccess(TenonOptionsSet("-tenon_byname_in_channels", "2"));
+  expectSuccess(TenonOptionsSet("-tenon_byname_bias", "no"));
+  expectSuccess(TenonObjectSetOptionsPrefix(object(layer_), "byname_"));
+  expectSuccess(TenonLayerSetFromOptions(layer_));
+  TenonInt kernel[2] = {};
+  expectSuccess(TenonLayerGetIntegers(layer_, "kernel", 2, kernel, nullptr));
+  EXPECT_EQ(kernel[0] * 10 + kernel[1], 35);
+  TenonBool bias = TENON_TRUE;
+  expectSuccess(TenonLayerGetBool(layer_, "bias", &bias));
+  EXPECT_EQ(bias, TENON_FALSE);
+}
+
+class NetworkFile : public LayerByName {
+protected:
+  std::string path(const char* name) {
+    return ::testing::TempDir() + "tenon_" + std::to_string(getppid()) + "_" + name;
+  }
+
+  void write(const std::string& file, const std::string& text) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+      std::ofstream(file) << text;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  std::string read(const std::string& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+  }
+};
+
+// By typed calls.
+TenonLayer lenet5() {
+  TenonLayer net = nullptr;
+  expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &net));
+  const auto add = [&](TenonLayer layer) {
+    expectSuccess(TenonLayerSequentialAdd(net, layer));
+    expectSuccess(TenonLayerDestroy(&layer));
+  };
+  const TenonInt five[] = {5, 5}, two[] = {2, 2};
+  const auto conv = [&](TenonInt in, TenonInt out, TenonInt padding) {
+    const TenonInt pad[] = {padding, padding};
+    TenonLayer layer = nullptr;
+    expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, in, out, five, &layer));
+    expectSuccess(TenonLayerSetPadding(layer, pad, nullptr));
+    return layer;
+  };
+  const auto plain = [&](const char* type) {
+    TenonLayer layer = nullptr;
+    expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, type, &layer));
+    return layer;
+  };
+  const auto pool = [&] {
+    TenonLayer layer = nullptr;
+    expectSuccess(TenonLayerCreatePooling(MPI_COMM_WORLD, TENON_POOLING_MAX, 2, two, &layer));
+    return layer;
+  };
+  const auto affine = [&](TenonInt in, TenonInt out) {
+    TenonLayer layer = nullptr;
+    expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, in, out, &layer));
+    return layer;
+  };
+  add(conv(1, 6, 2));
+  add(plain("relu"));
+  add(pool());
+  add(conv(6, 16, 0));
+  add(plain("relu"));
+  add(pool());
+  add(plain("flatten"));
+  add(affine(400, 120));
+  add(plain("relu"));
+  add(affine(120, 84));
+  add(plain("relu"));
+  add(affine(84, 10));
+  return net;
+}
+
+TEST_F(NetworkFile, LeNet5IsThatOfTheCalls) {
+  TenonLayout input = layout({4, 1, 28, 28}, "S2");
+  TenonLayer called = lenet5();
+  expectSuccess(
+      TenonLayerCreateFromFile(MPI_COMM_WORLD, TENON_TEST_NETWORKS "/lenet5.json", &layer_));
+  EXPECT_EQ(outputOf(layer_, input), outputOf(called, input));
+  expectSuccess(TenonLayerDestroy(&called));
+  TenonLayer child = nullptr;
+  expectSuccess(TenonLayerGetChild(layer_, "C3", &child));
+  TenonInt channels = 0;
+  expectSuccess(TenonLayerGetIntegers(child, "out_channels", 1, &channels, nullptr));
+  EXPECT_EQ(channels, 16);
+  expectSuccess(TenonLayerDestroy(&child));
+  TenonDTensor bias = nullptr;
+  expectSuccess(TenonLayerGetParameterAt(layer_, "F6/bias", &bias));
+  expectSuccess(TenonDTensorDestroy(&bias));
+  expectCode(TENON_ERR_ARG, TenonLayerGetParameterAt(layer_, "F6/bais", &bias), {"weight, bias"});
+  expectCode(TENON_ERR_ARG, TenonLayerGetChild(layer_, "F7", &child), {"F6"});
+  expectSuccess(TenonLayoutDestroy(&input));
+}
+
+// What was saved reads as what was made, also a graph with a layer that is used twice.
+TEST_F(NetworkFile, ASavedGraphComesBack) {
+  const int input[] = {-1}, first[] = {0}, both[] = {-1, 1};
+  const TenonInt three[] = {3}, one[] = {1};
+  TenonLayer conv = nullptr, sum = nullptr;
+  expectSuccess(TenonLayerCreateGraph(MPI_COMM_WORLD, &layer_));
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 1, 2, 2, three, &conv));
+  expectSuccess(TenonLayerSetPadding(conv, one, nullptr));
+  expectSuccess(TenonObjectSetName(object(conv), "twice"));
+  expectSuccess(TenonLayerCreateAdd(MPI_COMM_WORLD, &sum));
+  expectSuccess(TenonLayerGraphAddNode(layer_, conv, 1, input, nullptr));
+  expectSuccess(TenonLayerGraphAddNode(layer_, conv, 1, first, nullptr));
+  expectSuccess(TenonLayerGraphAddNode(layer_, sum, 2, both, nullptr));
+  expectSuccess(TenonLayerDestroy(&conv));
+  expectSuccess(TenonLayerDestroy(&sum));
+  const std::string file = path("graph.json");
+  expectSuccess(TenonLayerSaveNetwork(layer_, file.c_str()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  TenonLayer again = nullptr;
+  expectSuccess(TenonLayerCreateFromFile(MPI_COMM_WORLD, file.c_str(), &again));
+  const std::string second = path("graph2.json");
+  expectSuccess(TenonLayerSaveNetwork(again, second.c_str()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(read(file), read(second));
+  TenonLayout x = layout({2, 2, 9}, "S2");
+  EXPECT_EQ(outputOf(again, x), outputOf(layer_, x));
+  int count = 0;
+  expectSuccess(TenonLayerGetParameterCount(again, &count));
+  EXPECT_EQ(count, 2); // shared
+  expectSuccess(TenonLayoutDestroy(&x));
+  expectSuccess(TenonLayerDestroy(&again));
+}
+
+TEST_F(NetworkFile, NamesFileKeyAndReason) {
+  const std::string file = path("bad.json");
+  const auto refused = [&](const std::string& text, std::initializer_list<const char*> parts) {
+    write(file, text);
+    expectCode(TENON_ERR_FORMAT, TenonLayerCreateFromFile(MPI_COMM_WORLD, file.c_str(), &layer_),
+               parts);
+    MPI_Barrier(MPI_COMM_WORLD);
+  };
+  refused(R"({"format":"tenon-network-2","type":"relu"})", {"bad.json", "tenon-network-2"});
+  refused(R"({"format":"tenon-network-1","type":"rleu"})", {"bad.json", "type", "'relu'"});
+  refused(R"({"format":"tenon-network-1","type":"conv","kernal":[3]})", {"kernal", "'kernel'"});
+  refused(R"({"format":"tenon-network-1","type":"conv","kernel":[0]})", {"kernel", "at least 1"});
+  refused(R"({"format":"tenon-network-1","type":"conv","kernel":"x"})", {"kernel", "integer"});
+  refused(R"({"format":"tenon-network-1","type":"relu",)", {"bad.json", "byte"});
+  refused(R"({"format":"tenon-network-1","type":"graph","layers":[{"same_as":0,"reads":[-1]}]})",
+          {"layers[0].same_as"});
+  expectCode(TENON_ERR_FILE, TenonLayerCreateFromFile(MPI_COMM_WORLD, "no_such", &layer_),
+             {"no_such", "known are"});
+}
+
+} // namespace
+} // namespace tenon::test
