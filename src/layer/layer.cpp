@@ -375,9 +375,8 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
       initializeParameter(*p, textOf("initializer"), seed, stream);
   if (fill == Fill::All || !random_.isSet)
     random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
-  const std::vector<Layer*> inner = children();
-  for (std::size_t i = 0; i < inner.size(); ++i)
-    inner[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
+  for (std::size_t i = 0; i < children_.size(); ++i)
+    children_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
 Layout Layer::storageLayout(const Layout& use) const {

@@ -83,7 +83,7 @@ public:
   // The value of the last node, which is the container's output.
   int lastValue() const { return inputCount() + static_cast<int>(nodes_.size()) - 1; }
   // Each layer once, in the order of its first node.
-  std::vector<Layer*> children() const;
+  const std::vector<Layer*>& children() const noexcept { return children_; }
   // Collective. Sets the nodes up, one after the other; the layouts of all values.
   Layouts setUpNodes(const Layouts& inputs);
 
@@ -181,6 +181,7 @@ private:
   bool training_ = true, frozen_ = false;
   FailedSets failedSets_;
   std::vector<Node> nodes_;
+  std::vector<Layer*> children_;
   Ref<DTensor> target_;
   RandomState random_;
   std::list<Entry> setups_; // the last one set up is at the end

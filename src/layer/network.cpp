@@ -38,15 +38,9 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
                             layer->title(), title()));
   if (layer.get() == this)
     throw Error(TENON_ERR_ARG, fmt::format("{} cannot contain itself", title()));
+  if (std::find(children_.begin(), children_.end(), layer.get()) == children_.end())
+    children_.push_back(layer.get());
   nodes_.push_back({std::move(layer), std::move(reads)});
-}
-
-std::vector<Layer*> Layer::children() const {
-  std::vector<Layer*> found;
-  for (const Node& node : nodes_)
-    if (std::find(found.begin(), found.end(), node.layer.get()) == found.end())
-      found.push_back(node.layer.get());
-  return found;
 }
 
 // What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls

@@ -22,7 +22,7 @@ namespace {
 std::string nameInPath(const Layer& container, const Layer& child) {
   if (!child.name().empty())
     return child.name();
-  const std::vector<Layer*> children = container.children();
+  const std::vector<Layer*>& children = container.children();
   return std::to_string(std::find(children.begin(), children.end(), &child) - children.begin());
 }
 
