@@ -158,7 +158,7 @@ private:
 } // namespace
 
 Pass applyPass(const MapList& list, Order order) {
-  Pass pass{list.values(), {}, list.inputs(), list.output()};
+  Pass pass{list.values(), {}, list.inputs(), list.output(), false};
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
@@ -176,6 +176,7 @@ Pass applyPass(const MapList& list, Order order) {
 
 Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
   Pass pass;
+  pass.ofTangents = true;
   Duals duals(list, pass, false);
   std::vector<bool> written(list.values().size(), false); // has a tangent that is not zero
   for (std::size_t i = 0; i < list.inputs().size(); ++i) {

@@ -38,6 +38,7 @@ struct Pass {
   // The caller's, as the list has them; kNoValue where not chosen.
   std::vector<ValueId> inputs;
   ValueId output = kNoValue;
+  bool ofTangents = false; // sources bring their tangents
 };
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/dropout_layer.hpp"
 
+#include "layer/saved.hpp"
 #include "sys/random.hpp"
 
 #include <fmt/format.h>
 
 namespace tenon {
 
-class LocalDropout final : public LocalKernel {
+class LocalDropout final : public OneInputKernel {
 public:
   LocalDropout(DropoutLayer& layer, const Shape& shape, Box box)
       : layer_(layer), box_(std::move(box)), strides_(shape.size(), 1) {

@@ -45,7 +45,7 @@ const Known& knownOf(Pointwise function) {
               fmt::format("pointwise function {} has no name", static_cast<int>(function)));
 }
 
-class LocalPointwise final : public LocalKernel {
+class LocalPointwise final : public OneInputKernel {
 public:
   LocalPointwise(const PointwiseFunction& function, Backend backend)
       : function_(function), backend_(backend) {}

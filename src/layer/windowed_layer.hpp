@@ -4,7 +4,7 @@
 //
 // A side without a mode is padding of the kernel's. With zero, periodic, reflect or replicate the
 // padding is filled by the halo exchange, whether the dimension is split or not; with values by the
-// caller: the layer then has a second input (boundary_input.hpp), or a constant in its place.
+// caller: the layer then has a second input (kernel_layer.hpp), or a constant in its place.
 #pragma once
 
 #include "geometry/window.hpp"
