@@ -32,16 +32,18 @@ struct Value {
 };
 
 // Conversion: sums where addends meet. Exchange: a conversion as one exchange. Maximum: the largest
-// instead of the sum, an exchange too; not linear. The boundary's two: the mask of the caller's
-// cells on the range, from the range itself or from one number; no messages.
-enum class OperatorKind { Conversion, Exchange, Maximum, BoundaryValues, BoundaryNumber };
+// instead of the sum, an exchange too; not linear. Without messages: Crop, to fewer of the cells that
+// each rank holds, and the boundary's two, the mask of the caller's cells on the range, from the
+// range itself or from one number.
+enum class OperatorKind { Conversion, Exchange, Maximum, Crop, BoundaryValues, BoundaryNumber };
 
 struct OperatorEntry {
   OperatorKind kind;
   Layout from, to;
 
   bool isLocal() const {
-    return kind == OperatorKind::BoundaryValues || kind == OperatorKind::BoundaryNumber;
+    return kind == OperatorKind::Crop || kind == OperatorKind::BoundaryValues ||
+           kind == OperatorKind::BoundaryNumber;
   }
 };
 

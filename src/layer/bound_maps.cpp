@@ -3,13 +3,24 @@
 
 #include "dtensor/fill.hpp"
 #include "layer/held_bytes.hpp"
+#include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
+#include "linop/memory_op.hpp"
 
 #include <algorithm>
 
 namespace tenon {
 
 namespace {
+
+// The adjoint of new cells around those that stay.
+LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type) {
+  const Box all = from.boxOfRank(comm->rank()), part = to.boxOfRank(comm->rank());
+  std::vector<Index> at;
+  for (std::size_t d = 0; d < part.size(); ++d)
+    at.push_back(part[d].empty() ? 0 : part[d].begin - all[d].begin);
+  return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), at, type));
+}
 
 LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type) {
   switch (entry.kind) {
@@ -18,6 +29,8 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   case OperatorKind::Exchange:
   case OperatorKind::Maximum:
     return makeRef<Conversion>(comm, entry.from, entry.to, type, RoutePolicy::exchange());
+  case OperatorKind::Crop:
+    return crop(comm, entry.from, entry.to, type);
   case OperatorKind::BoundaryValues:
     return boundaryValues(comm, entry.to, type);
   case OperatorKind::BoundaryNumber:
@@ -50,6 +63,13 @@ const Conversion* BoundMaps::conversionTo(ValueId y) const {
   return nullptr;
 }
 
+const Conversion* BoundMaps::conversionFrom(ValueId x) const {
+  for (const Map& map : list_.maps())
+    if (map.kind == Map::Kind::Operator && map.x.front() == x)
+      return dynamic_cast<const Conversion*>(operators_[map.object].get());
+  return nullptr;
+}
+
 ValueId BoundMaps::constant(std::string name, const Layout& layout, double value) {
   constants_.push_back(tensor(layout));
   fillConstant(*constants_.back(), value);
@@ -59,10 +79,14 @@ ValueId BoundMaps::constant(std::string name, const Layout& layout, double value
 void BoundMaps::addUse(Uses& uses, Ref<Parameter> parameter, const Layout& use) {
   const std::string name = parameter->name();
   uses.all->push_back(std::make_unique<ParameterUse>(std::move(parameter), use));
-  if (!uses.all->back()->conversion())
-    return;
-  sources_.push_back(uses.all->back().get());
-  uses.sources.push_back(list_.source(name));
+  ParameterUse* const added = uses.all->back().get();
+  if (added->conversion())
+    addSource(uses, name, std::shared_ptr<Source>(uses.all, added));
+}
+
+void BoundMaps::addSource(Uses& uses, std::string name, std::shared_ptr<Source> source) {
+  sources_.push_back(std::move(source));
+  uses.sources.push_back(list_.source(std::move(name)));
 }
 
 KernelEntry BoundMaps::bind(std::string name, std::unique_ptr<LocalKernel> kernel,
@@ -84,6 +108,11 @@ void BoundMaps::run(std::string name, std::unique_ptr<LocalKernel> kernel, const
 void BoundMaps::runPart(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
                         std::vector<ValueId> x, ValueId y) {
   list_.runPart(bind(std::move(name), std::move(kernel), uses), std::move(x), y);
+}
+
+void BoundMaps::runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
+                         std::vector<ValueId> x, ValueId y) {
+  list_.runFixed(bind(std::move(name), std::move(kernel), uses), std::move(x), y);
 }
 
 std::vector<const Parameter*> BoundMaps::parameters() const {

@@ -28,20 +28,24 @@ public:
   void apply(OperatorKind kind, ValueId x, ValueId y);
   // A value of that name and layout, converted from x. Collective.
   ValueId convert(std::string name, ValueId x, const Layout& to);
-  // The conversion that writes a value; null if there is none.
+  // The conversion that writes a value, or that reads one; null if there is none.
   const Conversion* conversionTo(ValueId y) const;
+  const Conversion* conversionFrom(ValueId x) const;
   ValueId constant(std::string name, const Layout& layout, double value);
 
-  // A parameter is in its use layout before a kernel of these reads it.
+  // The parameters of kernels, and all that must be up to date before a kernel of these runs.
   struct Uses {
     std::shared_ptr<ParameterUses> all = std::make_shared<ParameterUses>();
     std::vector<int> sources = {};
   };
   void addUse(Uses& uses, Ref<Parameter> parameter, const Layout& use);
+  void addSource(Uses& uses, std::string name, std::shared_ptr<Source> source);
   void run(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
            std::vector<ValueId> x, ValueId y);
   void runPart(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
                std::vector<ValueId> x, ValueId y);
+  void runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
+                std::vector<ValueId> x, ValueId y);
 
   LinearOp& op(int index) const { return *operators_[index]; }
   const BoundKernel& kernel(int index) const { return kernels_[index]; }
@@ -63,7 +67,7 @@ private:
   MapList list_;
   std::vector<LinearOpRef> operators_;
   std::vector<BoundKernel> kernels_;
-  std::vector<Source*> sources_;
+  std::vector<std::shared_ptr<Source>> sources_;
   std::vector<Ref<DTensor>> constants_;
 };
 

@@ -201,7 +201,6 @@ void ConvolutionLayer::checkInput(const Layout& input) const {
     throw Error(TENON_ERR_SHAPE,
                 fmt::format("the input has {2} channels in dimension 1, but {0} needs {1}", title(),
                             inChannels_, input.shape()[1]));
-  checkNoMargins(input);
 }
 
 void ConvolutionLayer::checkSignature() const {
@@ -240,7 +239,9 @@ WindowedLayer::WindowPlan ConvolutionLayer::windowPlan(const Layout& input) cons
       channelCuts.push_back(cut / (inChannels_ / groups_) * (outChannels_ / groups_));
   const Layout output =
       windowOutputLayout(windows(), plain, outShape, chosen.output(), channelCuts);
-  return {chosen, plain, output, windowUseLayout(windows(), plain, output)};
+  WindowPlan result{chosen, plain, output, windowUseLayout(windows(), plain, output)};
+  checkHalo(input, result.use);
+  return result;
 }
 
 KernelPlan ConvolutionLayer::plan(const Layout& input) {
@@ -283,10 +284,10 @@ std::unique_ptr<LocalKernel> ConvolutionLayer::localKernel(const Layout& use, co
                                             contextOf(comm()));
 }
 
-// Without a halo there is nothing to overlap, and no price to pay.
+// Without a halo to be filled there is nothing to overlap, and no price to pay.
 bool ConvolutionLayer::overlapsHalo(const Layout& input, const WindowPlan& window,
                                     std::size_t strips) const {
-  if (overlap_ == Overlap::Off || strips == 0)
+  if (overlap_ == Overlap::Off || strips == 0 || input.hasMargins())
     return false;
   const char* obstacle =
       !sameHolding(input, window.plain)

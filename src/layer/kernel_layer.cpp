@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/kernel_layer.hpp"
 
+#include "declaration/window_layout.hpp"
 #include "geometry/callers_cells.hpp"
 #include "layer/map_setup.hpp"
 #include "layer/traffic_text.hpp"
@@ -53,6 +54,16 @@ void addBoundary(BoundMaps& maps, KernelFacts& facts) {
   maps.apply(OperatorKind::BoundaryNumber, facts.number, facts.use);
 }
 
+// Halos that the caller has filled are not exchanged again.
+ValueId addUse(BoundMaps& maps, ValueId x, const Layout& use) {
+  const Layout given = maps.list().values()[x].layout;
+  if (!given.hasMargins() || !use.hasMargins() || !holdsAllOf(given, use))
+    return maps.convert("u", x, use);
+  const ValueId u = maps.list().value("u", use);
+  maps.apply(OperatorKind::Crop, x, u);
+  return u;
+}
+
 BoundMaps mapsOf(const Layer& layer, const Layouts& given, KernelPlan plan, KernelFacts& facts) {
   BoundMaps maps(layer.comm(), layer.dataType());
   const ValueId x = maps.list().input("x", given[0]);
@@ -66,7 +77,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& given, KernelPlan plan, Kern
   for (const KernelStrip& strip : plan.strips)
     facts.strips.push_back(maps.convert(fmt::format("u{}", facts.strips.size()), x, strip.use));
   const bool asItIs = sameHolding(given[0], plan.use);
-  facts.use = asItIs ? maps.list().staged(x) : maps.convert("u", x, plan.use);
+  facts.use = asItIs ? maps.list().staged(x) : addUse(maps, x, plan.use);
   if (facts.boundary != kNoValue && !asItIs) // else no cell lies outside the domain
     addBoundary(maps, facts);
 

@@ -87,7 +87,6 @@ SignatureTable PoolingLayer::table() const {
 WindowedLayer::WindowPlan PoolingLayer::windowPlan(const Layout& input) const {
   const Index channels = input.rank() > 1 ? input.shape()[1] : 0;
   const Shape outShape = windowOutputShape(windows(), input, channels, title());
-  checkNoMargins(input);
   const Signature chosen(table(), input, signature(), title());
   std::vector<CutSource> same;
   for (int d = 0; d < input.rank(); ++d)
@@ -95,7 +94,9 @@ WindowedLayer::WindowPlan PoolingLayer::windowPlan(const Layout& input) const {
   const Layout plain = makeLayout(input.shape(), input.meshPtr(), chosen.input(), same);
   const Layout output =
       windowOutputLayout(windows(), plain, outShape, chosen.output(), plain.cuts(1));
-  return {chosen, plain, output, windowUseLayout(windows(), plain, output)};
+  WindowPlan result{chosen, plain, output, windowUseLayout(windows(), plain, output)};
+  checkHalo(input, result.use);
+  return result;
 }
 
 KernelPlan PoolingLayer::plan(const Layout& input) {

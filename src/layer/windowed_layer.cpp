@@ -111,11 +111,21 @@ Layout WindowedLayer::boundaryLayout(const Layout& input) const {
   return windowPlan(input).use;
 }
 
-void WindowedLayer::checkNoMargins(const Layout& input) const {
-  if (input.hasMargins())
-    throw Error(TENON_ERR_LAYOUT, fmt::format("the input of {} must not have halos, which the "
-                                              "layer adds itself, but its layout is {}",
-                                              title(), input.describe()));
+void WindowedLayer::checkHalo(const Layout& input, const Layout& use) const {
+  if (!input.hasMargins())
+    return;
+  if (callersValues())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
+                            "mode \"values\"; pass the input without halos",
+                            title(), input.describe()));
+  if (!holdsAllOf(input, use))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halos of the input of {} do not hold what its windows read: the "
+                            "layout is {}, but {} is needed; widen the halos, with the boundary "
+                            "modes of the layer, or pass the input without halos, which the layer "
+                            "then adds itself",
+                            title(), input.describe(), use.describe()));
 }
 
 std::string WindowedLayer::describeWindows() const {

@@ -36,7 +36,8 @@ protected:
   // Throws TENON_ERR_ARG unless there are 1 to 3 windows.
   WindowedLayer(CommPtr comm, std::vector<Window> windows);
   virtual WindowPlan windowPlan(const Layout& input) const = 0;
-  void checkNoMargins(const Layout& input) const;
+  // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.
+  void checkHalo(const Layout& input, const Layout& use) const;
   int spatialRank() const noexcept { return static_cast<int>(windows_.size()); }
   // What the plan says of sides of mode values.
   std::optional<CallersValues> callersValues() const;
