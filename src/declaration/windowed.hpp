@@ -45,6 +45,7 @@ protected:
   std::string windowText() const;
 
 private:
+  void checkHalo(const Layout& input, const Layout& use) const;
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
   void readBoundary(std::vector<Window>& windows) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;

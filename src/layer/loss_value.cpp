@@ -2,7 +2,6 @@
 #include "layer/loss_value.hpp"
 
 #include "declaration/signature.hpp"
-#include "layer/held_bytes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,47 +21,41 @@ Layout scalarLayout(const Layout& use, Property split) {
 
 } // namespace
 
-void takeTarget(const Layer& layer, DTensor& here, Ref<Conversion>& conversion) {
-  const DTensor& target = layer.target();
-  if (target.dataType() != here.dataType())
-    throw Error(TENON_ERR_DATATYPE, fmt::format("the target of {0} must be {1}, but {2} is {3}",
-                                                layer.title(), dataTypeName(here.dataType()),
-                                                target.title(), dataTypeName(target.dataType())));
-  if (target.layout().shape() != here.layout().shape())
+TargetUse::TargetUse(const Layer& layer, const Layout& use, std::optional<TenonDataType> type)
+    : layer_(layer), type_(type), use_(use) {}
+
+void TargetUse::checkTarget(const DTensor& target, TenonDataType type) const {
+  if (target.dataType() != type)
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("the target of {0} must be {1}, but {2} is {3}", layer_.title(),
+                            dataTypeName(type), target.title(), dataTypeName(target.dataType())));
+  if (target.layout().shape() != use_.shape())
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("the target of {} must have shape [{}], but {} has [{}]", layer.title(),
-                            fmt::join(here.layout().shape(), ","), target.title(),
+                fmt::format("the target of {} must have shape [{}], but {} has [{}]",
+                            layer_.title(), fmt::join(use_.shape(), ","), target.title(),
                             fmt::join(target.layout().shape(), ",")));
-  if (!conversion || !(conversion->domain() == target.layout()))
-    conversion = makeRef<Conversion>(layer.comm(), target.layout(), here.layout(), here.dataType());
-  conversion->apply(target, here);
 }
 
-LossValue::LossValue(const CommPtr& comm, const Layout& use, TenonDataType type)
-    : addend_(makeRef<DTensor>(comm, scalarLayout(use, Property::partial()), type)),
-      seed_(makeRef<DTensor>(comm, addend_->layout().dual(), type)),
-      toAll_(makeRef<Conversion>(comm, addend_->layout(), scalarLayout(use, Property::broadcast()),
-                                 type)) {}
-
-void LossValue::sum(double addend, DTensor& loss) {
-  visitFloating(addend_->dataType(), [&]<class T>(T) {
-    T* held = addend_->mutableData<T>();
-    if (isHeld())
-      held[0] = static_cast<T>(addend);
-  });
-  toAll_->apply(*addend_, loss);
+void TargetUse::begin() {
+  const DTensor& target = layer_.target();
+  const TenonDataType type = type_                                ? *type_
+                             : target.dataType() == TENON_FLOAT32 ? TENON_FLOAT32
+                                                                  : TENON_FLOAT64;
+  checkTarget(target, type);
+  if (!value_ || value_->dataType() != type)
+    value_ = makeRef<DTensor>(layer_.comm(), use_, type);
+  if (!conversion_ || !(conversion_->domain() == target.layout()) ||
+      conversion_->dataType() != type)
+    conversion_ = makeRef<Conversion>(layer_.comm(), target.layout(), use_, type);
+  conversion_->start({Sense::Forward, 1, &target, 0, value_.get()});
 }
 
-double LossValue::seed(const DTensor& cotangent) {
-  toAll_->applyAdjoint(cotangent, *seed_);
-  return visitFloating(seed_->dataType(), [&]<class T>(T) {
-    const DTensor& seed = *seed_;
-    return isHeld() ? static_cast<double>(seed.data<T>()[0]) : 0.0;
-  });
+Layout lossAddend(const Layout& use) {
+  return scalarLayout(use, Property::partial());
 }
 
-Index LossValue::bytes() const {
-  return heldBytes(addend_, seed_, toAll_);
+Layout lossLayout(const Layout& use) {
+  return scalarLayout(use, Property::broadcast());
 }
 
 } // namespace tenon

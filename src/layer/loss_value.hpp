@@ -6,31 +6,37 @@
 #pragma once
 
 #include "layer/layer.hpp"
+#include "layer/source.hpp"
 #include "linop/conversion.hpp"
+
+#include <optional>
 
 namespace tenon {
 
-// here <- the layer's target; the conversion is made where `conversion` is not of its layout. Throws
-// TENON_ERR_DATATYPE or TENON_ERR_SHAPE if it does not fit.
-void takeTarget(const Layer& layer, DTensor& here, Ref<Conversion>& conversion);
-
-class LossValue {
+// The target in the layout in which a set-up uses it. A target in another layout or type than the
+// last is taken as it comes, and its conversion made then.
+class TargetUse final : public Source {
 public:
-  // `use` is the input's layout; the output is [1].
-  LossValue(const CommPtr& comm, const Layout& use, TenonDataType type);
+  // Without a type the target is float32 or float64.
+  TargetUse(const Layer& layer, const Layout& use, std::optional<TenonDataType> type);
 
-  const Layout& layout() const { return toAll_->range(); }
-  // Whether this rank is one of those that hold an addend.
-  bool isHeld() const { return addend_->localCells() > 0; }
-  // loss = sum of the addends. Collective.
-  void sum(double addend, DTensor& loss);
-  // The cotangent of this rank's addend. Collective.
-  double seed(const DTensor& cotangent);
-  Index bytes() const;
+  // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if there is no target that fits.
+  void begin() override;
+  void end() override { conversion_->finish(); }
+  const DTensor& value() const noexcept { return *value_; }
 
 private:
-  Ref<DTensor> addend_, seed_;
-  Ref<Conversion> toAll_;
+  void checkTarget(const DTensor& target, TenonDataType type) const;
+
+  const Layer& layer_;
+  std::optional<TenonDataType> type_;
+  Layout use_;
+  Ref<Conversion> conversion_;
+  Ref<DTensor> value_;
 };
+
+// The layouts of a part's addend and of the loss, [1], for an input in the layout `use`.
+Layout lossAddend(const Layout& use);
+Layout lossLayout(const Layout& use);
 
 } // namespace tenon

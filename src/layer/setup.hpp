@@ -57,26 +57,4 @@ private:
   Layout output_, outputDual_;
 };
 
-// Of a layer with one input. dx may be null in tangent and adjoint.
-class OneInputSetup : public Setup {
-public:
-  OneInputSetup(Layout input, Layout output) : Setup({std::move(input)}, std::move(output)) {}
-
-  const Layout& input() const noexcept { return inputs().front(); }
-  const Layout& inputDual() const noexcept { return inputDuals().front(); }
-
-  virtual void apply(const DTensor& x, DTensor& y, Frame& frame, bool training) = 0;
-  virtual void tangent(Frame& frame, const DTensor* dx, DTensor& dy) = 0;
-  virtual void adjoint(Frame& frame, const DTensor& dy, DTensor* dx) = 0;
-
-private:
-  void applyMany(Inputs x, DTensor& y, Frame& frame, bool training) final {
-    apply(*x[0], y, frame, training);
-  }
-  void tangentMany(Frame& frame, Inputs dx, DTensor& dy) final { tangent(frame, dx[0], dy); }
-  void adjointMany(Frame& frame, const DTensor& dy, InputCotangents dx) final {
-    adjoint(frame, dy, dx[0]);
-  }
-};
-
 } // namespace tenon
