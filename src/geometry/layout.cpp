@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -132,6 +134,15 @@ bool rises(const std::vector<Interval>& boxes) {
   return true;
 }
 
+std::vector<int> emptyBefore(const std::vector<Index>& cuts) {
+  if (std::ranges::adjacent_find(cuts) == cuts.end())
+    return {};
+  std::vector<int> before(cuts.size(), 0);
+  for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
+    before[part + 1] = before[part] + (cuts[part] == cuts[part + 1]);
+  return before;
+}
+
 } // namespace
 
 Property Property::dual() const {
@@ -167,7 +178,11 @@ Layout::Layout(LayoutSpec spec) {
   std::vector<bool> boxesRise;
   for (const auto& margin : spec.margins)
     boxesRise.push_back(!margin || rises(margin->boxes));
-  data_ = std::make_shared<const Data>(Data{std::move(spec), std::move(boxesRise)});
+  std::vector<std::vector<int>> empty;
+  for (const std::vector<Index>& cuts : spec.cuts)
+    empty.push_back(emptyBefore(cuts));
+  data_ =
+      std::make_shared<const Data>(Data{std::move(spec), std::move(boxesRise), std::move(empty)});
 }
 
 bool Layout::hasMargins() const noexcept {
@@ -201,6 +216,11 @@ std::vector<int> Layout::partCoordinates(int dim, int part) const {
     part /= mesh().extent(axes[i]);
   }
   return coordinates;
+}
+
+int Layout::ownersAmong(int dim, int first, int last) const {
+  const std::vector<int>& before = data_->emptyBefore[dim];
+  return last - first - (before.empty() ? 0 : before[last] - before[first]);
 }
 
 Interval Layout::owned(int dim, int part) const {
