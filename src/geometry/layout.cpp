@@ -115,15 +115,22 @@ void completeMargin(LayoutSpec& spec, int dim) {
   }
 }
 
-// The widest box of each dimension's parts.
-Shape widestBoxes(const LayoutSpec& spec) {
+Shape widestParts(const LayoutSpec& spec) {
   Shape widest(spec.shape.size(), 0);
-  for (std::size_t d = 0; d < widest.size(); ++d) {
-    for (std::size_t part = 0; !spec.margins[d] && part + 1 < spec.cuts[d].size(); ++part)
+  for (std::size_t d = 0; d < widest.size(); ++d)
+    for (std::size_t part = 0; part + 1 < spec.cuts[d].size(); ++part)
       widest[d] = std::max(widest[d], spec.cuts[d][part + 1] - spec.cuts[d][part]);
-    for (std::size_t part = 0; spec.margins[d] && part + 1 < spec.cuts[d].size(); ++part)
-      widest[d] = std::max(widest[d], spec.margins[d]->boxes[part].size());
-  }
+  return widest;
+}
+
+// The widest box of each dimension's parts.
+Shape widestBoxes(const LayoutSpec& spec, Shape widest) {
+  for (std::size_t d = 0; d < widest.size(); ++d)
+    if (spec.margins[d]) {
+      widest[d] = 0;
+      for (const Interval& box : spec.margins[d]->boxes)
+        widest[d] = std::max(widest[d], box.size());
+    }
   return widest;
 }
 
@@ -174,15 +181,16 @@ Layout::Layout(LayoutSpec spec) {
     completeSplit(spec, static_cast<int>(d));
     completeMargin(spec, static_cast<int>(d));
   }
-  checkCount(widestBoxes(spec), "a part of extents");
+  const Shape widest = widestParts(spec);
+  checkCount(widestBoxes(spec, widest), "a part of extents");
   std::vector<bool> boxesRise;
   for (const auto& margin : spec.margins)
     boxesRise.push_back(!margin || rises(margin->boxes));
   std::vector<std::vector<int>> empty;
   for (const std::vector<Index>& cuts : spec.cuts)
     empty.push_back(emptyBefore(cuts));
-  data_ =
-      std::make_shared<const Data>(Data{std::move(spec), std::move(boxesRise), std::move(empty)});
+  data_ = std::make_shared<const Data>(
+      Data{std::move(spec), std::move(boxesRise), std::move(empty), cells(widest)});
 }
 
 bool Layout::hasMargins() const noexcept {

@@ -86,16 +86,18 @@ public:
     return flow;
   }
 
-  std::vector<Traffic> byLevel(const std::vector<Index>& unitRanks) const {
-    std::vector<Traffic> levels(unitRanks.size() + 1);
-    levels.front() = flow().others;
-    if (levels.front().messages > 0 && !unitRanks.empty())
+  LevelFlow byLevel(const std::vector<Index>& unitRanks) const {
+    const Flow sum = flow();
+    LevelFlow flow{std::vector<Traffic>(unitRanks.size() + 1), sum.keptCells};
+    Traffic& outermost = flow.others.front();
+    outermost = sum.others;
+    if (outermost.messages > 0 && !unitRanks.empty())
       for (int other : ranksOfUnit(unitRanks.front()))
         if (const Index cells = other == rank_ ? 0 : cellsWith(theirs_.mesh().position(other))) {
-          take(levels.front(), cells);
-          give(levels[levelBetween(other, unitRanks)], cells);
+          take(outermost, cells);
+          give(flow.others[levelBetween(other, unitRanks)], cells);
         }
-    return levels;
+    return flow;
   }
 
 private:
@@ -204,8 +206,8 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
   return FlowCount(from, to, rank, role).flow();
 }
 
-std::vector<Traffic> countFlowByLevel(const Layout& from, const Layout& to, int rank, Role role,
-                                      const std::vector<Index>& unitRanks) {
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const std::vector<Index>& unitRanks) {
   return FlowCount(from, to, rank, role).byLevel(unitRanks);
 }
 

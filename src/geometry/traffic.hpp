@@ -17,11 +17,15 @@ struct Flow {
 // Of one rank in its role: what its schedule lists.
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role);
 
-// The same traffic with others, by the outermost level of a machine that it crosses. A unit of level l has
-// unitRanks[l] ranks in a row, from the outermost level, whose units are made of those of the next.
-// [levels + 1]: the last is what stays within a unit of the innermost level. The work grows with the
-// ranks of an outermost unit too.
-std::vector<Traffic> countFlowByLevel(const Layout& from, const Layout& to, int rank, Role role,
-                                      const std::vector<Index>& unitRanks);
+// By the outermost level of a machine that the cells cross. A unit of level l has unitRanks[l] ranks in a
+// row; levels are listed from the outermost, and its units are made of those of the next.
+struct LevelFlow {
+  std::vector<Traffic> others; // [levels + 1]: the last stays within a unit of the innermost level
+  Index keptCells = 0;
+};
+
+// The work grows with the ranks of an outermost unit too.
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const std::vector<Index>& unitRanks);
 
 } // namespace tenon

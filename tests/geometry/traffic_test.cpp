@@ -144,7 +144,7 @@ TEST(CountFlow, ByLevelEqualsTheSchedule) {
       const Schedule schedule = makeSchedule(pair.from, pair.to, rank);
       for (Role role : {Role::Source, Role::Target})
         ASSERT_TRUE(std::ranges::equal(
-            countFlowByLevel(pair.from, pair.to, rank, role, machine),
+            countFlow(pair.from, pair.to, rank, role, machine).others,
             listedByLevel(role == Role::Source ? schedule.sends : schedule.receives, rank, machine),
             same))
             << seed;
@@ -164,7 +164,7 @@ TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
   const Layout halo(spec);
   const auto cells = [&](int rank) {
     std::vector<Index> counts;
-    for (const Traffic& t : countFlowByLevel(plain, halo, rank, Role::Target, {1024, 16}))
+    for (const Traffic& t : countFlow(plain, halo, rank, Role::Target, {1024, 16}).others)
       counts.push_back(t.cells);
     return counts;
   };
@@ -183,6 +183,8 @@ Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties,
                  .cuts = std::move(cuts)});
 }
 
+const std::vector<int> kNone;
+
 TEST(AxisChange, AnAxisLeavesAndEntersAsTheMinorOne) {
   const MeshPtr mesh = Mesh::make({2, 3});
   const Layout both = layoutOn(mesh, {12, 5}, "S0,S0", {{0, 1, 2, 3, 4, 8, 12}, {0, 5}});
@@ -200,19 +202,34 @@ TEST(AxisChange, TheGoalsCutsCountOnlyIfTheyDivideTheParts) {
   const Layout other = layoutOn(mesh, {8}, "S0,B");
   EXPECT_EQ(withProperty(other, 1, Property::shard(0), &goal)->cuts(0),
             (std::vector<Index>{0, 2, 4, 6, 8}));
-  EXPECT_FALSE(changedAxis(other, goal));
+  EXPECT_EQ(changedAxes(other, goal), kNone);
 }
 
-TEST(AxisChange, FindsTheOneAxisThatChanges) {
+TEST(AxisChange, FindsTheAxesThatChangeAlike) {
   const MeshPtr mesh = Mesh::make({2, 2});
   const Layout start = layoutOn(mesh, {8, 8}, "P,S0");
-  EXPECT_EQ(changedAxis(start, layoutOn(mesh, {8, 8}, "B,S0")), 0);
-  EXPECT_EQ(changedAxis(start, layoutOn(mesh, {8, 8}, "P,S1")), 1);
-  EXPECT_FALSE(changedAxis(start, layoutOn(mesh, {8, 8}, "B,S1")));
-  EXPECT_FALSE(changedAxis(start, start));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "B,S0")), (std::vector<int>{0}));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "P,S1")), (std::vector<int>{1}));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "B,S1")), kNone);
+  EXPECT_EQ(changedAxes(start, start), kNone);
   // Axis 0 would become the major one.
-  EXPECT_FALSE(changedAxis(start, layoutOn(mesh, {8, 8}, "S0,S0")));
-  EXPECT_FALSE(changedAxis(start, layoutOn(Mesh::make({4}), {8, 8}, "B")));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "S0,S0")), kNone);
+  EXPECT_EQ(changedAxes(start, layoutOn(Mesh::make({4}), {8, 8}, "B")), kNone);
+}
+
+TEST(AxisChange, SeveralAxesAreInTheOrderOfTheirDimension) {
+  const MeshPtr mesh = Mesh::make({2, 3, 2});
+  LayoutSpec spec = layoutOn(mesh, {24}, "S0,S0,S0").spec();
+  spec.splitAxes[0] = {1, 2, 0};
+  spec.cuts[0].clear();
+  const Layout cut(spec);
+  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,S0,P"), cut), (std::vector<int>{2, 0}));
+  EXPECT_EQ(changedAxes(cut, layoutOn(mesh, {24}, "B,B,B")), (std::vector<int>{1, 2, 0}));
+  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,B,P"), layoutOn(mesh, {24}, "B,B,B")),
+            (std::vector<int>{0, 2}));
+  // One axis is summed, the other gathered; and axis 1 stays, but is not the major one any more.
+  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,B,S0"), layoutOn(mesh, {24}, "B,B,B")), kNone);
+  EXPECT_EQ(changedAxes(cut, layoutOn(mesh, {24}, "S0,B,S0")), kNone);
 }
 
 } // namespace

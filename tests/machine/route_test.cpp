@@ -121,7 +121,12 @@ TEST(Route, MarginsAndManyAxesTakeOneExchange) {
   spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}, .low = Boundary::Zero, .high = Boundary::Zero}};
   const Layout wide(spec);
   for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective}) {
-    EXPECT_EQ(route(wide.withoutMargins(), wide, mode).size(), 1u);
+    const Route halo = route(wide.withoutMargins(), wide, mode);
+    EXPECT_EQ(halo.size(), 1u);
+    EXPECT_EQ(halo.front().seconds,
+              priceOfExchange(wide.withoutMargins(), wide, 8, {}, Looks::All).seconds);
+    EXPECT_GT(halo.front().seconds, 0);
+    EXPECT_EQ(sentOnRoute(halo, 0).cells, 1);
     EXPECT_EQ(told(route(mixed, b, mode)), "P,S0,B,S1,R -exchange-> B,B,B,B,B");
   }
   EXPECT_NE(whyNotSearched(mixed, b).find("more than 4 axes"), std::string::npos);
