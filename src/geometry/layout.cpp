@@ -283,7 +283,7 @@ Layout Layout::withoutMargins() const {
 bool Layout::operator==(const Layout& other) const {
   const LayoutSpec& a = *data_;
   const LayoutSpec& b = *other.data_;
-  return &a == &b || (a.shape == b.shape && *a.mesh == *b.mesh && a.properties == b.properties &&
+  return &a == &b || (a.properties == b.properties && a.shape == b.shape && *a.mesh == *b.mesh &&
                       a.splitAxes == b.splitAxes && a.cuts == b.cuts && a.margins == b.margins);
 }
 

@@ -4,6 +4,7 @@
 #include "geometry/segments.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tenon {
 
@@ -67,12 +68,17 @@ public:
       : mine_(role == Role::Source ? from : to), theirs_(role == Role::Source ? to : from),
         role_(role), rank_(rank), position_(mine_.mesh().position(rank)),
         coordinates_(peerCoordinates(mine_, position_, theirs_, role)) {
-    if (!coordinates_ || !(mine_.hasMargins() || theirs_.hasMargins()))
+    if (!coordinates_)
       return;
-    own_.resize(mine_.rank());
-    for (int d = 0; d < mine_.rank(); ++d)
+    if (mine_.hasMargins() || theirs_.hasMargins())
+      own_.resize(mine_.rank());
+    for (int d = 0; d < mine_.rank(); ++d) {
+      const int part = mine_.part(position_, d);
       if (hasMargin(d))
-        own_[d] = partSegments(mine_, d, mine_.part(position_, d), role);
+        own_[d] = partSegments(mine_, d, part, role);
+      else
+        run_[d] = mine_.owned(d, part);
+    }
   }
 
   Flow flow() const {
@@ -112,17 +118,10 @@ private:
 
   bool hasMargin(int dim) const { return mine_.margin(dim) || theirs_.margin(dim); }
 
-  Interval ownRun(int dim) const {
-    return hasMargin(dim) ? globalRange(own_[dim].front())
-                          : mine_.owned(dim, mine_.part(position_, dim));
-  }
-
   Traffic all() const {
     Traffic product{1, 1};
     for (int d = 0; d < mine_.rank(); ++d) {
-      const bool tiles = !theirs_.margin(d) && (!hasMargin(d) || own_[d].size() == 1);
-      const Traffic parts =
-          tiles ? TileCount(theirs_, d, ownRun(d), *coordinates_).count() : partsAlong(d);
+      const Traffic parts = partsAlong(d);
       if (parts.messages == 0)
         return {};
       product.messages *= parts.messages;
@@ -142,6 +141,10 @@ private:
 
   // The parts of one dimension with shared cells, and those cells.
   Traffic partsAlong(int dim) const {
+    if (!hasMargin(dim))
+      return TileCount(theirs_, dim, run_[dim], *coordinates_).count();
+    if (!theirs_.margin(dim) && own_[dim].size() == 1)
+      return TileCount(theirs_, dim, globalRange(own_[dim].front()), *coordinates_).count();
     Traffic sum;
     for (int part : partsNear(own_[dim], theirs_, dim, otherRole(role_)))
       if (liesOn(theirs_, dim, part, *coordinates_))
@@ -167,7 +170,7 @@ private:
     for (int d = 0; d < mine_.rank() && cells > 0; ++d) {
       const int part = theirs_.part(other, d);
       cells *=
-          hasMargin(d) ? sharedAlong(d, part) : intersect(ownRun(d), theirs_.owned(d, part)).size();
+          hasMargin(d) ? sharedAlong(d, part) : intersect(run_[d], theirs_.owned(d, part)).size();
     }
     return cells;
   }
@@ -197,7 +200,9 @@ private:
   const Role role_;
   const int rank_, position_;
   const std::optional<std::vector<int>> coordinates_;
-  std::vector<std::vector<Segment>> own_; // per dimension with a margin
+  // Per dimension, with a margin on either side and without.
+  std::vector<std::vector<Segment>> own_;
+  std::array<Interval, kMaxRank> run_;
 };
 
 } // namespace

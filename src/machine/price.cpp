@@ -12,11 +12,18 @@ namespace {
 
 constexpr int kSamples = 64;
 
+Index cellsHeld(const Layout& layout, int position) {
+  Index cells = layout.isHolder(position) ? 1 : 0;
+  for (int d = 0; d < layout.rank() && cells > 0; ++d)
+    cells *= layout.box(d, layout.part(position, d)).size();
+  return cells;
+}
+
 // What one rank does in an exchange.
 class RankPrice {
 public:
   RankPrice(const Layout& from, const Layout& to, int rank)
-      : from_(from), to_(to), rank_(rank), written_(cells(extents(to.boxOfRank(rank)))) {}
+      : from_(from), to_(to), rank_(rank), written_(cellsHeld(to, to.mesh().position(rank))) {}
 
   ExchangePrice by(const LinkRates& rates, double cellBytes) {
     if (rates.levels.empty())
