@@ -4,7 +4,6 @@
 #include "geometry/axis_change.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -18,6 +17,7 @@ constexpr double kUnknown = std::numeric_limits<double>::infinity();
 // than a path, and messages of our own rather than a collective whose inside MPI chooses.
 constexpr double kGain = 0.8;
 constexpr double kHandicap = 1.25;
+constexpr double kClearly = 1 + 1e-9; // more than what rounding does to sums of prices
 
 } // namespace
 
@@ -105,8 +105,7 @@ void RouteSearch::makeExact(Edge& edge) const {
     return;
   const Node &from = nodes_[edge.from], &to = nodes_[edge.to];
   const double useless = std::min(nodes_[kGoal].cost - to.rest, to.cost) - from.cost;
-  edge.exchange =
-      exchangeCost(from.layout, to.layout, Looks::Sampled, std::nextafter(useless, kUnknown));
+  edge.exchange = exchangeCost(from.layout, to.layout, Looks::Sampled, kClearly * useless);
   edge.exact = true;
 }
 

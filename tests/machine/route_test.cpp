@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Routes that can be told by hand, and what every route keeps.
 #include "machine/route.hpp"
+
+#include "geometry/traffic.hpp"
 #include "support/random_layout.hpp"
 #include "sys/error.hpp"
 
@@ -111,6 +113,22 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
   EXPECT_EQ(lines.front().axes, (std::vector<int>{0, 2, 3}));
   EXPECT_EQ(mostCells(lines), n / 4);
   EXPECT_EQ(whyNotSearched(p, b), "");
+}
+
+// Of a sum over nodes each rank need send and receive its share alone, in a ring's two rounds.
+TEST(Route, SlowLinksBetweenNodesAreSpared) {
+  const MeshPtr mesh = Mesh::make({4, 8}); // nodes of 8 ranks
+  const Index n = 1 << 20;
+  const Layout p = layoutOn(mesh, {n}, "P,P"), b = layoutOn(mesh, {n}, "B,B");
+  LinkRates rates;
+  rates.levels = {{8, 1e-6, 1e8}};
+  const Route found = findRoute(p, b, 8, {.mode = RouteMode::Auto, .rates = rates});
+  Index between = 0;
+  for (const RouteStep& step : found) {
+    ASSERT_FALSE(step.collective);
+    between += countFlow(step.from, step.to, 0, Role::Source, {8}).others.front().cells;
+  }
+  EXPECT_EQ(between, 2 * 3 * n / 32) << told(found);
 }
 
 TEST(Route, MarginsAndManyAxesTakeOneExchange) {
