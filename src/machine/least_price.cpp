@@ -28,7 +28,7 @@ LeastPrice::LeastPrice(const Layout& from, const Layout& to, Index cellBytes,
 }
 
 LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout) {
-  return spreadOf(layout, 0, layout.property(0));
+  return spreadOf(layout, -1, {});
 }
 
 LeastPrice::Spread LeastPrice::spreadOf(const Layout& layout, int axis, Property property) {

@@ -80,12 +80,13 @@ void RouteSearch::addEdge(int from, const Layout& to) {
             .to = nodeOf(to),
             .steps = nodes_[from].steps + 1,
             .order = edges_++,
+            .before = nodes_[from].cost,
             .exchange = exchangeCost(here, to, Looks::First, kUnknown),
             .collective = priceAsCollective(here, to, cellBytes_, policy_.rates, Looks::Sampled)};
   if (edge.collective && edge.collective->axes.size() > 1)
     edge.collective.reset();
   edge.exact = edge.collective && costOf(*edge.collective) < edge.exchange;
-  if (isHopeless(leastOf(edge)))
+  if (isHopeless(leastOf(edge)) || !isBetter(edge))
     return;
   if (edge.to != kGoal)
     return push(std::move(edge));
@@ -104,7 +105,7 @@ void RouteSearch::makeExact(Edge& edge) const {
   if (edge.exact)
     return;
   const Node &from = nodes_[edge.from], &to = nodes_[edge.to];
-  const double useless = std::min(nodes_[kGoal].cost - to.rest, to.cost) - from.cost;
+  const double useless = std::min(nodes_[kGoal].cost - to.rest, to.cost) - edge.before;
   edge.exchange = exchangeCost(from.layout, to.layout, Looks::Sampled, kClearly * useless);
   edge.exact = true;
 }
@@ -131,7 +132,7 @@ double RouteSearch::costOf(const CollectivePrice& collective) const {
 
 double RouteSearch::costOf(const Edge& edge) const {
   const double other = edge.collective ? costOf(*edge.collective) : kUnknown;
-  return nodes_[edge.from].cost + std::min(edge.exchange, other);
+  return edge.before + std::min(edge.exchange, other);
 }
 
 bool RouteSearch::comesAfter(const Edge& one, const Edge& other) const {

@@ -32,7 +32,8 @@ private:
     int from, to; // nodes
     int steps;
     std::size_t order;
-    double exchange; // its cost; at least, until it is exact
+    double before;   // the cost of the path to it
+    double exchange; // its own; at least, until it is exact
     std::optional<CollectivePrice> collective;
     bool exact = false;
   };
@@ -44,7 +45,7 @@ private:
   bool isHopeless(double cost) const { return cost >= nodes_[kGoal].cost; }
   double exchangeCost(const Layout& from, const Layout& to, Looks looks, double enough) const;
   double costOf(const CollectivePrice& collective) const;
-  double costOf(const Edge& edge) const; // of the path through it
+  double costOf(const Edge& edge) const; // of the path that ends with it
   double leastOf(const Edge& edge) const { return costOf(edge) + nodes_[edge.to].rest; }
   // What comes first: far ends of paths before many beginnings, so that a good path is known early.
   double guessOf(const Edge& edge) const { return costOf(edge) + 2 * nodes_[edge.to].rest; }
