@@ -3,6 +3,8 @@
 
 #include "geometry/cuts.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -30,22 +32,30 @@ void enterDimension(LayoutSpec& spec, int axis, int dim, const Layout* goal) {
     spec.cuts[dim] = wanted;
 }
 
-// Whether the dimension of one layout is that of the other divided further by the axis.
-bool dividesFurther(const Layout& fine, const Layout& coarse, int dim, int axis) {
+// Whether the dimension of one layout is that of the other divided further, by axes that split the
+// other's not.
+bool dividesFurther(const Layout& fine, const Layout& coarse, int dim) {
   const std::vector<int>& order = fine.splitAxes(dim);
-  return !order.empty() && order.back() == axis &&
-         std::equal(order.begin(), order.end() - 1, coarse.splitAxes(dim).begin(),
-                    coarse.splitAxes(dim).end()) &&
-         joinedCuts(fine.cuts(dim), fine.mesh().extent(axis)) == coarse.cuts(dim);
+  const std::vector<int>& outer = coarse.splitAxes(dim);
+  if (order.size() < outer.size() || !std::equal(outer.begin(), outer.end(), order.begin()))
+    return false;
+  const int pieces = fine.parts(dim) / coarse.parts(dim);
+  for (int part = 0; part < coarse.parts(dim); ++part)
+    if (fine.cuts(dim)[part * pieces] != coarse.cuts(dim)[part])
+      return false;
+  return true;
+}
+
+std::vector<int> minorAxes(const Layout& layout, int dim, std::size_t count) {
+  const std::vector<int>& order = layout.splitAxes(dim);
+  return {order.end() - static_cast<std::ptrdiff_t>(count), order.end()};
 }
 
 bool dimensionFollows(const Layout& from, const Layout& to, int dim, int axis) {
-  const bool leaves = from.property(axis) == Property::shard(dim);
-  const bool enters = to.property(axis) == Property::shard(dim);
-  if (leaves)
-    return dividesFurther(from, to, dim, axis);
-  if (enters)
-    return dividesFurther(to, from, dim, axis);
+  if (from.property(axis) == Property::shard(dim))
+    return dividesFurther(from, to, dim);
+  if (to.property(axis) == Property::shard(dim))
+    return dividesFurther(to, from, dim);
   return from.splitAxes(dim) == to.splitAxes(dim) && from.cuts(dim) == to.cuts(dim);
 }
 
@@ -85,22 +95,32 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
   return Layout(std::move(spec));
 }
 
-std::optional<int> changedAxis(const Layout& from, const Layout& to) {
+std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   if (!(from.mesh() == to.mesh()) || from.shape() != to.shape() || from.hasMargins() ||
       to.hasMargins())
-    return std::nullopt;
-  int axis = -1, changes = 0;
+    return {};
+  std::vector<int> axes;
   for (int a = 0; a < from.mesh().axes(); ++a)
-    if (!(from.property(a) == to.property(a))) {
-      axis = a;
-      ++changes;
-    }
-  if (changes != 1)
-    return std::nullopt;
+    if (!(from.property(a) == to.property(a)))
+      axes.push_back(a);
+  if (axes.empty())
+    return {};
+  const int one = axes.front();
+  const auto changesAlike = [&](int axis) {
+    return from.property(axis) == from.property(one) && to.property(axis) == to.property(one);
+  };
+  if (!std::ranges::all_of(axes, changesAlike))
+    return {};
   for (int d = 0; d < from.rank(); ++d)
-    if (!dimensionFollows(from, to, d, axis))
-      return std::nullopt;
-  return axis;
+    if (!dimensionFollows(from, to, d, one))
+      return {};
+  const Property before = from.property(one), after = to.property(one);
+  if (before.isShard() && after.isShard() &&
+      minorAxes(from, before.dim, axes.size()) != minorAxes(to, after.dim, axes.size()))
+    return {};
+  if (before.isShard())
+    return minorAxes(from, before.dim, axes.size());
+  return after.isShard() ? minorAxes(to, after.dim, axes.size()) : axes;
 }
 
 } // namespace tenon

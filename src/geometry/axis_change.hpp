@@ -23,8 +23,9 @@ std::vector<Index> dividedCuts(const std::vector<Index>& coarse, int pieces);
 std::optional<Layout> withProperty(const Layout& layout, int axis, Property property,
                                    const Layout* goal = nullptr);
 
-// The axis, if one step as above with the cuts of `to` leads from one layout to the other, without
-// margins; else none.
-std::optional<int> changedAxis(const Layout& from, const Layout& to);
+// The axes on which the properties differ, if one step as above with the cuts of `to` leads from one
+// layout to the other once these axes are one: they change alike and, where they split a dimension, are
+// its minor ones. The slowest first; none if there is no such step, or with margins.
+std::vector<int> changedAxes(const Layout& from, const Layout& to);
 
 } // namespace tenon

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -113,15 +115,22 @@ void completeMargin(LayoutSpec& spec, int dim) {
   }
 }
 
-// The widest box of each dimension's parts.
-Shape widestBoxes(const LayoutSpec& spec) {
+Shape widestParts(const LayoutSpec& spec) {
   Shape widest(spec.shape.size(), 0);
-  for (std::size_t d = 0; d < widest.size(); ++d) {
-    for (std::size_t part = 0; !spec.margins[d] && part + 1 < spec.cuts[d].size(); ++part)
+  for (std::size_t d = 0; d < widest.size(); ++d)
+    for (std::size_t part = 0; part + 1 < spec.cuts[d].size(); ++part)
       widest[d] = std::max(widest[d], spec.cuts[d][part + 1] - spec.cuts[d][part]);
-    for (std::size_t part = 0; spec.margins[d] && part + 1 < spec.cuts[d].size(); ++part)
-      widest[d] = std::max(widest[d], spec.margins[d]->boxes[part].size());
-  }
+  return widest;
+}
+
+// The widest box of each dimension's parts.
+Shape widestBoxes(const LayoutSpec& spec, Shape widest) {
+  for (std::size_t d = 0; d < widest.size(); ++d)
+    if (spec.margins[d]) {
+      widest[d] = 0;
+      for (const Interval& box : spec.margins[d]->boxes)
+        widest[d] = std::max(widest[d], box.size());
+    }
   return widest;
 }
 
@@ -130,6 +139,15 @@ bool rises(const std::vector<Interval>& boxes) {
     if (boxes[part].begin < boxes[part - 1].begin || boxes[part].end < boxes[part - 1].end)
       return false;
   return true;
+}
+
+std::vector<int> emptyBefore(const std::vector<Index>& cuts) {
+  if (std::ranges::adjacent_find(cuts) == cuts.end())
+    return {};
+  std::vector<int> before(cuts.size(), 0);
+  for (std::size_t part = 0; part + 1 < cuts.size(); ++part)
+    before[part + 1] = before[part] + (cuts[part] == cuts[part + 1]);
+  return before;
 }
 
 } // namespace
@@ -163,11 +181,16 @@ Layout::Layout(LayoutSpec spec) {
     completeSplit(spec, static_cast<int>(d));
     completeMargin(spec, static_cast<int>(d));
   }
-  checkCount(widestBoxes(spec), "a part of extents");
+  const Shape widest = widestParts(spec);
+  checkCount(widestBoxes(spec, widest), "a part of extents");
   std::vector<bool> boxesRise;
   for (const auto& margin : spec.margins)
     boxesRise.push_back(!margin || rises(margin->boxes));
-  data_ = std::make_shared<const Data>(Data{std::move(spec), std::move(boxesRise)});
+  std::vector<std::vector<int>> empty;
+  for (const std::vector<Index>& cuts : spec.cuts)
+    empty.push_back(emptyBefore(cuts));
+  data_ = std::make_shared<const Data>(
+      Data{std::move(spec), std::move(boxesRise), std::move(empty), cells(widest)});
 }
 
 bool Layout::hasMargins() const noexcept {
@@ -201,6 +224,11 @@ std::vector<int> Layout::partCoordinates(int dim, int part) const {
     part /= mesh().extent(axes[i]);
   }
   return coordinates;
+}
+
+int Layout::ownersAmong(int dim, int first, int last) const {
+  const std::vector<int>& before = data_->emptyBefore[dim];
+  return last - first - (before.empty() ? 0 : before[last] - before[first]);
 }
 
 Interval Layout::owned(int dim, int part) const {
@@ -255,7 +283,7 @@ Layout Layout::withoutMargins() const {
 bool Layout::operator==(const Layout& other) const {
   const LayoutSpec& a = *data_;
   const LayoutSpec& b = *other.data_;
-  return &a == &b || (a.shape == b.shape && *a.mesh == *b.mesh && a.properties == b.properties &&
+  return &a == &b || (a.properties == b.properties && a.shape == b.shape && *a.mesh == *b.mesh &&
                       a.splitAxes == b.splitAxes && a.cuts == b.cuts && a.margins == b.margins);
 }
 

@@ -89,6 +89,10 @@ public:
   std::vector<int> partCoordinates(int dim, int part) const;
   Interval owned(int dim, int part) const;
   Interval box(int dim, int part) const;
+  // How many of a run of parts own a cell.
+  int ownersAmong(int dim, int first, int last) const;
+  // At most, of any position, margins not counted.
+  Index mostOwnedCells() const noexcept { return data_->mostOwnedCells; }
   // Whether neither end of the boxes of a dimension's margin falls from part to part.
   bool boxesRise(int dim) const { return data_->boxesRise[dim]; }
 
@@ -117,6 +121,8 @@ public:
 private:
   struct Data : LayoutSpec {
     std::vector<bool> boxesRise;
+    std::vector<std::vector<int>> emptyBefore; // per dimension, before each part; [] where none is
+    Index mostOwnedCells;
   };
   std::shared_ptr<const Data> data_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -31,18 +32,28 @@ Mesh::Mesh(std::vector<int> extents, std::vector<int> ranks)
   if (size != static_cast<long long>(ranks_.size()))
     throw Error(TENON_ERR_ARG, fmt::format("a process grid of {} needs {} ranks, but {} were given",
                                            fmt::join(extents_, "x"), size, ranks_.size()));
-  for (int i = 0; i < this->size(); ++i) {
-    if (ranks_[i] < 0)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("position {} of the process grid has rank {}; ranks must be >= 0", i,
-                              ranks_[i]));
-    if (!positions_.emplace(ranks_[i], i).second)
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format(
-              "rank {} is at two positions of the process grid, {} and {}; list each rank once",
-              ranks_[i], positions_[ranks_[i]], i));
-  }
+  const auto negative = std::ranges::find_if(ranks_, [](int rank) { return rank < 0; });
+  if (negative != ranks_.end())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("position {} of the process grid has rank {}; ranks must be >= 0",
+                            negative - ranks_.begin(), *negative));
+  const auto isGap = [](int a, int b) { return b - 1 != a; };
+  if (std::ranges::adjacent_find(ranks_, isGap) != ranks_.end())
+    sortByRank();
+}
+
+void Mesh::sortByRank() {
+  byRank_.resize(ranks_.size());
+  std::iota(byRank_.begin(), byRank_.end(), 0);
+  const auto rankOf = [this](int position) { return ranks_[position]; };
+  std::ranges::stable_sort(byRank_, {}, rankOf);
+  const auto twice = std::ranges::adjacent_find(byRank_, std::ranges::equal_to{}, rankOf);
+  if (twice != byRank_.end())
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format(
+            "rank {} is at two positions of the process grid, {} and {}; list each rank once",
+            ranks_[*twice], twice[0], twice[1]));
 }
 
 MeshPtr Mesh::make(std::vector<int> extents) {
@@ -60,8 +71,11 @@ MeshPtr Mesh::make(std::vector<int> extents, std::vector<int> ranks) {
 }
 
 int Mesh::position(int rank) const {
-  const auto found = positions_.find(rank);
-  return found == positions_.end() ? -1 : found->second;
+  if (byRank_.empty())
+    return rank >= ranks_.front() && rank <= ranks_.back() ? rank - ranks_.front() : -1;
+  const auto rankOf = [this](int position) { return ranks_[position]; };
+  const auto found = std::ranges::lower_bound(byRank_, rank, {}, rankOf);
+  return found != byRank_.end() && ranks_[*found] == rank ? *found : -1;
 }
 
 std::vector<int> Mesh::coordinates(int position) const {

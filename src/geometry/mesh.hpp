@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace tenon {
@@ -44,14 +43,16 @@ public:
   std::string describe() const;
 
   bool operator==(const Mesh& other) const {
-    return extents_ == other.extents_ && ranks_ == other.ranks_;
+    return this == &other || (extents_ == other.extents_ && ranks_ == other.ranks_);
   }
 
 private:
+  void sortByRank();
+
   std::vector<int> extents_;
   std::vector<int> strides_;
   std::vector<int> ranks_;
-  std::unordered_map<int, int> positions_;
+  std::vector<int> byRank_; // positions in the order of their ranks; [] where these are consecutive
 };
 
 } // namespace tenon

@@ -59,4 +59,16 @@ std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position
   return coordinates;
 }
 
+bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates) {
+  const std::vector<int>& axes = layout.splitAxes(dim);
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const int extent = layout.mesh().extent(axes[i]);
+    const int wanted = coordinates[axes[i]];
+    if (wanted != kAnyCoordinate && wanted != part % extent)
+      return false;
+    part /= extent;
+  }
+  return true;
+}
+
 } // namespace tenon

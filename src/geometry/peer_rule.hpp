@@ -22,4 +22,7 @@ inline constexpr int kAnyCoordinate = -1;
 std::optional<std::vector<int>> peerCoordinates(const Layout& mine, int position,
                                                 const Layout& theirs, Role role);
 
+// Whether a part lies on such coordinates of the axes that split its dimension.
+bool liesOn(const Layout& layout, int dim, int part, const std::vector<int>& coordinates);
+
 } // namespace tenon

@@ -3,7 +3,7 @@
 
 #include "geometry/callers_cells.hpp"
 #include "geometry/coverage.hpp"
-#include "geometry/peer_rule.hpp"
+#include "geometry/segments.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -11,109 +11,15 @@
 
 #include <algorithm>
 #include <ranges>
-#include <tuple>
 
 namespace tenon {
 
 namespace {
 
-// A run of cells along one dimension that a source part and a target part share.
-struct Overlap {
-  Index global, length;
-  Index source, target;
-  int sourceStep, targetStep;
-};
-
-// Whether the extension E fills the margin, or the adjoint folds it: G as a target, G* as a source.
-bool isExtended(const Margin& margin, Role role) {
-  return (role == Role::Source) == margin.addends;
-}
-
 // P gives addends, and so does B in the transpose, where it stands for its dual.
 bool holdsAddends(const Layout& layout, int axis, Role role) {
   return role == Role::Source ? layout.property(axis).isPartial()
                               : layout.property(axis).isBroadcast();
-}
-
-// The runs of global indices that a part contributes in its role. G as a source and G* as a target
-// count with their owned cells alone; the other two with the whole box under the extension.
-std::vector<Segment> partSegments(const Layout& layout, int dim, int part, Role role) {
-  const Interval owned = layout.owned(dim, part);
-  const auto& margin = layout.margin(dim);
-  if (!margin)
-    return owned.empty() ? std::vector<Segment>{}
-                         : std::vector<Segment>{{0, owned.begin, owned.size(), 1}};
-  const Interval box = margin->boxes[part];
-  if (isExtended(*margin, role))
-    return extensionSegments(box, layout.shape()[dim], margin->low, margin->high);
-  const Interval kept = intersect(box, owned);
-  if (kept.empty())
-    return {};
-  return {{kept.begin - box.begin, kept.begin, kept.size(), 1}};
-}
-
-Interval globalRange(const Segment& run) {
-  return run.step > 0 ? Interval{run.global, run.global + run.length}
-                      : Interval{run.global - run.length + 1, run.global + 1};
-}
-
-Index localOf(const Segment& run, Index global) {
-  return run.local + (global - run.global) * run.step;
-}
-
-std::vector<Overlap> overlaps(const std::vector<Segment>& sources,
-                              const std::vector<Segment>& targets) {
-  std::vector<Overlap> result;
-  for (const Segment& s : sources)
-    for (const Segment& t : targets) {
-      const Interval shared = intersect(globalRange(s), globalRange(t));
-      if (!shared.empty())
-        result.push_back({shared.begin, shared.size(), localOf(s, shared.begin),
-                          localOf(t, shared.begin), s.step, t.step});
-    }
-  std::sort(result.begin(), result.end(), [](const Overlap& x, const Overlap& y) {
-    return std::tie(x.global, x.source, x.target) < std::tie(y.global, y.source, y.target);
-  });
-  return result;
-}
-
-// The parts that may share cells with some runs, in rising order, with few others: found by bisection,
-// unless the boxes of a margin lie in no order.
-std::vector<int> partsNear(const std::vector<Segment>& runs, const Layout& layout, int dim,
-                           Role role) {
-  const int parts = layout.parts(dim);
-  const auto& margin = layout.margin(dim);
-  const bool extended = margin && isExtended(*margin, role);
-  std::vector<int> near;
-  const auto addParts = [&](int first, int last) {
-    for (int part = first; part < last; ++part)
-      near.push_back(part);
-  };
-  if (extended && !layout.boxesRise(dim)) {
-    addParts(0, parts);
-    return near;
-  }
-  const auto intervalOf = [&](int part) {
-    return extended ? margin->boxes[part] : layout.owned(dim, part);
-  };
-  const auto countWhile = [&](auto&& holds) {
-    const auto all = std::views::iota(0, parts);
-    return static_cast<int>(
-        std::ranges::partition_point(all, [&](int part) { return holds(intervalOf(part)); }) -
-        all.begin());
-  };
-  for (const Segment& run : runs) {
-    const Interval range = globalRange(run);
-    addParts(countWhile([&](Interval i) { return i.end <= range.begin; }),
-             countWhile([&](Interval i) { return i.begin < range.end; }));
-  }
-  if (extended) { // boxes that leave the domain may hold anything
-    addParts(0, countWhile([](Interval i) { return i.begin < 0; }));
-    addParts(countWhile([&](Interval i) { return i.end <= layout.shape()[dim]; }), parts);
-  }
-  std::sort(near.begin(), near.end());
-  near.erase(std::unique(near.begin(), near.end()), near.end());
-  return near;
 }
 
 // All boxes of cells that two positions share: the product of the overlaps of every dimension.
@@ -213,22 +119,13 @@ private:
   void findCandidates(int dim) {
     const auto own = partSegments(mine_, dim, mine_.part(position_, dim), role_);
     for (int part : partsNear(own, theirs_, dim, otherRole(role_))) {
-      std::vector<int> coordinates = theirs_.partCoordinates(dim, part);
-      if (!compatible(dim, coordinates))
+      if (!liesOn(theirs_, dim, part, coordinates_))
         continue;
       const auto other = partSegments(theirs_, dim, part, otherRole(role_));
       auto shared = role_ == Role::Source ? overlaps(own, other) : overlaps(other, own);
       if (!shared.empty())
-        candidates_[dim].push_back({std::move(coordinates), std::move(shared)});
+        candidates_[dim].push_back({theirs_.partCoordinates(dim, part), std::move(shared)});
     }
-  }
-
-  bool compatible(int dim, const std::vector<int>& coordinates) const {
-    const auto& axes = theirs_.splitAxes(dim);
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      if (coordinates_[axes[i]] != kAnyCoordinate && coordinates_[axes[i]] != coordinates[i])
-        return false;
-    return true;
   }
 
   void chooseParts(int dim) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How much one rank moves in a conversion, counted without making its schedule: parts of dimensions
 // and coordinates of axes combine freely, so messages and cells are products of one number for each.
-// The work grows with the parts of single dimensions, not with the peers.
+// The work grows with the neighbours along single dimensions, not with the peers.
 #pragma once
 
 #include "geometry/peer_rule.hpp"
@@ -14,7 +14,18 @@ struct Flow {
   Index keptCells = 0; // given by the rank to itself
 };
 
-// Of one rank in its role, between layouts without margins.
+// Of one rank in its role: what its schedule lists.
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role);
+
+// By the outermost level of a machine that the cells cross. A unit of level l has unitRanks[l] ranks in a
+// row; levels are listed from the outermost, and its units are made of those of the next.
+struct LevelFlow {
+  std::vector<Traffic> others; // [levels + 1]: the last stays within a unit of the innermost level
+  Index keptCells = 0;
+};
+
+// The work grows with the ranks of an outermost unit too.
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const std::vector<Index>& unitRanks);
 
 } // namespace tenon

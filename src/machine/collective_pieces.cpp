@@ -85,11 +85,8 @@ CollectivePieces collectivePieces(const RouteStep& step, int rank) {
 }
 
 Traffic sentInStep(const RouteStep& step, int rank) {
-  if (!step.collective) {
-    const bool margins = step.from.hasMargins() || step.to.hasMargins();
-    return margins ? sentTraffic(makeSchedule(step.from, step.to, rank), rank)
-                   : countFlow(step.from, step.to, rank, Role::Source).others;
-  }
+  if (!step.collective)
+    return countFlow(step.from, step.to, rank, Role::Source).others;
   const CollectivePieces pieces = collectivePieces(step, rank);
   if (!pieces.takesPart)
     return {};

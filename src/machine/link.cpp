@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -33,9 +35,29 @@ LinkRates LinkRates::fromOptions() {
           rate("machine_copy_bandwidth")};
 }
 
+LinkRates LinkRates::onLevel(std::size_t level) const {
+  LinkRates one{latency, overhead, bandwidth, copyBandwidth};
+  if (level < levels.size()) {
+    one.latency = levels[level].latency;
+    one.bandwidth = levels[level].bandwidth;
+  }
+  return one;
+}
+
+std::size_t LinkRates::levelBetween(int rank, int other) const {
+  const auto parts = [&](const LevelRates& level) {
+    return rank / level.ranks != other / level.ranks;
+  };
+  return std::ranges::find_if(levels, parts) - levels.begin();
+}
+
 std::string LinkRates::describe() const {
-  return fmt::format("latency {} s, overhead {} s, {} B/s, copies {} B/s", latency, overhead,
-                     bandwidth, copyBandwidth);
+  std::string text = fmt::format("latency {} s, overhead {} s, {} B/s, copies {} B/s", latency,
+                                 overhead, bandwidth, copyBandwidth);
+  for (const LevelRates& level : levels)
+    text += fmt::format(", between units of {} ranks {} s, {} B/s", level.ranks, level.latency,
+                        level.bandwidth);
+  return text;
 }
 
 } // namespace tenon

@@ -7,8 +7,17 @@
 #include "sys/types.hpp"
 
 #include <string>
+#include <vector>
 
 namespace tenon {
+
+// Between ranks of different units of one level of a machine.
+struct LevelRates {
+  Index ranks = 1; // of a unit, one after the other
+  double latency = 0;
+  double bandwidth = 0;
+  bool operator==(const LevelRates&) const = default;
+};
 
 // The defaults are those of one node whose ranks talk through its memory.
 struct LinkRates {
@@ -16,9 +25,16 @@ struct LinkRates {
   double overhead = 3e-7;      // seconds for each message
   double bandwidth = 5e9;      // bytes a second into or out of one rank
   double copyBandwidth = 1e10; // bytes a second copied or added in memory
+  // What crosses a level goes by the outermost that it crosses; latency and bandwidth above hold within
+  // a unit of the innermost. From the outermost; none: one kind of link joins any two ranks.
+  std::vector<LevelRates> levels = {};
 
   // As the options -tenon_machine_... say. Throws TENON_ERR_ARG unless all are above 0.
   static LinkRates fromOptions();
+  // As if only the links of a level were there; levels.size() is the innermost.
+  LinkRates onLevel(std::size_t level) const;
+  // The outermost level that two ranks' messages cross; levels.size() if they share all units.
+  std::size_t levelBetween(int rank, int other) const;
   std::string describe() const;
   bool operator==(const LinkRates&) const = default;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "machine/price.hpp"
 
+#include "geometry/axis_change.hpp"
 #include "geometry/traffic.hpp"
 
 #include <bit>
@@ -11,22 +12,68 @@ namespace {
 
 constexpr int kSamples = 64;
 
-ExchangePrice priceForRank(const Layout& from, const Layout& to, Index cellBytes, int rank,
-                           const LinkRates& rates) {
-  const Flow out = countFlow(from, to, rank, Role::Source);
-  const Flow in = countFlow(from, to, rank, Role::Target);
-  const Index messages = std::max(out.others.messages, in.others.messages);
-  const double cellSize = static_cast<double>(cellBytes);
-  const double bytes = static_cast<double>(std::max(out.others.cells, in.others.cells)) * cellSize;
-  const Index written =
-      std::max(in.others.cells + in.keptCells, cells(extents(to.boxOfRank(rank))));
-  const double copied =
-      (static_cast<double>(out.others.cells) + static_cast<double>(written)) * cellSize;
-  return {.seconds = (messages > 0 ? rates.latency : 0) +
-                     static_cast<double>(messages) * rates.overhead + bytes / rates.bandwidth +
-                     copied / rates.copyBandwidth,
-          .local = messages == 0};
+Index cellsHeld(const Layout& layout, int position) {
+  Index cells = layout.isHolder(position) ? 1 : 0;
+  for (int d = 0; d < layout.rank() && cells > 0; ++d)
+    cells *= layout.box(d, layout.part(position, d)).size();
+  return cells;
 }
+
+// What one rank does in an exchange.
+class RankPrice {
+public:
+  RankPrice(const Layout& from, const Layout& to, int rank)
+      : from_(from), to_(to), rank_(rank), written_(cellsHeld(to, to.mesh().position(rank))) {}
+
+  ExchangePrice by(const LinkRates& rates, double cellBytes) {
+    if (rates.levels.empty())
+      countAtOnce(rates);
+    else
+      countByLevel(rates);
+    const double written = std::max(received_, static_cast<double>(written_));
+    const double links = messages_ > 0 ? latency_ : 0;
+    return {.seconds = links + static_cast<double>(messages_) * rates.overhead +
+                       perByte_ * cellBytes + (packed_ + written) * cellBytes / rates.copyBandwidth,
+            .local = messages_ == 0};
+  }
+
+private:
+  void countAtOnce(const LinkRates& rates) {
+    const Flow out = countFlow(from_, to_, rank_, Role::Source);
+    const Flow in = countFlow(from_, to_, rank_, Role::Target);
+    received_ = static_cast<double>(in.keptCells);
+    add(out.others, in.others, rates.latency, rates.bandwidth);
+  }
+
+  void countByLevel(const LinkRates& rates) {
+    std::vector<Index> unitRanks;
+    for (const LevelRates& level : rates.levels)
+      unitRanks.push_back(level.ranks);
+    const LevelFlow out = countFlow(from_, to_, rank_, Role::Source, unitRanks);
+    const LevelFlow in = countFlow(from_, to_, rank_, Role::Target, unitRanks);
+    received_ = static_cast<double>(in.keptCells);
+    for (std::size_t l = 0; l < rates.levels.size(); ++l)
+      add(out.others[l], in.others[l], rates.levels[l].latency, rates.levels[l].bandwidth);
+    add(out.others.back(), in.others.back(), rates.latency, rates.bandwidth);
+  }
+
+  void add(Traffic out, Traffic in, double latency, double bandwidth) {
+    const Index messages = std::max(out.messages, in.messages);
+    if (messages > 0)
+      latency_ = std::max(latency_, latency);
+    messages_ += messages;
+    perByte_ += static_cast<double>(std::max(out.cells, in.cells)) / bandwidth;
+    packed_ += static_cast<double>(out.cells);
+    received_ += static_cast<double>(in.cells);
+  }
+
+  const Layout& from_;
+  const Layout& to_;
+  const int rank_;
+  const Index written_; // at least, zeros included
+  Index messages_ = 0;
+  double latency_ = 0, perByte_ = 0, packed_ = 0, received_ = 0; // but bytes, in cells
+};
 
 // The steps of which collectives are made, for n ranks and t bytes.
 struct Steps {
@@ -53,10 +100,37 @@ struct Steps {
   double summedByParts() const { return reduceScatter() + allGather(); }
 };
 
+// The ranks that have their other coordinates from a position.
+std::vector<int> lineOf(const Mesh& mesh, const std::vector<int>& axes, int position) {
+  std::vector<int> coordinates = mesh.coordinates(position), ranks(mesh.extentOf(axes));
+  for (int member = 0; member < static_cast<int>(ranks.size()); ++member) {
+    int rest = member;
+    for (std::size_t i = axes.size(); i-- > 0; rest /= mesh.extent(axes[i]))
+      coordinates[axes[i]] = rest % mesh.extent(axes[i]);
+    ranks[member] = mesh.rank(mesh.positionAt(coordinates));
+  }
+  return ranks;
+}
+
+// Those of the outermost level that a line crosses.
+LinkRates dearestLinks(const Mesh& mesh, const std::vector<int>& axes, const LinkRates& rates,
+                       Looks looks) {
+  std::size_t outermost = rates.levels.size();
+  for (int position : positionsLookedAt(mesh, looks)) {
+    const std::vector<int> line = lineOf(mesh, axes, position);
+    for (int rank : line)
+      outermost = std::min(outermost, rates.levelBetween(line.front(), rank));
+    if (outermost == 0)
+      break;
+  }
+  return rates.onLevel(outermost);
+}
+
 } // namespace
 
-std::vector<int> sampledPositions(const Mesh& mesh) {
-  const int count = std::min(mesh.size(), kSamples);
+std::vector<int> positionsLookedAt(const Mesh& mesh, Looks looks) {
+  const int most = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : mesh.size();
+  const int count = std::min(mesh.size(), most);
   std::vector<int> positions(count, 0);
   for (int i = 1; i < count; ++i)
     positions[i] = static_cast<int>(static_cast<Index>(i) * (mesh.size() - 1) / (count - 1));
@@ -64,18 +138,36 @@ std::vector<int> sampledPositions(const Mesh& mesh) {
 }
 
 ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
-                              const LinkRates& rates) {
+                              const LinkRates& rates, Looks looks, double enough) {
   ExchangePrice most;
   for (const Mesh* mesh : {&from.mesh(), &to.mesh()}) {
-    for (int position : sampledPositions(*mesh)) {
-      const ExchangePrice one = priceForRank(from, to, cellBytes, mesh->rank(position), rates);
+    for (int position : positionsLookedAt(*mesh, looks)) {
+      const ExchangePrice one =
+          RankPrice(from, to, mesh->rank(position)).by(rates, static_cast<double>(cellBytes));
       most.seconds = std::max(most.seconds, one.seconds);
       most.local = most.local && one.local;
+      if (most.seconds >= enough)
+        return most;
     }
-    if (from.meshPtr() == to.meshPtr())
+    if (from.mesh() == to.mesh())
       break;
   }
   return most;
+}
+
+std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis) {
+  const Property a = from.property(axis), b = to.property(axis);
+  if (a.isShard() && b.isBroadcast())
+    return CollectiveKind::AllGather;
+  if (a.isRoot() && b.isBroadcast())
+    return CollectiveKind::Broadcast;
+  if (!a.isPartial())
+    return std::nullopt;
+  if (b.isShard())
+    return CollectiveKind::ReduceScatter;
+  if (b.isBroadcast())
+    return CollectiveKind::AllReduce;
+  return b.isRoot() ? std::optional(CollectiveKind::Reduce) : std::nullopt;
 }
 
 double priceOfCollective(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRates& rates) {
@@ -98,6 +190,36 @@ double priceOfCollective(CollectiveKind kind, int ranks, Index wholeBytes, const
 bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRates& rates) {
   const Steps steps{static_cast<double>(ranks), static_cast<double>(wholeBytes), rates};
   return steps.summedByTree(kind) < steps.summedByParts();
+}
+
+std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
+                                                 Index cellBytes, const LinkRates& rates,
+                                                 Looks looks) {
+  std::vector<int> axes = changedAxes(from, to);
+  if (axes.empty())
+    return std::nullopt;
+  const std::optional<CollectiveKind> kind = collectiveBetween(from, to, axes.front());
+  const int ranks = from.mesh().extentOf(axes);
+  const Index whole = std::max(from.mostOwnedCells(), to.mostOwnedCells());
+  if (!kind || ranks == 1 || whole > std::numeric_limits<int>::max())
+    return std::nullopt;
+  const LinkRates links =
+      rates.levels.empty() ? rates : dearestLinks(from.mesh(), axes, rates, looks);
+  const Index bytes = whole * cellBytes;
+  const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
+  return CollectivePrice{.kind = *kind,
+                         .axes = std::move(axes),
+                         .tree = sums && sumsByTree(*kind, ranks, bytes, links),
+                         .seconds = priceOfCollective(*kind, ranks, bytes, links)};
+}
+
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
+                      Looks looks) {
+  const ExchangePrice exchange = priceOfExchange(from, to, cellBytes, rates, looks);
+  const auto collective = priceAsCollective(from, to, cellBytes, rates, looks);
+  if (collective && collective->seconds < exchange.seconds)
+    return {collective->seconds, collective->kind};
+  return {exchange.seconds, std::nullopt};
 }
 
 } // namespace tenon

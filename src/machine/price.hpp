@@ -2,11 +2,12 @@
 // What a movement of data costs, by the rates of the links: a number that is the same on all ranks,
 // found without communication and without MPI.
 //
-// One exchange costs a rank
+// One exchange, halos and their adjoints included, costs a rank
 //     latency + messages overhead + bytes / bandwidth + (packed + written) / copyBandwidth,
 // messages and bytes being the larger of what it sends and what it receives; zeros are written too.
-// The price is that of the dearest position of both meshes. Of a mesh above 64 positions 64 are
-// looked at, spread evenly, so that the work does not grow with the mesh.
+// Where the rates have levels, bytes are those of each level by its own bandwidth, added up, and the
+// latency is the largest of the levels that messages cross. The price is that of the dearest position of
+// both meshes, of those that are looked at.
 //
 // A collective of n ranks along one axis costs a round (latency + overhead) for each message that
 // must wait for another (Thakur, Rabenseifner and Gropp 2005, Section 4; |T| are the bytes of the
@@ -17,30 +18,65 @@
 //                      overheads, (n-1)/n |T|; then adds |T|
 //     reduce           a tree of ceil(lg n) rounds of |T|, or reduce-scatter and gather
 //     all-reduce       such a tree and a broadcast, or reduce-scatter and all-gather
+// Where the rates have levels, all of it goes by the outermost level that a line of ranks crosses.
 #pragma once
 
 #include "geometry/layout.hpp"
 #include "machine/link.hpp"
 
+#include <limits>
+#include <optional>
+
 namespace tenon {
+
+// The mesh positions whose prices are found.
+enum class Looks {
+  First,   // position 0, whose parts are the largest of balanced cuts: a lower bound
+  Sampled, // 64, spread evenly, of a larger mesh, so that the work does not grow with it
+  All
+};
+std::vector<int> positionsLookedAt(const Mesh& mesh, Looks looks);
 
 struct ExchangePrice {
   double seconds = 0;
   bool local = true; // nobody sends anything
 };
 
-// Layouts without margins; cellBytes is the size of an element.
+// cellBytes is the size of an element. No further position is looked at once one costs `enough` seconds.
 ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
-                              const LinkRates& rates);
+                              const LinkRates& rates, Looks looks,
+                              double enough = std::numeric_limits<double>::infinity());
 
 enum class CollectiveKind { AllGather, ReduceScatter, AllReduce, Broadcast, Reduce };
 
-// Seconds. Along an axis of `ranks`, where no rank holds more than wholeBytes of what all have together.
+// The collective that leads from one layout to the other along an axis, if there is one.
+std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis);
+
+// Seconds. Along an axis of `ranks`, where no rank holds more than wholeBytes of what all have together;
+// by one kind of link.
 double priceOfCollective(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRates& rates);
 // Whether Reduce and AllReduce take the tree rather than the reduce-scatter.
 bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRates& rates);
 
-// The mesh positions that are looked at.
-std::vector<int> sampledPositions(const Mesh& mesh);
+struct CollectivePrice {
+  CollectiveKind kind;
+  std::vector<int> axes; // that are taken as one, the slowest first
+  bool tree = false;     // its sums are made along a tree
+  double seconds = 0;
+};
+
+// Of the collective that is the conversion, if there is one; MPI counts its cells in int.
+std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
+                                                 Index cellBytes, const LinkRates& rates,
+                                                 Looks looks);
+
+struct MovePrice {
+  double seconds = 0;
+  std::optional<CollectiveKind> collective; // none: an exchange
+};
+
+// The cheaper of the two: what a conversion of one step costs.
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
+                      Looks looks);
 
 } // namespace tenon

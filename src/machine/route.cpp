@@ -94,21 +94,6 @@ const char* RouteStep::name() const {
   return kNames[static_cast<int>(*collective)];
 }
 
-std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis) {
-  const Property a = from.property(axis), b = to.property(axis);
-  if (a.isShard() && b.isBroadcast())
-    return CollectiveKind::AllGather;
-  if (a.isRoot() && b.isBroadcast())
-    return CollectiveKind::Broadcast;
-  if (!a.isPartial())
-    return std::nullopt;
-  if (b.isShard())
-    return CollectiveKind::ReduceScatter;
-  if (b.isBroadcast())
-    return CollectiveKind::AllReduce;
-  return b.isRoot() ? std::optional(CollectiveKind::Reduce) : std::nullopt;
-}
-
 Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy) {
   if (from.shape() != to.shape())
     throw Error(
@@ -126,7 +111,7 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
         step = ends.told(std::move(step));
       return route;
     }
-  const double seconds = margins ? 0 : priceOfExchange(from, to, cellBytes, policy.rates).seconds;
+  const double seconds = priceOfExchange(from, to, cellBytes, policy.rates, Looks::Sampled).seconds;
   return {{.from = from, .to = to, .collective = {}, .seconds = seconds}};
 }
 

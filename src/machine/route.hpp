@@ -3,7 +3,7 @@
 // step one exchange or one collective along one mesh axis. Routes agree on valid tensors, not on
 // raw memory; the adjoint of a route is the route of the duals in reverse order.
 //
-// findRoute() looks for the shortest path (Dijkstra). Nodes are layouts reached from a by changing
+// findRoute() looks for the shortest path (A*, route_search.hpp). Nodes are layouts reached from a by changing
 // one axis at a time, to S of any dimension, to B, or to what a or b have there; an axis leaves or
 // enters a dimension as its minor one. Edges are those changes, as an exchange or as a collective,
 // and the direct exchange from each node to b; between two meshes also the exchange from a to each
@@ -49,7 +49,7 @@ struct RouteStep {
   std::optional<CollectiveKind> collective; // none: an exchange
   std::vector<int> axes = {}; // of the collective, alike in both layouts and taken as one
   bool tree = false;          // its sums are made along a tree
-  double seconds = 0;         // its price; not known if the layouts have margins
+  double seconds = 0;         // its price
 
   const char* name() const; // "exchange", "all-gather", ...
 };
@@ -62,9 +62,6 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
 // Why no route of several steps is looked for, where axes are too many; "" where it is, or where there are
 // margins.
 std::string whyNotSearched(const Layout& from, const Layout& to);
-
-// The collective that leads from one layout to the other, if there is one.
-std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis);
 
 // How a collective cuts what its ranks hold together: along the dimension that the axis splits on one
 // side, else in balanced runs of cells.

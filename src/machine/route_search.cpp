@@ -17,131 +17,162 @@ constexpr double kUnknown = std::numeric_limits<double>::infinity();
 // than a path, and messages of our own rather than a collective whose inside MPI chooses.
 constexpr double kGain = 0.8;
 constexpr double kHandicap = 1.25;
-
-Index largestPart(const Layout& layout) {
-  Index cells = 1;
-  for (int d = 0; d < layout.rank(); ++d) {
-    Index most = 0;
-    for (int part = 0; part < layout.parts(d); ++part)
-      most = std::max(most, layout.owned(d, part).size());
-    cells *= most;
-  }
-  return cells;
-}
+constexpr double kClearly = 1 + 1e-9; // more than what rounding does to sums of prices
 
 } // namespace
 
 RouteSearch::RouteSearch(const Layout& from, const Layout& to, Index cellBytes,
                          const RoutePolicy& policy)
-    : cellBytes_(cellBytes), policy_(policy) {
-  double direct = 0;
-  RouteStep step = directStep(from, to, &direct);
-  nodes_.push_back({from, 0, 0, -1, std::nullopt});
-  nodes_.push_back(
-      {to, policy.mode == RouteMode::Auto ? kGain * direct : kUnknown, 1, kStart, std::move(step)});
+    : cellBytes_(cellBytes), policy_(policy), least_(from, to, cellBytes, policy.rates) {
+  const double direct = priceOfExchange(from, to, cellBytes, policy.rates, Looks::Sampled).seconds;
+  nodes_.push_back({from, 0, 0});
+  nodes_.push_back({to, 0, policy.mode == RouteMode::Auto ? kGain * direct : kUnknown, 1, kStart,
+                    RouteStep{.from = from, .to = to, .collective = {}, .seconds = direct}});
 }
 
 Route RouteSearch::run() {
-  for (int expanded = 0; expanded < kMostNodes; ++expanded) {
-    const int node = nearest();
-    if (node < 0 || node == kGoal)
-      break;
-    nodes_[node].done = true;
-    expand(node);
+  expand(kStart);
+  for (int expanded = 1; expanded < kMostNodes && !queue_.empty();) {
+    Edge edge = pop();
+    if (isHopeless(leastOf(edge)) || !isBetter(edge))
+      continue;
+    if (!edge.exact) {
+      makeExact(edge);
+      push(std::move(edge));
+      continue;
+    }
+    take(edge);
+    expand(edge.to);
+    ++expanded;
   }
   return pathToGoal();
-}
-
-int RouteSearch::nearest() const {
-  int best = -1;
-  const auto rankOf = [&](int i) { return std::tuple(nodes_[i].cost, nodes_[i].steps, i); };
-  for (int i = 0; i < static_cast<int>(nodes_.size()); ++i)
-    if (!nodes_[i].done && nodes_[i].cost < kUnknown && (best < 0 || rankOf(i) < rankOf(best)))
-      best = i;
-  return best;
 }
 
 void RouteSearch::expand(int node) {
   const Layout here = nodes_[node].layout, goal = nodes_[kGoal].layout;
   if (policy_.mode != RouteMode::Chain || node != kStart)
-    relax(node, goal);
-  for (const Layout& next : changesOf(here))
-    if (!(next == goal))
-      relax(node, next);
+    addEdge(node, goal);
+  addChanges(node, here);
   if (node == kStart && !(here.mesh() == goal.mesh()))
-    for (const Layout& last : changesOf(goal))
-      relax(node, last);
+    addChanges(node, goal);
 }
 
-void RouteSearch::relax(int node, const Layout& to) {
-  double cost = 0;
-  std::optional<RouteStep> step = edge(nodes_[node].layout, to, &cost);
-  cost += nodes_[node].cost;
-  const int steps = nodes_[node].steps + 1;
-  if (!step || cost >= nodes_[kGoal].cost)
+// Edges to layouts that are `changed` but for one axis.
+void RouteSearch::addChanges(int node, const Layout& changed) {
+  const Layout here = nodes_[node].layout, goal = nodes_[kGoal].layout;
+  const auto start = LeastPrice::spreadOf(here), end = LeastPrice::spreadOf(goal);
+  const Layout* cutAs = changed.mesh() == goal.mesh() ? &goal : nullptr;
+  for (int axis = 0; axis < changed.mesh().axes(); ++axis)
+    for (Property property : choices(changed, axis)) {
+      const auto between = LeastPrice::spreadOf(changed, axis, property);
+      const double rest = least_.seconds(start, between) + least_.seconds(between, end);
+      if (isHopeless(nodes_[node].cost + rest))
+        continue;
+      const auto next = withProperty(changed, axis, property, cutAs);
+      if (next && !(*next == goal))
+        addEdge(node, *next);
+    }
+}
+
+void RouteSearch::addEdge(int from, const Layout& to) {
+  const Layout here = nodes_[from].layout;
+  Edge edge{.from = from,
+            .to = nodeOf(to),
+            .steps = nodes_[from].steps + 1,
+            .order = edges_++,
+            .before = nodes_[from].cost,
+            .exchange = exchangeCost(here, to, Looks::First, kUnknown),
+            .collective = priceAsCollective(here, to, cellBytes_, policy_.rates, Looks::Sampled)};
+  if (edge.collective && edge.collective->axes.size() > 1)
+    edge.collective.reset();
+  edge.exact = edge.collective && costOf(*edge.collective) < edge.exchange;
+  if (isHopeless(leastOf(edge)) || !isBetter(edge))
     return;
-  const auto known = std::find_if(nodes_.begin(), nodes_.end(),
-                                  [&](const Node& other) { return other.layout == to; });
-  if (known == nodes_.end()) {
-    nodes_.push_back({to, cost, steps, node, std::move(step)});
-  } else if (!known->done && std::tie(cost, steps) < std::tie(known->cost, known->steps)) {
-    known->cost = cost;
-    known->steps = steps;
-    known->parent = node;
-    known->step = std::move(step);
+  if (edge.to != kGoal)
+    return push(std::move(edge));
+  makeExact(edge); // so that a path is known early
+  if (isBetter(edge))
+    take(edge);
+}
+
+bool RouteSearch::isBetter(const Edge& edge) const {
+  const Node& node = nodes_[edge.to];
+  return std::tuple(costOf(edge), edge.steps) < std::tuple(node.cost, node.steps);
+}
+
+// As far as it matters: an edge that turns out to be of no use may cost more.
+void RouteSearch::makeExact(Edge& edge) const {
+  if (edge.exact)
+    return;
+  const Node &from = nodes_[edge.from], &to = nodes_[edge.to];
+  const double useless = std::min(nodes_[kGoal].cost - to.rest, to.cost) - edge.before;
+  edge.exchange = exchangeCost(from.layout, to.layout, Looks::Sampled, kClearly * useless);
+  edge.exact = true;
+}
+
+// The path to the edge's end leads through it.
+void RouteSearch::take(const Edge& edge) {
+  Node& node = nodes_[edge.to];
+  node.cost = costOf(edge);
+  node.steps = edge.steps;
+  node.parent = edge.from;
+  node.step = stepOf(edge);
+}
+
+double RouteSearch::exchangeCost(const Layout& from, const Layout& to, Looks looks,
+                                 double enough) const {
+  const ExchangePrice price = priceOfExchange(from, to, cellBytes_, policy_.rates, looks, enough);
+  return policy_.mode == RouteMode::Collective && !price.local ? kUnknown : price.seconds;
+}
+
+double RouteSearch::costOf(const CollectivePrice& collective) const {
+  return policy_.mode == RouteMode::Collective ? collective.seconds
+                                               : kHandicap * collective.seconds;
+}
+
+double RouteSearch::costOf(const Edge& edge) const {
+  const double other = edge.collective ? costOf(*edge.collective) : kUnknown;
+  return edge.before + std::min(edge.exchange, other);
+}
+
+bool RouteSearch::comesAfter(const Edge& one, const Edge& other) const {
+  return std::tuple(guessOf(one), one.steps, one.order) >
+         std::tuple(guessOf(other), other.steps, other.order);
+}
+
+void RouteSearch::push(Edge edge) {
+  queue_.push_back(std::move(edge));
+  std::ranges::push_heap(queue_, [this](const Edge& a, const Edge& b) { return comesAfter(a, b); });
+}
+
+RouteSearch::Edge RouteSearch::pop() {
+  std::ranges::pop_heap(queue_, [this](const Edge& a, const Edge& b) { return comesAfter(a, b); });
+  Edge edge = std::move(queue_.back());
+  queue_.pop_back();
+  return edge;
+}
+
+RouteStep RouteSearch::stepOf(const Edge& edge) const {
+  RouteStep step{.from = nodes_[edge.from].layout, .to = nodes_[edge.to].layout, .collective = {}};
+  step.seconds = edge.exchange;
+  if (edge.collective && costOf(*edge.collective) < edge.exchange) {
+    step.collective = edge.collective->kind;
+    step.axes = edge.collective->axes;
+    step.tree = edge.collective->tree;
+    step.seconds = edge.collective->seconds;
   }
+  return step;
 }
 
-RouteStep RouteSearch::directStep(const Layout& from, const Layout& to, double* cost) const {
-  const ExchangePrice price = priceOfExchange(from, to, cellBytes_, policy_.rates);
-  const bool refused = policy_.mode == RouteMode::Collective && !price.local;
-  *cost = refused ? kUnknown : price.seconds;
-  return {.from = from, .to = to, .collective = {}, .seconds = price.seconds};
-}
-
-std::optional<RouteStep> RouteSearch::collectiveStep(const Layout& from, const Layout& to,
-                                                     double* cost) const {
-  const std::optional<int> axis = changedAxis(from, to);
-  if (!axis)
-    return std::nullopt;
-  const auto kind = collectiveBetween(from, to, *axis);
-  const Index cells = std::max(largestPart(from), largestPart(to));
-  const int ranks = from.mesh().extent(*axis);
-  if (!kind || ranks == 1 || cells > std::numeric_limits<int>::max()) // MPI counts in int
-    return std::nullopt;
-  const Index bytes = cells * cellBytes_;
-  const double price = priceOfCollective(*kind, ranks, bytes, policy_.rates);
-  *cost = policy_.mode == RouteMode::Collective ? price : kHandicap * price;
-  const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
-  return RouteStep{.from = from,
-                   .to = to,
-                   .collective = kind,
-                   .axes = {*axis},
-                   .tree = sums && sumsByTree(*kind, ranks, bytes, policy_.rates),
-                   .seconds = price};
-}
-
-std::optional<RouteStep> RouteSearch::edge(const Layout& from, const Layout& to,
-                                           double* cost) const {
-  RouteStep exchange = directStep(from, to, cost);
-  double other = kUnknown;
-  std::optional<RouteStep> collective = collectiveStep(from, to, &other);
-  if (collective && other < *cost) {
-    *cost = other;
-    return collective;
-  }
-  return *cost < kUnknown ? std::optional(std::move(exchange)) : std::nullopt;
-}
-
-std::vector<Layout> RouteSearch::changesOf(const Layout& layout) const {
-  const Layout& goal = nodes_[kGoal].layout;
-  std::vector<Layout> changes;
-  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
-    for (Property property : choices(layout, axis))
-      if (auto next =
-              withProperty(layout, axis, property, layout.mesh() == goal.mesh() ? &goal : nullptr))
-        changes.push_back(std::move(*next));
-  return changes;
+int RouteSearch::nodeOf(const Layout& layout) {
+  const auto known =
+      std::ranges::find_if(nodes_, [&](const Node& node) { return node.layout == layout; });
+  if (known != nodes_.end())
+    return static_cast<int>(known - nodes_.begin());
+  const auto here = LeastPrice::spreadOf(layout);
+  nodes_.push_back(
+      {layout, least_.seconds(here, LeastPrice::spreadOf(nodes_[kGoal].layout)), kUnknown});
+  return static_cast<int>(nodes_.size()) - 1;
 }
 
 std::vector<Property> RouteSearch::choices(const Layout& layout, int axis) const {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The shortest path of findRoute(); see route.hpp for nodes and edges.
+//
+// A* on prices that are found as late as possible. An edge is first held back by what the properties of its
+// ends say that it costs at least (least_price.hpp), then by its price at one position; only one that
+// still leads the queue is priced at all positions. So the path is the shortest, and most edges are
+// dropped before their layout is made.
 #pragma once
 
+#include "machine/least_price.hpp"
 #include "machine/route.hpp"
 
 namespace tenon {
@@ -16,28 +22,50 @@ public:
 private:
   struct Node {
     Layout layout;
+    double rest; // at least, to the goal
     double cost;
+    int steps = 0;
+    int parent = -1;
+    std::optional<RouteStep> step = {}; // from the parent
+  };
+  struct Edge {
+    int from, to; // nodes
     int steps;
-    int parent;
-    std::optional<RouteStep> step; // from the parent
-    bool done = false;
+    std::size_t order;
+    double before;   // the cost of the path to it
+    double exchange; // its own; at least, until it is exact
+    std::optional<CollectivePrice> collective;
+    bool exact = false;
   };
   static constexpr int kStart = 0, kGoal = 1;
 
-  RouteStep directStep(const Layout& from, const Layout& to, double* cost) const;
-  std::optional<RouteStep> collectiveStep(const Layout& from, const Layout& to, double* cost) const;
-  // The cheapest edge that the policy allows.
-  std::optional<RouteStep> edge(const Layout& from, const Layout& to, double* cost) const;
-  int nearest() const;
   void expand(int node);
-  void relax(int node, const Layout& to);
-  std::vector<Layout> changesOf(const Layout& layout) const;
+  void addChanges(int node, const Layout& changed);
+  void addEdge(int from, const Layout& to);
+  bool isHopeless(double cost) const { return cost >= nodes_[kGoal].cost; }
+  double exchangeCost(const Layout& from, const Layout& to, Looks looks, double enough) const;
+  double costOf(const CollectivePrice& collective) const;
+  double costOf(const Edge& edge) const; // of the path that ends with it
+  double leastOf(const Edge& edge) const { return costOf(edge) + nodes_[edge.to].rest; }
+  // What comes first: far ends of paths before many beginnings, so that a good path is known early.
+  double guessOf(const Edge& edge) const { return costOf(edge) + 2 * nodes_[edge.to].rest; }
+  bool isBetter(const Edge& edge) const; // than the path known to its end
+  void makeExact(Edge& edge) const;
+  void take(const Edge& edge);
+  bool comesAfter(const Edge& one, const Edge& other) const;
+  void push(Edge edge);
+  Edge pop();
+  RouteStep stepOf(const Edge& edge) const;
+  int nodeOf(const Layout& layout);
   std::vector<Property> choices(const Layout& layout, int axis) const;
   Route pathToGoal() const;
 
   const Index cellBytes_;
   const RoutePolicy policy_;
+  const LeastPrice least_;
   std::vector<Node> nodes_;
+  std::vector<Edge> queue_; // a heap
+  std::size_t edges_ = 0;
 };
 
 } // namespace tenon

@@ -24,3 +24,4 @@ run() {
   run 2 overlap
 } | awk '!/^work/ || !heads++'
 "$build/tests/bench/schedule_making"
+"$build/tests/bench/move_prices"

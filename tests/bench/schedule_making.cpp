@@ -5,14 +5,13 @@
 // peer, as a ratio to that at 64 ranks, the first number at which blocks have all their neighbours.
 //
 //   tests/bench/schedule_making
-#include "bench/race.hpp"
+#include "bench/processor_time.hpp"
 #include "geometry/layout_draft.hpp"
 #include "geometry/schedule.hpp"
 
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
 
 namespace tenon::bench {
 namespace {
@@ -63,30 +62,13 @@ std::size_t peersOf(const Change& change) {
   return schedule.sends.size() + schedule.receives.size();
 }
 
-// Of this thread: the work is serial.
-double processorSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
-
-std::vector<double> timesOf(const Change& change) {
-  std::vector<double> times;
-  for (int i = 0; i < kRepetitions; ++i) {
-    const double start = processorSeconds();
-    for (int call = 0; call < kCalls; ++call)
-      makeSchedule(change.from, change.to, change.rank);
-    times.push_back(1e6 * (processorSeconds() - start) / kCalls);
-  }
-  return times;
-}
-
 void measure(const std::string& name, Change (*make)(int)) {
   std::vector<double> perPeer, medians;
   for (const int ranks : kRanks) {
     const Change change = make(ranks);
     const auto peers = static_cast<double>(peersOf(change));
-    const std::vector<double> times = timesOf(change);
+    const std::vector<double> times =
+        processorTimes(kCalls, [&](int) { makeSchedule(change.from, change.to, change.rank); });
     medians.push_back(quantile(times, 0.5));
     perPeer.push_back(medians.back() / peers);
     fmt::print("schedule of {:<20} {:>5} {:>6} {:>10.2f} {:>10.2f} {:>10.2f} {:>9.3f}", name, ranks,

@@ -9,33 +9,169 @@
 namespace tenon {
 namespace {
 
-Index keptIn(const std::vector<Transfer>& transfers, int rank) {
-  for (const Transfer& t : transfers)
-    if (t.peer == rank)
-      return t.cells;
-  return 0;
+using Count = Flow (*)(const Layout&, const Layout&, int, Role);
+
+struct Pair {
+  Layout from, to;
+  int ranks; // more than either mesh has, at times
+};
+
+Pair drawnPair(unsigned seed) {
+  test::LayoutDraw draw(seed);
+  const int ranks = draw.between(1, 12);
+  const Shape shape = draw.shape(1, 4, 6);
+  const MeshPtr a = draw.mesh(ranks, 3);
+  const MeshPtr b = draw.chance(60) ? a : draw.mesh(ranks, 3);
+  const int percent = draw.chance(30) ? 0 : 50;
+  const Layout from = draw.layout(shape, a, percent, false);
+  return {from, draw.layout(shape, b, percent, false), ranks};
+}
+
+// What a schedule lists for one rank in a role, transfer by transfer.
+Flow listed(const std::vector<Transfer>& transfers, int rank) {
+  Flow flow;
+  for (const Transfer& t : transfers) {
+    flow.others.messages += t.peer != rank;
+    flow.others.cells += t.peer == rank ? 0 : t.cells;
+    flow.keptCells += t.peer == rank ? t.cells : 0;
+  }
+  return flow;
+}
+
+bool differ(const Flow& a, const Flow& b) {
+  return a.others.messages != b.others.messages || a.others.cells != b.others.cells ||
+         a.keptCells != b.keptCells;
+}
+
+// The ranks and roles of a pair in which the count is not what the schedule says.
+int faults(const Pair& pair, Count count) {
+  int found = 0;
+  for (int rank = 0; rank < pair.ranks; ++rank) {
+    const Schedule schedule = makeSchedule(pair.from, pair.to, rank);
+    found += differ(count(pair.from, pair.to, rank, Role::Source), listed(schedule.sends, rank));
+    found += differ(count(pair.from, pair.to, rank, Role::Target), listed(schedule.receives, rank));
+  }
+  return found;
 }
 
 TEST(CountFlow, EqualsTheSchedule) {
-  for (unsigned seed = 0; seed < 400; ++seed) {
-    test::LayoutDraw draw(seed);
-    const int ranks = draw.between(1, 12);
-    const Shape shape = draw.shape(1, 4, 6);
-    const MeshPtr a = draw.mesh(ranks, 3);
-    const MeshPtr b = draw.chance(60) ? a : draw.mesh(ranks, 3);
-    const Layout from = draw.layout(shape, a, 0, false), to = draw.layout(shape, b, 0, false);
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Schedule schedule = makeSchedule(from, to, rank);
-      const Flow out = countFlow(from, to, rank, Role::Source);
-      const Flow in = countFlow(from, to, rank, Role::Target);
-      ASSERT_EQ(out.others.messages, sentTraffic(schedule, rank).messages) << seed;
-      ASSERT_EQ(out.others.cells, sentTraffic(schedule, rank).cells) << seed;
-      ASSERT_EQ(in.others.messages, receivedTraffic(schedule, rank).messages) << seed;
-      ASSERT_EQ(in.others.cells, receivedTraffic(schedule, rank).cells) << seed;
-      ASSERT_EQ(out.keptCells, keptIn(schedule.sends, rank)) << seed;
-      ASSERT_EQ(in.keptCells, out.keptCells) << seed;
+  for (unsigned seed = 0; seed < 6000; ++seed)
+    ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
+}
+
+TEST(CountFlow, DrawnPairsHaveAllKindsOfMargins) {
+  int modes[2][kBoundaries] = {}, folded = 0, filled = 0, twoMeshes = 0, inactive = 0;
+  for (unsigned seed = 0; seed < 6000; ++seed) {
+    const Pair pair = drawnPair(seed);
+    twoMeshes += !(pair.from.mesh() == pair.to.mesh()) && pair.to.hasMargins();
+    inactive += pair.from.mesh().size() < pair.ranks && pair.to.hasMargins();
+    for (const Layout* layout : {&pair.from, &pair.to})
+      for (int d = 0; d < layout->rank(); ++d)
+        if (const auto& margin = layout->margin(d)) {
+          ++modes[0][static_cast<int>(margin->low)];
+          ++modes[1][static_cast<int>(margin->high)];
+          (margin->addends ? folded : filled) += (layout == &pair.from) == margin->addends;
+        }
+  }
+  for (const auto& side : modes)
+    for (int count : side)
+      EXPECT_GT(count, 500);
+  for (int count : {folded, filled, twoMeshes, inactive})
+    EXPECT_GT(count, 500);
+}
+
+// Copies of the count with a fault each.
+Flow withoutMargins(const Layout& from, const Layout& to, int rank, Role role) {
+  return countFlow(from.withoutMargins(), to.withoutMargins(), rank, role);
+}
+Flow keptAsSent(const Layout& from, const Layout& to, int rank, Role role) {
+  Flow flow = countFlow(from, to, rank, role);
+  flow.others.cells += flow.keptCells;
+  return flow;
+}
+Flow messageToItself(const Layout& from, const Layout& to, int rank, Role role) {
+  Flow flow = countFlow(from, to, rank, role);
+  flow.others.messages += flow.keptCells > 0;
+  return flow;
+}
+Flow ofTheOtherRole(const Layout& from, const Layout& to, int rank, Role role) {
+  return countFlow(from, to, rank, otherRole(role));
+}
+Flow ofRankZero(const Layout& from, const Layout& to, int, Role role) {
+  return countFlow(from, to, 0, role);
+}
+Flow ofTheDualMargins(const Layout& from, const Layout& to, int rank, Role role) {
+  LayoutSpec spec = to.spec();
+  for (auto& margin : spec.margins)
+    if (margin)
+      margin->addends = !margin->addends;
+  return countFlow(from, Layout(spec), rank, role);
+}
+
+TEST(CountFlow, PlantedFaultsAreSeen) {
+  for (Count planted : {withoutMargins, keptAsSent, messageToItself, ofTheOtherRole, ofRankZero,
+                        ofTheDualMargins}) {
+    int seen = 0;
+    for (unsigned seed = 0; seed < 200; ++seed)
+      seen += faults(drawnPair(seed), planted) > 0;
+    EXPECT_GT(seen, 20);
+  }
+}
+
+// In messages and cells by level, from the schedule's peers.
+std::vector<Traffic> listedByLevel(const std::vector<Transfer>& transfers, int rank,
+                                   const std::vector<Index>& unitRanks) {
+  std::vector<Traffic> levels(unitRanks.size() + 1);
+  for (const Transfer& t : transfers) {
+    std::size_t level = 0;
+    while (level < unitRanks.size() && t.peer / unitRanks[level] == rank / unitRanks[level])
+      ++level;
+    levels[level].messages += t.peer != rank;
+    levels[level].cells += t.peer == rank ? 0 : t.cells;
+  }
+  return levels;
+}
+
+TEST(CountFlow, ByLevelEqualsTheSchedule) {
+  const std::vector<std::vector<Index>> machines = {{}, {3}, {4, 2}, {100, 6, 3, 1}, {8, 4, 4}};
+  const auto same = [](Traffic a, Traffic b) {
+    return a.messages == b.messages && a.cells == b.cells;
+  };
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    const Pair pair = drawnPair(seed);
+    const std::vector<Index>& machine = machines[seed % machines.size()];
+    for (int rank = 0; rank < pair.ranks; ++rank) {
+      const Schedule schedule = makeSchedule(pair.from, pair.to, rank);
+      for (Role role : {Role::Source, Role::Target})
+        ASSERT_TRUE(std::ranges::equal(
+            countFlow(pair.from, pair.to, rank, role, machine).others,
+            listedByLevel(role == Role::Source ? schedule.sends : schedule.receives, rank, machine),
+            same))
+            << seed;
     }
   }
+}
+
+// Rows of 4096 ranks; a halo of one cell has two neighbours, wherever the rows are held.
+TEST(CountFlow, AHaloCrossesTheEdgesOfItsUnits) {
+  const MeshPtr mesh = Mesh::make({4096});
+  const Layout plain({.shape = {8192, 3}, .mesh = mesh, .properties = {Property::shard(0)}});
+  LayoutSpec spec = plain.spec();
+  Margin margin{.boxes = {}, .low = Boundary::Periodic, .high = Boundary::Periodic};
+  for (int part = 0; part < 4096; ++part)
+    margin.boxes.push_back({2 * part - 1, 2 * part + 3});
+  spec.margins[0] = margin;
+  const Layout halo(spec);
+  const auto cells = [&](int rank) {
+    std::vector<Index> counts;
+    for (const Traffic& t : countFlow(plain, halo, rank, Role::Target, {1024, 16}).others)
+      counts.push_back(t.cells);
+    return counts;
+  };
+  EXPECT_EQ(cells(5), (std::vector<Index>{0, 0, 6}));
+  EXPECT_EQ(cells(15), (std::vector<Index>{0, 3, 3}));
+  EXPECT_EQ(cells(1024), (std::vector<Index>{3, 0, 3}));
+  EXPECT_EQ(cells(4095), (std::vector<Index>{3, 0, 3})); // around the end
 }
 
 Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties,
@@ -46,6 +182,8 @@ Layout layoutOn(const MeshPtr& mesh, Shape shape, const char* properties,
                  .splitAxes = {},
                  .cuts = std::move(cuts)});
 }
+
+const std::vector<int> kNone;
 
 TEST(AxisChange, AnAxisLeavesAndEntersAsTheMinorOne) {
   const MeshPtr mesh = Mesh::make({2, 3});
@@ -64,19 +202,34 @@ TEST(AxisChange, TheGoalsCutsCountOnlyIfTheyDivideTheParts) {
   const Layout other = layoutOn(mesh, {8}, "S0,B");
   EXPECT_EQ(withProperty(other, 1, Property::shard(0), &goal)->cuts(0),
             (std::vector<Index>{0, 2, 4, 6, 8}));
-  EXPECT_FALSE(changedAxis(other, goal));
+  EXPECT_EQ(changedAxes(other, goal), kNone);
 }
 
-TEST(AxisChange, FindsTheOneAxisThatChanges) {
+TEST(AxisChange, FindsTheAxesThatChangeAlike) {
   const MeshPtr mesh = Mesh::make({2, 2});
   const Layout start = layoutOn(mesh, {8, 8}, "P,S0");
-  EXPECT_EQ(changedAxis(start, layoutOn(mesh, {8, 8}, "B,S0")), 0);
-  EXPECT_EQ(changedAxis(start, layoutOn(mesh, {8, 8}, "P,S1")), 1);
-  EXPECT_FALSE(changedAxis(start, layoutOn(mesh, {8, 8}, "B,S1")));
-  EXPECT_FALSE(changedAxis(start, start));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "B,S0")), (std::vector<int>{0}));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "P,S1")), (std::vector<int>{1}));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "B,S1")), kNone);
+  EXPECT_EQ(changedAxes(start, start), kNone);
   // Axis 0 would become the major one.
-  EXPECT_FALSE(changedAxis(start, layoutOn(mesh, {8, 8}, "S0,S0")));
-  EXPECT_FALSE(changedAxis(start, layoutOn(Mesh::make({4}), {8, 8}, "B")));
+  EXPECT_EQ(changedAxes(start, layoutOn(mesh, {8, 8}, "S0,S0")), kNone);
+  EXPECT_EQ(changedAxes(start, layoutOn(Mesh::make({4}), {8, 8}, "B")), kNone);
+}
+
+TEST(AxisChange, SeveralAxesAreInTheOrderOfTheirDimension) {
+  const MeshPtr mesh = Mesh::make({2, 3, 2});
+  LayoutSpec spec = layoutOn(mesh, {24}, "S0,S0,S0").spec();
+  spec.splitAxes[0] = {1, 2, 0};
+  spec.cuts[0].clear();
+  const Layout cut(spec);
+  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,S0,P"), cut), (std::vector<int>{2, 0}));
+  EXPECT_EQ(changedAxes(cut, layoutOn(mesh, {24}, "B,B,B")), (std::vector<int>{1, 2, 0}));
+  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,B,P"), layoutOn(mesh, {24}, "B,B,B")),
+            (std::vector<int>{0, 2}));
+  // One axis is summed, the other gathered; and axis 1 stays, but is not the major one any more.
+  EXPECT_EQ(changedAxes(layoutOn(mesh, {24}, "P,B,S0"), layoutOn(mesh, {24}, "B,B,B")), kNone);
+  EXPECT_EQ(changedAxes(cut, layoutOn(mesh, {24}, "S0,B,S0")), kNone);
 }
 
 } // namespace

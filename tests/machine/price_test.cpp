@@ -19,16 +19,19 @@ Layout line(int ranks, Shape shape, const char* property) {
 
 TEST(Price, AnExchangeIsWhatItsDearestRankDoes) {
   // Each of 4 ranks sends its 2 cells of 8 bytes to 3 others, gets 6 cells and keeps 2.
-  const ExchangePrice gather = priceOfExchange(line(4, {8}, "S0"), line(4, {8}, "B"), 8, kRates);
+  const ExchangePrice gather =
+      priceOfExchange(line(4, {8}, "S0"), line(4, {8}, "B"), 8, kRates, Looks::Sampled);
   EXPECT_FALSE(gather.local);
   EXPECT_DOUBLE_EQ(gather.seconds, 10 + 3 + 48.0 / 4 + (48 + 48 + 16) / 8.0);
   // The root of a scatter of 7 cells sends 5 of them, in 3 messages.
-  const ExchangePrice scatter = priceOfExchange(line(4, {7}, "R"), line(4, {7}, "S0"), 8, kRates);
+  const ExchangePrice scatter =
+      priceOfExchange(line(4, {7}, "R"), line(4, {7}, "S0"), 8, kRates, Looks::Sampled);
   EXPECT_DOUBLE_EQ(scatter.seconds, 10 + 3 + 40.0 / 4 + (40 + 16) / 8.0);
 }
 
 TEST(Price, ASliceCostsItsCopyAlone) {
-  const ExchangePrice slice = priceOfExchange(line(4, {8}, "B"), line(4, {8}, "S0"), 8, kRates);
+  const ExchangePrice slice =
+      priceOfExchange(line(4, {8}, "B"), line(4, {8}, "S0"), 8, kRates, Looks::Sampled);
   EXPECT_TRUE(slice.local);
   EXPECT_DOUBLE_EQ(slice.seconds, 16 / 8.0);
 }
@@ -52,13 +55,109 @@ TEST(Price, ShortSumsOfManyRanksGoAlongATree) {
   EXPECT_FALSE(sumsByTree(CollectiveKind::AllReduce, 4096, Index(1) << 30, LinkRates{}));
 }
 
-TEST(Price, LooksAtNoMoreThan64Positions) {
-  EXPECT_EQ(sampledPositions(*Mesh::make({5})), (std::vector<int>{0, 1, 2, 3, 4}));
-  const std::vector<int> many = sampledPositions(*Mesh::make({64, 64}));
+TEST(Price, LooksAtOnePositionOr64OrAll) {
+  EXPECT_EQ(positionsLookedAt(*Mesh::make({5}), Looks::First), (std::vector<int>{0}));
+  EXPECT_EQ(positionsLookedAt(*Mesh::make({5}), Looks::Sampled), (std::vector<int>{0, 1, 2, 3, 4}));
+  const Mesh mesh({64, 64}, Mesh::make({64, 64})->ranks());
+  const std::vector<int> many = positionsLookedAt(mesh, Looks::Sampled);
   EXPECT_EQ(many.size(), 64u);
   EXPECT_EQ(many.front(), 0);
   EXPECT_EQ(many.back(), 4095);
   EXPECT_TRUE(std::is_sorted(many.begin(), many.end()));
+  EXPECT_EQ(positionsLookedAt(mesh, Looks::All).size(), 4096u);
+}
+
+TEST(Price, OneDearPositionOfManyIsFoundByAllLooks) {
+  LayoutSpec spec = line(200, {1200}, "S0").spec();
+  for (int part = 0; part <= 200; ++part)
+    spec.cuts[0][part] = part + (part > 100 ? 1000 : 0); // part 100 has 1001 cells, others one
+  const Layout uneven(spec), even = line(200, {1200}, "S0");
+  const auto seconds = [&](Looks looks) {
+    return priceOfExchange(uneven, even, 8, kRates, looks).seconds;
+  };
+  EXPECT_LE(seconds(Looks::First), seconds(Looks::Sampled));
+  EXPECT_GT(seconds(Looks::All), 10 * seconds(Looks::Sampled));
+}
+
+// A halo of one cell on parts of two cells: an inner rank sends one cell to each neighbour.
+Layout withHalo(const Layout& plain) {
+  LayoutSpec spec = plain.spec();
+  spec.margins.resize(plain.rank());
+  Margin margin{.boxes = {}, .low = Boundary::Zero, .high = Boundary::Zero};
+  for (int part = 0; part < plain.parts(0); ++part)
+    margin.boxes.push_back({plain.owned(0, part).begin - 1, plain.owned(0, part).end + 1});
+  spec.margins[0] = margin;
+  return Layout(spec);
+}
+
+TEST(Price, AHaloIsItsNeighboursCells) {
+  const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
+  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, kRates, Looks::All).seconds,
+                   10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
+  // In the adjoint it adds up as many, at its own two cells.
+  EXPECT_DOUBLE_EQ(priceOfExchange(halo.dual(), plain, 8, kRates, Looks::All).seconds,
+                   10 + 2 + 16.0 / 4 + (16 + 32) / 8.0);
+  const ExchangePrice trim = priceOfExchange(halo, plain, 8, kRates, Looks::All);
+  EXPECT_TRUE(trim.local);
+  EXPECT_DOUBLE_EQ(trim.seconds, 16 / 8.0);
+}
+
+LinkRates withNodes(Index ranks) {
+  LinkRates rates = kRates;
+  rates.levels = {{ranks, 100, 1}};
+  return rates;
+}
+
+TEST(Price, CellsGoByTheOutermostLevelThatTheyCross) {
+  const Layout plain = line(4, {8}, "S0"), halo = withHalo(plain);
+  // Rank 1 has one neighbour in its node and one in the other.
+  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(2), Looks::All).seconds,
+                   100 + 2 + 8.0 / 4 + 8.0 / 1 + (16 + 32) / 8.0);
+  EXPECT_DOUBLE_EQ(priceOfExchange(plain, halo, 8, withNodes(4), Looks::All).seconds,
+                   priceOfExchange(plain, halo, 8, kRates, Looks::All).seconds);
+  // The same positions held by ranks of which no two neighbours share a node.
+  LayoutSpec mixed = plain.spec();
+  mixed.mesh = Mesh::make({4}, {0, 2, 1, 3});
+  const Layout apart(mixed);
+  EXPECT_DOUBLE_EQ(priceOfExchange(apart, withHalo(apart), 8, withNodes(2), Looks::All).seconds,
+                   100 + 2 + 16.0 / 1 + (16 + 32) / 8.0);
+}
+
+TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
+  const MeshPtr mesh = Mesh::make({2, 4});
+  const auto layout = [&](const char* properties) {
+    return Layout({.shape = {80}, .mesh = mesh, .properties = parseProperties(properties)});
+  };
+  const LinkRates rates = withNodes(4);
+  const auto inside = priceAsCollective(layout("B,P"), layout("B,B"), 8, rates, Looks::All);
+  const auto across = priceAsCollective(layout("P,B"), layout("B,B"), 8, rates, Looks::All);
+  EXPECT_DOUBLE_EQ(inside->seconds, priceOfCollective(CollectiveKind::AllReduce, 4, 640, kRates));
+  EXPECT_DOUBLE_EQ(across->seconds,
+                   priceOfCollective(CollectiveKind::AllReduce, 2, 640, rates.onLevel(0)));
+}
+
+TEST(Price, AMoveIsTheCheaperOfExchangeAndCollective) {
+  const Layout p = line(64, {8}, "P"), b = line(64, {8}, "B");
+  const MovePrice sum = priceOfMove(p, b, 8, LinkRates{}, Looks::All);
+  EXPECT_EQ(sum.collective, CollectiveKind::AllReduce);
+  EXPECT_DOUBLE_EQ(sum.seconds, priceOfCollective(CollectiveKind::AllReduce, 64, 64, LinkRates{}));
+  // The same on axes that are one when merged.
+  const MeshPtr binary = Mesh::make({2, 2, 2, 2, 2, 2});
+  const auto all = [&](Property property) {
+    return Layout({.shape = {8}, .mesh = binary, .properties = Properties(6, property)});
+  };
+  const MovePrice merged =
+      priceOfMove(all(Property::partial()), all(Property::broadcast()), 8, LinkRates{}, Looks::All);
+  EXPECT_EQ(merged.collective, sum.collective);
+  EXPECT_DOUBLE_EQ(merged.seconds, sum.seconds);
+  // Two ranks gain nothing, halos and slices have no collective.
+  for (const auto& [from, to] : {std::pair(line(2, {8}, "P"), line(2, {8}, "B")),
+                                 std::pair(line(4, {8}, "B"), line(4, {8}, "S0")),
+                                 std::pair(line(4, {8}, "S0"), withHalo(line(4, {8}, "S0")))}) {
+    const MovePrice move = priceOfMove(from, to, 8, kRates, Looks::All);
+    EXPECT_FALSE(move.collective);
+    EXPECT_DOUBLE_EQ(move.seconds, priceOfExchange(from, to, 8, kRates, Looks::All).seconds);
+  }
 }
 
 TEST(Price, RatesComeFromOptionsAndAreAboveZero) {

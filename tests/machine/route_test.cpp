@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Routes that can be told by hand, and what every route keeps.
 #include "machine/route.hpp"
+
+#include "geometry/traffic.hpp"
 #include "support/random_layout.hpp"
 #include "sys/error.hpp"
 
@@ -113,6 +115,22 @@ TEST(Route, AxesThatAreAlikeAreMerged) {
   EXPECT_EQ(whyNotSearched(p, b), "");
 }
 
+// Of a sum over nodes each rank need send and receive its share alone, in a ring's two rounds.
+TEST(Route, SlowLinksBetweenNodesAreSpared) {
+  const MeshPtr mesh = Mesh::make({4, 8}); // nodes of 8 ranks
+  const Index n = 1 << 20;
+  const Layout p = layoutOn(mesh, {n}, "P,P"), b = layoutOn(mesh, {n}, "B,B");
+  LinkRates rates;
+  rates.levels = {{8, 1e-6, 1e8}};
+  const Route found = findRoute(p, b, 8, {.mode = RouteMode::Auto, .rates = rates});
+  Index between = 0;
+  for (const RouteStep& step : found) {
+    ASSERT_FALSE(step.collective);
+    between += countFlow(step.from, step.to, 0, Role::Source, {8}).others.front().cells;
+  }
+  EXPECT_EQ(between, 2 * 3 * n / 32) << told(found);
+}
+
 TEST(Route, MarginsAndManyAxesTakeOneExchange) {
   const MeshPtr many = Mesh::make({2, 2, 2, 2, 2});
   const Layout mixed = layoutOn(many, {9, 9}, "P,S0,B,S1,R"),
@@ -121,7 +139,12 @@ TEST(Route, MarginsAndManyAxesTakeOneExchange) {
   spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}, .low = Boundary::Zero, .high = Boundary::Zero}};
   const Layout wide(spec);
   for (RouteMode mode : {RouteMode::Auto, RouteMode::Chain, RouteMode::Collective}) {
-    EXPECT_EQ(route(wide.withoutMargins(), wide, mode).size(), 1u);
+    const Route halo = route(wide.withoutMargins(), wide, mode);
+    EXPECT_EQ(halo.size(), 1u);
+    EXPECT_EQ(halo.front().seconds,
+              priceOfExchange(wide.withoutMargins(), wide, 8, {}, Looks::All).seconds);
+    EXPECT_GT(halo.front().seconds, 0);
+    EXPECT_EQ(sentOnRoute(halo, 0).cells, 1);
     EXPECT_EQ(told(route(mixed, b, mode)), "P,S0,B,S1,R -exchange-> B,B,B,B,B");
   }
   EXPECT_NE(whyNotSearched(mixed, b).find("more than 4 axes"), std::string::npos);

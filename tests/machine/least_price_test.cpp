@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The bound by properties against the prices of random steps.
+#include "machine/least_price.hpp"
+
+#include "machine/price.hpp"
+#include "support/random_layout.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+double least(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates) {
+  return LeastPrice(from, to, cellBytes, rates)
+      .seconds(LeastPrice::spreadOf(from), LeastPrice::spreadOf(to));
+}
+
+double price(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates) {
+  return priceOfMove(from, to, cellBytes, rates, Looks::All).seconds;
+}
+
+constexpr double kRounding = 1 + 1e-12;
+
+TEST(LeastPrice, NoStepAndNoTwoStepsCostLess) {
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    test::LayoutDraw draw(seed);
+    const Shape shape = draw.shape(1, 3, draw.chance(50) ? 6 : 200);
+    const MeshPtr mesh = draw.mesh(12, 3), other = draw.chance(70) ? mesh : draw.mesh(12, 3);
+    const Layout a = draw.layout(shape, mesh, 0, false);
+    const Layout b = draw.layout(shape, draw.chance(50) ? mesh : other, 0, false);
+    const Layout c = draw.layout(shape, other, 0, false);
+    const LinkRates rates{.levels = draw.chance(50)
+                                        ? std::vector<LevelRates>{}
+                                        : std::vector<LevelRates>{{4, 5e-6, 1e9}, {2, 2e-7, 2e9}}};
+    ASSERT_LE(least(a, c, 8, rates), price(a, c, 8, rates) * kRounding) << seed;
+    ASSERT_LE(least(a, c, 8, rates), (price(a, b, 8, rates) + price(b, c, 8, rates)) * kRounding)
+        << seed << '\n'
+        << a.describe() << '\n'
+        << b.describe() << '\n'
+        << c.describe();
+  }
+}
+
+// On 4 ranks, 8 cells of 8 bytes: what must move a rank, and what it writes.
+TEST(LeastPrice, IsExactWhereNothingMovesInVain) {
+  const MeshPtr mesh = Mesh::make({4});
+  const auto line = [&](const char* property) {
+    return Layout({.shape = {8}, .mesh = mesh, .properties = parseProperties(property)});
+  };
+  const LinkRates rates{.latency = 1e-9, .overhead = 1e-9, .bandwidth = 4, .copyBandwidth = 8};
+  EXPECT_DOUBLE_EQ(least(line("S0"), line("B"), 8, rates), 48.0 / 4 + (48 + 64) / 8.0);
+  EXPECT_DOUBLE_EQ(least(line("B"), line("S0"), 8, rates), 16 / 8.0);
+  EXPECT_DOUBLE_EQ(least(line("P"), line("S0"), 8, rates), 48.0 / 4 + (48 + 48) / 8.0);
+  EXPECT_DOUBLE_EQ(least(line("P"), line("B"), 8, rates), 64.0 / 4 + (64 + 64) / 8.0);
+}
+
+} // namespace
+} // namespace tenon
