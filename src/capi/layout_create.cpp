@@ -93,7 +93,7 @@ TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) 
     checkInitialized();
     const Partition& mesh = deref(partition, "partition");
     createTogether(
-        *mesh.comm(), layout, "layout", "the mesh",
+        *mesh.comm(), layout, "layout", "the process grid",
         [&] { return makeRef<LayoutObject>(mesh.comm(), mesh.meshPtr()); },
         [&](const auto&) { return mesh.mesh().describe(); });
   });

@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kBox = "an end of a part's box with its margin";
+constexpr const char* kBox = "an end of a box with its halo";
 
 bool splitsAlike(const Properties& a, const Properties& b, std::size_t dim) {
   const Property shard = Property::shard(static_cast<int>(dim));

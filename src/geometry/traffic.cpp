@@ -76,8 +76,8 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
   for (int axis = 0; axis < theirs.mesh().axes(); ++axis)
     if ((*coordinates)[axis] == kAnyCoordinate && !theirs.property(axis).isShard()) {
       flow.others.messages *= theirs.mesh().extent(axis);
-      flow.others.cells =
-          checkedProduct(flow.others.cells, theirs.mesh().extent(axis), "cells that a rank sends");
+      flow.others.cells = checkedProduct(flow.others.cells, theirs.mesh().extent(axis),
+                                         "the number of elements that a rank sends");
     }
   flow.keptCells = keptCells(mine, position, theirs, theirs.mesh().position(rank), *coordinates);
   flow.others.messages -= flow.keptCells > 0;

@@ -18,7 +18,7 @@ protected:
     expectCommonCode(TENON_ERR_SHAPE,
                      TenonLayoutCreateSharded(all_, static_cast<int>(shape.size()), shape.data(),
                                               properties, &made),
-                     {"more cells than"});
+                     {"more elements than"});
     EXPECT_EQ(made, nullptr);
   }
   // set(layout) specifies a margin of a layout of 8 x 8 cells.
