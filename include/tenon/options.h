@@ -62,8 +62,9 @@ TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* n
  *  Call before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared option, and
  *  answers -help (or -h, --help), unless the program has declared it before: rank 0 prints the help
  *  text passed to TenonInitialize() and the program's options with their defaults. If Tenon
- *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0). Otherwise
- *  it returns as usual, and the program finds the flag "help" set:
+ *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0), or with
+ *  exit(1) if the text could not be written. Otherwise it returns as usual, and the program finds the
+ *  flag "help" set:
  *  TenonOptionsGetFlag("-", "help", &asked).
  *
  *  @return TENON_ERR_STATE  Tenon is already initialised
