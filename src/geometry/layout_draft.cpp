@@ -100,7 +100,7 @@ void LayoutDraft::setMarginAddends(int dim, bool addends) {
   std::optional<Margin>& margin = spec_.margins[dim];
   if (!margin)
     throw Error(TENON_ERR_ARG, fmt::format("dimension {} has no halo that could hold partial sums; "
-                                           "call TenonLayoutSetMargin() first",
+                                           "call TenonLayoutSetHalo() first",
                                            dim));
   margin->addends = addends;
 }

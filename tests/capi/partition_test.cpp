@@ -139,7 +139,7 @@ TEST_F(CApi, SharedMemoryIsExchangedWhereItLies) {
   TenonLayout own = layout({slabs * worldSize(), slab}, "S0"), wide = nullptr;
   expectSuccess(TenonLayoutCreateLike(own, &wide));
   expectSuccess(
-      TenonLayoutSetMargin(wide, 0, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+      TenonLayoutSetHalo(wide, 0, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
   expectSuccess(TenonLayoutSetUp(wide));
   TenonLinearOp halo = nullptr;
   expectSuccess(TenonLinearOpCreateHalo(own, wide, TENON_FLOAT64, &halo));

@@ -95,11 +95,11 @@ static TenonErrorCode ReadSettings(MPI_Comm comm, Settings* s) {
   TenonCall(TenonOptionsGetInt("-", "batch", &s->batch));
   TenonCall(TenonOptionsGetInt("-", "test_batch", &s->testBatch));
   TenonCall(TenonOptionsGetInt("-", "seed", &s->seed));
-  TenonCall(TenonOptionsGetString("-", "data", s->data, kText));
-  TenonCall(TenonOptionsGetString("-", "network", s->network, kText));
-  TenonCall(TenonOptionsGetString("-", "out", s->out, kText));
-  TenonCall(TenonOptionsGetString("-", "parameters", s->parameters, kText));
-  TenonCall(TenonOptionsGetString("-", "grid", grid, kText));
+  TenonCall(TenonOptionsGetString("-", "data", s->data, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "network", s->network, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "out", s->out, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "parameters", s->parameters, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "grid", grid, kText, NULL));
   if (!ParseGrid(grid, size, s->grid)) {
     if (rank == 0)
       fprintf(stderr,
@@ -187,9 +187,9 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonLayerSetUp(t->loss, logits));
   TenonCall(TenonLayoutDestroy(&logits));
   TenonCall(TenonLayerCreateOutput(t->network, &t->logits));
-  TenonCall(TenonLayerCreateCotangent(t->network, &t->dlogits));
+  TenonCall(TenonLayerCreateOutputCotangent(t->network, &t->dlogits));
   TenonCall(TenonLayerCreateOutput(t->loss, &t->value));
-  TenonCall(TenonLayerCreateCotangent(t->loss, &t->dvalue));
+  TenonCall(TenonLayerCreateOutputCotangent(t->loss, &t->dvalue));
   TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
   TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
   TenonCall(TenonOptimizerSetFromOptions(t->optimizer));

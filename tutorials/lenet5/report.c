@@ -86,7 +86,7 @@ TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network) {
     int ndim;
 
     TenonCall(TenonLayerGetParameter(network, i, &parameter));
-    TenonCall(TenonObjectGetName((TenonObject)parameter, name, kText));
+    TenonCall(TenonObjectGetName((TenonObject)parameter, name, kText, NULL));
     TenonCall(TenonDTensorGetLayout(parameter, &layout));
     TenonCall(TenonLayoutGetDim(layout, &ndim));
     TenonCall(TenonDTensorGetBox(parameter, low, high));
