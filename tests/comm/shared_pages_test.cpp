@@ -146,7 +146,7 @@ TEST_F(SharedPages, AreRefusedWhereTheyAreNotTheProcesssOwn) {
 
 TEST_F(SharedPages, AreRefusedWhereThereIsNoRoom) {
   std::vector<double> memory(2 * kMiB, 7);
-  expectError(TENON_ERR_MEMORY, {"no room", "-tenon_shared_memory"}, [&] { share(memory); });
+  expectError(TENON_ERR_MEMORY, {"cannot allocate", "-tenon_shared_memory"}, [&] { share(memory); });
   EXPECT_TRUE(isPrivate(memory));
   EXPECT_EQ(memory.back(), 7);
 }
