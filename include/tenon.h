@@ -13,6 +13,19 @@
  *  In parameter descriptions [n] is the length of an array, in elements; ndim is the number of
  *  tensor dimensions, and spatial the number of spatial dimensions. Pointers must not be NULL
  *  unless the description says that they may be.
+ *
+ *  Arguments have one order: the object, inputs, outputs. A factor precedes the tensor or operator
+ *  that it multiplies (for y <- alpha x + beta y: alpha, x, beta, y), a count its list, a text
+ *  buffer its length, and a function its context.
+ *
+ *  Texts are returned in a buffer of the program, char text[length], terminated by NUL. The last
+ *  argument, needed, receives the size of the text, its NUL included, whether or not it fits: with
+ *  NULL for the buffer, nothing else is returned. A text that does not fit is TENON_ERR_ARG, and
+ *  the buffer is unchanged; only the texts of the last error are truncated instead.
+ *
+ *  Calls that take the tensors of one input have a counterpart for layers of several inputs:
+ *  TenonLayerSetUpMany(), TenonLayerApplyMany(), TenonLayerApplyTangentMany(),
+ *  TenonLayerApplyAdjointMany() and TenonLayerCreateInputCotangentAt(). There are no other pairs.
  */
 #ifndef TENON_H
 #define TENON_H

@@ -45,7 +45,7 @@ static void SolverCreate(MPI_Comm comm, Solver* s) {
       s->firstOwned[(i - s->low[0]) + (j - s->low[1]) * s->strides[1]] = (double)(i + 100 * j);
 }
 
-/* A halo (SetMargin) that is wider than the solver's ghost cells: the error is caught and printed. */
+/* A halo that is wider than the solver's ghost cells: the error is caught and printed. */
 static TenonErrorCode AskTooMuch(TenonLayout layout, Solver* s, int rank) {
   const TenonInt ghosts[2] = {kGhost, kGhost};
   TenonLayout wide = NULL;
@@ -53,13 +53,13 @@ static TenonErrorCode AskTooMuch(TenonLayout layout, Solver* s, int rank) {
   char message[512];
 
   TenonCall(TenonLayoutCreateLike(layout, &wide));
-  TenonCall(TenonLayoutSetMargin(wide, 0, 2, 2, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  TenonCall(TenonLayoutSetHalo(wide, 0, 2, 2, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
   TenonCall(TenonLayoutSetUp(wide));
   TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &x));
   TenonCall(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
   if (TenonDTensorPlaceArray(x, s->firstOwned, s->strides, ghosts, ghosts, s->length) ==
       TENON_ERR_SHAPE) {
-    TenonCall(TenonGetLastError(NULL, message, (int)sizeof message));
+    TenonCall(TenonGetLastError(NULL, message, sizeof message, NULL));
     if (rank == 0)
       printf("error, as expected: %s\n", message);
   }

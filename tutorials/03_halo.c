@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* 03 Halo: a halo exchange, its adjoint, and a gradient through both.
  *
- * What you learn: a halo exchange H is a linear operator from a layout to one with a halo (a margin,
- * in the names of calls). Its adjoint H* adds the contributions in the halos to the cells of which
- * they are copies; it is needed for the gradient of a function that contains the exchange. The
- * program computes the energy of a periodic field u,
+ * What you learn: a halo exchange H is a linear operator from a layout to one with a halo. Its
+ * adjoint H* adds the contributions in the halos to the cells of which they are copies; it is needed
+ * for the gradient of a function that contains the exchange. The program computes the energy of a periodic field u,
  *
  *   E(u) = 1/2 sum over i (u[i+1] - u[i])^2 = 1/2 |D H u|^2,
  *
@@ -38,8 +37,7 @@ static TenonErrorCode FieldsCreate(MPI_Comm comm, TenonInt cells, Fields* f) {
   TenonCall(TenonPartitionCreate(comm, 1, &size, &partition));
   TenonCall(TenonLayoutCreateSharded(partition, 1, &cells, "S0", &f->plain));
   TenonCall(TenonLayoutCreateLike(f->plain, &f->wide));
-  TenonCall(
-      TenonLayoutSetMargin(f->wide, 0, 0, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  TenonCall(TenonLayoutSetHalo(f->wide, 0, 0, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
   TenonCall(TenonLayoutSetUp(f->wide));
   TenonCall(TenonLinearOpCreateHalo(f->plain, f->wide, TENON_FLOAT64, &f->halo));
 

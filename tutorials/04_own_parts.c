@@ -69,7 +69,7 @@ static TenonErrorCode CreateLaplacian(TenonLayout plain, TenonLinearOp* laplacia
   TenonLinearOp parts[2] = {NULL, NULL};
 
   TenonCall(TenonLayoutCreateLike(plain, &wide));
-  TenonCall(TenonLayoutSetMargin(wide, 0, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  TenonCall(TenonLayoutSetHalo(wide, 0, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
   TenonCall(TenonLayoutSetUp(wide));
   TenonCall(TenonLinearOpCreateHalo(plain, wide, TENON_FLOAT64, &parts[0]));
   TenonCall(TenonLinearOpCreateShell(wide, plain, TENON_FLOAT64, TENON_FLOAT64, Stencil,
@@ -150,7 +150,7 @@ static TenonErrorCode CreateDiffusion(MPI_Comm comm, TenonLayout plain, Diffusio
   TenonCall(TenonLayerShellSetFunctions(*layer, &functions));
   TenonCall(TenonLayerShellSetContext(*layer, d, NULL));
   TenonCall(TenonLayerShellAddParameter(*layer, "kappa", 1, &one, 0, 0));
-  TenonCall(TenonLayerShellSetLetters(*layer, "S0"));
+  TenonCall(TenonLayerShellSetLabels(*layer, "S0"));
   TenonCall(TenonLayerSetDataType(*layer, TENON_FLOAT64));
   TenonCall(TenonLayerSetUp(*layer, plain));
   return TENON_SUCCESS;
@@ -178,14 +178,14 @@ static TenonErrorCode Train(MPI_Comm comm, TenonLayer layer, TenonDTensor x, Ten
 
   MPI_Comm_rank(comm, &rank);
   TenonCall(TenonLayerCreateOutput(layer, &y));
-  TenonCall(TenonLayerCreateCotangent(layer, &dy));
+  TenonCall(TenonLayerCreateOutputCotangent(layer, &dy));
   TenonCall(TenonLayerCreateMeanSquaredError(comm, &loss));
   TenonCall(TenonLayerSetDataType(loss, TENON_FLOAT64));
   TenonCall(TenonLayerGetOutputLayout(layer, &layout));
   TenonCall(TenonLayerSetUp(loss, layout));
   TenonCall(TenonLayerSetTarget(loss, target));
   TenonCall(TenonLayerCreateOutput(loss, &value));
-  TenonCall(TenonLayerCreateCotangent(loss, &dvalue));
+  TenonCall(TenonLayerCreateOutputCotangent(loss, &dvalue));
   TenonCall(TenonDTensorFillConstant(dvalue, 1));
   TenonCall(TenonOptimizerCreate(layer, "sgd", &optimizer));
   TenonCall(TenonOptimizerSetLearningRate(optimizer, 0.02));

@@ -123,7 +123,7 @@ static TenonErrorCode Forward(Unrolled* p, double* loss) {
 static TenonErrorCode Backward(Unrolled* p) {
   int n;
 
-  TenonCall(TenonDTensorScale(p->w, 1 / (double)p->cells));
+  TenonCall(TenonDTensorScale(1 / (double)p->cells, p->w));
   for (n = kSteps; n-- > 0;) {
     TenonCall(RateAdjoint(p));
     TenonCall(TenonDTensorAXPBY(kStep, p->w, 0, p->scaled));
@@ -176,7 +176,7 @@ static TenonErrorCode CreateSolver(Unrolled* p, MPI_Comm comm) {
   TenonCall(TenonPartitionCreate(comm, 1, &size, &line));
   TenonCall(TenonLayoutCreateSharded(line, 3, shape, "S2", &p->plain));
   TenonCall(TenonLayoutCreateLike(p->plain, &wide));
-  TenonCall(TenonLayoutSetMargin(wide, 2, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  TenonCall(TenonLayoutSetHalo(wide, 2, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
   TenonCall(TenonLayoutSetUp(wide));
   TenonCall(TenonLayoutGetDual(wide, &dual));
   TenonCall(TenonLinearOpCreateHalo(p->plain, wide, TENON_FLOAT64, &p->halo));

@@ -29,12 +29,12 @@
 
 /** @brief Creates a tensor of zeros. Collective on the layout.
  *
- *  Its array is in memory that the ranks of a node share (-tenon_shared_memory), so that they can read
- *  it in place.
+ *  Its array is in memory that the ranks of a node share (-tenon_shared_memory), so that they can
+ *  read it in place.
  *
- *  @note A child process made by fork() shares that memory instead of getting a copy: each of the two
- *        sees what the other writes. In a program that forks, to write data while it goes on or to let
- *        the child compute, TenonDTensorSetPrivate() gives one tensor private memory, and
+ *  @note A child process made by fork() shares that memory instead of getting a copy: each of the
+ *        two sees what the other writes. In a program that forks, to write data while it goes on or
+ *        to let the child compute, TenonDTensorSetPrivate() gives one tensor private memory, and
  *        `-tenon_shared_memory 0` all of them. A user array is private unless it was shared with
  *        TenonPartitionShareMemory().
  *
@@ -65,15 +65,16 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *  @param[in] ghostsHigh  [ndim] number of ghost cells after the local block; must be >= 0. May be
  *                         NULL, in which case there are none.
  *  @param[in] length      number of elements that the array was allocated with. 0: not checked. The
- *                         owned elements and ghost cells must span at most this number: 1 plus, over
- *                         all dimensions, the sum of |stride| (ghostsLow + owned + ghostsHigh - 1).
- *                         A component of an interleaved array has the length of the whole array.
+ *                         owned elements and ghost cells must span at most this number: 1 plus,
+ *                         over all dimensions, the sum of |stride| (ghostsLow + owned + ghostsHigh
+ *                         - 1). A component of an interleaved array has the length of the whole
+ *                         array.
  *  @return TENON_ERR_SHAPE  the halo of the layout is wider than the ghost cells; the message names
  *                           the dimension
  *  @return TENON_ERR_SHAPE  the array spans more elements than length, as with strides in bytes
  *  @return TENON_ERR_ARG    a ghost width or the length is negative
- *  @return TENON_ERR_ARG    two elements of the tensor are the same element of the array; the message
- *                           names both. Ghost cells outside the layout's halo can coincide.
+ *  @return TENON_ERR_ARG    two elements of the tensor are the same element of the array; the
+ *                           message names both. Ghost cells outside the layout's halo can coincide.
  *  @return TENON_ERR_NULL   firstOwned is NULL, but this rank holds elements
  *  @see    TenonDTensorPlaceArrayRead(), TenonDTensorPlaceArrays(), TenonPartitionShareMemory()
  */
@@ -86,8 +87,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArray(TenonDTensor x, void* firstOw
 /** @brief Makes the tensor use a constant user array in place. Not collective.
  *
  *  Calls that would modify the tensor return TENON_ERR_STATE. A stride of 0 repeats an element
- *  along a dimension; with other strides the elements must be distinct. See TenonDTensorPlaceArray() for the lifetime of the array and the other
- *  errors.
+ *  along a dimension; with other strides the elements must be distinct. See
+ *  TenonDTensorPlaceArray() for the lifetime of the array and the other errors.
  *
  *  @param[in] x           tensor
  *  @param[in] firstOwned  address of the first element of the local block. May be NULL, in which
@@ -120,8 +121,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *  @param[in] count       number of arrays; must be the number of indices of dim that this rank
  *                         holds
  *  @param[in] firstOwned  [count] address of the first owned element of each array, in order of the
- *                         index; none may be NULL if this rank holds elements. The arrays must stay
- *                         valid as in TenonDTensorPlaceArray().
+ *                         index; an address is required where this rank holds elements. The arrays
+ *                         must stay valid as in TenonDTensorPlaceArray().
  *  @param[in] strides     [ndim] distance in elements between neighbours, the same for all arrays;
  *                         the entry of dim is ignored. May be NULL, in which case each array is
  *                         row-major over the owned elements and the ghost cells of the other
@@ -130,8 +131,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArrayRead(TenonDTensor x, const voi
  *                         block; must be >= 0. May be NULL, in which case there are none.
  *  @param[in] length      number of elements of each array, see TenonDTensorPlaceArray(); 0: not
  *                         checked
- *  @return TENON_ERR_ARG    there is no such dimension, a ghost width or the length is negative, two
- *                           elements coincide, or an array is given twice
+ *  @return TENON_ERR_ARG    there is no such dimension, a ghost width or the length is negative,
+ *                           two elements coincide, or an array is given twice
  *  @return TENON_ERR_SHAPE  count is wrong, the ghost cells are narrower than the halo, dim has a
  *                           halo, or an array spans more elements than length
  *  @return TENON_ERR_NULL   an array is NULL, but this rank holds elements of it
@@ -164,6 +165,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(
     const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Copies the user arrays into the tensor, halo included. Not collective.
+ *  @param[in] x  tensor
  *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays() */
 TENON_EXTERN TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) TENON_NOEXCEPT;
 
@@ -171,23 +173,25 @@ TENON_EXTERN TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) TENON_NOEXC
  *
  *  Only elements of this rank's box are written.
  *
+ *  @param[in] x  tensor
  *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays(), or they are constant
  */
 TENON_EXTERN TenonErrorCode TenonDTensorScatterArrays(TenonDTensor x) TENON_NOEXCEPT;
 
-/** @brief Returns to the array owned by Tenon, with the value that it holds. Not collective. */
+/** @brief Returns to the array owned by Tenon, with the value that it holds. Not collective.
+ *  @param[in] x  tensor */
 TENON_EXTERN TenonErrorCode TenonDTensorResetArray(TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Selects private or shared memory for the array owned by Tenon. Not collective.
  *
- *  The values stay, the address changes. A child process made by fork() gets a copy of a private array
- *  as it is at that moment. The other ranks of the node cannot read a private array in place: data that
- *  they receive from it is packed, with bitwise identical results. A tensor that wraps a user array
- *  remembers the choice for TenonDTensorResetArray().
+ *  The values stay, the address changes. A child process made by fork() gets a copy of a private
+ *  array as it is at that moment. The other ranks of the node cannot read a private array in place:
+ *  data that they receive from it is packed, with bitwise identical results. A tensor that wraps a
+ *  user array remembers the choice for TenonDTensorResetArray().
  *
  *  @param[in] x          tensor
- *  @param[in] isPrivate  TENON_TRUE: private; TENON_FALSE (the default): shared with the ranks of the
- *                        node if there is room
+ *  @param[in] isPrivate  TENON_TRUE: private; TENON_FALSE (the default): shared with the ranks of
+ *                        the node if there is room
  */
 TENON_EXTERN TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x,
                                                    TenonBool isPrivate) TENON_NOEXCEPT;
@@ -249,7 +253,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetStrides(TenonDTensor x,
 TENON_EXTERN TenonErrorCode TenonDTensorGetLayout(TenonDTensor x,
                                                   TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief Returns the element type of the tensor. Not collective. */
+/** @brief Returns the element type of the tensor. Not collective.
+ *  @param[in]  x     tensor
+ *  @param[out] type  element type */
 TENON_EXTERN TenonErrorCode TenonDTensorGetDataType(TenonDTensor x,
                                                     TenonDataType* type) TENON_NOEXCEPT;
 
@@ -261,9 +267,11 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetDataType(TenonDTensor x,
 TENON_EXTERN TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[],
                                                TenonInt high[]) TENON_NOEXCEPT;
 
-/** @brief Returns the number of elements in this rank's box. Not collective. */
+/** @brief Returns the number of elements in this rank's box. Not collective.
+ *  @param[in]  x         tensor
+ *  @param[out] elements  number of elements, halo included */
 TENON_EXTERN TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x,
-                                                     TenonInt* cells) TENON_NOEXCEPT;
+                                                     TenonInt* elements) TENON_NOEXCEPT;
 
 /** @name Arithmetic
  *
@@ -275,7 +283,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x,
  */
 /**@{*/
 
-/** @brief Copies a tensor: y <- x. Local; call on all ranks. */
+/** @brief Copies a tensor: y <- x. Local; call on all ranks.
+ *  @param[in]  x  tensor
+ *  @param[out] y  tensor of the same layout; overwritten */
 TENON_EXTERN TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) TENON_NOEXCEPT;
 
 /** @brief Computes y <- alpha x + beta y. Local; call on all ranks.
@@ -288,10 +298,10 @@ TENON_EXTERN TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, doub
                                               TenonDTensor y) TENON_NOEXCEPT;
 
 /** @brief Scales a tensor: x <- factor x. Local; call on all ranks.
- *  @param[in,out] x       tensor
  *  @param[in]     factor  factor; if it is 0, the old value of x is not read
+ *  @param[in,out] x       tensor
  *  @return TENON_ERR_DATATYPE  factor is not an integer, for an integer tensor */
-TENON_EXTERN TenonErrorCode TenonDTensorScale(TenonDTensor x, double factor) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) TENON_NOEXCEPT;
 /**@}*/
 
 /** @brief Sets every element to one value. Local; call on all ranks.
@@ -355,7 +365,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorFillTest(TenonDTensor x, TenonInt seed,
  *  @param[in]  x     tensor
  *  @param[out] norm  norm, the same on all ranks
  *  @return TENON_ERR_SUPPORT   the layout holds partial sums; reduce the tensor first, for example
- *                              with TenonLinearOpCreateAllReduce()
+ *                              with TenonLinearOpCreatePrimitive() "allreduce"
  *  @return TENON_ERR_DATATYPE  the tensor has integer elements
  */
 TENON_EXTERN TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* norm) TENON_NOEXCEPT;
@@ -383,7 +393,7 @@ TENON_EXTERN TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y,
 TENON_EXTERN TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) TENON_NOEXCEPT;
 
 /** @brief Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
- */
+ *  @param[in] x  tensor */
 TENON_EXTERN TenonErrorCode TenonDTensorView(TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.

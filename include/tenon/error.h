@@ -9,13 +9,15 @@
  *  Collective calls. A call that creates or sets up an object returns the same error on all ranks,
  *  with one exception: a rank whose handle is NULL or not valid cannot know the communicator unless
  *  another argument tells it. This rank returns TENON_ERR_NULL or TENON_ERR_HANDLE at once, and the
- *  others return TENON_ERR_TIMEOUT after -tenon_agree_timeout seconds. After a timeout all ranks fail,
- *  also those that arrive later, and the communicator can no longer be used for Tenon objects.
+ *  others return TENON_ERR_TIMEOUT after -tenon_agree_timeout seconds. After a timeout all ranks
+ *  fail, also those that arrive later, and the communicator can no longer be used for Tenon
+ *  objects.
  */
 #ifndef TENON_ERROR_H
 #define TENON_ERROR_H
 
 #include <tenon/export.h>
+#include <tenon/types.h>
 
 /** @brief Table X(name, number, sentence) of all error codes.
  *
@@ -69,52 +71,61 @@ typedef enum TenonErrorCode TENON_ENUM_INT {
 typedef void (*TenonErrorHandler)(TenonErrorCode code, int level, const char* message,
                                   const char* function, const char* file, int line, void* context);
 
-/** @brief Returns the sentence of an error code ("incompatible shapes"). Not collective. Never NULL.
- */
+/** @brief Returns the sentence of an error code ("incompatible shapes"). Not collective.
+ *  @param[in] code  error code, or any number
+ *  @return constant text, valid at any time; never NULL */
 TENON_EXTERN const char* TenonErrorString(TenonErrorCode code) TENON_NOEXCEPT;
 
-/** @brief Returns the name of an error code ("TENON_ERR_SHAPE"). Not collective. Never NULL. */
+/** @brief Returns the name of an error code ("TENON_ERR_SHAPE"). Not collective.
+ *  @param[in] code  error code, or any number
+ *  @return constant text, valid at any time; never NULL */
 TENON_EXTERN const char* TenonErrorName(TenonErrorCode code) TENON_NOEXCEPT;
 
 /** @brief Returns the last error of the calling thread. Not collective.
  *
- *  The record stays until the next error of this thread.
+ *  The record stays until the next error of this thread. Unlike those of other calls, the text is
+ *  truncated to the buffer, so that the call itself does not fail.
  *
- *  @param[out] code      error code; TENON_SUCCESS if there was none. May be NULL, in which case it
- *                        is not returned.
- *  @param[out] message   [capacity] message, truncated to the buffer and NUL-terminated. May be
- *                        NULL, in which case it is not returned.
- *  @param[in]  capacity  size of the buffer in characters; must be >= 1
- *  @return TENON_ERR_ARG  capacity is below 1, and message is not NULL
+ *  @param[out] code     error code; TENON_SUCCESS if there was none. May be NULL, in which case it
+ *                       is not returned.
+ *  @param[out] message  [length] message, truncated to the buffer and NUL-terminated. May be NULL,
+ *                       in which case it is not returned.
+ *  @param[in]  length   size of the buffer in characters; must be >= 1
+ *  @param[out] needed   size that the whole text needs, terminating NUL included. May be NULL, in
+ *                       which case it is not returned.
+ *  @return TENON_ERR_ARG  length is below 1, and message is not NULL
  */
-TENON_EXTERN TenonErrorCode TenonGetLastError(TenonErrorCode* code, char* message,
-                                              int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonGetLastError(TenonErrorCode* code, char message[], TenonInt length,
+                                              TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the record of the last error, with its call stack. Not collective.
  *
- *  The text is that of TenonPrintErrorHandler().
+ *  The text is that of TenonPrintErrorHandler(), truncated to the buffer.
  *
- *  @param[out] report    [capacity] report, truncated to the buffer and NUL-terminated. May be
- *                        NULL, in which case it is not returned.
- *  @param[in]  capacity  size of the buffer in characters; must be >= 1
- *  @return TENON_ERR_ARG     capacity is below 1, and report is not NULL
+ *  @param[out] report  [length] report, truncated to the buffer and NUL-terminated. May be NULL, in
+ *                      which case it is not returned.
+ *  @param[in]  length  size of the buffer in characters; must be >= 1
+ *  @param[out] needed  size that the whole text needs, terminating NUL included. May be NULL, in
+ *                      which case it is not returned.
+ *  @return TENON_ERR_ARG     length is below 1, and report is not NULL
  *  @return TENON_ERR_MEMORY  there is not enough memory for the report
  */
-TENON_EXTERN TenonErrorCode TenonGetLastErrorReport(char* report, int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length,
+                                                    TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Adds the location of a caller to the record of an error. Not collective.
  *
  *  TenonCall() does this; call the function where a macro cannot be used. It has no effect if code
  *  is TENON_SUCCESS or not the last error of this thread.
  *
+ *  @param[in] code      error code
  *  @param[in] function  name of the calling function
  *  @param[in] file      source file
  *  @param[in] line      line
- *  @param[in] code      error code
  *  @return code
  */
-TENON_EXTERN TenonErrorCode TenonAddFrame(const char* function, const char* file, int line,
-                                          TenonErrorCode code) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* function,
+                                          const char* file, int line) TENON_NOEXCEPT;
 
 /** @brief Sets the error handler of the process. Not collective.
  *  @param[in] handler  TenonPrintErrorHandler, TenonReturnErrorHandler or a user function
@@ -130,14 +141,33 @@ TENON_EXTERN TenonErrorCode TenonPopErrorHandler(void) TENON_NOEXCEPT;
 
 /** @brief Prints an error on standard error; the default error handler.
  *
- *  Prints at most eight lines per error, and an error common to all ranks on one rank only. The
- *  context is not used.
+ *  Prints at most eight lines per error, and an error common to all ranks on one rank only. See
+ *  TenonErrorHandler.
+ *
+ *  @param[in] code      error code
+ *  @param[in] level     0 at the origin of the error; 1, 2, ... for its callers
+ *  @param[in] message   message of the error
+ *  @param[in] function  name of the failed call, or of the caller
+ *  @param[in] file      source file of the location
+ *  @param[in] line      line of the location
+ *  @param[in] context   not used. May be NULL, in which case nothing changes.
  */
 TENON_EXTERN void TenonPrintErrorHandler(TenonErrorCode code, int level, const char* message,
                                          const char* function, const char* file, int line,
                                          void* context) TENON_NOEXCEPT;
 
-/** @brief Does nothing; the silent error handler. The error code is only returned. */
+/** @brief Does nothing; the silent error handler. The error code is only returned.
+ *
+ *  See TenonErrorHandler.
+ *
+ *  @param[in] code      error code
+ *  @param[in] level     0 at the origin of the error; 1, 2, ... for its callers
+ *  @param[in] message   message of the error
+ *  @param[in] function  name of the failed call, or of the caller
+ *  @param[in] file      source file of the location
+ *  @param[in] line      line of the location
+ *  @param[in] context   not used. May be NULL, in which case nothing changes.
+ */
 TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const char* message,
                                           const char* function, const char* file, int line,
                                           void* context) TENON_NOEXCEPT;
@@ -146,8 +176,8 @@ TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const 
  *
  *  An error is fatal if other ranks do not know of it, as in TenonLayerApply() on more than one
  *  rank. By default it is printed and the program is aborted, since the other ranks would wait
- *  forever. Ranks that fail with the same error within half a second print it once, with the number of
- *  ranks. If the handler returns, the failed call returns its error code, except after
+ *  forever. Ranks that fail with the same error within half a second print it once, with the number
+ *  of ranks. If the handler returns, the failed call returns its error code, except after
  *  -tenon_wait_limit, when the program ends.
  *
  *  @param[in] handler  user function. May be NULL, in which case the default is restored.
@@ -156,13 +186,18 @@ TENON_EXTERN void TenonReturnErrorHandler(TenonErrorCode code, int level, const 
 TENON_EXTERN TenonErrorCode TenonSetFatalErrorHandler(TenonErrorHandler handler,
                                                       void* context) TENON_NOEXCEPT;
 
-/** @brief Ends the program on all ranks, by MPI_Abort() if MPI is running. Does not return. */
+/** @brief Ends the program on all ranks, by MPI_Abort() if MPI is running. Does not return.
+ *  @param[in] code  error code, with which the program ends */
 TENON_EXTERN void TenonAbort(TenonErrorCode code) TENON_NOEXCEPT;
 
 /** @brief Records the location of the next call of this thread. Not collective.
  *
  *  A fatal error in that call can then show the location. TenonCall() and TenonCallAbort() do this.
  *  The strings must stay valid until the program ends.
+ *
+ *  @param[in] function  name of the calling function
+ *  @param[in] file      source file
+ *  @param[in] line      line
  */
 TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int line) TENON_NOEXCEPT;
 
@@ -174,7 +209,7 @@ TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int li
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
     if (tenon_code_ != TENON_SUCCESS) {                                                            \
-      TenonAddFrame(__func__, __FILE__, __LINE__, tenon_code_);                                    \
+      TenonAddFrame(tenon_code_, __func__, __FILE__, __LINE__);                                    \
       return tenon_code_;                                                                          \
     }                                                                                              \
   } while (0)
@@ -187,7 +222,7 @@ TENON_EXTERN void TenonNoteCaller(const char* function, const char* file, int li
   do {                                                                                             \
     TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
     if (tenon_code_ != TENON_SUCCESS)                                                              \
-      TenonAbort(TenonAddFrame(__func__, __FILE__, __LINE__, tenon_code_));                        \
+      TenonAbort(TenonAddFrame(tenon_code_, __func__, __FILE__, __LINE__));                        \
   } while (0)
 
 #endif

@@ -3,16 +3,16 @@
  *  @brief Initialisation and finalisation of Tenon, version and build information.
  *
  *  **Threads.** Objects on distinct communicators can be used in distinct threads at the same time:
- *  created, set up, applied, viewed and destroyed, and their communicators freed. The program must then
- *  initialise MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads can take turns.
- *  Below that level (Tenon requests MPI_THREAD_FUNNELED where it initialises MPI) all calls belong to the
- *  thread that initialised MPI, and another thread that creates an object gets TENON_ERR_STATE. Objects
- *  on one communicator belong to one thread at a time.
+ *  created, set up, applied, viewed and destroyed, and their communicators freed. The program must
+ *  then initialise MPI itself, with MPI_THREAD_MULTIPLE. With MPI_THREAD_SERIALIZED threads can
+ *  take turns. Below that level (Tenon requests MPI_THREAD_FUNNELED where it initialises MPI) all
+ *  calls belong to the thread that initialised MPI, and another thread that creates an object gets
+ *  TENON_ERR_STATE. Objects on one communicator belong to one thread at a time.
  *
- *  TenonInitialize() and TenonFinalize() are called by one thread while no other thread is inside Tenon.
- *  Options, the stack of error handlers, registered types, the log and its stages belong to the process:
- *  calls about them can run in any thread and apply to all. The record of the last error and the open log
- *  events belong to each thread.
+ *  TenonInitialize() and TenonFinalize() are called by one thread while no other thread is inside
+ *  Tenon. Options, the stack of error handlers, registered types, the log and its stages belong to
+ *  the process: calls about them can run in any thread and apply to all. The record of the last
+ *  error and the open log events belong to each thread.
  */
 #ifndef TENON_INIT_H
 #define TENON_INIT_H
@@ -27,9 +27,9 @@
  *  the options file, TENON_OPTIONS and the command line, see tenon/options.h. The command line is
  *  not modified. After an error Tenon is not initialised.
  *
- *  If the program owns the command line and -help is on it, the call prints the help and may end the
- *  process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on its node
- *  would start more threads than there are CPUs for them.
+ *  If the program owns the command line and -help is on it, the call prints the help and may end
+ *  the process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on
+ *  its node would start more threads than there are CPUs for them.
  *
  *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
  *  -tenon_log_trace_events COUNT. -tenon_agree_timeout SECONDS (300) limits the wait in calls that
@@ -41,8 +41,8 @@
  *                       case there is no command line.
  *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command
  *                       line.
- *  @param[in]     help  text that -help and -tenon_help print above the options. May be NULL, in which
- *                       case there is none.
+ *  @param[in]     help  text that -help and -tenon_help print above the options. May be NULL, in
+ *                       which case there is none.
  *  @return TENON_ERR_OPTION  an option is unknown or malformed, on all ranks
  *  @return TENON_ERR_FILE    the options file cannot be read, or the trace file cannot be written
  *  @return TENON_ERR_STATE   MPI is already finalised
@@ -61,8 +61,8 @@ TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,
  *                       line.
  *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command
  *                       line.
- *  @param[in]     help  text that -help and -tenon_help print above the options. May be NULL, in which
- *                       case there is none.
+ *  @param[in]     help  text that -help and -tenon_help print above the options. May be NULL, in
+ *                       which case there is none.
  *  @return TENON_ERR_STATE  MPI is not initialised, or already finalised
  *  @return TENON_ERR_NULL   comm is MPI_COMM_NULL
  *  @return TENON_ERR_ARG    comm is an intercommunicator
@@ -72,9 +72,9 @@ TENON_EXTERN TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, ch
 
 /** @brief Finalises Tenon. Collective on the communicator of the initialisation.
  *
- *  The last call prints the log (-tenon_log_view), unused options and objects whose handles were not
- *  destroyed, writes the trace (-tenon_log_trace), frees Tenon's communicators, and finalises MPI
- *  if Tenon initialised it. Remaining objects can then only be destroyed. Call it before
+ *  The last call prints the log (-tenon_log_view), unused options and objects whose handles were
+ *  not destroyed, writes the trace (-tenon_log_trace), frees Tenon's communicators, and finalises
+ *  MPI if Tenon initialised it. Remaining objects can then only be destroyed. Call it before
  *  MPI_Finalize(), and before PetscFinalize() if PETSc finalises MPI.
  *
  *  @return TENON_ERR_STATE  Tenon is not initialised, or MPI is already finalised: the log and the
@@ -99,21 +99,25 @@ TENON_EXTERN TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) TENO
 TENON_EXTERN TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) TENON_NOEXCEPT;
 
 /** @brief Returns the version as text ("0.1.0"). Not collective; can be called at any time.
- *  @param[out] text      [capacity] version, NUL-terminated
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[out] text    [length] version. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the text does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonGetVersionString(char* text, int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonGetVersionString(char text[], TenonInt length,
+                                                  TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns build and run-time information. Not collective; can be called at any time.
  *
  *  The text has lines "name: value" for version, compiler, build type, MPI, oneDNN, BLAS and its
  *  kernel, and the threads of these and of Tenon's own loops.
  *
- *  @param[out] text      [capacity] information, NUL-terminated; 2048 characters are enough
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[out] text    [length] information. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the text does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char* text, int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length,
+                                              TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns advice if arithmetic is known to be slow here. Not collective.
  *
@@ -121,11 +125,13 @@ TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char* text, int capacity) TENON_NO
  *  one that leaves most of the machine unused. This call compares the kernel with the capabilities
  *  of the processor. It can be made at any time.
  *
- *  @param[out] text      [capacity] reason and remedy, NUL-terminated; "" if no problem is known;
- *                        2048 characters are enough
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[out] text    [length] reason and remedy; "" if no problem is known. May be NULL, in which
+ *                      case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the text does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonGetPerformanceAdvice(char* text, int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length,
+                                                      TenonInt* needed) TENON_NOEXCEPT;
 
 #endif

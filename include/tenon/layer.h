@@ -48,7 +48,7 @@
  *
  *  Cotangents. A cotangent such as dy is the gradient of the loss with respect to y, dL/dy, stored
  *  in the dual layout of y (TenonLayoutGetDual()), in which B and P are exchanged.
- *  TenonLayerCreateCotangent() creates it. Parameter gradients accumulate until
+ *  TenonLayerCreateOutputCotangent() creates it. Parameter gradients accumulate until
  *  TenonLayerZeroGradients() or TenonOptimizerStep() clears them.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
@@ -227,25 +227,29 @@ TENON_EXTERN TenonErrorCode TenonLayerSetSlope(TenonLayer layer, double slope) T
 TENON_EXTERN TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor) TENON_NOEXCEPT;
 
 /** @brief Sets the element type of input, parameters and output. Local; call on all ranks.
- *  @param[in] type  TENON_FLOAT32, the default, or TENON_FLOAT64
+ *  @param[in] layer  layer
+ *  @param[in] type   TENON_FLOAT32, the default, or TENON_FLOAT64
  *  @return TENON_ERR_DATATYPE  the type is another */
 TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
                                                   TenonDataType type) TENON_NOEXCEPT;
 
 /** @brief Sets how many evaluations can await their adjoint. Local; call on all ranks.
+ *  @param[in] layer  layer
  *  @param[in] depth  largest number of pending evaluations; must be >= 1; 1 by default
  *  @return TENON_ERR_ARG  the depth is below 1
  *  @see    TenonLayerApply(), TenonLayerClearStack() */
 TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) TENON_NOEXCEPT;
 
 /** @brief Sets the signature, overriding the default choice. Local; call on all ranks.
- *  @param[in] letters  index labels separated by commas, one per grid axis, such as "o,i"; ""
- *                      restores the default choice. A label that the layer does not have is
- *                      TENON_ERR_OPTION in TenonLayerSetUp(). */
+ *  @param[in] layer   layer
+ *  @param[in] labels  index labels separated by commas, one per grid axis, such as "o,i"; ""
+ *                     restores the default choice. A label that the layer does not have is
+ *                     TENON_ERR_OPTION in TenonLayerSetUp(). */
 TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
-                                                   const char* letters) TENON_NOEXCEPT;
+                                                   const char* labels) TENON_NOEXCEPT;
 
 /** @brief Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+ *  @param[in] layer    layer
  *  @param[in] storage  "use" for the layout that the signature uses, the default; "root" to store
  *                      on coordinate 0 of every grid axis; or properties such as "S0,B", of which P
  *                      is TENON_ERR_OPTION in TenonLayerSetUp()
@@ -254,6 +258,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
                                                  const char* storage) TENON_NOEXCEPT;
 
 /** @brief Selects the compute backend. Local; call on all ranks.
+ *  @param[in] layer    layer
  *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64), "reference", "blas" or
  *                      "onednn". A backend without kernels for the data type is TENON_ERR_SUPPORT
  *                      in TenonLayerSetUp().
@@ -273,10 +278,12 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOE
 /** @brief Prepares the layer for inputs in one layout. Collective on the layer.
  *
  *  Chooses the signature and creates communication, kernels, storage for saved activations, and,
- *  the first time, the parameters. Parameters get initial values as TenonLayerInitialize() draws them,
- *  from the seed of the option -tenon_[prefix_]seed of the layer that is set up (0 by default). Does
- *  nothing if the layer is already set up for this layout. All errors below are the same on all ranks.
+ *  the first time, the parameters. Parameters get initial values as TenonLayerInitialize() draws
+ *  them, from the seed of the option -tenon_[prefix_]seed of the layer that is set up (0 by
+ *  default). Does nothing if the layer is already set up for this layout. All errors below are the
+ *  same on all ranks.
  *
+ *  @param[in] layer  layer
  *  @param[in] input  layout of the input, on the communicator of the layer
  *  @return TENON_ERR_SHAPE       the shape of the input does not match the layer
  *  @return TENON_ERR_LAYOUT      the input of a convolution or pooling has a halo
@@ -292,45 +299,50 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOE
 TENON_EXTERN TenonErrorCode TenonLayerSetUp(TenonLayer layer, TenonLayout input) TENON_NOEXCEPT;
 
 /** @brief Returns the layout of the output, for the last set-up input. Not collective.
+ *  @param[in]  layer   layer that is set up
  *  @param[out] output  new handle; destroy it with TenonLayoutDestroy()
  *  @return TENON_ERR_STATE  the layer is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerGetOutputLayout(TenonLayer layer,
                                                       TenonLayout* output) TENON_NOEXCEPT;
 
 /** @brief Creates a tensor for the output, for the last set-up input. Collective on the layer.
- *  @param[out] y  new tensor; destroy it with TenonDTensorDestroy()
+ *  @param[in]  layer  layer that is set up
+ *  @param[out] y      new tensor; destroy it with TenonDTensorDestroy()
  *  @return TENON_ERR_STATE  the layer is not set up */
 TENON_EXTERN TenonErrorCode TenonLayerCreateOutput(TenonLayer layer,
                                                    TenonDTensor* y) TENON_NOEXCEPT;
 
 /** @brief Creates a tensor for dL/dy, in the dual of the output's layout. Collective on the layer.
- *  @param[out] dy  new tensor; destroy it with TenonDTensorDestroy()
+ *  @param[in]  layer  layer that is set up
+ *  @param[out] dy     new tensor; destroy it with TenonDTensorDestroy()
  *  @return TENON_ERR_STATE  the layer is not set up */
-TENON_EXTERN TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer,
-                                                      TenonDTensor* dy) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer,
+                                                            TenonDTensor* dy) TENON_NOEXCEPT;
 
 /** @brief Creates a tensor for dL/dx, in the dual of the input's layout. Collective on the layer.
- *  @param[out] dx  new tensor, for the first input if there are several; destroy it with
- *                  TenonDTensorDestroy()
+ *  @param[in]  layer  layer that is set up
+ *  @param[out] dx     new tensor, for the first input if there are several; destroy it with
+ *                     TenonDTensorDestroy()
  *  @return TENON_ERR_STATE  the layer is not set up
  *  @see    TenonLayerCreateInputCotangentAt() */
 TENON_EXTERN TenonErrorCode TenonLayerCreateInputCotangent(TenonLayer layer,
                                                            TenonDTensor* dx) TENON_NOEXCEPT;
 
-/** @brief Draws the initial values of all parameters again, from another seed than TenonLayerSetUp().
- *         Local; call on all ranks.
+/** @brief Draws the initial values of all parameters again. Local; call on all ranks.
  *
- *  Until this call all parameters are zero. Weights follow the option -tenon_[prefix_]initializer:
- *  glorot_uniform (default) or glorot_normal (Glorot and Bengio 2010), he_uniform or he_normal (He
- *  et al. 2015). Each value depends on the seed and on its global position only, not on the
- *  distribution. Biases are zero.
+ *  TenonLayerSetUp() has drawn them from the seed of the option seed. Weights follow the option
+ *  -tenon_[prefix_]initializer: glorot_uniform (default) or glorot_normal (Glorot and Bengio 2010),
+ *  he_uniform or he_normal (He et al. 2015). Each value depends on the seed and on its global
+ *  position only, not on the distribution. Biases are zero.
  *
- *  @param[in] seed  random seed; the same on all ranks
+ *  @param[in] layer  layer that is set up
+ *  @param[in] seed   random seed; the same on all ranks
  *  @return TENON_ERR_STATE  the layer is not set up
  */
 TENON_EXTERN TenonErrorCode TenonLayerInitialize(TenonLayer layer, TenonInt seed) TENON_NOEXCEPT;
 
 /** @brief Returns the number of parameter tensors, inner layers included. Not collective.
+ *  @param[in]  layer  layer
  *  @param[out] count  number of parameters; 0 before TenonLayerSetUp() */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
                                                         int* count) TENON_NOEXCEPT;
@@ -339,22 +351,24 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer,
  *
  *  From then on each evaluation redistributes the parameter again, since it may have been modified.
  *
- *  @param[in]  number     index of the parameter, counted from 0
+ *  @param[in]  layer      layer that is set up
+ *  @param[in]  index      index of the parameter, counted from 0
  *  @param[out] parameter  new handle to the parameter itself, in its storage layout and with the
  *                         name of layer and parameter ("C5.weight"); destroy it with
  *                         TenonDTensorDestroy()
  *  @return TENON_ERR_ARG  there is no such parameter
  */
-TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
+TENON_EXTERN TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int index,
                                                    TenonDTensor* parameter) TENON_NOEXCEPT;
 
 /** @brief Returns the gradient of the loss with respect to a parameter. Collective on the layer.
- *  @param[in]  number    index of the parameter, counted from 0
+ *  @param[in]  layer     layer that is set up
+ *  @param[in]  index     index of the parameter, counted from 0
  *  @param[out] gradient  new handle to the gradient itself, in the dual of the storage layout, as
  *                        accumulated up to this call; destroy it with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG  there is no such parameter
  *  @note   Where the parameter is replicated (B) the gradient holds partial sums (P). */
-TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
                                                            TenonDTensor* gradient) TENON_NOEXCEPT;
 
 /** @brief Returns the gradient of a parameter summed over the ranks. Collective on the layer.
@@ -363,23 +377,24 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int
  *  parameter, and TenonDTensorNorm() measures it. It is a copy; the gradient itself stays
  *  (TenonLayerGetParameterGradient()). It is zero for a frozen parameter.
  *
- *  @param[in]  layer     layer that has been set up
- *  @param[in]  number    index of the parameter, counted from 0
- *  @param[out] gradient  new handle to the sum; the next call for the same parameter, an optimizer step
- *                        and clipping overwrite it; destroy it with TenonDTensorDestroy()
+ *  @param[in]  layer     layer that is set up
+ *  @param[in]  index     index of the parameter, counted from 0
+ *  @param[out] gradient  new handle to the sum; the next call for the same parameter, an optimizer
+ *                        step and clipping overwrite it; destroy it with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG  there is no such parameter
  *  @see    TenonOptimizerClipGradientNorm()
  */
-TENON_EXTERN TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int number,
+TENON_EXTERN TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
                                                          TenonDTensor* gradient) TENON_NOEXCEPT;
 
 /** @brief Returns the tangent (direction) of a parameter. Local; call on all ranks.
- *  @param[in]  number   index of the parameter, counted from 0
+ *  @param[in]  layer    layer that is set up
+ *  @param[in]  index    index of the parameter, counted from 0
  *  @param[out] tangent  new handle to the tangent itself, in the storage layout; zero until it is
  *                       filled; destroy it with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG  there is no such parameter
  *  @see    TenonLayerApplyTangent() */
-TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
+TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
                                                           TenonDTensor* tangent) TENON_NOEXCEPT;
 /**@}*/
 
@@ -391,18 +406,18 @@ TENON_EXTERN TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int 
  *  In training mode, the default, TenonLayerApply() saves what the adjoint needs; in inference mode
  *  it saves nothing. The call can be made at any time.
  *
+ *  @param[in] layer     layer
  *  @param[in] training  TENON_TRUE for training mode, TENON_FALSE for inference mode
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
                                                   TenonBool training) TENON_NOEXCEPT;
 
-/** @brief Freezes or releases the parameters of the layer and of all layers in it.
- *         Local; call on all ranks.
+/** @brief Freezes or releases all parameters, inner layers included. Local; call on all ranks.
  *
- *  A frozen parameter accumulates no gradient, and optimizers do not update it. TenonLayerApplyAdjoint()
- *  skips the computation of its gradient; input cotangents are unchanged. Gradients accumulated before
- *  a change are cleared. Layers added to a frozen container are frozen when it is set up. The call is
- *  valid at any time.
+ *  A frozen parameter accumulates no gradient, and optimizers do not update it.
+ *  TenonLayerApplyAdjoint() skips the computation of its gradient; input cotangents are unchanged.
+ *  Gradients accumulated before a change are cleared. Layers added to a frozen container are frozen
+ *  when it is set up. The call is valid at any time.
  *
  *  @param[in] layer   layer
  *  @param[in] frozen  TENON_TRUE to freeze; TENON_FALSE is the default
@@ -478,57 +493,66 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTenso
  *  @return TENON_ERR_ARG      dy and dx are the same tensor
  *  @note   See TenonLayerApply() for the errors of tensors that do not match and for the fatal
  *          handler.
- *  @see    TenonLayerCreateCotangent(), TenonLayerCreateInputCotangent(), TenonOptimizerStep()
+ *  @see    TenonLayerCreateOutputCotangent(), TenonLayerCreateInputCotangent(),
+ *          TenonOptimizerStep()
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyAdjoint(TenonLayer layer, TenonDTensor dy,
                                                    TenonDTensor dx) TENON_NOEXCEPT;
 
-/** @brief Discards all pending evaluations. Local; call on all ranks. */
+/** @brief Discards all pending evaluations. Local; call on all ranks.
+ *  @param[in] layer  layer */
 TENON_EXTERN TenonErrorCode TenonLayerClearStack(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Sets all parameter gradients to zero. Local; call on all ranks. */
+/** @brief Sets all parameter gradients to zero. Local; call on all ranks.
+ *  @param[in] layer  layer */
 TENON_EXTERN TenonErrorCode TenonLayerZeroGradients(TenonLayer layer) TENON_NOEXCEPT;
 
-/** @brief Tests at a point whether ApplyAdjoint is the adjoint of ApplyTangent, in random directions of
- *         input, parameters and output. Collective on the layer.
+/** @brief Tests whether the adjoint is that of the tangent, at a point. Collective on the layer.
  *
- *  The two pairings <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p> are equal up to
- *  rounding. TenonLayerTestTaylor() is the other half: a tangent and an adjoint that are wrong alike
- *  pass this test. Both are for authors of layers (TenonLayerCreateShell()) and leave parameters,
- *  gradients and tangents as they were; a loss needs its target.
+ *  Draws random directions dx, dp and dy of input, parameters and output, and computes the pairings
+ *  <J (dx, dp), dy> and <dx, J* dy> + sum of <dp, gradient of p>, which are equal up to rounding. A
+ *  tangent and an adjoint that are wrong alike pass this test; TenonLayerTestTaylor() finds these.
+ *  Both are for authors of layers (TenonLayerCreateShell()) and leave parameters, gradients and
+ *  tangents as they were. A loss needs its target. All errors are the same on all ranks.
  *
- *  @param[in]  layer     set up, nothing on its stack
- *  @param[in]  x         the point, in the layout of the last SetUp; NULL: random in [-1, 1), for each
- *                        input of the layer
- *  @param[in]  seed      of the numbers; the same on all ranks
- *  @param[out] tangent   <J (dx, dp), dy>; may be NULL
- *  @param[out] adjoint   <dx, J* dy> + sum of <dp, gradient of p>; may be NULL
- *  @param[out] relative  their difference over the product of the norms; may be NULL. At most 1e-12
- *                        for float64 and 1e-4 for float32 unless something is wrong.
- *  @return on all ranks TENON_ERR_STATE before SetUp or if the stack is not empty; TENON_ERR_ARG for
- *          a point of a layer with several inputs; TENON_ERR_SHAPE, TENON_ERR_LAYOUT or
- *          TENON_ERR_DATATYPE if x does not fit; TENON_ERR_COLLECTIVE if ranks pass different seeds
+ *  @param[in]  layer     layer that is set up, with no evaluation pending
+ *  @param[in]  x         point, in the layout of the last TenonLayerSetUp(). May be NULL, in which
+ *                        case each input of the layer is random, uniform in [-1, 1).
+ *  @param[in]  seed      random seed; the same on all ranks
+ *  @param[out] tangent   <J (dx, dp), dy>. May be NULL, in which case it is not returned.
+ *  @param[out] adjoint   <dx, J* dy> + sum of <dp, gradient of p>. May be NULL, in which case it is
+ *                        not returned.
+ *  @param[out] relative  difference divided by the product of the norms; above 1e-12 in float64, or
+ *                        1e-4 in float32, it indicates an error in the layer. May be NULL, in which
+ *                        case it is not returned.
+ *  @return TENON_ERR_STATE       the layer is not set up, or an evaluation is pending
+ *  @return TENON_ERR_ARG         x is passed to a layer with several inputs
+ *  @return TENON_ERR_SHAPE       the shape of x does not match the layer (likewise ERR_LAYOUT,
+ *                                ERR_DATATYPE)
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different seeds
  */
 TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor x, TenonInt seed,
                                                   double* tangent, double* adjoint,
                                                   double* relative) TENON_NOEXCEPT;
 
-/** @brief Tests at a point whether ApplyTangent is the derivative of Apply: the remainder
- *         | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) | must fall as h^2. Collective on the
- *         layer.
+/** @brief Tests whether the tangent is the derivative, at a point. Collective on the layer.
  *
- *  The step h is halved from 1/8 on while the remainder stands out from rounding; the order is that of
- *  the last halving. It is 2 (within 0.1 in float64 and 0.3 in float32) for a smooth layer with a right
- *  tangent, 1 for a wrong one, and between for one with kinks, as relu, where a step crosses one.
- *  HUGE_VAL: no remainder stood out from rounding, as for a linear layer. Dropout, which draws anew in
- *  each Apply, cannot be tested.
+ *  The remainder | f(x + h dx, p + h dp) - f(x, p) - h J (dx, dp) | must fall as h^2. The step h is
+ *  halved from 1/8 on while the remainder exceeds rounding, and the order is that of the last
+ *  halving. It is 2 (within 0.1 in float64 and 0.3 in float32) for a smooth layer with a correct
+ *  tangent, 1 for an incorrect one, and between them for a layer with kinks, such as relu, if a
+ *  step crosses one. Dropout, whose mask changes with each evaluation, cannot be tested.
  *
- *  @param[in]  layer      as for TenonLayerTestAdjoint()
- *  @param[in]  x          likewise
- *  @param[in]  seed       likewise
- *  @param[out] order      observed; may be NULL
- *  @param[out] remainder  of h = 1/8, over |f| + |J (dx, dp)|; may be NULL
- *  @return as TenonLayerTestAdjoint()
+ *  See TenonLayerTestAdjoint() for the errors.
+ *
+ *  @param[in]  layer      layer that is set up, with no evaluation pending
+ *  @param[in]  x          point, in the layout of the last TenonLayerSetUp(). May be NULL, in which
+ *                         case each input of the layer is random, uniform in [-1, 1).
+ *  @param[in]  seed       random seed; the same on all ranks
+ *  @param[out] order      observed order; HUGE_VAL if no remainder exceeds rounding, as for a
+ *                         linear layer. May be NULL, in which case it is not returned.
+ *  @param[out] remainder  remainder for h = 1/8, divided by |f| + |J (dx, dp)|. May be NULL, in
+ *                         which case it is not returned.
  */
 TENON_EXTERN TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor x, TenonInt seed,
                                                  double* order, double* remainder) TENON_NOEXCEPT;
@@ -536,10 +560,12 @@ TENON_EXTERN TenonErrorCode TenonLayerTestTaylor(TenonLayer layer, TenonDTensor 
 /** @brief Prints the layer, on rank 0 of its communicator. Not collective.
  *
  *  The text has, for each configuration, layouts, signature, and the messages and bytes of the
- *  communication of one evaluation; then the parameters; the user arrays that the last calls copied,
- *  with their bytes (strided arrays, which kernels need contiguous, and arrays saved for the adjoint);
- *  then the memory allocated on rank 0 for parameters and gradients, for buffers, and for saved
- *  activations.
+ *  communication of one evaluation; then the parameters; the user arrays that the last calls
+ *  copied, with their bytes (strided arrays, which kernels need contiguous, and arrays saved for
+ *  the adjoint); then the memory allocated on rank 0 for parameters and gradients, for buffers, and
+ *  for saved activations.
+ *
+ *  @param[in] layer  layer
  */
 TENON_EXTERN TenonErrorCode TenonLayerView(TenonLayer layer) TENON_NOEXCEPT;
 

@@ -231,7 +231,8 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyMany(TenonLayer layer, int count, con
  *
  *  @param[in]  layer  layer that has been applied in training mode
  *  @param[in]  count  number of inputs
- *  @param[in]  dx     [count] tangents of the inputs. Each may be NULL, in which case it is zero.
+ *  @param[in]  dx     [count] tangents of the inputs. Elements can be NULL, in which case they are
+ *                     zero.
  *  @param[out] dy     tangent of the output; overwritten
  *  @return TENON_ERR_ARG  the layer was applied to another number of inputs
  */
@@ -246,8 +247,8 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int cou
  *  @param[in] layer  layer that has been applied in training mode
  *  @param[in] dy     cotangent dL/dy of the output
  *  @param[in] count  number of inputs
- *  @param[in] dx     [count] tensors for the cotangents of the inputs; overwritten. Each may be
- *                    NULL, in which case it is not computed.
+ *  @param[in] dx     [count] tensors for the cotangents of the inputs; overwritten. Elements can be
+ *                    NULL, in which case they are not computed.
  *  @return TENON_ERR_ARG  the layer was applied to another number of inputs, or two of dx are the
  *                         same tensor
  */

@@ -29,7 +29,7 @@
 /** @name Type */
 /**@{*/
 
-/** @brief Creates a layer without a type, to be given one by TenonLayerSetType(). Collective on comm.
+/** @brief Creates a layer to be given a type by TenonLayerSetType(). Collective on comm.
  *  @param[in]  comm   communicator of the input's layout
  *  @param[out] layer  new layer; destroy it with TenonLayerDestroy() */
 TENON_EXTERN TenonErrorCode TenonLayerCreate(MPI_Comm comm, TenonLayer* layer) TENON_NOEXCEPT;
@@ -52,10 +52,11 @@ TENON_EXTERN TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type
 
 /** @brief Returns the type of a layer. Not collective.
  *  @param[in]  layer   layer
- *  @param[out] type    [length] type, NUL-terminated; "" before TenonLayerSetType(). May be NULL.
- *  @param[in]  length  size of type in characters; ignored if type is NULL
- *  @param[out] needed  size that the type needs, with its NUL. May be NULL.
- *  @return TENON_ERR_ARG  the type does not fit */
+ *  @param[out] type    [length] type; "" before TenonLayerSetType(). May be NULL, in which case
+ *                      only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the type needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the type does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
                                               TenonInt* needed) TENON_NOEXCEPT;
 /**@}*/
@@ -96,9 +97,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetBool(TenonLayer layer, const char* name
 /** @brief Returns integers as set, or their default. Not collective.
  *  @param[in]  layer   layer
  *  @param[in]  name    name of the setting
- *  @param[in]  length  length of values; ignored if values is NULL
- *  @param[out] values  [length] values. May be NULL.
- *  @param[out] count   number of values. May be NULL.
+ *  @param[in]  length  length of the array values
+ *  @param[out] values  [length] values. May be NULL, in which case only count is returned.
+ *  @param[out] count   number of values. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take integers
  *  @return TENON_ERR_STATE  the setting was not set and has no default
  *  @return TENON_ERR_ARG    the values do not fit */
@@ -118,9 +119,9 @@ TENON_EXTERN TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name
 /** @brief Returns text as set, or its default. Not collective.
  *  @param[in]  layer   layer
  *  @param[in]  name    name of the setting
- *  @param[out] text    [length] value, NUL-terminated. May be NULL.
- *  @param[in]  length  size of text in characters; ignored if text is NULL
- *  @param[out] needed  size that the value needs, with its NUL. May be NULL.
+ *  @param[out] text    [length] value. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the value needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_TYPE   the type has no such setting, or it does not take text
  *  @return TENON_ERR_STATE  the setting was not set and has no default
  *  @return TENON_ERR_ARG    the value does not fit */
@@ -149,8 +150,8 @@ TENON_EXTERN TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name,
 
 /** @brief Creates a layer or network from a network file. Collective on comm.
  *
- *  The file is JSON: types, names, option prefixes and settings, no weights. A layer is an object with
- *  its type and its settings by name, a container has a list of layers:
+ *  The file is JSON: types, names, option prefixes and settings, no weights. A layer is an object
+ *  with its type and its settings by name, a container has a list of layers:
  *
  *      {"format": "tenon-network-1", "type": "sequential", "name": "closure", "layers": [
  *        {"type": "conv", "name": "c1", "in_channels": 1, "out_channels": 8, "kernel": [5]},
@@ -171,10 +172,10 @@ TENON_EXTERN TenonErrorCode TenonLayerIsSet(TenonLayer layer, const char* name,
 TENON_EXTERN TenonErrorCode TenonLayerCreateFromFile(MPI_Comm comm, const char* nameOrPath,
                                                      TenonLayer* layer) TENON_NOEXCEPT;
 
-/** @brief Writes a layer or network, without its weights, to a network file. Collective on the layer.
+/** @brief Writes a network file of a layer, without weights. Collective on the layer.
  *
- *  Rank 0 writes the settings that were set. The file is written beside its place and renamed, so that
- *  a failure leaves what was there.
+ *  Rank 0 writes the settings that were set. The file is written beside its place and renamed, so
+ *  that a failure leaves what was there.
  *
  *  @param[in] layer  layer or container, set up or not
  *  @param[in] path   file to be written; used on rank 0
@@ -203,10 +204,10 @@ TENON_EXTERN TenonErrorCode TenonLayerGetChild(TenonLayer layer, const char* pat
 
 /** @brief Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
  *  @param[in]  layer      layer that has been set up
- *  @param[in]  path       name of the parameter, behind the path of its layer: "weight",
+ *  @param[in]  path       name of the parameter, after the path of its layer: "weight",
  *                         "encoder/conv1/weight"
- *  @param[out] parameter  new handle to the parameter itself, in its storage layout; destroy it with
- *                         TenonDTensorDestroy()
+ *  @param[out] parameter  new handle to the parameter itself, in its storage layout; destroy it
+ *                         with TenonDTensorDestroy()
  *  @return TENON_ERR_ARG  there is no such parameter; the message names those that there are */
 TENON_EXTERN TenonErrorCode TenonLayerGetParameterAt(TenonLayer layer, const char* path,
                                                      TenonDTensor* parameter) TENON_NOEXCEPT;

@@ -13,9 +13,8 @@
  *
  *  Properties are written in the order of the axes, separated by commas: "S0,B". A dimension that
  *  axes split is divided at split points (cuts), which are balanced unless they are set. A
- *  dimension can have a halo, called margin in the names of the calls: the boxes of the processes
- *  then differ from their local blocks, and can overlap, leave gaps or reach beyond the domain,
- *  where elements follow a boundary mode.
+ *  dimension can have a halo: the boxes of the processes then differ from their local blocks, and
+ *  can overlap, leave gaps or reach beyond the domain, where elements follow a boundary mode.
  *
  *  Dimensions are counted from 0 and stored row-major: the last is contiguous in memory. A box is a
  *  half-open range of global indices in each dimension, low <= i < high, with indices counted from
@@ -57,8 +56,8 @@ typedef enum TenonBoundary TENON_ENUM_INT {
  *  @param[out] layout      new layout, set up; destroy it with TenonLayoutDestroy()
  *  @return TENON_ERR_LAYOUT      shape and properties are out of range or do not match the process
  *                                grid
- *  @return TENON_ERR_SHAPE       the shape has more than INT64_MAX / 8 elements; also wherever else a
- *                                layout is made
+ *  @return TENON_ERR_SHAPE       the shape has more than INT64_MAX / 8 elements; also wherever else
+ *                                a layout is made
  *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  *  @see    TenonLayoutCreate(), TenonLayoutCreateFromBoxes()
  */
@@ -68,18 +67,18 @@ TENON_EXTERN TenonErrorCode TenonLayoutCreateSharded(TenonPartition partition, i
 
 /** @brief Creates a layout from the boxes of a user's decomposition. Collective on comm.
  *
- *  Each rank passes the box that it holds. The boxes must form a Cartesian grid that covers the shape:
- *  no two overlap, none leaves the shape, and nothing is left uncovered. Any rank can hold any box of
- *  the grid, and a rank with an empty box (low equal to high) holds no elements. Grid axis d of the new
- *  layout splits tensor dimension d.
+ *  Each rank passes the box that it holds. The boxes must form a Cartesian grid that covers the
+ *  shape: no two overlap, none leaves the shape, and nothing is left uncovered. Any rank can hold
+ *  any box of the grid, and a rank with an empty box (low equal to high) holds no elements. Grid
+ *  axis d of the new layout splits tensor dimension d.
  *
- *  @note Pass the shape where it is known: without it, boxes that all end one row short make a smaller
- *        tensor without an error.
+ *  @note Pass the shape where it is known: without it, boxes that all end one row short make a
+ *        smaller tensor without an error.
  *
  *  @param[in]  comm    communicator, see TenonPartitionCreate()
  *  @param[in]  ndim    number of tensor dimensions; must be 1 to 8
- *  @param[in]  shape   [ndim] global extents, the same on all ranks. May be NULL, in which case they are
- *                      the largest high of all boxes in each dimension.
+ *  @param[in]  shape   [ndim] global extents, the same on all ranks. May be NULL, in which case
+ *                      they are the largest high of all boxes in each dimension.
  *  @param[in]  low     [ndim] first index of this rank's box; global indices begin at 0
  *  @param[in]  high    [ndim] one past its last index; must be >= low
  *  @param[out] layout  new layout, set up; destroy it with TenonLayoutDestroy()
@@ -134,7 +133,7 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetShape(TenonLayout layout, int ndim,
 /** @brief Sets the property of each grid axis. Local; call on all ranks.
  *
  *  A dimension that is now split by other axes loses its split order, its split points, and a halo
- *  set by TenonLayoutSetMarginBoxes().
+ *  set by TenonLayoutSetHaloBoxes().
  *
  *  @param[in] layout      layout
  *  @param[in] properties  properties, one per grid axis: "S0,B"
@@ -189,9 +188,9 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int 
  *  @return TENON_ERR_ARG    there is no such dimension or boundary mode
  *  @return TENON_ERR_STATE  the shape is not set
  */
-TENON_EXTERN TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, TenonInt low,
-                                                 TenonInt high, TenonBoundary lowMode,
-                                                 TenonBoundary highMode) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, TenonInt low,
+                                               TenonInt high, TenonBoundary lowMode,
+                                               TenonBoundary highMode) TENON_NOEXCEPT;
 
 /** @brief Sets the halo of a dimension by the range of each block. Local; call on all ranks.
  *
@@ -207,10 +206,10 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, Te
  *  @return TENON_ERR_ARG    there is no such dimension or boundary mode, or high is below low
  *  @return TENON_ERR_STATE  the shape is not set
  */
-TENON_EXTERN TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
-                                                      const TenonInt low[], const TenonInt high[],
-                                                      TenonBoundary lowMode,
-                                                      TenonBoundary highMode) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayoutSetHaloBoxes(TenonLayout layout, int dim, int count,
+                                                    const TenonInt low[], const TenonInt high[],
+                                                    TenonBoundary lowMode,
+                                                    TenonBoundary highMode) TENON_NOEXCEPT;
 
 /** @brief Sets whether the halo of a dimension holds partial sums. Local; call on all ranks.
  *
@@ -219,12 +218,12 @@ TENON_EXTERN TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int di
  *
  *  @param[in] layout   layout
  *  @param[in] dim      tensor dimension, counted from 0
- *  @param[in] addends  TENON_TRUE for partial sums, TENON_FALSE for values (default)
+ *  @param[in] partial  TENON_TRUE for partial sums, TENON_FALSE for values (default)
  *  @return TENON_ERR_ARG    there is no such dimension, or it has no halo
  *  @return TENON_ERR_STATE  the shape is not set
  */
-TENON_EXTERN TenonErrorCode TenonLayoutSetMarginAddends(TenonLayout layout, int dim,
-                                                        TenonBool addends) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayoutSetHaloPartial(TenonLayout layout, int dim,
+                                                      TenonBool partial) TENON_NOEXCEPT;
 
 /** @brief Completes the layout. Collective on the partition.
  *
@@ -257,7 +256,9 @@ TENON_EXTERN TenonErrorCode TenonLayoutGetDual(TenonLayout layout,
 TENON_EXTERN TenonErrorCode TenonLayoutGetPartition(TenonLayout layout,
                                                     TenonPartition* partition) TENON_NOEXCEPT;
 
-/** @brief Returns the number of tensor dimensions. Not collective. */
+/** @brief Returns the number of tensor dimensions. Not collective.
+ *  @param[in]  layout  layout that is set up
+ *  @param[out] ndim    number of tensor dimensions */
 TENON_EXTERN TenonErrorCode TenonLayoutGetDim(TenonLayout layout, int* ndim) TENON_NOEXCEPT;
 
 /** @brief Returns the global extents. Not collective.
@@ -268,11 +269,14 @@ TENON_EXTERN TenonErrorCode TenonLayoutGetShape(TenonLayout layout,
 
 /** @brief Returns the properties as text. Not collective.
  *  @param[in]  layout      layout that is set up
- *  @param[out] properties  [capacity] text such as "S0,B", NUL-terminated
- *  @param[in]  capacity    size of the buffer in characters
+ *  @param[out] properties  [length] text such as "S0,B". May be NULL, in which case only needed is
+ *                          returned.
+ *  @param[in]  length      size of the buffer in characters
+ *  @param[out] needed      size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the text does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonLayoutGetProperties(TenonLayout layout, char* properties,
-                                                     int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayoutGetProperties(TenonLayout layout, char properties[],
+                                                     TenonInt length,
+                                                     TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the box of this rank, halo included. Not collective.
  *  @param[in]  layout  layout that is set up
@@ -305,7 +309,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutIsActive(TenonLayout layout,
 TENON_EXTERN TenonErrorCode TenonLayoutIsEqual(TenonLayout layout, TenonLayout other,
                                                TenonBool* equal) TENON_NOEXCEPT;
 
-/** @brief Prints the layout, on rank 0 of its communicator. Not collective. */
+/** @brief Prints the layout, on rank 0 of its communicator. Not collective.
+ *  @param[in] layout  layout that is set up */
 TENON_EXTERN TenonErrorCode TenonLayoutView(TenonLayout layout) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.

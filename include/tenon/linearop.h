@@ -100,24 +100,40 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, doubl
 
 /** @brief Starts y <- alpha F x + beta y. Collective on the operator.
  *
- *  See TenonLinearOpApplyAdd() for the parameters and errors.
+ *  See TenonLinearOpApplyAdd() for the errors.
+ *
+ *  @param[in]     op     operator
+ *  @param[in]     alpha  factor of F x, the same on all ranks; if it is 0, x is not read
+ *  @param[in]     x      tensor in the domain
+ *  @param[in]     beta   factor of y, the same on all ranks; if it is 0, the old value of y is not
+ *                        read
+ *  @param[in,out] y      tensor in the range; must not be used before End
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyBegin(TenonLinearOp op, double alpha, TenonDTensor x,
                                                     double beta, TenonDTensor y) TENON_NOEXCEPT;
 
 /** @brief Completes TenonLinearOpApplyBegin(). Collective on the operator.
+ *  @param[in] op  operator
  *  @return TENON_ERR_STATE  nothing was started, or the adjoint was */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyEnd(TenonLinearOp op) TENON_NOEXCEPT;
 
 /** @brief Starts x <- alpha F* y + beta x. Collective on the operator.
  *
- *  See TenonLinearOpApplyAdjointAdd() for the parameters and errors.
+ *  See TenonLinearOpApplyAdd() for the errors.
+ *
+ *  @param[in]     op     operator
+ *  @param[in]     alpha  factor of F* y, the same on all ranks; if it is 0, y is not read
+ *  @param[in]     y      tensor in the dual of the range
+ *  @param[in]     beta   factor of x, the same on all ranks; if it is 0, the old value of x is not
+ *                        read
+ *  @param[in,out] x      tensor in the dual of the domain; must not be used before End
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointBegin(TenonLinearOp op, double alpha,
                                                            TenonDTensor y, double beta,
                                                            TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
+ *  @param[in] op  operator
  *  @return TENON_ERR_STATE  nothing was started, or the forward operator was */
 TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointEnd(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
@@ -160,17 +176,19 @@ TENON_EXTERN TenonErrorCode TenonLinearOpBindAdjoint(TenonLinearOp op, TenonDTen
                                                      TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Removes both bindings, if there are any. Not collective.
+ *  @param[in] op  operator
  *  @return TENON_ERR_STATE  the operator is between Begin and End */
 TENON_EXTERN TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) TENON_NOEXCEPT;
 /**@}*/
 
 /** @brief Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
- *  @param[in]  op        operator
- *  @param[out] type      [capacity] type name, NUL-terminated
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[in]  op      operator
+ *  @param[out] type    [length] type name. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the name needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the name does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char* type,
-                                                 int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char type[], TenonInt length,
+                                                 TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the layout of the domain. Not collective.
  *  @param[in]  op      operator
@@ -184,11 +202,15 @@ TENON_EXTERN TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op,
 TENON_EXTERN TenonErrorCode TenonLinearOpGetRange(TenonLinearOp op,
                                                   TenonLayout* layout) TENON_NOEXCEPT;
 
-/** @brief Returns the element type of the domain. Not collective. */
+/** @brief Returns the element type of the domain. Not collective.
+ *  @param[in]  op    operator
+ *  @param[out] type  element type */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetDataType(TenonLinearOp op,
                                                      TenonDataType* type) TENON_NOEXCEPT;
 
-/** @brief Returns the element type of the range, which differs for casts. Not collective. */
+/** @brief Returns the element type of the range, which differs for casts. Not collective.
+ *  @param[in]  op    operator
+ *  @param[out] type  element type */
 TENON_EXTERN TenonErrorCode TenonLinearOpGetRangeDataType(TenonLinearOp op,
                                                           TenonDataType* type) TENON_NOEXCEPT;
 
@@ -223,7 +245,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt 
                                                      double* adjoint,
                                                      double* relative) TENON_NOEXCEPT;
 
-/** @brief Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective. */
+/** @brief Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective.
+ *  @param[in] op  operator */
 TENON_EXTERN TenonErrorCode TenonLinearOpView(TenonLinearOp op) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.

@@ -125,94 +125,49 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateRepartition(TenonLayout from, Ten
 
 /**@}*/
 
-/** @name Communication primitives along one axis of the process grid
+/** @name Communication along one axis of the process grid */
+/**@{*/
+
+/** @brief Creates a communication primitive by its name. Collective on the layout.
  *
- *  Conversions that change the property of one grid axis. The layout of the range follows from that
- *  of the domain, see TenonLinearOpGetRange(). If the axis begins to split a dimension, it becomes
- *  the minor axis of the dimension and splits each local block evenly; if it ceases to split a
- *  dimension, it must be the minor axis, and its blocks are joined. All communication is therefore
- *  along this axis (Hewett and Grady 2020, Section 3).
+ *  A primitive is a conversion that changes the property of one grid axis:
  *
- *  | primitive     | from | to   | adjoint       | result on each rank along the axis          |
- *  | ------------- | ---- | ---- | ------------- | ------------------------------------------- |
- *  | Broadcast     | R    | B    | SumReduce     | a copy of the root's tensor                 |
- *  | SumReduce     | P    | R    | Broadcast     | the sum, on the root                        |
- *  | AllReduce     | P    | B    | AllReduce     | the sum                                     |
- *  | Scatter       | R    | S(d) | Gather        | its block of the root's tensor              |
- *  | Gather        | S(d) | R    | Scatter       | all blocks, on the root                     |
- *  | AllGather     | S(d) | B    | ReduceScatter | all blocks                                  |
- *  | ReduceScatter | P    | S(d) | AllGather     | its block of the sum                        |
- *  | AllToAll      | S(e) | S(d) | AllToAll      | its block in dimension d instead of e       |
- *  | Slice         | B    | S(d) | ZeroPad       | its block of its own copy; no communication |
- *  | ZeroPad       | S(d) | P    | Slice         | its block in zeros; no communication        |
+ *  | name          | from | to     | adjoint       | result on each rank along the axis          |
+ *  | ------------- | ---- | ------ | ------------- | ------------------------------------------- |
+ *  | broadcast     | R    | B      | sumreduce     | a copy of the root's tensor                 |
+ *  | sumreduce     | P    | R      | broadcast     | the sum, on the root                        |
+ *  | allreduce     | P    | B      | allreduce     | the sum                                     |
+ *  | scatter       | R    | S(dim) | gather        | its block of the root's tensor              |
+ *  | gather        | S    | R      | scatter       | all blocks, on the root                     |
+ *  | allgather     | S    | B      | reducescatter | all blocks                                  |
+ *  | reducescatter | P    | S(dim) | allgather     | its block of the sum                        |
+ *  | alltoall      | S    | S(dim) | alltoall      | its block in dim, not in another dimension  |
+ *  | slice         | B    | S(dim) | zeropad       | its block of its own copy; no communication |
+ *  | zeropad       | S    | P      | slice         | its block in zeros; no communication        |
  *
- *  Parameters and errors of all these calls:
+ *  The layout of the range follows from that of the domain, see TenonLinearOpGetRange(). If the
+ *  axis begins to split a dimension, it becomes the minor axis of the dimension and splits each
+ *  local block evenly; if it ceases to split a dimension, it must be the minor axis, and its blocks
+ *  are joined. All communication is therefore along this axis (Hewett and Grady 2020, Section 3).
  *
  *  @param[in]  layout  layout of the domain, without halos
+ *  @param[in]  name    name of the primitive
  *  @param[in]  axis    grid axis, counted from 0
- *  @param[in]  dim     tensor dimension that the axis is to split, counted from 0
+ *  @param[in]  dim     tensor dimension that the axis is to split, counted from 0; must be -1 for a
+ *                      primitive to R, B or P, which splits none
  *  @param[in]  type    element type
  *  @param[out] op      new operator
+ *  @return TENON_ERR_TYPE    there is no such primitive; the message names the nearest
  *  @return TENON_ERR_LAYOUT  the axis has another property than in the table, the axis is not the
  *                            minor axis of the dimension that it ceases to split, or the layout has
  *                            halos
- *  @return TENON_ERR_ARG     there is no such axis or dimension, or the axis already splits dim
+ *  @return TENON_ERR_ARG     there is no such axis or dimension, the axis already splits dim, or
+ *                            dim is not -1 for a primitive that splits none
+ *  @see    TenonLinearOpCreateConversion(), for any change of several axes
  */
-/**@{*/
-
-/** @brief Creates a broadcast from the root process of an axis: R -> B. Collective on the layout.
- */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateBroadcast(TenonLayout layout, int axis,
-                                                         TenonDataType type,
+TENON_EXTERN TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name,
+                                                         int axis, int dim, TenonDataType type,
                                                          TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a sum over an axis, on its root process: P -> R. Collective on the layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateSumReduce(TenonLayout layout, int axis,
-                                                         TenonDataType type,
-                                                         TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a sum over an axis, on all its processes: P -> B. Collective on the layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllReduce(TenonLayout layout, int axis,
-                                                         TenonDataType type,
-                                                         TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a scatter from the root process of an axis: R -> S(dim). Collective on the
- *         layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateScatter(TenonLayout layout, int axis, int dim,
-                                                       TenonDataType type,
-                                                       TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a gather on the root process of an axis: S -> R. Collective on the layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateGather(TenonLayout layout, int axis,
-                                                      TenonDataType type,
-                                                      TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a gather on all processes of an axis: S -> B. Collective on the layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllGather(TenonLayout layout, int axis,
-                                                         TenonDataType type,
-                                                         TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a sum over an axis, split along it: P -> S(dim). Collective on the layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateReduceScatter(TenonLayout layout, int axis, int dim,
-                                                             TenonDataType type,
-                                                             TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a change of the dimension split by an axis: S -> S(dim). Collective on the
- *         layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllToAll(TenonLayout layout, int axis, int dim,
-                                                        TenonDataType type,
-                                                        TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates a restriction to the local block of a copy: B -> S(dim). Collective on the
- *         layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateSlice(TenonLayout layout, int axis, int dim,
-                                                     TenonDataType type,
-                                                     TenonLinearOp* op) TENON_NOEXCEPT;
-
-/** @brief Creates an extension of the local block by zeros: S -> P. Collective on the layout. */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateZeroPad(TenonLayout layout, int axis,
-                                                       TenonDataType type,
-                                                       TenonLinearOp* op) TENON_NOEXCEPT;
 
 /** @brief Creates a transfer of a tensor to another process. Collective on the layout.
  *
@@ -237,18 +192,9 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, i
  *  in dimension d, counted from 0. Ranks can pass different boxes; an empty box leaves the memory
  *  of the rank unchanged. These operators do not keep the copies of a tensor equal.
  *
- *  Parameters and errors of all these calls:
- *
- *  @param[in]  layout  layout of domain and range
- *  @param[in]  low     [ndim] first local index of the box
- *  @param[in]  high    [ndim] one past its last local index; must be >= low
- *  @param[in]  to      [ndim] first local index of the box that is written, which has the same
- *                      extents and must not overlap the first
- *  @param[in]  type    element type
- *  @param[out] op      new operator
- *  @return TENON_ERR_ARG    a box, empty or not, is not inside the local array (if that is empty, any
- *                           empty box will do), or the two boxes overlap
- *  @return TENON_ERR_SHAPE  the elements or the ends of a box cannot be counted in 64 bits
+ *  Errors of all these calls: TENON_ERR_ARG if a box, empty or not, is not inside the local array
+ *  (if that is empty, any empty box will do), or if two boxes overlap; TENON_ERR_SHAPE if the
+ *  elements or the ends of a box cannot be counted in 64 bits.
  */
 /**@{*/
 
@@ -273,6 +219,12 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateAllocate(TenonLayout from, TenonL
 /** @brief Creates an operator that sets a box to zero. Collective on the layout.
  *
  *  It is self-adjoint.
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  low     [ndim] first local index of the box
+ *  @param[in]  high    [ndim] one past its last local index; must be >= low
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateClear(TenonLayout layout, const TenonInt low[],
                                                      const TenonInt high[], TenonDataType type,
@@ -281,6 +233,13 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateClear(TenonLayout layout, const T
 /** @brief Creates an operator that adds a box to another. Collective on the layout.
  *
  *  The adjoint adds the second box to the first.
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  low     [ndim] first local index of the box
+ *  @param[in]  high    [ndim] one past its last local index; must be >= low
+ *  @param[in]  to      [ndim] first local index of the box that is written, of the same extents
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdd(TenonLayout layout, const TenonInt low[],
                                                    const TenonInt high[], const TenonInt to[],
@@ -290,6 +249,13 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateAdd(TenonLayout layout, const Ten
 /** @brief Creates an operator that copies a box to another. Collective on the layout.
  *
  *  The adjoint adds the second box to the first, then sets the second to zero.
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  low     [ndim] first local index of the box
+ *  @param[in]  high    [ndim] one past its last local index; must be >= low
+ *  @param[in]  to      [ndim] first local index of the box that is written, of the same extents
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateCopy(TenonLayout layout, const TenonInt low[],
                                                     const TenonInt high[], const TenonInt to[],
@@ -299,6 +265,13 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateCopy(TenonLayout layout, const Te
 /** @brief Creates an operator that copies a box and sets it to zero. Collective on the layout.
  *
  *  The adjoint moves the second box back.
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  low     [ndim] first local index of the box
+ *  @param[in]  high    [ndim] one past its last local index; must be >= low
+ *  @param[in]  to      [ndim] first local index of the box that is written, of the same extents
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateMove(TenonLayout layout, const TenonInt low[],
                                                     const TenonInt high[], const TenonInt to[],
@@ -312,6 +285,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateMove(TenonLayout layout, const Te
 /** @brief Creates the identity: y <- x. Collective on the layout.
  *
  *  It is self-adjoint up to duality.
+ *
+ *  @param[in]  layout  layout of domain and range
+ *  @param[in]  type    element type
+ *  @param[out] op      new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateIdentity(TenonLayout layout, TenonDataType type,
                                                         TenonLinearOp* op) TENON_NOEXCEPT;
@@ -412,7 +389,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearO
  */
 typedef TenonErrorCode (*TenonLinearOpMap)(TenonDTensor input, TenonDTensor output, void* context);
 
-/** @brief User function called once with the context when the operator is destroyed. */
+/** @brief User function called once with the context when the operator is destroyed.
+ *  @param[in] context  context of the operator. May be NULL, in which case none was given. */
 typedef void (*TenonLinearOpDestroyer)(void* context);
 
 /** @brief Creates an operator of type "shell" from user functions. Collective on the layouts.
@@ -429,24 +407,24 @@ typedef void (*TenonLinearOpDestroyer)(void* context);
  *  @param[in]  apply         function for y <- F x
  *  @param[in]  applyAdjoint  function for x <- F* y. May be NULL, in which case the operator has no
  *                            adjoint, and applying it returns TENON_ERR_SUPPORT.
- *  @param[in]  destroy       function that frees the context; not called if this call fails. May be
- *                            NULL, in which case nothing is called.
  *  @param[in]  context       context, passed to the functions and not accessed by Tenon. May be
  *                            NULL, in which case NULL is passed.
+ *  @param[in]  destroy       function that frees the context; not called if this call fails. May be
+ *                            NULL, in which case nothing is called.
  *  @param[out] op            new operator
  */
 TENON_EXTERN TenonErrorCode TenonLinearOpCreateShell(
     TenonLayout domain, TenonLayout range, TenonDataType domainType, TenonDataType rangeType,
-    TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, TenonLinearOpDestroyer destroy,
-    void* context, TenonLinearOp* op) TENON_NOEXCEPT;
+    TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint, void* context,
+    TenonLinearOpDestroyer destroy, TenonLinearOp* op) TENON_NOEXCEPT;
 
 /** @brief Creates an operator by the name of its type. Collective on the layouts.
- *  @param[in]  name        type name: "conversion", "identity", "cast", "zero", or a type
- *                          registered with TenonLinearOpRegister() (tenon/ext/linearop.h)
  *  @param[in]  domain      layout of the domain
  *  @param[in]  range       layout of the range
  *  @param[in]  domainType  element type of the domain
  *  @param[in]  rangeType   element type of the range
+ *  @param[in]  name        type name: "conversion", "identity", "cast", "zero", or a type
+ *                          registered with TenonLinearOpRegister() (tenon/ext/linearop.h)
  *  @param[in]  parameters  parameters of a registered type. May be NULL, in which case the type
  *                          must not need any; Tenon's own types do not.
  *  @param[out] op          new operator
@@ -455,9 +433,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateShell(
  *  @return TENON_ERR_DATATYPE  the type cannot map between these element types
  *  @note   A registered type can return any other error.
  */
-TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(const char* name, TenonLayout domain,
-                                                    TenonLayout range, TenonDataType domainType,
-                                                    TenonDataType rangeType, void* parameters,
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLayout range,
+                                                    TenonDataType domainType,
+                                                    TenonDataType rangeType, const char* name,
+                                                    void* parameters,
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 

@@ -21,7 +21,8 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** @brief Turns the log on or off, like -tenon_log_view at the start. Not collective. */
+/** @brief Turns the log on or off, like -tenon_log_view at the start. Not collective.
+ *  @param[in] on  TENON_TRUE or TENON_FALSE */
 TENON_EXTERN TenonErrorCode TenonLogEnable(TenonBool on) TENON_NOEXCEPT;
 
 /** @brief Returns the number of the event with a given name. Not collective.
@@ -31,17 +32,21 @@ TENON_EXTERN TenonErrorCode TenonLogEnable(TenonBool on) TENON_NOEXCEPT;
 TENON_EXTERN TenonErrorCode TenonLogEventRegister(const char* name, int* event) TENON_NOEXCEPT;
 
 /** @brief Begins an event; events can be nested. Not collective.
+ *  @param[in] event  number from TenonLogEventRegister()
  *  @return TENON_ERR_ARG  event is not the number of an event */
 TENON_EXTERN TenonErrorCode TenonLogEventBegin(int event) TENON_NOEXCEPT;
 
 /** @brief Ends the innermost event. Not collective.
+ *  @param[in] event  number of the innermost event
  *  @return TENON_ERR_STATE  another event is innermost */
 TENON_EXTERN TenonErrorCode TenonLogEventEnd(int event) TENON_NOEXCEPT;
 
-/** @brief Adds floating-point operations to the innermost event. Not collective. */
+/** @brief Adds floating-point operations to the innermost event. Not collective.
+ *  @param[in] flops  number of operations */
 TENON_EXTERN TenonErrorCode TenonLogFlops(double flops) TENON_NOEXCEPT;
 
 /** @brief Begins a stage, to which events count until TenonLogStagePop(). Not collective.
+ *  @param[in] name  name of the stage
  *  @return TENON_ERR_ARG  there are too many stages */
 TENON_EXTERN TenonErrorCode TenonLogStagePush(const char* name) TENON_NOEXCEPT;
 
@@ -55,7 +60,7 @@ TENON_EXTERN TenonErrorCode TenonLogStagePop(void) TENON_NOEXCEPT;
  *  the end, with steps done, steps per second since the first report, the value, and the time left:
  *  "train: 300 of 1000, 100 a second, loss 0.25, 7 s left".
  *
- *  @param[in] what       name of the computation; reports of several can alternate
+ *  @param[in] name       name of the computation; reports of several can alternate
  *  @param[in] done       number of steps done; a smaller number than before starts the computation
  *                        again
  *  @param[in] total      total number of steps; 0 if unknown
@@ -65,7 +70,7 @@ TENON_EXTERN TenonErrorCode TenonLogStagePop(void) TENON_NOEXCEPT;
  *  @return TENON_ERR_ARG  done or total is negative, or done exceeds a known total; only on rank 0
  *                         and with -tenon_progress
  */
-TENON_EXTERN TenonErrorCode TenonProgressShow(const char* what, TenonInt done, TenonInt total,
+TENON_EXTERN TenonErrorCode TenonProgressShow(const char* name, TenonInt done, TenonInt total,
                                               const char* valueName, double value) TENON_NOEXCEPT;
 
 #endif

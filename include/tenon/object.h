@@ -26,12 +26,14 @@ typedef struct TenonObject_s* TenonObject;
 TENON_EXTERN TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) TENON_NOEXCEPT;
 
 /** @brief Returns the name of an object. Not collective.
- *  @param[in]  object    object of any class
- *  @param[out] name      [capacity] name, NUL-terminated; "" if there is none
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[in]  object  object of any class
+ *  @param[out] name    [length] name; "" if there is none. May be NULL, in which case only needed
+ *                      is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the name needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the name does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonObjectGetName(TenonObject object, char* name,
-                                               int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonObjectGetName(TenonObject object, char name[], TenonInt length,
+                                               TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Sets the prefix of the object's options. Not collective.
  *
@@ -44,42 +46,49 @@ TENON_EXTERN TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object,
                                                         const char* prefix) TENON_NOEXCEPT;
 
 /** @brief Returns the prefix of the object's options. Not collective.
- *  @param[in]  object    object of any class
- *  @param[out] prefix    [capacity] prefix, NUL-terminated; "" if there is none
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[in]  object  object of any class
+ *  @param[out] prefix  [length] prefix; "" if there is none. May be NULL, in which case only needed
+ *                      is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the prefix needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the prefix does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char* prefix,
-                                                        int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char prefix[],
+                                                        TenonInt length,
+                                                        TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
- *  @param[in]  object    object of any class
- *  @param[out] text      [capacity] class name, NUL-terminated
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[in]  object  object of any class
+ *  @param[out] name    [length] class name. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the name needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  the name does not fit into the buffer */
-TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char* text,
-                                                int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonObjectGetClass(TenonObject object, char name[], TenonInt length,
+                                                TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns the communicator of an object. Not collective.
  *
  *  It is Tenon's duplicate of the communicator with which the object was created: it has the same
- *  ranks in the same order, and all objects created with one communicator share it. It is valid while
- *  the object exists.
+ *  ranks in the same order, and all objects created with one communicator share it. It is valid
+ *  while the object exists.
  *
- *  @note Do not free it, and do not send messages on it, which could match those of Tenon: duplicate it
- *        with MPI_Comm_dup() for that.
+ *  @note Do not free it, and do not send messages on it, which could match those of Tenon:
+ *        duplicate it with MPI_Comm_dup() for that.
  *
- *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset, or machine of
- *                      a job
+ *  @param[in]  object  process grid, layout, tensor, operator, layer, optimizer, dataset, or
+ *                      machine of a job
  *  @param[out] comm    communicator
- *  @return TENON_ERR_SUPPORT  the object has no communicator, such as a described machine or a list of
- *                             placements
+ *  @return TENON_ERR_SUPPORT  the object has no communicator, such as a described machine or a list
+ *                             of placements
  */
 TENON_EXTERN TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) TENON_NOEXCEPT;
 
-/** @brief Adds a reference, so that one more destroy call is needed. Not collective. */
+/** @brief Adds a reference, so that one more destroy call is needed. Not collective.
+ *  @param[in] object  object of any class */
 TENON_EXTERN TenonErrorCode TenonObjectRetain(TenonObject object) TENON_NOEXCEPT;
 
-/** @brief Returns the number of references, Tenon's own included. Not collective. */
+/** @brief Returns the number of references, Tenon's own included. Not collective.
+ *  @param[in]  object      object of any class
+ *  @param[out] references  number of references */
 TENON_EXTERN TenonErrorCode TenonObjectGetReferences(TenonObject object,
                                                      int* references) TENON_NOEXCEPT;
 

@@ -76,22 +76,24 @@ TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimize
                                                          double epsilon) TENON_NOEXCEPT;
 
 /** @brief Reads the options of the optimizer. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer
  *  @return TENON_ERR_ARG  the value of an option is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
 /** @brief Scales the gradients so that their norm is at most the maximum. Collective on the layer.
  *
  *  If the norm exceeds the maximum, all gradients are multiplied by maximum / norm. The norm is the
- *  Euclidean norm over all parameters together, of the gradients summed over the ranks, each element
- *  counted once, so that it does not depend on the number of ranks. Frozen parameters are left out. Call
- *  it between TenonLayerApplyAdjoint() and TenonOptimizerStep().
+ *  Euclidean norm over all parameters together, of the gradients summed over the ranks, each
+ *  element counted once, so that it does not depend on the number of ranks. Frozen parameters are
+ *  left out. Call it between TenonLayerApplyAdjoint() and TenonOptimizerStep().
  *
  *  @param[in]  optimizer  optimizer
  *  @param[in]  maximum    largest norm; must be > 0; HUGE_VAL to measure only
- *  @param[out] norm       norm before the scaling, the same on all ranks. May be NULL, in which case it is
- *                         not returned.
+ *  @param[out] norm       norm before the scaling, the same on all ranks. May be NULL, in which
+ *                         case it is not returned.
  *  @return TENON_ERR_ARG  maximum is not > 0
- *  @note   If the norm is not finite, the gradients are not scaled; check it where they can overflow.
+ *  @note   If the norm is not finite, the gradients are not scaled; check it where they can
+ *          overflow.
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
                                                            double* norm) TENON_NOEXCEPT;
@@ -101,12 +103,15 @@ TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimi
  *  The gradients are first summed over the ranks as the layouts of the parameters require. Frozen
  *  parameters (TenonLayerSetFrozen()) are not updated.
  *
+ *  @param[in] optimizer  optimizer
  *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
  *  @see    TenonLayerApplyAdjoint()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
-/** @brief Returns the number of updates so far. Not collective. */
+/** @brief Returns the number of updates so far. Not collective.
+ *  @param[in]  optimizer  optimizer
+ *  @param[out] steps      number of calls of TenonOptimizerStep() */
 TENON_EXTERN TenonErrorCode TenonOptimizerGetSteps(TenonOptimizer optimizer,
                                                    TenonInt* steps) TENON_NOEXCEPT;
 

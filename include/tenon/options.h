@@ -5,14 +5,15 @@
  *  An option of Tenon is written -tenon_[prefix_]name. With a prefix it applies to the objects of
  *  that prefix, without one to all objects. Sources in order of increasing precedence: default,
  *  options file (-tenon_options_file), environment variable TENON_OPTIONS, command line (passed to
- *  TenonInitialize()), TenonOptionsSet(). An undeclared name, or a value of the wrong type or out of
- *  the option's bounds, is TENON_ERR_OPTION at once, and nothing from its source is applied.
+ *  TenonInitialize()), TenonOptionsSet(). An undeclared name, or a value of the wrong type or out
+ *  of the option's bounds, is TENON_ERR_OPTION at once, and nothing from its source is applied.
  *  TenonFinalize() reports unused options, with the nearest option that was read.
  *
- *  On the command line Tenon considers only names that begin with -tenon_ and those that the program
- *  has declared; all others can belong to another library. A program whose command line holds no
- *  others says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too, and -help is
- *  answered. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every name must be declared.
+ *  On the command line Tenon considers only names that begin with -tenon_ and those that the
+ *  program has declared; all others can belong to another library. A program whose command line
+ *  holds no others says so with TenonOptionsOwnCommandLine(): misspelt names are then errors too,
+ *  and -help is answered. In TENON_OPTIONS, in an options file and in TenonOptionsSet() every name
+ *  must be declared.
  *
  *  No call in this file is collective, but all ranks must set the same options.
  */
@@ -35,21 +36,22 @@ typedef enum TenonOptionType TENON_ENUM_INT {
 
 /** @brief Declares an option of the program, written -name. Local; call on all ranks.
  *
- *  Call before TenonInitialize(), which reads the command line. Repeating a declaration has no effect.
+ *  Call before TenonInitialize(), which reads the command line. Repeating a declaration has no
+ *  effect.
  *
  *  @param[in] owner         name of the program, under which the help lists the option; not empty
  *  @param[in] name          name of the option, without the leading dash: letters, digits, '_', '.'
  *                           and '-'; not a number, and not beginning with tenon_
  *  @param[in] type          type of the value
- *  @param[in] defaultValue  default value as text. May be NULL, in which case there is none, and the
- *                           Get of its type returns TENON_ERR_OPTION unless a value was given
+ *  @param[in] defaultValue  default value as text. May be NULL, in which case there is none, and
+ *                           the Get of its type returns TENON_ERR_OPTION unless a value was given
  *                           (TenonOptionsHas()).
  *  @param[in] help          one sentence for the help. May be NULL, in which case there is none.
- *  @param[in] choices       words "a|b|c" of a TENON_OPTION_CHOICE. May be NULL or "", in which case
- *                           type must be another.
+ *  @param[in] choices       words "a|b|c" of a TENON_OPTION_CHOICE; "" for the other types. May be
+ *                           NULL, in which case it is "".
  *  @return TENON_ERR_NULL    owner or name is NULL
- *  @return TENON_ERR_OPTION  the owner, the name, the choices or the default are not as above, or the
- *                            name is already declared with another type, default or text
+ *  @return TENON_ERR_OPTION  the owner, the name, the choices or the default are not as above, or
+ *                            the name is already declared with another type, default or text
  *  @return TENON_ERR_ARG     type is not an option type
  */
 TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* name,
@@ -57,14 +59,14 @@ TENON_EXTERN TenonErrorCode TenonOptionsDeclare(const char* owner, const char* n
                                                 const char* help,
                                                 const char* choices) TENON_NOEXCEPT;
 
-/** @brief Declares that the command line holds only options of the program and of Tenon. Not collective.
+/** @brief Declares that the command line has no options of other libraries. Not collective.
  *
- *  Call before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared option, and
- *  answers -help (or -h, --help), unless the program has declared it before: rank 0 prints the help
- *  text passed to TenonInitialize() and the program's options with their defaults. If Tenon
- *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0). Otherwise
- *  it returns as usual, and the program finds the flag "help" set:
- *  TenonOptionsGetFlag("-", "help", &asked).
+ *  Call before TenonInitialize(), which then returns TENON_ERR_OPTION for every undeclared option,
+ *  and answers -help (or -h, --help), unless the program has declared it before: rank 0 prints the
+ *  help text passed to TenonInitialize() and the program's options with their defaults. If Tenon
+ *  initialised MPI, TenonInitialize() then finalises it and ends the process with exit(0), or with
+ *  exit(1) if the text could not be written. Otherwise it returns as usual, and the program finds
+ *  the flag "help" set: TenonOptionsGetFlag("-", "help", &asked).
  *
  *  @return TENON_ERR_STATE  Tenon is already initialised
  */
@@ -74,8 +76,8 @@ TENON_EXTERN TenonErrorCode TenonOptionsOwnCommandLine(void) TENON_NOEXCEPT;
  *  @param[in] key    option as on a command line: "-tenon_conv1_backend"
  *  @param[in] value  value as text. May be NULL, in which case the option is a flag or word without
  *                    a value.
- *  @return TENON_ERR_OPTION  the option is not declared, or the value is of the wrong type or out of
- *                            bounds */
+ *  @return TENON_ERR_OPTION  the option is not declared, or the value is of the wrong type or out
+ *                            of bounds */
 TENON_EXTERN TenonErrorCode TenonOptionsSet(const char* key, const char* value) TENON_NOEXCEPT;
 
 /** @brief Reads an options file: one option per line, # begins a comment. Local; call on all ranks.
@@ -95,33 +97,51 @@ TENON_EXTERN TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* 
 
 /** @brief Returns the value of an integer option, or its default. Not collective.
  *
- *  See TenonOptionsGetFlag() for prefix, name and errors.
+ *  See TenonOptionsGetFlag() for the errors.
+ *
+ *  @param[in]  prefix  prefix of an object ("conv1_"), or "-" for options of the program. May be
+ *                      NULL, in which case there is no prefix.
+ *  @param[in]  name    name of a declared option, without a dash
+ *  @param[out] value   value
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name,
                                                TenonInt* value) TENON_NOEXCEPT;
 
 /** @brief Returns the value of a real option, or its default. Not collective.
  *
- *  See TenonOptionsGetFlag() for prefix, name and errors.
+ *  See TenonOptionsGetFlag() for the errors.
+ *
+ *  @param[in]  prefix  prefix of an object ("conv1_"), or "-" for options of the program. May be
+ *                      NULL, in which case there is no prefix.
+ *  @param[in]  name    name of a declared option, without a dash
+ *  @param[out] value   value
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetReal(const char* prefix, const char* name,
                                                 double* value) TENON_NOEXCEPT;
 
 /** @brief Returns the value of a text, choice or word, or its default. Not collective.
  *
- *  See TenonOptionsGetFlag() for prefix and name.
- *
- *  @param[out] value     [capacity] value, NUL-terminated
- *  @param[in]  capacity  size of the buffer in characters
+ *  @param[in]  prefix  prefix of an object ("conv1_"), or "-" for options of the program. May be
+ *                      NULL, in which case there is no prefix.
+ *  @param[in]  name    name of a declared option, without a dash
+ *  @param[out] value   [length] value. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the value needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_OPTION  no such option of text is declared
  *  @return TENON_ERR_ARG     the value does not fit into the buffer
  */
-TENON_EXTERN TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name, char* value,
-                                                  int capacity) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name,
+                                                  char value[], TenonInt length,
+                                                  TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns whether an option was given by any source. Not collective.
  *
- *  See TenonOptionsGetFlag() for prefix, name and errors.
+ *  See TenonOptionsGetFlag() for the errors.
+ *
+ *  @param[in]  prefix  prefix of an object ("conv1_"), or "-" for options of the program. May be
+ *                      NULL, in which case there is no prefix.
+ *  @param[in]  name    name of a declared option, without a dash
+ *  @param[out] given   TENON_TRUE or TENON_FALSE
  */
 TENON_EXTERN TenonErrorCode TenonOptionsHas(const char* prefix, const char* name,
                                             TenonBool* given) TENON_NOEXCEPT;
@@ -129,27 +149,46 @@ TENON_EXTERN TenonErrorCode TenonOptionsHas(const char* prefix, const char* name
 /** @brief Returns the number of declared options, of all classes and the program. Not collective.
  *
  *  The call can be made at any time.
+ *
+ *  @param[out] count  number of options
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredCount(int* count) TENON_NOEXCEPT;
 
-/** @brief Returns the declaration of an option. Not collective.
+/** @brief Returns the type of a declared option. Not collective.
  *
- *  The call can be made at any time. Any of the addresses may be NULL, in which case its value is
- *  not returned. The texts are never NULL and stay valid until the process ends.
+ *  The call can be made at any time.
  *
- *  @param[in]  index         index of the option, counted from 0 in order of declaration
- *  @param[out] owner         class or program that reads the option
- *  @param[out] key           option without a prefix: "-tenon_backend"
- *  @param[out] type          type of the value
- *  @param[out] defaultValue  default value as text; "" if there is none
- *  @param[out] help          one sentence
- *  @param[out] choices       words "a|b|c" of a TENON_OPTION_CHOICE, otherwise ""
+ *  @param[in]  index  index of the option, counted from 0 in order of declaration
+ *  @param[out] type   type of the value
  *  @return TENON_ERR_ARG  there is no such option
  */
-TENON_EXTERN TenonErrorCode TenonOptionsGetDeclared(int index, const char** owner, const char** key,
-                                                    TenonOptionType* type,
-                                                    const char** defaultValue, const char** help,
-                                                    const char** choices) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredType(int index,
+                                                        TenonOptionType* type) TENON_NOEXCEPT;
+
+/** @brief Text of an option's declaration. */
+typedef enum TenonOptionText TENON_ENUM_INT {
+  TENON_OPTION_TEXT_OWNER = 0,   /**< class or program that reads the option */
+  TENON_OPTION_TEXT_KEY = 1,     /**< option without a prefix: "-tenon_backend" */
+  TENON_OPTION_TEXT_DEFAULT = 2, /**< default value; "" if there is none */
+  TENON_OPTION_TEXT_HELP = 3,    /**< one sentence */
+  TENON_OPTION_TEXT_CHOICES = 4, /**< words "a|b|c" of a TENON_OPTION_CHOICE, otherwise "" */
+  TENON_OPTION_TEXT_MAX_ = 0x7fff
+} TenonOptionText;
+
+/** @brief Returns a text of a declared option. Not collective.
+ *
+ *  The call can be made at any time.
+ *
+ *  @param[in]  index   index of the option, counted from 0 in order of declaration
+ *  @param[in]  which   which of its texts
+ *  @param[out] text    [length] text. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  there is no such option or text, or the text does not fit into the buffer
+ */
+TENON_EXTERN TenonErrorCode TenonOptionsGetDeclaredText(int index, TenonOptionText which,
+                                                        char text[], TenonInt length,
+                                                        TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Prints the options that contain a word, with default, value and source. Not collective.
  *  @param[in] word  word to search for. May be NULL, in which case all options are printed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief Redirection of the text that Tenon prints, and files that are written whole or not at all.
+ *  @brief Redirection of the text that Tenon prints, and files that are written whole or not at
+ *         all.
  */
 #ifndef TENON_OUTPUT_H
 #define TENON_OUTPUT_H
@@ -13,7 +14,7 @@
  *  @param[in] length   length in characters
  *  @param[in] context  context passed with the handler. May be NULL, in which case none was passed.
  */
-typedef void (*TenonTextHandler)(const char* text, int length, void* context);
+typedef void (*TenonTextHandler)(const char text[], int length, void* context);
 
 /** @brief Sets the receiver of views, logs and help. Not collective.
  *
@@ -37,19 +38,20 @@ TENON_EXTERN TenonErrorCode TenonSetOutputHandler(TenonTextHandler handler,
 TENON_EXTERN TenonErrorCode TenonSetErrorOutputHandler(TenonTextHandler handler,
                                                        void* context) TENON_NOEXCEPT;
 
-/** @brief Writes a file as a whole, or leaves what was there. Not collective; may be called at any
- *         time.
+/** @brief Writes a file as a whole, or leaves what was there. Not collective.
  *
- *  As all files of Tenon, it is written under a random name in the same folder, with the permissions
- *  that umask gives, and renamed when it is on the disk.
+ *  The call can be made at any time. Like all files of Tenon, the file is written under a random
+ *  name in the same folder, with the permissions that umask gives, and renamed when it is on the
+ *  disk.
  *
- *  @param[in] path    of a regular file, which is replaced, or free
- *  @param[in] text    content of the file; may be NULL if it has no bytes
- *  @param[in] length  in bytes
- *  @return TENON_ERR_FILE if the file cannot be written, or if a folder, a device, a pipe or a
- *          symbolic link is at its place; TENON_ERR_ARG if length is negative
+ *  @param[in] path    path of the file, which is replaced if it exists
+ *  @param[in] text    [length] content of the file. May be NULL, in which case length must be 0.
+ *  @param[in] length  number of bytes
+ *  @return TENON_ERR_FILE  the file cannot be written, or path is a folder, a device, a pipe or a
+ *                          symbolic link
+ *  @return TENON_ERR_ARG   length is negative
  */
-TENON_EXTERN TenonErrorCode TenonWriteFile(const char* path, const char* text,
+TENON_EXTERN TenonErrorCode TenonWriteFile(const char* path, const char text[],
                                            TenonInt length) TENON_NOEXCEPT;
 
 #endif

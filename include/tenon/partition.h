@@ -20,9 +20,9 @@
 
 /** @brief Creates a process grid of the ranks 0, 1, ... in order. Collective on comm.
  *
- *  The first object on a communicator duplicates it, once for all objects. The copy and the memory that
- *  its ranks share are released when the program frees the communicator, or with the last object on it
- *  if some still exist then, and at the latest by TenonFinalize().
+ *  The first object on a communicator duplicates it, once for all objects. The copy and the memory
+ *  that its ranks share are released when the program frees the communicator, or with the last
+ *  object on it if some still exist then, and at the latest by TenonFinalize().
  *
  *  @param[in]  comm       communicator; any of the user's
  *  @param[in]  axes       number of grid axes; must be >= 1
@@ -72,7 +72,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, 
                                                        const TenonInt matrix[],
                                                        TenonPartition* partition) TENON_NOEXCEPT;
 
-/** @brief Returns the number of grid axes. Not collective. */
+/** @brief Returns the number of grid axes. Not collective.
+ *  @param[in]  partition  process grid
+ *  @param[out] axes       number of grid axes */
 TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
                                                   int* axes) TENON_NOEXCEPT;
 
@@ -82,7 +84,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxes(TenonPartition partition,
 TENON_EXTERN TenonErrorCode TenonPartitionGetExtents(TenonPartition partition,
                                                      int extents[]) TENON_NOEXCEPT;
 
-/** @brief Returns the position of this rank in the grid, or -1 outside it. Not collective. */
+/** @brief Returns the position of this rank in the grid. Not collective.
+ *  @param[in]  partition  process grid
+ *  @param[out] position   position, counted from 0; -1 outside the grid */
 TENON_EXTERN TenonErrorCode TenonPartitionGetPosition(TenonPartition partition,
                                                       int* position) TENON_NOEXCEPT;
 
@@ -120,8 +124,9 @@ TENON_EXTERN TenonErrorCode TenonPartitionGetAxisComm(TenonPartition partition, 
  *    and while no operator is between Begin and End.
  *  - Call TenonPartitionUnshareMemory() before the memory is freed or reallocated. Only memory that
  *    stays allocated until the process ends can stay shared after TenonFinalize().
- *  - A child process created by fork() shares the pages instead of getting a copy: each of the two sees
- *    what the other writes. A program that forks to write data unshares them first, or copies the data.
+ *  - A child process created by fork() shares the pages instead of getting a copy: each of the two
+ *    sees what the other writes. A program that forks to write data unshares them first, or copies
+ *    the data.
  *  - Register page-locked memory (cudaHostRegister()) after this call, not before.
  *
  *  Large blocks of malloc, `new` and Fortran's `allocate` have separate pages. Small blocks have
@@ -157,7 +162,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, 
 TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition,
                                                         void* memory) TENON_NOEXCEPT;
 
-/** @brief Prints the process grid, on rank 0 of its communicator. Not collective. */
+/** @brief Prints the process grid, on rank 0 of its communicator. Not collective.
+ *  @param[in] partition  process grid */
 TENON_EXTERN TenonErrorCode TenonPartitionView(TenonPartition partition) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.

@@ -69,7 +69,9 @@ TENON_EXTERN TenonErrorCode TenonPlacementListCreate(int levels, const TenonInt 
                                                      const TenonInt sizes[],
                                                      TenonPlacementList* list) TENON_NOEXCEPT;
 
-/** @brief Returns the number of placements, which is >= 1. Not collective. */
+/** @brief Returns the number of placements. Not collective.
+ *  @param[in]  list   list of placements
+ *  @param[out] count  number of placements, >= 1 */
 TENON_EXTERN TenonErrorCode TenonPlacementListGetCount(TenonPlacementList list,
                                                        TenonInt* count) TENON_NOEXCEPT;
 
@@ -141,7 +143,9 @@ TENON_EXTERN TenonErrorCode
 TenonReductionProgramsCreate(TenonPlacementList list, TenonInt index, int axes, const int reduce[],
                              int sizeLimit, TenonReductionPrograms* programs) TENON_NOEXCEPT;
 
-/** @brief Returns the number of programs. Not collective. */
+/** @brief Returns the number of programs. Not collective.
+ *  @param[in]  programs  list of programs
+ *  @param[out] count     number of programs */
 TENON_EXTERN TenonErrorCode TenonReductionProgramsGetCount(TenonReductionPrograms programs,
                                                            TenonInt* count) TENON_NOEXCEPT;
 
@@ -165,12 +169,14 @@ TENON_EXTERN TenonErrorCode TenonReductionProgramsGetSize(TenonReductionPrograms
 /** @brief Returns a program in the notation at the top of this file. Not collective.
  *  @param[in]  programs  list of programs
  *  @param[in]  index     index of the program, counted from 0
- *  @param[out] text      [capacity] program, NUL-terminated
- *  @param[in]  capacity  size of the buffer in characters; 64 per step are enough
+ *  @param[out] text      [length] program. May be NULL, in which case only needed is returned.
+ *  @param[in]  length    size of the buffer in characters
+ *  @param[out] needed    size that the text needs. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG  there is no such program, or the text does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonReductionProgramsGetText(TenonReductionPrograms programs,
-                                                          TenonInt index, char* text,
-                                                          int capacity) TENON_NOEXCEPT;
+                                                          TenonInt index, char text[],
+                                                          TenonInt length,
+                                                          TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns collective and group sizes of a step. Not collective.
  *  @param[in]  programs    list of programs

@@ -31,13 +31,28 @@ inline std::string textOrEmpty(const char* text) {
   return text ? text : "";
 }
 
-// Copies a text into the caller's buffer, with its end.
-inline void copyText(const std::string& text, char* buffer, int capacity, const char* name) {
-  required(buffer, name);
-  if (capacity < 0 || static_cast<std::size_t>(capacity) <= text.size())
-    throw Error(TENON_ERR_ARG, fmt::format("{} has a capacity of {} characters, but {} are needed",
-                                           name, capacity, text.size() + 1));
-  std::memcpy(buffer, text.c_str(), text.size() + 1);
+// A caller's buffer for a text. Without a buffer the size is asked for; without `needed` it is not.
+struct TextBuffer {
+  char* text;
+  TenonInt length;
+  TenonInt* needed;
+};
+
+// Copies a text into the buffer, with its end.
+inline void copyText(const std::string& text, const TextBuffer& buffer, const char* name) {
+  const auto needed = static_cast<TenonInt>(text.size()) + 1;
+  if (buffer.needed)
+    *buffer.needed = needed;
+  else
+    required(buffer.text, name);
+  if (!buffer.text)
+    return;
+  if (buffer.length < needed)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has a length of {} characters, but {} are needed; call with NULL "
+                            "for {} to get the number",
+                            name, buffer.length, needed, name));
+  std::memcpy(buffer.text, text.c_str(), text.size() + 1);
 }
 
 static_assert(static_cast<int>(Boundary::None) == TENON_BOUNDARY_NONE &&

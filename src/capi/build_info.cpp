@@ -68,16 +68,16 @@ std::string buildInfo() {
 
 } // namespace
 
-TenonErrorCode TenonGetVersionString(char* text, int capacity) noexcept {
-  return guard(__func__, [&] { copyText(version(), text, capacity, "text"); });
+TenonErrorCode TenonGetVersionString(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(version(), {text, length, needed}, "text"); });
 }
 
-TenonErrorCode TenonGetBuildInfo(char* text, int capacity) noexcept {
-  return guard(__func__, [&] { copyText(buildInfo(), text, capacity, "text"); });
+TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(buildInfo(), {text, length, needed}, "text"); });
 }
 
-TenonErrorCode TenonGetPerformanceAdvice(char* text, int capacity) noexcept {
+TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(blasAdvice(blasInfo().kernel, processorFlags()), text, capacity, "text");
+    copyText(blasAdvice(blasInfo().kernel, processorFlags()), {text, length, needed}, "text");
   });
 }

@@ -148,7 +148,7 @@ TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) noexcept {
   });
 }
 
-TenonErrorCode TenonDTensorScale(TenonDTensor x, double factor) noexcept {
+TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) noexcept {
   return guard(__func__, [&] {
     DTensor& tensor = deref(x, "x");
     checkFactor(factor, tensor.dataType(), tensor.title());
@@ -172,8 +172,8 @@ TenonErrorCode TenonDTensorGetBox(TenonDTensor x, TenonInt low[], TenonInt high[
   return guard(__func__, [&] { copyBox(deref(x, "x").box(), low, high); });
 }
 
-TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x, TenonInt* cells) noexcept {
-  return guard(__func__, [&] { required(cells, "cells") = deref(x, "x").localCells(); });
+TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x, TenonInt* elements) noexcept {
+  return guard(__func__, [&] { required(elements, "elements") = deref(x, "x").localCells(); });
 }
 
 TenonErrorCode TenonDTensorView(TenonDTensor x) noexcept {

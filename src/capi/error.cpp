@@ -8,12 +8,16 @@
 
 namespace {
 
-TenonErrorCode copyCut(const std::string& text, char* buffer, int capacity) {
-  if (capacity < 1)
+TenonErrorCode copyCut(const std::string& text, char* buffer, TenonInt length, TenonInt* needed) {
+  if (needed)
+    *needed = static_cast<TenonInt>(text.size()) + 1;
+  if (!buffer)
+    return TENON_SUCCESS;
+  if (length < 1)
     return TENON_ERR_ARG;
-  const auto length = std::min(text.size(), static_cast<std::size_t>(capacity) - 1);
-  std::memcpy(buffer, text.data(), length);
-  buffer[length] = '\0';
+  const auto copied = std::min(text.size(), static_cast<std::size_t>(length) - 1);
+  std::memcpy(buffer, text.data(), copied);
+  buffer[copied] = '\0';
   return TENON_SUCCESS;
 }
 
@@ -26,24 +30,23 @@ const char* TenonErrorName(TenonErrorCode code) noexcept {
   return tenon::errorName(code);
 }
 
-TenonErrorCode TenonGetLastError(TenonErrorCode* code, char* message, int capacity) noexcept {
+TenonErrorCode TenonGetLastError(TenonErrorCode* code, char message[], TenonInt length,
+                                 TenonInt* needed) noexcept {
   if (code)
     *code = tenon::lastError().code;
-  return message ? copyCut(tenon::lastError().message, message, capacity) : TENON_SUCCESS;
+  return copyCut(tenon::lastError().message, message, length, needed);
 }
 
-TenonErrorCode TenonGetLastErrorReport(char* report, int capacity) noexcept {
-  if (!report)
-    return TENON_SUCCESS;
+TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length, TenonInt* needed) noexcept {
   try {
-    return copyCut(tenon::errorReport(tenon::lastError()), report, capacity);
+    return copyCut(tenon::errorReport(tenon::lastError()), report, length, needed);
   } catch (...) {
     return TENON_ERR_MEMORY;
   }
 }
 
-TenonErrorCode TenonAddFrame(const char* function, const char* file, int line,
-                             TenonErrorCode code) noexcept {
+TenonErrorCode TenonAddFrame(TenonErrorCode code, const char* function, const char* file,
+                             int line) noexcept {
   tenon::addFrame(function, file, line, code);
   return code;
 }

@@ -82,7 +82,7 @@ TenonErrorCode TenonLayerCreateOutput(TenonLayer layer, TenonDTensor* y) noexcep
   return createTensor(__func__, layer, y, "y", [](const Layer& l) { return l.outputLayout(); });
 }
 
-TenonErrorCode TenonLayerCreateCotangent(TenonLayer layer, TenonDTensor* dy) noexcept {
+TenonErrorCode TenonLayerCreateOutputCotangent(TenonLayer layer, TenonDTensor* dy) noexcept {
   return createTensor(__func__, layer, dy, "dy",
                       [](const Layer& l) { return l.outputLayout().dual(); });
 }
@@ -118,37 +118,37 @@ TenonErrorCode TenonLayerGetParameterCount(TenonLayer layer, int* count) noexcep
   });
 }
 
-TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int number,
+TenonErrorCode TenonLayerGetParameter(TenonLayer layer, int index,
                                       TenonDTensor* parameter) noexcept {
   return guard(__func__, [&] {
-    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(parameter, "parameter");
     give(parameter, p.expose());
   });
 }
 
-TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int number,
+TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
                                               TenonDTensor* gradient) noexcept {
   return guard(__func__, [&] {
-    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
     give(gradient, Ref<DTensor>::share(&p.gradient()));
   });
 }
 
-TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int number,
+TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
                                             TenonDTensor* gradient) noexcept {
   return guard(__func__, [&] {
-    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
     give(gradient, p.reducedGradient());
   });
 }
 
-TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int number,
+TenonErrorCode TenonLayerGetParameterTangent(TenonLayer layer, int index,
                                              TenonDTensor* tangent) noexcept {
   return guard(__func__, [&] {
-    Parameter& p = parameterOf(deref(layer, "layer"), number);
+    Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(tangent, "tangent");
     give(tangent, Ref<DTensor>::share(&p.tangent()));
   });

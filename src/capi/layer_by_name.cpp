@@ -32,14 +32,6 @@ T getByName(TenonLayer layer, const char* name, const char* kind) {
                                           setting, l.title(), settingText(value), kind));
 }
 
-void giveText(const std::string& text, char* out, TenonInt length, TenonInt* needed,
-              const char* name) {
-  if (needed)
-    *needed = static_cast<TenonInt>(text.size()) + 1;
-  if (out)
-    copyText(text, out, static_cast<int>(std::min<TenonInt>(length, 1 << 30)), name);
-}
-
 } // namespace
 
 TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
@@ -48,8 +40,9 @@ TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
 
 TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
                                  TenonInt* needed) noexcept {
-  return guard(__func__,
-               [&] { giveText(deref(layer, "layer").type(), type, length, needed, "type"); });
+  return guard(__func__, [&] {
+    copyText(deref(layer, "layer").type(), {type, length, needed}, "type");
+  });
 }
 
 TenonErrorCode TenonLayerSetIntegers(TenonLayer layer, const char* name, TenonInt length,
@@ -100,7 +93,7 @@ TenonErrorCode TenonLayerGetReal(TenonLayer layer, const char* name, double* val
 TenonErrorCode TenonLayerGetText(TenonLayer layer, const char* name, char text[], TenonInt length,
                                  TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    giveText(getByName<std::string>(layer, name, "text"), text, length, needed, "text");
+    copyText(getByName<std::string>(layer, name, "text"), {text, length, needed}, "text");
   });
 }
 

@@ -112,9 +112,9 @@ TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) { l.setStackDepth(depth); });
 }
 
-TenonErrorCode TenonLayerSetSignature(TenonLayer layer, const char* letters) noexcept {
+TenonErrorCode TenonLayerSetSignature(TenonLayer layer, const char* labels) noexcept {
   return specifyLayer(__func__, layer,
-                      [&](Layer& l) { l.set("signature", textOf(letters, "letters")); });
+                      [&](Layer& l) { l.set("signature", textOf(labels, "labels")); });
 }
 
 TenonErrorCode TenonLayerSetStorage(TenonLayer layer, const char* storage) noexcept {

@@ -115,14 +115,14 @@ TenonErrorCode TenonLayerShellGetContext(TenonLayer layer, void** context) noexc
                [&] { required(context, "context") = shellOf(deref(layer, "layer")).context(); });
 }
 
-TenonErrorCode TenonLayerShellSetLetters(TenonLayer layer, const char* letters) noexcept {
+TenonErrorCode TenonLayerShellSetLabels(TenonLayer layer, const char* labels) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
-    changedShell(l, "setting the signature").setLetters(textOf(letters, "letters"));
+    changedShell(l, "setting the signature").setLetters(textOf(labels, "labels"));
   });
 }
 
-TenonErrorCode TenonLayerShellSetKept(TenonLayer layer, TenonBool input,
-                                      TenonBool output) noexcept {
+TenonErrorCode TenonLayerShellSetSaved(TenonLayer layer, TenonBool input,
+                                       TenonBool output) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) {
     changedShell(l, "setting what is saved").setKept(input != TENON_FALSE, output != TENON_FALSE);
   });
@@ -141,24 +141,23 @@ TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer, TenonInt bytes) noe
   return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setWorkspace(bytes); });
 }
 
-TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int parameter,
-                                       TenonDTensor* value) noexcept {
+TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index, TenonDTensor* value) noexcept {
   return lend(
-      __func__, layer, parameter, value, "value",
+      __func__, layer, index, value, "value",
       [](ShellCall & call) -> auto& { return call.values; });
 }
 
-TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int parameter,
+TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
                                          TenonDTensor* tangent) noexcept {
   return lend(
-      __func__, layer, parameter, tangent, "tangent",
+      __func__, layer, index, tangent, "tangent",
       [](ShellCall & call) -> auto& { return call.tangents; });
 }
 
-TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int parameter,
+TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
                                           TenonDTensor* gradient) noexcept {
   return lend(
-      __func__, layer, parameter, gradient, "gradient",
+      __func__, layer, index, gradient, "gradient",
       [](ShellCall & call) -> auto& { return call.gradients; });
 }
 

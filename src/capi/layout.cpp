@@ -41,10 +41,10 @@ TenonErrorCode TenonLayoutGetShape(TenonLayout layout, TenonInt shape[]) noexcep
   return guard(__func__, [&] { copyList(valueOf(layout).shape(), shape, "shape"); });
 }
 
-TenonErrorCode TenonLayoutGetProperties(TenonLayout layout, char* properties,
-                                        int capacity) noexcept {
+TenonErrorCode TenonLayoutGetProperties(TenonLayout layout, char properties[], TenonInt length,
+                                        TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(describe(valueOf(layout).properties()), properties, capacity, "properties");
+    copyText(describe(valueOf(layout).properties()), {properties, length, needed}, "properties");
   });
 }
 

@@ -93,7 +93,7 @@ TenonErrorCode TenonLayoutCreate(TenonPartition partition, TenonLayout* layout) 
     checkInitialized();
     const Partition& mesh = deref(partition, "partition");
     createTogether(
-        *mesh.comm(), layout, "layout", "the mesh",
+        *mesh.comm(), layout, "layout", "the process grid",
         [&] { return makeRef<LayoutObject>(mesh.comm(), mesh.meshPtr()); },
         [&](const auto&) { return mesh.mesh().describe(); });
   });
@@ -134,27 +134,26 @@ TenonErrorCode TenonLayoutSetCuts(TenonLayout layout, int dim, int count,
                     [&](LayoutDraft& draft) { draft.setCuts(dim, listOf(cuts, count, "cuts")); });
 }
 
-TenonErrorCode TenonLayoutSetMargin(TenonLayout layout, int dim, TenonInt low, TenonInt high,
-                                    TenonBoundary lowMode, TenonBoundary highMode) noexcept {
+TenonErrorCode TenonLayoutSetHalo(TenonLayout layout, int dim, TenonInt low, TenonInt high,
+                                  TenonBoundary lowMode, TenonBoundary highMode) noexcept {
   return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
     draft.setMarginWidths(dim, low, high, boundaryOf(lowMode, "lowMode"),
                           boundaryOf(highMode, "highMode"));
   });
 }
 
-TenonErrorCode TenonLayoutSetMarginBoxes(TenonLayout layout, int dim, int count,
-                                         const TenonInt low[], const TenonInt high[],
-                                         TenonBoundary lowMode, TenonBoundary highMode) noexcept {
+TenonErrorCode TenonLayoutSetHaloBoxes(TenonLayout layout, int dim, int count, const TenonInt low[],
+                                       const TenonInt high[], TenonBoundary lowMode,
+                                       TenonBoundary highMode) noexcept {
   return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
     draft.setMarginBoxes(dim, intervalsOf(low, high, count), boundaryOf(lowMode, "lowMode"),
                          boundaryOf(highMode, "highMode"));
   });
 }
 
-TenonErrorCode TenonLayoutSetMarginAddends(TenonLayout layout, int dim,
-                                           TenonBool addends) noexcept {
+TenonErrorCode TenonLayoutSetHaloPartial(TenonLayout layout, int dim, TenonBool partial) noexcept {
   return specifyDim(__func__, layout, dim, [&](LayoutDraft& draft) {
-    draft.setMarginAddends(dim, addends != TENON_FALSE);
+    draft.setMarginAddends(dim, partial != TENON_FALSE);
   });
 }
 

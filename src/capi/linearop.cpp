@@ -86,8 +86,9 @@ TenonErrorCode TenonLinearOpUnbind(TenonLinearOp op) noexcept {
   return guard(__func__, [&] { deref(op, "op").unbind(); });
 }
 
-TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char* type, int capacity) noexcept {
-  return guard(__func__, [&] { copyText(deref(op, "op").type(), type, capacity, "type"); });
+TenonErrorCode TenonLinearOpGetType(TenonLinearOp op, char type[], TenonInt length,
+                                    TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(deref(op, "op").type(), {type, length, needed}, "type"); });
 }
 
 TenonErrorCode TenonLinearOpGetDomain(TenonLinearOp op, TenonLayout* layout) noexcept {

@@ -5,74 +5,65 @@
 #include "linop/conversion.hpp"
 #include "linop/primitive.hpp"
 #include "sys/guard.hpp"
+#include "sys/text.hpp"
 
 #include <tenon/linearop_create.h>
+
+#include <fmt/ranges.h>
 
 using namespace tenon;
 
 namespace {
 
-TenonErrorCode create(const char* function, Primitive primitive, TenonLayout layout, int axis,
-                      int dim, TenonDataType type, TenonLinearOp* op) {
-  return guard(function, [&] {
-    createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      return makeRef<Conversion>(comm, domain, primitiveRange(primitive, domain, axis, dim), type);
-    });
-  });
+struct Named {
+  const char* name;
+  Primitive primitive;
+  bool splits; // a dimension, which the caller names
+};
+
+constexpr Named kPrimitives[] = {
+    {"broadcast", Primitive::Broadcast, false},
+    {"sumreduce", Primitive::SumReduce, false},
+    {"allreduce", Primitive::AllReduce, false},
+    {"scatter", Primitive::Scatter, true},
+    {"gather", Primitive::Gather, false},
+    {"allgather", Primitive::AllGather, false},
+    {"reducescatter", Primitive::ReduceScatter, true},
+    {"alltoall", Primitive::AllToAll, true},
+    {"slice", Primitive::Slice, true},
+    {"zeropad", Primitive::ZeroPad, false},
+};
+
+const Named& named(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Named& one : kPrimitives) {
+    if (name == one.name)
+      return one;
+    known.emplace_back(one.name);
+  }
+  throw Error(TENON_ERR_TYPE, fmt::format("unknown primitive '{}'; did you mean '{}'? Primitives: "
+                                          "{}",
+                                          name, nearest(name, known), fmt::join(known, ", ")));
 }
 
-constexpr int kNoDimension = -1;
+// A dimension that is not used would be taken for the one along which the primitive acts.
+Layout rangeOf(const Named& one, const Layout& domain, int axis, int dim) {
+  if (!one.splits && dim != -1)
+    throw Error(TENON_ERR_ARG, fmt::format("dim is {}, but {} does not split a dimension; pass -1",
+                                           dim, one.name));
+  return primitiveRange(one.primitive, domain, axis, dim);
+}
 
 } // namespace
 
-TenonErrorCode TenonLinearOpCreateBroadcast(TenonLayout layout, int axis, TenonDataType type,
-                                            TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::Broadcast, layout, axis, kNoDimension, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateSumReduce(TenonLayout layout, int axis, TenonDataType type,
-                                            TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::SumReduce, layout, axis, kNoDimension, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateAllReduce(TenonLayout layout, int axis, TenonDataType type,
-                                            TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::AllReduce, layout, axis, kNoDimension, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateScatter(TenonLayout layout, int axis, int dim, TenonDataType type,
-                                          TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::Scatter, layout, axis, dim, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateGather(TenonLayout layout, int axis, TenonDataType type,
-                                         TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::Gather, layout, axis, kNoDimension, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateAllGather(TenonLayout layout, int axis, TenonDataType type,
-                                            TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::AllGather, layout, axis, kNoDimension, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateReduceScatter(TenonLayout layout, int axis, int dim,
-                                                TenonDataType type, TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::ReduceScatter, layout, axis, dim, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateAllToAll(TenonLayout layout, int axis, int dim,
-                                           TenonDataType type, TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::AllToAll, layout, axis, dim, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateSlice(TenonLayout layout, int axis, int dim, TenonDataType type,
-                                        TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::Slice, layout, axis, dim, type, op);
-}
-
-TenonErrorCode TenonLinearOpCreateZeroPad(TenonLayout layout, int axis, TenonDataType type,
-                                          TenonLinearOp* op) noexcept {
-  return create(__func__, Primitive::ZeroPad, layout, axis, kNoDimension, type, op);
+TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name, int axis, int dim,
+                                            TenonDataType type, TenonLinearOp* op) noexcept {
+  return guard(__func__, [&] {
+    createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
+      const Named& one = named(textOf(name, "name"));
+      return makeRef<Conversion>(comm, domain, rangeOf(one, domain, axis, dim), type);
+    });
+  });
 }
 
 TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, int rank, TenonDataType type,

@@ -67,7 +67,7 @@ LinearOpRef makeRegistered(const std::string& name, const TenonLinearOpFunctions
 TenonErrorCode TenonLinearOpCreateShell(TenonLayout domain, TenonLayout range,
                                         TenonDataType domainType, TenonDataType rangeType,
                                         TenonLinearOpMap apply, TenonLinearOpMap applyAdjoint,
-                                        TenonLinearOpDestroyer destroy, void* context,
+                                        void* context, TenonLinearOpDestroyer destroy,
                                         TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     Ref<Shell> made;
@@ -81,9 +81,10 @@ TenonErrorCode TenonLinearOpCreateShell(TenonLayout domain, TenonLayout range,
   });
 }
 
-TenonErrorCode TenonLinearOpCreateType(const char* name, TenonLayout domain, TenonLayout range,
+TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLayout range,
                                        TenonDataType domainType, TenonDataType rangeType,
-                                       void* parameters, TenonLinearOp* op) noexcept {
+                                       const char* name, void* parameters,
+                                       TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createBetween({domain, range, "domain", "range"}, op,
                   [&](const CommPtr& comm, const Layout& a, const Layout& b) {

@@ -41,10 +41,10 @@ TenonErrorCode TenonLogStagePop(void) noexcept {
   return tenon::guard(__func__, [] { tenon::logStagePop(); });
 }
 
-TenonErrorCode TenonProgressShow(const char* what, TenonInt done, TenonInt total,
+TenonErrorCode TenonProgressShow(const char* name, TenonInt done, TenonInt total,
                                  const char* valueName, double value) noexcept {
   return tenon::guard(__func__, [&] {
-    tenon::showProgress(tenon::textOf(what, "what"), done, total, tenon::textOrEmpty(valueName),
+    tenon::showProgress(tenon::textOf(name, "name"), done, total, tenon::textOrEmpty(valueName),
                         value);
   });
 }

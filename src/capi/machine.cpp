@@ -31,6 +31,14 @@ const T& numbered(const std::vector<T>& all, int number, const char* what) {
   return all[number];
 }
 
+const Level& levelOf(TenonMachine machine, int level) {
+  return numbered(deref(machine, "machine").machine().levels(), level, "level");
+}
+
+const Link& linkOf(TenonMachine machine, int link) {
+  return numbered(deref(machine, "machine").machine().links(), link, "link");
+}
+
 template <class T, class V>
 void giveValue(T* address, V value) {
   if (address)
@@ -98,20 +106,28 @@ TenonErrorCode TenonMachineGetCounts(TenonMachine machine, int* levels, int* lin
   });
 }
 
-TenonErrorCode TenonMachineGetLevel(TenonMachine machine, int level, const char** name,
-                                    TenonInt* size) noexcept {
+TenonErrorCode TenonMachineGetLevelName(TenonMachine machine, int level, char name[],
+                                        TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    const Level& found = numbered(deref(machine, "machine").machine().levels(), level, "level");
-    giveValue(name, found.name.c_str());
-    giveValue(size, found.size);
+    copyText(levelOf(machine, level).name, {name, length, needed}, "name");
   });
 }
 
-TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, const char** name, int* level,
-                                   TenonInt* units, double* bandwidth, double* latency) noexcept {
+TenonErrorCode TenonMachineGetLevelSize(TenonMachine machine, int level, TenonInt* size) noexcept {
+  return guard(__func__, [&] { required(size, "size") = levelOf(machine, level).size; });
+}
+
+TenonErrorCode TenonMachineGetLinkName(TenonMachine machine, int link, char name[], TenonInt length,
+                                       TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    const Link& found = numbered(deref(machine, "machine").machine().links(), link, "link");
-    giveValue(name, found.name.c_str());
+    copyText(linkOf(machine, link).name, {name, length, needed}, "name");
+  });
+}
+
+TenonErrorCode TenonMachineGetLink(TenonMachine machine, int link, int* level, TenonInt* units,
+                                   double* bandwidth, double* latency) noexcept {
+  return guard(__func__, [&] {
+    const Link& found = linkOf(machine, link);
     giveValue(level, found.level);
     giveValue(units, found.units);
     giveValue(bandwidth, found.bandwidth);

@@ -52,24 +52,29 @@ TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) noexcept
   return tenon::guard(__func__, [&] { any(object).setName(tenon::textOrEmpty(name)); });
 }
 
-TenonErrorCode TenonObjectGetName(TenonObject object, char* name, int capacity) noexcept {
-  return tenon::guard(__func__,
-                      [&] { tenon::copyText(any(object).name(), name, capacity, "name"); });
+TenonErrorCode TenonObjectGetName(TenonObject object, char name[], TenonInt length,
+                                  TenonInt* needed) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::copyText(any(object).name(), {name, length, needed}, "name");
+  });
 }
 
 TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object, const char* prefix) noexcept {
   return tenon::guard(__func__, [&] { any(object).setPrefix(tenon::textOrEmpty(prefix)); });
 }
 
-TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char* prefix,
-                                           int capacity) noexcept {
-  return tenon::guard(__func__,
-                      [&] { tenon::copyText(any(object).prefix(), prefix, capacity, "prefix"); });
+TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char prefix[], TenonInt length,
+                                           TenonInt* needed) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::copyText(any(object).prefix(), {prefix, length, needed}, "prefix");
+  });
 }
 
-TenonErrorCode TenonObjectGetClass(TenonObject object, char* text, int capacity) noexcept {
-  return tenon::guard(__func__,
-                      [&] { tenon::copyText(any(object).className(), text, capacity, "text"); });
+TenonErrorCode TenonObjectGetClass(TenonObject object, char name[], TenonInt length,
+                                   TenonInt* needed) noexcept {
+  return tenon::guard(__func__, [&] {
+    tenon::copyText(any(object).className(), {name, length, needed}, "name");
+  });
 }
 
 TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {

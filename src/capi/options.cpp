@@ -67,9 +67,30 @@ TenonOptionType publicType(OptionSpec::Type type) {
   return kTypes[type];
 }
 
-void giveText(const std::string& text, const char** address) {
-  if (address)
-    *address = text.c_str();
+const OptionDeclaration& declaration(int index) {
+  const auto all = optionDeclarations();
+  if (index < 0 || index >= static_cast<int>(all.size()))
+    throw Error(TENON_ERR_ARG, fmt::format("option index {} is out of range; it must be in 0 to {}",
+                                           index, all.size() - 1));
+  return *all[index];
+}
+
+const std::string& textOf(const OptionDeclaration& declared, TenonOptionText which) {
+  switch (which) {
+  case TENON_OPTION_TEXT_OWNER:
+    return declared.owner;
+  case TENON_OPTION_TEXT_KEY:
+    return declared.key;
+  case TENON_OPTION_TEXT_DEFAULT:
+    return declared.defaultValue;
+  case TENON_OPTION_TEXT_HELP:
+    return declared.help;
+  case TENON_OPTION_TEXT_CHOICES:
+    return declared.choices;
+  default:
+    throw Error(TENON_ERR_ARG, fmt::format("which is {}; use a TENON_OPTION_TEXT_... constant",
+                                           static_cast<int>(which)));
+  }
 }
 
 } // namespace
@@ -129,12 +150,12 @@ TenonErrorCode TenonOptionsGetReal(const char* prefix, const char* name, double*
   });
 }
 
-TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name, char* value,
-                                     int capacity) noexcept {
+TenonErrorCode TenonOptionsGetString(const char* prefix, const char* name, char value[],
+                                     TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
     const Asked option =
         asked(prefix, name, {OptionSpec::String, OptionSpec::Choice, OptionSpec::Word});
-    copyText(options().getString(option.prefix, option.name), value, capacity, "value");
+    copyText(options().getString(option.prefix, option.name), {value, length, needed}, "value");
   });
 }
 
@@ -150,23 +171,14 @@ TenonErrorCode TenonOptionsGetDeclaredCount(int* count) noexcept {
                [&] { required(count, "count") = static_cast<int>(optionDeclarations().size()); });
 }
 
-TenonErrorCode TenonOptionsGetDeclared(int index, const char** owner, const char** key,
-                                       TenonOptionType* type, const char** defaultValue,
-                                       const char** help, const char** choices) noexcept {
+TenonErrorCode TenonOptionsGetDeclaredType(int index, TenonOptionType* type) noexcept {
+  return guard(__func__, [&] { required(type, "type") = publicType(declaration(index).type); });
+}
+
+TenonErrorCode TenonOptionsGetDeclaredText(int index, TenonOptionText which, char text[],
+                                           TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    const auto all = optionDeclarations();
-    if (index < 0 || index >= static_cast<int>(all.size()))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("option index {} is out of range; it must be in 0 to {}", index,
-                              all.size() - 1));
-    const OptionDeclaration& declared = *all[index];
-    giveText(declared.owner, owner);
-    giveText(declared.key, key);
-    giveText(declared.defaultValue, defaultValue);
-    giveText(declared.help, help);
-    giveText(declared.choices, choices);
-    if (type)
-      *type = publicType(declared.type);
+    copyText(textOf(declaration(index), which), {text, length, needed}, "text");
   });
 }
 

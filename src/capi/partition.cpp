@@ -68,7 +68,7 @@ void create(MPI_Comm comm, int axes, const int* extents, RanksOf ranksOf,
   checkInitialized();
   const CommPtr own = Communicator::of(comm);
   createTogether(
-      *own, partition, "partition", "the mesh",
+      *own, partition, "partition", "the process grid",
       [&] {
         std::vector<int> sides = extentsOf(extents, axes);
         std::vector<int> ranks = ranksOf(sizeOf(sides, *own));
@@ -117,7 +117,7 @@ TenonErrorCode TenonPartitionCreatePlaced(MPI_Comm comm, int axes, int levels,
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
     createTogether(
-        *own, partition, "partition", "the placed mesh",
+        *own, partition, "partition", "the placed process grid",
         [&] {
           return makeRef<Partition>(own, meshOf(Placement(rowsOf(matrix, axes, levels)), *own));
         },

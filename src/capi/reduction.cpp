@@ -132,9 +132,11 @@ TenonErrorCode TenonReductionProgramsGetSize(TenonReductionPrograms programs, Te
 }
 
 TenonErrorCode TenonReductionProgramsGetText(TenonReductionPrograms programs, TenonInt index,
-                                             char* text, int capacity) noexcept {
+                                             char text[], TenonInt length,
+                                             TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(describe(deref(programs, "programs").set().program(index)), text, capacity, "text");
+    copyText(describe(deref(programs, "programs").set().program(index)), {text, length, needed},
+             "text");
   });
 }
 

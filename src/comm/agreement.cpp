@@ -94,9 +94,10 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
     return;
   }
   if (comm.isOutOfStep())
-    throw Error(TENON_ERR_STATE,
-                "ranks were absent from an earlier collective call on this communicator, so that "
-                "it cannot be used any more; create the objects anew on another one");
+    throw Error(
+        TENON_ERR_STATE,
+        "ranks were absent from an earlier collective call on this communicator, so it can no "
+        "longer be used; create the objects again on another communicator");
   const Ballot verdict = vote(
       comm,
       {mine ? mine->code() : TENON_SUCCESS, comm.rank(), static_cast<long long>(streamOf(text))},

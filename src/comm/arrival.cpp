@@ -44,9 +44,10 @@ void checkInStep(MPI_Comm parent) {
   checkMpi(MPI_Comm_get_attr(parent, keyval(), static_cast<void*>(&value), &found),
            "MPI_Comm_get_attr");
   if (found)
-    throw Error(TENON_ERR_STATE,
-                "ranks were absent from the first call on this communicator, so that it cannot be "
-                "used any more; create the objects on another one");
+    throw Error(
+        TENON_ERR_STATE,
+        "ranks were absent from the first call on this communicator, so it can no longer be "
+        "used; create the objects on another communicator");
 }
 
 // Until the request is complete, or the deadline.

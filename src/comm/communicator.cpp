@@ -20,7 +20,7 @@ constexpr OptionSpec kOptions[] = {
     {"shared_memory",
      OptionSpec::Int,
      "-1",
-     "MiB of /dev/shm that a rank may use for arrays; 0: none; -1: its share of all",
+     "MiB of /dev/shm that a rank can use for arrays; 0: none; -1: its share of all",
      nullptr,
      {-1, 1 << 30}},
 };

@@ -11,9 +11,11 @@ Partition::Partition(CommPtr comm, MeshPtr mesh)
     : Object(kClass), comm_(std::move(comm)), mesh_(std::move(mesh)) {
   for (int rank : mesh_->ranks())
     if (rank >= comm_->size())
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("the mesh {} names rank {}, but the communicator has ranks 0 to {}",
-                              mesh_->describe(), rank, comm_->size() - 1));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format(
+              "the process grid {} contains rank {}, but the communicator has ranks 0 to {}",
+              mesh_->describe(), rank, comm_->size() - 1));
 }
 
 MPI_Comm Partition::axisComm(int axis) {

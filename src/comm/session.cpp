@@ -42,7 +42,7 @@ void startMpi(int* argc, char*** argv) {
   int running = 0, finished = 0;
   MPI_Finalized(&finished);
   if (finished)
-    throw Error(TENON_ERR_STATE, "MPI was finalised already; Tenon cannot be initialised any more");
+    throw Error(TENON_ERR_STATE, "MPI is already finalised; Tenon can no longer be initialised");
   MPI_Initialized(&running);
   if (running)
     return;
@@ -111,7 +111,10 @@ void answerHelp(const std::string& help) {
   s.comm.reset();
   Communicator::freeAll();
   MPI_Finalize();
-  std::exit(EXIT_SUCCESS);
+  if (!isOutputLost())
+    std::exit(EXIT_SUCCESS);
+  printError("Tenon: cannot write the output\n");
+  std::exit(EXIT_FAILURE);
 }
 
 void startLog() {

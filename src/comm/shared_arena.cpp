@@ -103,19 +103,19 @@ void checkOwn(const Pages& pages) {
   const auto refuse = [&](const std::string& why) {
     throw Error(
         TENON_ERR_SUPPORT,
-        fmt::format("memory of the {} bytes at {} {}; expected memory of this process alone "
-                    "that can be written, such as malloc gives",
+        fmt::format("memory of the {} bytes at {} {}; pass private, writable memory, such as "
+                    "that of malloc()",
                     pages.bytes, static_cast<void*>(pages.begin), why));
   };
   if (touchesOwnStack(pages.begin, pages.bytes))
-    refuse("is the stack's");
+    refuse("is on the stack");
   const std::byte* end = pages.begin;
   for (const MappedRange& range : mappedRanges(pages.begin, pages.bytes)) {
     if (range.begin > end)
       break;
     end = range.end;
     if (range.isShared)
-      refuse(fmt::format("is shared with others already ({})", range.name));
+      refuse(fmt::format("is already shared ({})", range.name));
     if (!range.isReadable || !range.isWritable)
       refuse("cannot be read and written");
   }
@@ -240,10 +240,11 @@ void SharedArena::checkNotShared(const std::byte* pages, Index bytes) const {
     return;
   const auto& [begin, known] = *std::prev(after);
   if (begin + known.bytes > pages)
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the memory has pages in common with the {} bytes around {}, which are "
-                            "shared already; share both by one call, or allocate them apart",
-                            known.bytes, known.memory));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("the memory has pages in common with the {} bytes around {}, which are "
+                    "already shared; share both by one call, or allocate them on separate pages",
+                    known.bytes, known.memory));
 }
 
 void SharedArena::share(void* memory, Index bytes) {
@@ -254,8 +255,8 @@ void SharedArena::share(void* memory, Index bytes) {
   const auto place = takeCommitted(pages.bytes, SharedSegment::pageBytes());
   if (!place)
     throw Error(TENON_ERR_MEMORY,
-                fmt::format("there is no room for {} bytes in the memory shared by the node's "
-                            "ranks, of which {} of {} are taken; see -tenon_shared_memory and the "
+                fmt::format("cannot allocate {} bytes in the memory shared by the ranks of the "
+                            "node, of which {} of {} are in use; see -tenon_shared_memory and the "
                             "size of /dev/shm",
                             pages.bytes, places_.bytesTaken(), segments_[own_].bytes()));
   try {
@@ -273,7 +274,7 @@ void SharedArena::unshare(void* memory) {
   const std::lock_guard lock(mutex_);
   const auto known = sharedPages_.find(pagesAround(memory, 1).begin);
   if (known == sharedPages_.end() || known->second.memory != memory)
-    throw Error(TENON_ERR_ARG, fmt::format("no memory is shared that begins at {}", memory));
+    throw Error(TENON_ERR_ARG, fmt::format("no shared memory begins at {}", memory));
   const auto [begin, pages] = *known;
   SharedSegment& own = segments_[own_];
   const bool isMapped = own.isMappedOver(begin, pages.bytes);
@@ -284,8 +285,8 @@ void SharedArena::unshare(void* memory) {
   places_.giveBack(pages.place);
   own.discard(pages.place, pages.bytes);
   if (!isMapped)
-    throw Error(TENON_ERR_STATE, fmt::format("the memory at {} was freed or mapped anew while it "
-                                             "was shared; unshare it before",
+    throw Error(TENON_ERR_STATE, fmt::format("the memory at {} was freed or mapped again while it "
+                                             "was shared; unshare it first",
                                              memory));
 }
 

@@ -90,8 +90,8 @@ struct Absent {
   std::vector<int> missing, gone;
 
   std::string text(double seconds) const {
-    return missing.empty() ? fmt::format("rank 0 came to a collective call after {} had waited for "
-                                         "it in vain",
+    return missing.empty() ? fmt::format("rank 0 arrived at a collective call after {} had stopped "
+                                         "waiting for it",
                                          ranksText(gone))
                            : absenceText(missing, seconds);
   }

@@ -22,13 +22,13 @@ constexpr OptionSpec kCommon[] = {
     {"stack_depth",
      OptionSpec::Int,
      "1",
-     "how many Apply calls may wait for their adjoints",
+     "largest number of Apply calls pending, that is, not followed by their adjoints",
      nullptr,
      {1, 1e6}},
     {"initializer", OptionSpec::Choice, "glorot_uniform",
      "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},
-    {"seed", OptionSpec::Int, "0", "seed of the first values that SetUp draws for parameters"},
+    {"seed", OptionSpec::Int, "0", "seed of the initial values of parameters"},
 };
 const OptionRegistration kRegistration{{"layer", kCommon}};
 

@@ -78,7 +78,7 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
   Index taps = 1;
   for (int s = 0; s < spatial; ++s) {
     shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
-    taps = checkedProduct(taps, windows[s].kernel, "the cells of a window");
+    taps = checkedProduct(taps, windows[s].kernel, "the number of elements of a window");
   }
   return shape;
 }

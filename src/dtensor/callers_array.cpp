@@ -35,7 +35,7 @@ std::uint64_t spanOf(const Shape& extent, const Strides& strides, std::uint64_t 
 }
 
 std::string textOf(const Shape& extent, const Strides& strides) {
-  return fmt::format("strides {{{}}} over [{}] cells",
+  return fmt::format("strides {{{}}} over [{}] elements",
                      fmt::join(std::span(strides.data(), extent.size()), ","),
                      fmt::join(extent, ","));
 }
@@ -75,17 +75,19 @@ void checkSpan(const Shape& extent, const Strides& strides, Index length, Index 
 void checkDistinct(const Shape& extent, const Strides& strides, bool readOnly) {
   for (std::size_t d = 0; d < extent.size() && !readOnly; ++d)
     if (strides[d] == 0 && extent[d] > 1)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("dimension {} has {} cells on this rank, but a stride of 0, so that "
-                              "they are one; only a constant array may repeat a cell",
-                              d, extent[d]));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("dimension {} has {} elements on this rank, but a stride of 0, so that "
+                      "they are the same; only a constant array can repeat an element",
+                      d, extent[d]));
   if (const auto same = sameElement(extent, strides))
-    throw Error(TENON_ERR_ARG,
-                fmt::format("with {}, cells ({}) and ({}) are the same element of the array; each "
-                            "stride is the number of elements from a cell to the next one in its "
-                            "dimension",
-                            textOf(extent, strides), fmt::join(same->first, ","),
-                            fmt::join(same->second, ",")));
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("with {}, indices ({}) and ({}) are the same element of the array; each "
+                    "stride is the distance in elements between neighbours in its "
+                    "dimension",
+                    textOf(extent, strides), fmt::join(same->first, ","),
+                    fmt::join(same->second, ",")));
 }
 
 } // namespace tenon

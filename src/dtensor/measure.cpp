@@ -68,10 +68,12 @@ void checkPaired(const DTensor& x, const DTensor& y) {
 void checkNormed(const DTensor& x) {
   checkFloating(x.dataType(), "a norm");
   if (x.layout().holdsAddends())
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("cannot compute the norm of {}, which holds partial sums (layout {}); "
-                            "reduce it first, for example with TenonLinearOpCreateAllReduce()",
-                            x.title(), x.layout().describe()));
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format(
+            "cannot compute the norm of {}, which holds partial sums (layout {}); "
+            "reduce it first, for example with TenonLinearOpCreatePrimitive() \"allreduce\"",
+            x.title(), x.layout().describe()));
 }
 
 double pairing(const DTensor& x, const DTensor& y) {

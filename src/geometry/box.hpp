@@ -45,7 +45,7 @@ inline Index cells(const Shape& shape) {
     return 0;
   Index n = 1;
   for (Index extent : shape)
-    n = checkedProduct(n, extent, "the number of cells");
+    n = checkedProduct(n, extent, "the number of elements");
   return n;
 }
 
@@ -56,7 +56,7 @@ inline Index cells(const Box& box) {
       return 0;
   for (const Interval& side : box)
     n = checkedProduct(n, checkedDifference(side.end, side.begin, "the width of a box"),
-                       "the number of cells");
+                       "the number of elements");
   return n;
 }
 

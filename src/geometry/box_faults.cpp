@@ -127,7 +127,7 @@ void checkBricks(const Boxes& boxes) {
       const auto cut =
           std::upper_bound(ends.begin(), ends.end(), std::pair(boxes[r][d].begin, boxes.size()));
       if (!isEmpty(boxes[r]) && cut != ends.end() && cut->first < boxes[r][d].end)
-        fail(fmt::format("the boxes are not the cells of a Cartesian grid: in dimension {} the box "
+        fail(fmt::format("the boxes do not form a Cartesian grid: in dimension {} the box "
                          "of rank {}, {}, begins at {}, inside the box of rank {}, {}",
                          d, cut->second, textOf(boxes[cut->second]), cut->first, r,
                          textOf(boxes[r])));

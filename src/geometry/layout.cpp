@@ -29,7 +29,7 @@ void checkCount(const Shape& extents, const char* what) {
     if (extent > kMostCells / product)
       throw Error(
           TENON_ERR_SHAPE,
-          fmt::format("{} [{}] has more cells than the {} whose bytes a 64-bit integer counts",
+          fmt::format("{} [{}] has more elements than the {} whose bytes a 64-bit integer counts",
                       what, fmt::join(extents, ","), kMostCells));
     product *= std::max<Index>(extent, 1);
   }
@@ -109,7 +109,7 @@ void completeMargin(LayoutSpec& spec, int dim) {
       box = {0, 0};
     if (box.begin < -kMostCells || box.end > kMostCells)
       throw Error(TENON_ERR_SHAPE,
-                  fmt::format("the margin of dimension {} has the box {}:{}; expected one between "
+                  fmt::format("the halo of dimension {} has the box {}:{}; expected one between "
                               "{} and {}",
                               dim, box.begin, box.end, -kMostCells, kMostCells));
   }

@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kBox = "an end of a part's box with its margin";
+constexpr const char* kBox = "an end of a box with its halo";
 
 bool splitsAlike(const Properties& a, const Properties& b, std::size_t dim) {
   const Property shard = Property::shard(static_cast<int>(dim));
@@ -100,7 +100,7 @@ void LayoutDraft::setMarginAddends(int dim, bool addends) {
   std::optional<Margin>& margin = spec_.margins[dim];
   if (!margin)
     throw Error(TENON_ERR_ARG, fmt::format("dimension {} has no halo that could hold partial sums; "
-                                           "call TenonLayoutSetMargin() first",
+                                           "call TenonLayoutSetHalo() first",
                                            dim));
   margin->addends = addends;
 }

@@ -298,7 +298,7 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   const LogScope scope(event);
   const auto [entry, frame] = top();
   checkTensor(dy, entry->setup->outputDual(), type_, title(), "cotangent of the output",
-              "create it with TenonLayerCreateCotangent()");
+              "create it with TenonLayerCreateOutputCotangent()");
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
     if (dx[i])

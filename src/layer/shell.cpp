@@ -118,7 +118,7 @@ ShellCall& ShellDeclaration::call() const {
 
 std::string ShellDeclaration::furtherText() const {
   std::string text = fmt::format(
-      ", letters '{}', functions {}{}{}{}, keeps {}{}", tenon::describe(letters_),
+      ", labels '{}', functions {}{}{}{}, saves {}{}", tenon::describe(letters_),
       functions_.setUp ? "s" : "-", functions_.apply ? "f" : "-", functions_.tangent ? "t" : "-",
       functions_.adjoint ? "a" : "-", keepsInput_ ? "x" : "-", keepsOutput_ ? "y" : "-");
   for (const Declared& p : declared_)

@@ -26,9 +26,10 @@ std::vector<CellBox> cellsOfRank(const Communicator& comm, const Layout& layout)
 const Layout& ofValues(const Layout& layout) {
   for (int d = 0; d < layout.rank(); ++d)
     if (const auto& margin = layout.margin(d); margin && margin->addends)
-      throw Error(TENON_ERR_LAYOUT, fmt::format("a boundary constant fills halo cells, but layout "
-                                                "{} holds partial sums there; pass its dual",
-                                                layout.describe()));
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("a boundary constant fills halo elements, but layout "
+                              "{} holds partial sums there; pass its dual",
+                              layout.describe()));
   return layout;
 }
 

@@ -21,23 +21,23 @@ Rule ruleOf(Primitive primitive) {
   case Primitive::Broadcast:
     return {"broadcast", Root, Broadcast};
   case Primitive::SumReduce:
-    return {"sum-reduce", Partial, Root};
+    return {"sumreduce", Partial, Root};
   case Primitive::AllReduce:
-    return {"all-reduce", Partial, Broadcast};
+    return {"allreduce", Partial, Broadcast};
   case Primitive::Scatter:
     return {"scatter", Root, Shard};
   case Primitive::Gather:
     return {"gather", Shard, Root};
   case Primitive::AllGather:
-    return {"all-gather", Shard, Broadcast};
+    return {"allgather", Shard, Broadcast};
   case Primitive::ReduceScatter:
-    return {"reduce-scatter", Partial, Shard};
+    return {"reducescatter", Partial, Shard};
   case Primitive::AllToAll:
-    return {"all-to-all", Shard, Shard};
+    return {"alltoall", Shard, Shard};
   case Primitive::Slice:
     return {"slice", Broadcast, Shard};
   case Primitive::ZeroPad:
-    return {"zero-pad", Shard, Partial};
+    return {"zeropad", Shard, Partial};
   }
   throw Error(TENON_ERR_INTERNAL, "a primitive without a rule");
 }
@@ -82,7 +82,7 @@ Layout primitiveRange(Primitive primitive, const Layout& domain, int axis, int d
     throw Error(
         TENON_ERR_LAYOUT,
         fmt::format(
-            "the {} along grid axis {} would join parts of dimension {} that are not adjacent, "
+            "the {} along grid axis {} would join blocks of dimension {} that are not adjacent, "
             "since axis {} splits it further; use TenonLinearOpCreateConversion()",
             rule.name, axis, now.dim, domain.splitAxes(now.dim).back()));
   return *range;

@@ -194,14 +194,15 @@ std::vector<int> memberOrder(const Mesh& mesh, const std::vector<int>& axes,
   std::vector<int> order = orderOf(groups.front(), machine);
   for (const std::vector<int>& group : groups)
     if (orderOf(group, machine) != order)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("on the machine's levels [{}] the ranks {} that sum together, in the "
-                              "order of their coordinates, do not stand as the ranks {} do; a "
-                              "program would add the same addends in another order: place the mesh "
-                              "by a parallelism matrix of the levels (TenonPartitionCreatePlaced), "
-                              "or pass other -tenon_machine_levels",
-                              fmt::join(machine, ","), fmt::join(group, ","),
-                              fmt::join(groups.front(), ",")));
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("ranks {1} and ranks {2}, in the order of their coordinates, are placed "
+                      "differently on machine levels [{0}], so a program would sum in "
+                      "different orders; place the process grid by a parallelism matrix of "
+                      "the levels (TenonPartitionCreatePlaced()), or pass other "
+                      "-tenon_machine_levels",
+                      fmt::join(machine, ","), fmt::join(group, ","),
+                      fmt::join(groups.front(), ",")));
   if (std::ranges::is_sorted(order))
     order.clear();
   return order;

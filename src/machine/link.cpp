@@ -13,14 +13,13 @@ namespace {
 
 constexpr OptionSpec kOptions[] = {
     {"machine_latency", OptionSpec::Real, "1e-6",
-     "seconds until the first byte of a message arrives; the defaults are those of one node",
-     nullptr, above(0)},
-    {"machine_overhead", OptionSpec::Real, "3e-7", "seconds of a rank's time for each message",
-     nullptr, above(0)},
-    {"machine_bandwidth", OptionSpec::Real, "5e9", "bytes a second into or out of a rank", nullptr,
-     above(0)},
+     "latency of a message in seconds; the default rates are those of one node", nullptr, above(0)},
+    {"machine_overhead", OptionSpec::Real, "3e-7",
+     "time that a rank spends on each message, in seconds", nullptr, above(0)},
+    {"machine_bandwidth", OptionSpec::Real, "5e9",
+     "bandwidth into or out of a rank, in bytes per second", nullptr, above(0)},
     {"machine_copy_bandwidth", OptionSpec::Real, "1e10",
-     "bytes a second that a rank copies or adds in its memory", nullptr, above(0)},
+     "rate at which a rank copies or adds in its memory, in bytes per second", nullptr, above(0)},
 };
 const OptionRegistration kRegistration{{"machine", kOptions}};
 

@@ -31,7 +31,7 @@ std::string shortOf(const DeviceStates& goal, const DeviceStates& states) {
     for (int column = 0; column < left.columns(); ++column)
       contributors += left.has(row, column) ? 1 : 0;
     if (contributors > 0 && contributors < left.columns())
-      return text + fmt::format(", and with {} of {} addends in chunk {}", contributors,
+      return text + fmt::format(", and with {} of {} contributions in chunk {}", contributors,
                                 left.columns(), row);
   }
   return text;

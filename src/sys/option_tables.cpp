@@ -52,7 +52,7 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"threads",
      OptionSpec::Int,
      "0",
-     "most threads of the library's own loops; 0: as many as OpenMP gives",
+     "largest number of threads of the library's own loops; 0: as OpenMP sets",
      nullptr,
      {0, 1e6}},
 };

@@ -40,6 +40,11 @@ void printError(std::string_view text) noexcept {
   write(sinks().error, stderr, text);
 }
 
+bool isOutputLost() noexcept {
+  std::lock_guard lock(sinks().mutex);
+  return std::ferror(stdout) != 0;
+}
+
 void setOutputSink(TextSink sink) {
   std::lock_guard lock(sinks().mutex);
   sinks().output = std::move(sink);

@@ -15,6 +15,9 @@ using TextSink = std::function<void(std::string_view)>;
 void print(std::string_view text) noexcept;
 void printError(std::string_view text) noexcept;
 
+// Whether a text could not be written to standard output, which may be full.
+bool isOutputLost() noexcept;
+
 // An empty sink restores the standard stream. A sink must not throw.
 void setOutputSink(TextSink sink);
 void setErrorSink(TextSink sink);

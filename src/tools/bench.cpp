@@ -37,14 +37,11 @@ std::string sizeText(double bytes) {
 
 // The value of a library's option, or its default.
 std::string valueText(const char* name, TenonOptionType type) {
-  char text[128] = "";
+  if (type != TENON_OPTION_INT)
+    return textOption(name, "");
   TenonInt number = 0;
-  if (type == TENON_OPTION_INT) {
-    require(TenonOptionsGetInt("", name, &number));
-    return std::to_string(number);
-  }
-  require(TenonOptionsGetString("", name, text, sizeof text));
-  return text;
+  require(TenonOptionsGetInt("", name, &number));
+  return std::to_string(number);
 }
 
 // Library options that choose how data moves, as they are set.
@@ -53,23 +50,22 @@ std::string routeOptions() {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
-    const char* key = nullptr;
     TenonOptionType type;
-    require(TenonOptionsGetDeclared(i, nullptr, &key, &type, nullptr, nullptr, nullptr));
-    if (std::strncmp(key, "-tenon_conversion_", 18) == 0)
-      text += fmt::format("{} {}\n", key, valueText(key + 7, type));
+    require(TenonOptionsGetDeclaredType(i, &type));
+    const std::string key = declaredText(i, TENON_OPTION_TEXT_KEY);
+    if (key.starts_with("-tenon_conversion_"))
+      text += fmt::format("{} {}\n", key, valueText(key.c_str() + 7, type));
   }
   return text;
 }
 
 void printSettings(int repeat) {
-  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "", version[64] = "";
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   MPI_Get_library_version(library, &length);
-  require(TenonGetVersionString(version, sizeof version));
   const std::string mpi = std::string(library).substr(0, std::strcspn(library, ",\n"));
-  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", version, counted(worldSize(), "rank"),
-                  mpi, counted(repeat, "round"), routeOptions()));
+  say(fmt::format("tenon {}, {}, {:.70}, medians of {}\n{}", textFrom(TenonGetVersionString),
+                  counted(worldSize(), "rank"), mpi, counted(repeat, "round"), routeOptions()));
 }
 
 // Both ways must give what the layouts' definition says, or nothing is timed.

@@ -27,12 +27,6 @@ const std::vector<ProgramOption> kCheckOptions = {
 
 namespace {
 
-std::string onlyOption() {
-  char word[64] = "";
-  TenonCallAbort(TenonOptionsGetString("-", "only", word, sizeof word));
-  return word;
-}
-
 std::vector<CaseKind> allKinds() {
   std::vector<CaseKind> kinds = operatorKinds();
   const std::vector<CaseKind> layers = layerKinds();
@@ -166,7 +160,7 @@ bool Sweep::conclude() {
 int runCheck() {
   const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
                  patience = intOption("patience");
-  const std::string only = onlyOption();
+  const std::string only = textOption("only");
   if (n < 0 || one < -1 || patience < 0 || patience > 86400)
     return refuseNumbers(n, one, patience);
   if (kindsWith(only).empty())

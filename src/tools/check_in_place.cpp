@@ -50,7 +50,8 @@ void checkCallersValues(Case& c, const LayoutSpec& spec, Field& y) {
     if (!y.isCallers() || !isCallers(spec, cell))
       return;
     if (value != kMark)
-      c.found("the caller's value", fmt::format(" at {} is now {}", listText(cell), value));
+      c.found("the value of the user array",
+              fmt::format(" at {} is now {}", listText(cell), value));
     value = 0;
   });
   y.write(cells);
@@ -86,7 +87,7 @@ void checkInPlace(Case& c) {
     const double magnitude = isReal ? scaleOf(valueOf(from, filling.magnitudes())) : 0;
     compareOutput(c, to, y, {valueOf(from, filling), 0, filling, roundingOf(type, magnitude)},
                   isAdjoint ? "adjoint: output" : "forward: output");
-    c.found("array", outer.isGuardIntact() ? "" : ": cells around the box changed");
+    c.found("array", outer.isGuardIntact() ? "" : ": elements around the box changed");
     require(TenonLinearOpUnbind(op));
   }
 }

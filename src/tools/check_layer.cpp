@@ -113,9 +113,9 @@ void fillInputs(Case& c, const std::vector<LayoutSpec>& specs, LayerStep& ours, 
 std::string propertiesOf(TenonDTensor x) {
   Layout layout;
   require(TenonDTensorGetLayout(x, layout.out()));
-  char text[64] = "";
-  require(TenonLayoutGetProperties(layout, text, sizeof text));
-  return text;
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonLayoutGetProperties(layout, text, length, needed);
+  });
 }
 
 bool hasLetter(TenonDTensor x, char letter) {
@@ -210,7 +210,7 @@ void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
   compareGradients(c, ours, theirs, 1);
   for (std::vector<Field>* fields : {&ours.x, &ours.direction, &ours.dx, &ours.outputs})
     for (const Field& field : *fields)
-      c.found("a caller's array", field.isGuardIntact() ? "" : ": cells around the box changed");
+      c.found("a user array", field.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
 // The same step once more doubles the parameter gradients.
@@ -231,12 +231,9 @@ void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
 // Whether set-up succeeds; the ranks must refuse what one process refuses.
 bool isAccepted(Case& c, LayerStep& ours, LayerStep& theirs) {
   const TenonErrorCode expected = theirs.setUp(), got = ours.setUp();
-  if (got != expected) {
-    char message[1024] = "";
-    TenonGetLastError(nullptr, message, sizeof message);
+  if (got != expected)
     c.found("set-up", fmt::format(": one process returned {}, this rank {}; the last error was: {}",
-                                  TenonErrorName(expected), TenonErrorName(got), message));
-  }
+                                  TenonErrorName(expected), TenonErrorName(got), lastMessage()));
   c.isRefused = expected != TENON_SUCCESS;
   return expected == TENON_SUCCESS && got == TENON_SUCCESS;
 }

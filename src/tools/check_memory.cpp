@@ -100,7 +100,7 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     const Values expected = defined(action, boxes, extentsOf(x.box()), x.read(), isAdjoint);
     c.found(isAdjoint ? "adjoint" : "forward", difference(y.read(), expected, y.box(), 0));
     c.found("forward or adjoint",
-            x.isGuardIntact() && y.isGuardIntact() ? "" : ": cells around the box changed");
+            x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
   }
 }
 

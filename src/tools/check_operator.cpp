@@ -85,7 +85,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
                 ofY = drawFilling(c.draw, s.toType, isReal);
   const bool callersX = c.draw.chance(40), callersY = c.draw.chance(40);
   const std::string what = call.text() + (isReal ? " on reals" : "") +
-                           (callersX ? ", caller's x" : "") + (callersY ? ", caller's y" : "");
+                           (callersX ? ", user array x" : "") + (callersY ? ", user array y" : "");
   Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw);
   Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw);
   const Values given = fill(s.from, c.position(s.from.mesh), ofX);
@@ -104,7 +104,7 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
       what + ": output");
   if (call.alpha != 0)
     c.found(what + ": input changed", difference(x.read(), given, x.box(), 0));
-  c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": cells around the box changed");
+  c.found(what, x.isGuardIntact() && y.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
 void checkIdentity(Case& c, const Subject& s) {

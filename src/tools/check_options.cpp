@@ -10,7 +10,7 @@ namespace {
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
 // Without what not every machine has, and "auto" takes where it is there.
-std::vector<std::string> wordsOf(const char* choices) {
+std::vector<std::string> wordsOf(const std::string& choices) {
   std::vector<std::string> words;
   std::istringstream text(choices);
   for (std::string word; std::getline(text, word, '|');)
@@ -40,19 +40,17 @@ void ConversionOptions::addChoices() {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
-    const char *key = nullptr, *choices = nullptr;
     TenonOptionType type;
-    require(TenonOptionsGetDeclared(i, nullptr, &key, &type, nullptr, nullptr, &choices));
-    const std::string name = key, start = std::string(kStart) + kOwner;
-    if (type == TENON_OPTION_CHOICE && name.compare(0, start.size(), start) == 0)
-      addUnlessGiven({name, wordsOf(choices)});
+    require(TenonOptionsGetDeclaredType(i, &type));
+    const std::string name = declaredText(i, TENON_OPTION_TEXT_KEY);
+    if (type == TENON_OPTION_CHOICE && name.starts_with(std::string(kStart) + kOwner))
+      addUnlessGiven({name, wordsOf(declaredText(i, TENON_OPTION_TEXT_CHOICES))});
   }
 }
 
 // So that a case without conversions is no reason to report it as unused.
 void ConversionOptions::read(const Option& option) {
   const char* name = option.key.c_str() + sizeof kStart - 1;
-  char text[32] = "";
   double real = 0;
   TenonInt number = 0;
   if (option.type == TENON_OPTION_REAL)
@@ -60,7 +58,7 @@ void ConversionOptions::read(const Option& option) {
   else if (option.type == TENON_OPTION_INT)
     require(TenonOptionsGetInt("", name, &number));
   else
-    require(TenonOptionsGetString("", name, text, sizeof text));
+    textOption(name, "");
 }
 
 void ConversionOptions::draw(Case& c) const {

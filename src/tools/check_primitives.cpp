@@ -12,26 +12,13 @@ namespace {
 struct Rule {
   const char* name;
   char from, to;
-  TenonErrorCode (*create)(TenonLayout, int axis, int dim, TenonDataType, TenonLinearOp*);
 };
 
-template <TenonErrorCode (*Create)(TenonLayout, int, TenonDataType, TenonLinearOp*)>
-TenonErrorCode withoutDim(TenonLayout layout, int axis, int, TenonDataType type,
-                          TenonLinearOp* op) {
-  return Create(layout, axis, type, op);
-}
-
 const std::vector<Rule> kRules = {
-    {"broadcast", 'R', 'B', withoutDim<TenonLinearOpCreateBroadcast>},
-    {"sum-reduce", 'P', 'R', withoutDim<TenonLinearOpCreateSumReduce>},
-    {"all-reduce", 'P', 'B', withoutDim<TenonLinearOpCreateAllReduce>},
-    {"scatter", 'R', 'S', TenonLinearOpCreateScatter},
-    {"gather", 'S', 'R', withoutDim<TenonLinearOpCreateGather>},
-    {"all-gather", 'S', 'B', withoutDim<TenonLinearOpCreateAllGather>},
-    {"reduce-scatter", 'P', 'S', TenonLinearOpCreateReduceScatter},
-    {"all-to-all", 'S', 'S', TenonLinearOpCreateAllToAll},
-    {"slice", 'B', 'S', TenonLinearOpCreateSlice},
-    {"zero-pad", 'S', 'P', withoutDim<TenonLinearOpCreateZeroPad>},
+    {"broadcast", 'R', 'B'},     {"sumreduce", 'P', 'R'}, {"allreduce", 'P', 'B'},
+    {"scatter", 'R', 'S'},       {"gather", 'S', 'R'},    {"allgather", 'S', 'B'},
+    {"reducescatter", 'P', 'S'}, {"alltoall", 'S', 'S'},  {"slice", 'B', 'S'},
+    {"zeropad", 'S', 'P'},
 };
 
 // Its minor axis ceases to split a dimension: pieces are joined.
@@ -83,13 +70,14 @@ void checkPrimitive(Case& c) {
   int dim = c.draw.upTo(from.ndim() - 1);
   if (from.properties[axis].dim == dim)
     dim = (dim + 1) % from.ndim();
-  Subject s{.from = from,
-            .to = rangeOf(from, axis, {rule.to, rule.to == 'S' ? dim : -1}),
-            .fromType = type,
-            .toType = type};
+  if (rule.to != 'S')
+    dim = -1;
+  Subject s{
+      .from = from, .to = rangeOf(from, axis, {rule.to, dim}), .fromType = type, .toType = type};
   c.text += fmt::format(" {} {} along axis {} into dimension {} from {}", typeText(type), rule.name,
                         axis, dim, from.text());
-  require(rule.create(makeLayout(c.comm, from), axis, dim, type, s.op.out()));
+  require(TenonLinearOpCreatePrimitive(makeLayout(c.comm, from), rule.name, axis, dim, type,
+                                       s.op.out()));
   Layout range;
   require(TenonLinearOpGetRange(s.op, range.out()));
   TenonBool isEqual = TENON_FALSE;

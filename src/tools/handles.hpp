@@ -16,13 +16,44 @@ struct CallError : std::runtime_error {
   TenonErrorCode code;
 };
 
+inline std::string lastMessage() {
+  TenonInt needed = 0;
+  TenonGetLastError(nullptr, nullptr, 0, &needed);
+  std::string message(static_cast<std::size_t>(needed), '\0');
+  TenonGetLastError(nullptr, message.data(), needed, nullptr);
+  message.pop_back();
+  return message;
+}
+
 // Throws the library's own message if a call has failed.
 inline void require(TenonErrorCode code) {
   if (code == TENON_SUCCESS)
     return;
-  char message[2048] = "";
-  TenonGetLastError(nullptr, message, sizeof message);
-  throw CallError(code, std::string(TenonErrorName(code)) + ": " + message);
+  throw CallError(code, std::string(TenonErrorName(code)) + ": " + lastMessage());
+}
+
+// The text that call(text, length, needed) returns, of any length.
+template <class Call>
+std::string textFrom(const Call& call) {
+  TenonInt needed = 0;
+  require(call(nullptr, 0, &needed));
+  std::string text(static_cast<std::size_t>(needed), '\0');
+  require(call(text.data(), needed, nullptr));
+  text.pop_back();
+  return text;
+}
+
+inline std::string declaredText(int option, TenonOptionText which) {
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonOptionsGetDeclaredText(option, which, text, length, needed);
+  });
+}
+
+// The value of an option of text; `prefix` is "-" for one of the program.
+inline std::string textOption(const char* name, const char* prefix = "-") {
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonOptionsGetString(prefix, name, text, length, needed);
+  });
 }
 
 template <class H, TenonErrorCode (*Destroy)(H*)>

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/indexes.hpp"
 
-#include <tenon.h>
+#include "tools/handles.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
+
+using tenon::tools::declaredText;
 
 namespace {
 
@@ -25,7 +27,7 @@ std::string cell(const std::string& text) {
   return made;
 }
 
-std::string valuesOf(TenonOptionType type, const char* choices) {
+std::string valuesOf(TenonOptionType type, const std::string& choices) {
   switch (type) {
   case TENON_OPTION_FLAG:
     return "true or false";
@@ -48,10 +50,12 @@ std::vector<Option> declaredOptions() {
   TenonCallAbort(TenonOptionsGetDeclaredCount(&count));
   std::vector<Option> options;
   for (int i = 0; i < count; ++i) {
-    const char *owner, *key, *defaultValue, *help, *choices;
     TenonOptionType type;
-    TenonCallAbort(TenonOptionsGetDeclared(i, &owner, &key, &type, &defaultValue, &help, &choices));
-    options.push_back({owner, key, valuesOf(type, choices), defaultValue, help});
+    TenonCallAbort(TenonOptionsGetDeclaredType(i, &type));
+    const auto text = [&](TenonOptionText which) { return declaredText(i, which); };
+    options.push_back({text(TENON_OPTION_TEXT_OWNER), text(TENON_OPTION_TEXT_KEY),
+                       valuesOf(type, text(TENON_OPTION_TEXT_CHOICES)),
+                       text(TENON_OPTION_TEXT_DEFAULT), text(TENON_OPTION_TEXT_HELP)});
   }
   std::stable_sort(options.begin(), options.end(),
                    [](const Option& a, const Option& b) { return a.owner < b.owner; });

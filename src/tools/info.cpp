@@ -15,12 +15,10 @@ const std::vector<ProgramOption> kInfoOptions{
 namespace {
 
 void printBuild() {
-  char text[4096] = "";
-  TenonCallAbort(TenonGetBuildInfo(text, sizeof text));
-  std::fputs(text, stdout);
-  TenonCallAbort(TenonGetPerformanceAdvice(text, sizeof text));
-  if (text[0] != '\0')
-    std::printf("warning: %s\n", text);
+  std::fputs(textFrom(TenonGetBuildInfo).c_str(), stdout);
+  const std::string advice = textFrom(TenonGetPerformanceAdvice);
+  if (!advice.empty())
+    std::printf("warning: %s\n", advice.c_str());
 }
 
 void printLocal() {
@@ -37,21 +35,20 @@ void printInfo() {
 }
 
 int runInfo() {
-  char described[4096] = "";
+  const std::string described = textOption("machine");
   TenonBool isJob = TENON_FALSE;
-  require(TenonOptionsGetString("-", "machine", described, sizeof described));
   require(TenonOptionsGetFlag("-", "job", &isJob));
   if (worldRank() == 0) {
     printBuild();
-    if (!isJob && described[0] == '\0')
+    if (!isJob && described.empty())
       printLocal();
   }
   Machine machine;
   if (isJob) {
     TenonCallAbort(TenonMachineCreateFromComm(MPI_COMM_WORLD, machine.out()));
     TenonCallAbort(TenonMachineView(machine));
-  } else if (described[0] != '\0' && worldRank() == 0) {
-    TenonCallAbort(TenonMachineCreateFromFile(described, 0, machine.out()));
+  } else if (!described.empty() && worldRank() == 0) {
+    TenonCallAbort(TenonMachineCreateFromFile(described.c_str(), 0, machine.out()));
     TenonCallAbort(TenonMachineView(machine));
   }
   return 0;

@@ -13,18 +13,18 @@ constexpr const char* kModes[] = {"none", "zero", "periodic", "reflect", "replic
 
 void setMargin(TenonLayout layout, int dim, const MarginSpec& margin) {
   if (margin.widths) {
-    require(TenonLayoutSetMargin(layout, dim, margin.widths->begin, margin.widths->end, margin.low,
-                                 margin.high));
+    require(TenonLayoutSetHalo(layout, dim, margin.widths->begin, margin.widths->end, margin.low,
+                               margin.high));
   } else {
     Indices low, high;
     for (const Interval& box : margin.boxes) {
       low.push_back(box.begin);
       high.push_back(box.end);
     }
-    require(TenonLayoutSetMarginBoxes(layout, dim, static_cast<int>(low.size()), low.data(),
-                                      high.data(), margin.low, margin.high));
+    require(TenonLayoutSetHaloBoxes(layout, dim, static_cast<int>(low.size()), low.data(),
+                                    high.data(), margin.low, margin.high));
   }
-  require(TenonLayoutSetMarginAddends(layout, dim, margin.addends));
+  require(TenonLayoutSetHaloPartial(layout, dim, margin.addends));
 }
 
 void set(TenonLayout layout, const LayoutSpec& spec) {
@@ -61,8 +61,8 @@ std::string marginText(int dim, const MarginSpec& m) {
   std::string boxes;
   for (const Interval& box : m.boxes)
     boxes += boxText({box});
-  return fmt::format(" margin {}: {} {}|{}{}", dim, boxes, kModes[m.low], kModes[m.high],
-                     m.addends ? " addends" : "");
+  return fmt::format(" halo {}: {} {}|{}{}", dim, boxes, kModes[m.low], kModes[m.high],
+                     m.addends ? " partial sums" : "");
 }
 
 } // namespace

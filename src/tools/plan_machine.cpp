@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace tenon::tools {
 
 constinit const ProgramOption kMachineOption{
@@ -17,12 +15,6 @@ constinit const ProgramOption kBytesOption{"bytes", TENON_OPTION_INT, "0",
 
 namespace {
 
-std::string textOption(const char* name) {
-  char text[4096] = "";
-  require(TenonOptionsGetString("-", name, text, sizeof text));
-  return text;
-}
-
 Machine machineOf(const std::string& name, TenonInt nodes) {
   Machine machine;
   require(TenonMachineCreateFromFile(name.c_str(), nodes, machine.out()));
@@ -34,9 +26,11 @@ Sizes levelsOf(const Machine& machine, int* nodeLevel) {
   require(TenonMachineGetCounts(machine, &levels, nullptr, nullptr));
   Sizes sizes(levels);
   for (int level = 0; level < levels; ++level) {
-    const char* name = nullptr;
-    require(TenonMachineGetLevel(machine, level, &name, &sizes[level]));
-    if (nodeLevel && std::strcmp(name, "node") == 0)
+    require(TenonMachineGetLevelSize(machine, level, &sizes[level]));
+    const std::string name = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonMachineGetLevelName(machine, level, text, length, needed);
+    });
+    if (nodeLevel && name == "node")
       *nodeLevel = level;
   }
   return sizes;

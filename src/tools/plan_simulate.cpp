@@ -45,10 +45,8 @@ struct Simulated {
 };
 
 Request requestFromOptions() {
-  char chart[4096] = "";
-  require(TenonOptionsGetString("-", "chart", chart, sizeof chart));
   return {PlannedMachine::fromOptions(intOption("nodes")), reducedAxesOption(), programSizeOption(),
-          flagOption("json"), chart};
+          flagOption("json"), textOption("chart")};
 }
 
 Simulated simulate(const PlannedPlacements& placements, const Request& request) {

@@ -18,9 +18,7 @@ constexpr TenonInt kMostSteps = 1'000;
 } // namespace
 
 Sizes sizesOption(const char* name) {
-  char text[4096] = "";
-  require(TenonOptionsGetString("-", name, text, sizeof text));
-  const std::string given = text;
+  const std::string given = textOption(name);
   if (given.empty())
     throw std::runtime_error(fmt::format(
         "-{} is missing; pass integers separated by commas, such as -{} 4,16", name, name));
@@ -68,13 +66,9 @@ int programSizeOption() {
 }
 
 std::string programText(const ReductionPrograms& programs, TenonInt index) {
-  int steps = 0;
-  require(TenonReductionProgramsGetSize(programs, index, &steps));
-  std::string text(static_cast<std::size_t>(steps) * 64, '\0');
-  require(
-      TenonReductionProgramsGetText(programs, index, text.data(), static_cast<int>(text.size())));
-  text.resize(text.find('\0'));
-  return text;
+  return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+    return TenonReductionProgramsGetText(programs, index, text, length, needed);
+  });
 }
 
 PlannedPlacements PlannedPlacements::fromOptions(const std::function<void()>& printNone) {

@@ -3,6 +3,7 @@
 // programs of their own initialise it, and MPI with it.
 #include "tools/bench.hpp"
 #include "tools/check.hpp"
+#include "tools/handles.hpp"
 #include "tools/indexes.hpp"
 #include "tools/info.hpp"
 #include "tools/plan.hpp"
@@ -31,9 +32,7 @@ struct Command {
 void printHelp();
 
 void printVersion() {
-  char text[64] = "";
-  TenonCallAbort(TenonGetVersionString(text, sizeof text));
-  std::printf("tenon %s\n", text);
+  std::printf("tenon %s\n", tenon::tools::textFrom(TenonGetVersionString).c_str());
 }
 
 const Command kCommands[] = {

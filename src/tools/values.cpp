@@ -137,7 +137,7 @@ double scaleOf(const Values& values) {
 std::string difference(const Values& got, const Values& expected, const Box& box,
                        double tolerance) {
   if (got.size() != expected.size())
-    return fmt::format(": expected {} cells, got {}", expected.size(), got.size());
+    return fmt::format(": expected {} elements, got {}", expected.size(), got.size());
   std::string found;
   std::size_t next = 0;
   forEachCell(box, [&](const Indices& cell) {

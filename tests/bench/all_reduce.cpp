@@ -35,7 +35,7 @@ std::string nameOf(TenonInt bytes) {
 struct Sum {
   Sum(MPI_Comm comm, TenonInt count, Memory whose)
       : addends(makeLayout(comm, {count}, "P")), arrays(comm, 2 * count, whose) {
-    require(TenonLinearOpCreateAllReduce(addends, 0, TENON_FLOAT64, op.out()));
+    require(TenonLinearOpCreatePrimitive(addends, "allreduce", 0, -1, TENON_FLOAT64, op.out()));
     require(TenonLinearOpGetRange(op, sums.out()));
     require(TenonDTensorCreate(addends, TENON_FLOAT64, x.out()));
     require(TenonDTensorCreate(sums, TENON_FLOAT64, y.out()));
@@ -117,7 +117,7 @@ std::vector<std::string> programsOfTwoLevels() {
   std::vector<std::string> texts;
   for (TenonInt index = 0; index < count; ++index) {
     char text[512];
-    require(TenonReductionProgramsGetText(programs, index, text, sizeof text));
+    require(TenonReductionProgramsGetText(programs, index, text, sizeof text, nullptr));
     texts.emplace_back(text);
   }
   return texts;

@@ -19,7 +19,7 @@ struct ConvolutionStep {
     require(TenonLayerInitialize(layer, 1));
     require(TenonDTensorCreate(input, TENON_FLOAT32, x.out()));
     require(TenonLayerCreateOutput(layer, y.out()));
-    require(TenonLayerCreateCotangent(layer, dy.out()));
+    require(TenonLayerCreateOutputCotangent(layer, dy.out()));
     require(TenonLayerCreateInputCotangent(layer, dx.out()));
     require(TenonDTensorFillUniform(x, 1, 1, -1, 1));
     require(TenonDTensorFillUniform(dy, 1, 2, -1, 1));

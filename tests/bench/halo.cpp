@@ -67,7 +67,7 @@ struct Slabs {
 LayoutHandle ghosted(TenonLayout plain, int width) {
   LayoutHandle layout;
   require(TenonLayoutCreateLike(plain, layout.out()));
-  require(TenonLayoutSetMargin(layout, 0, width, width, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
+  require(TenonLayoutSetHalo(layout, 0, width, width, TENON_BOUNDARY_NONE, TENON_BOUNDARY_NONE));
   require(TenonLayoutSetUp(layout));
   return layout;
 }

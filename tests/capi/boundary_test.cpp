@@ -137,7 +137,7 @@ TEST_F(BoundaryCApi, TheCallersValuesAreASecondInputWithACotangent) {
     const TenonDTensor at[] = {x, v};
     expectSuccess(TenonLayerApplyMany(sum_, 2, at, y));
     expectOnLine(y, one ? sums(50, 50) : sums(100, 200));
-    expectSuccess(TenonLayerCreateCotangent(sum_, &dy));
+    expectSuccess(TenonLayerCreateOutputCotangent(sum_, &dy));
     expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 0, &dx));
     expectSuccess(TenonLayerCreateInputCotangentAt(sum_, 1, &dv));
     expectSuccess(TenonDTensorFillConstant(dy, 1));
@@ -197,8 +197,7 @@ TEST_F(BoundaryCApi, SettersRefuseWhatIsNoModeOrNumber) {
 TEST_F(BoundaryCApi, OperatorsCompleteAHaloExchange) {
   TenonLayout wide = nullptr;
   expectSuccess(TenonLayoutCreateLike(line_, &wide));
-  expectSuccess(
-      TenonLayoutSetMargin(wide, 2, 1, 1, TENON_BOUNDARY_VALUES, TENON_BOUNDARY_PERIODIC));
+  expectSuccess(TenonLayoutSetHalo(wide, 2, 1, 1, TENON_BOUNDARY_VALUES, TENON_BOUNDARY_PERIODIC));
   expectSuccess(TenonLayoutSetUp(wide));
   TenonLinearOp halo = nullptr, values = nullptr, constant = nullptr;
   expectSuccess(TenonLinearOpCreateHalo(line_, wide, TENON_FLOAT64, &halo));

@@ -245,7 +245,7 @@ TEST_F(CApi, ArithmeticWorksOnEqualLayoutsOfAnyStrides) {
   expectSuccess(TenonDTensorFillConstant(x, 3));
   expectSuccess(TenonDTensorCopy(x, y));
   expectSuccess(TenonDTensorAXPBY(2, x, -3, y));
-  expectSuccess(TenonDTensorScale(y, 5));
+  expectSuccess(TenonDTensorScale(5, y));
   for (TenonInt i = 0; i < 3 * (cells / 2); ++i)
     EXPECT_EQ(columns[static_cast<std::size_t>(i)], i % 3 < 2 ? -15 : -1);
   expectSuccess(TenonDTensorDestroy(&x));
@@ -263,7 +263,7 @@ TEST_F(CApi, ArithmeticRefusesWhatDoesNotFit) {
   expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(whole, y), {"int64", "float64"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(x, whole), {"int64"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorAXPBY(0.5, whole, 0, numbers), {"0.5"});
-  expectCode(TENON_ERR_DATATYPE, TenonDTensorScale(whole, 0.5), {"0.5"});
+  expectCode(TENON_ERR_DATATYPE, TenonDTensorScale(0.5, whole), {"0.5"});
   expectCode(TENON_ERR_ARG, TenonDTensorCopy(x, x), {"same tensor"});
   expectCode(TENON_ERR_NULL, TenonDTensorCopy(x, nullptr), {"y is NULL"});
   for (TenonDTensor* one : {&x, &y, &everywhere, &line, &whole, &numbers})

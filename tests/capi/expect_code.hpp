@@ -25,7 +25,7 @@ inline int worldSize() {
 
 inline std::string lastMessage() {
   char text[4096] = "";
-  TenonGetLastError(nullptr, text, sizeof text);
+  TenonGetLastError(nullptr, text, sizeof text, nullptr);
   return text;
 }
 

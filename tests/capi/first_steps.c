@@ -25,8 +25,8 @@ static TenonErrorCode createLayouts(TenonLayout* plain, TenonLayout* wide) {
   TenonCall(TenonLayoutCreate(partition, wide));
   TenonCall(TenonLayoutSetShape(*wide, 2, shape));
   TenonCall(TenonLayoutSetProperties(*wide, "S0"));
-  TenonCall(TenonLayoutSetMargin(*wide, 0, WIDTH, WIDTH, TENON_BOUNDARY_PERIODIC,
-                                 TENON_BOUNDARY_PERIODIC));
+  TenonCall(
+      TenonLayoutSetHalo(*wide, 0, WIDTH, WIDTH, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
   TenonCall(TenonLayoutSetUp(*wide));
   TenonCall(TenonPartitionDestroy(&partition));
   return TENON_SUCCESS;
@@ -85,7 +85,7 @@ static TenonErrorCode recover(TenonLayout plain) {
   TenonCall(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
   CHECK(TenonLinearOpCreateConversion(plain, other, TENON_FLOAT32, &op) == TENON_ERR_SHAPE);
   CHECK(op == NULL);
-  TenonCall(TenonGetLastError(&code, message, (int)sizeof message));
+  TenonCall(TenonGetLastError(&code, message, sizeof message, NULL));
   CHECK(code == TENON_ERR_SHAPE && strstr(message, "13,4") && strstr(message, "13,5"));
   TenonCall(TenonPopErrorHandler());
   TenonCall(TenonLayoutDestroy(&other));

@@ -38,17 +38,37 @@ TEST_F(CApi, NullHandlesAndAddressesAreNamed) {
 TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
   const auto object = reinterpret_cast<TenonObject>(all_);
   char text[16] = "x";
-  expectSuccess(TenonObjectGetName(object, text, sizeof text));
+  expectSuccess(TenonObjectGetName(object, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "");
   expectSuccess(TenonObjectSetName(object, "grid"));
-  expectSuccess(TenonObjectGetName(object, text, 5));
+  expectSuccess(TenonObjectGetName(object, text, 5, nullptr));
   EXPECT_STREQ(text, "grid");
-  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text, 4), {"capacity of 4", "5 are needed"});
+  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text, 4, nullptr),
+             {"length of 4", "5 are needed"});
   expectSuccess(TenonObjectSetOptionsPrefix(object, "g_"));
-  expectSuccess(TenonObjectGetOptionsPrefix(object, text, sizeof text));
+  expectSuccess(TenonObjectGetOptionsPrefix(object, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "g_");
-  expectSuccess(TenonObjectGetClass(object, text, sizeof text));
+  expectSuccess(TenonObjectGetClass(object, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "Partition");
+}
+
+TEST_F(CApi, ATextTellsTheSizeThatItNeeds) {
+  const auto object = reinterpret_cast<TenonObject>(all_);
+  expectSuccess(TenonObjectSetName(object, "grid"));
+  TenonInt needed = 0;
+  expectSuccess(TenonObjectGetName(object, nullptr, 0, &needed));
+  EXPECT_EQ(needed, 5);
+  std::string text(4, 'x');
+  needed = 0;
+  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text.data(), 4, &needed), {"5 are needed"});
+  EXPECT_EQ(needed, 5);
+  EXPECT_EQ(text, "xxxx");
+  expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text.data(), -1, &needed), {"length of -1"});
+  text.resize(5);
+  expectSuccess(TenonObjectGetName(object, text.data(), 5, &needed));
+  EXPECT_STREQ(text.c_str(), "grid");
+  EXPECT_EQ(needed, 5);
+  expectCode(TENON_ERR_NULL, TenonObjectGetName(object, nullptr, 0, nullptr), {"name is NULL"});
 }
 
 TEST_F(CApi, ObjectsTellTheirCommunicator) {
@@ -121,7 +141,7 @@ TEST_F(CApi, TheHandlerHearsTheCallAndItsCallers) {
   EXPECT_EQ(heard.function, "TenonPartitionDestroy");
   EXPECT_EQ(heard.levels, 2);
   char report[4096] = "";
-  expectSuccess(TenonGetLastErrorReport(report, sizeof report));
+  expectSuccess(TenonGetLastErrorReport(report, sizeof report, nullptr));
   EXPECT_NE(std::string(report).find("called from caller"), std::string::npos) << report;
   expectCode(TENON_ERR_NULL, TenonPushErrorHandler(nullptr, nullptr), {"handler"});
 }
@@ -130,10 +150,17 @@ TEST_F(CApi, TheRecordIsCutToTheBuffer) {
   TenonPartitionDestroy(nullptr);
   TenonErrorCode code = TENON_SUCCESS;
   char text[6] = "";
-  EXPECT_EQ(TenonGetLastError(&code, text, sizeof text), TENON_SUCCESS);
+  EXPECT_EQ(TenonGetLastError(&code, text, sizeof text, nullptr), TENON_SUCCESS);
   EXPECT_EQ(code, TENON_ERR_NULL);
   EXPECT_STREQ(text, "parti");
-  EXPECT_EQ(TenonGetLastError(nullptr, text, 0), TENON_ERR_ARG);
+  EXPECT_EQ(TenonGetLastError(nullptr, text, 0, nullptr), TENON_ERR_ARG);
+  TenonInt needed = 0, reportNeeded = 0;
+  EXPECT_EQ(TenonGetLastError(nullptr, nullptr, 0, &needed), TENON_SUCCESS);
+  std::string whole(static_cast<std::size_t>(needed), 'x');
+  EXPECT_EQ(TenonGetLastError(nullptr, whole.data(), needed, nullptr), TENON_SUCCESS);
+  EXPECT_EQ(whole.find('\0'), whole.size() - 1);
+  EXPECT_EQ(TenonGetLastErrorReport(nullptr, 0, &reportNeeded), TENON_SUCCESS);
+  EXPECT_GT(reportNeeded, needed);
   EXPECT_STREQ(TenonErrorString(TENON_ERR_SHAPE), "incompatible shapes");
 }
 

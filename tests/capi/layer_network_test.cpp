@@ -96,7 +96,7 @@ TEST_F(LayerNetwork, AGraphJoinsSeveralInputs) {
   const TenonDTensor direction[] = {nullptr, x2, nullptr};
   expectSuccess(TenonLayerApplyTangentMany(graph, 3, direction, y));
   EXPECT_NEAR(norm(y), std::sqrt(8 * 4.0), 1e-13);
-  expectSuccess(TenonLayerCreateCotangent(graph, &dy));
+  expectSuccess(TenonLayerCreateOutputCotangent(graph, &dy));
   expectSuccess(TenonDTensorFillConstant(dy, 5));
   expectSuccess(TenonLayerCreateInputCotangentAt(graph, 2, &dx3));
   const TenonDTensor wanted[] = {nullptr, nullptr, dx3};

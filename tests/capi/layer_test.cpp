@@ -34,7 +34,7 @@ protected:
     expectSuccess(TenonLayerSetUp(affine_, batch_));
     x_ = tensor(batch_, type);
     expectSuccess(TenonLayerCreateOutput(affine_, &y_));
-    expectSuccess(TenonLayerCreateCotangent(affine_, &dy_));
+    expectSuccess(TenonLayerCreateOutputCotangent(affine_, &dy_));
     expectSuccess(TenonLayerCreateInputCotangent(affine_, &dx_));
   }
 

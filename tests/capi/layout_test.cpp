@@ -18,7 +18,7 @@ TEST_F(CApi, LayoutFromAShorthandKnowsItsBoxes) {
   expectSuccess(TenonLayoutGetDim(made, &ndim));
   expectSuccess(TenonLayoutGetShape(made, shape));
   expectSuccess(TenonLayoutGetBox(made, low, high));
-  expectSuccess(TenonLayoutGetProperties(made, properties, sizeof properties));
+  expectSuccess(TenonLayoutGetProperties(made, properties, sizeof properties, nullptr));
   expectSuccess(TenonLayoutIsActive(made, &active));
   EXPECT_EQ(ndim, 2);
   EXPECT_EQ(shape[0], 2 * n + 1);
@@ -45,9 +45,9 @@ TEST_F(CApi, ASpecifiedLayoutHasCutsAndMargins) {
   expectSuccess(TenonLayoutSetSplitOrder(made, 0, 1, &axis));
   expectSuccess(TenonLayoutSetCuts(made, 0, n + 1, cuts.data()));
   expectSuccess(
-      TenonLayoutSetMargin(made, 0, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
-  expectSuccess(TenonLayoutSetMarginBoxes(made, 1, 1, &marginLow, &marginHigh, TENON_BOUNDARY_ZERO,
-                                          TENON_BOUNDARY_REFLECT));
+      TenonLayoutSetHalo(made, 0, 2, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+  expectSuccess(TenonLayoutSetHaloBoxes(made, 1, 1, &marginLow, &marginHigh, TENON_BOUNDARY_ZERO,
+                                        TENON_BOUNDARY_REFLECT));
   expectSuccess(TenonLayoutSetUp(made));
   TenonInt low[2], high[2];
   expectSuccess(TenonLayoutGetBox(made, low, high));
@@ -66,7 +66,7 @@ TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
   expectSuccess(TenonLayoutCreate(all_, &made));
   expectSuccess(TenonLayoutSetShape(made, 2, shape));
   expectSuccess(TenonLayoutSetProperties(made, "B"));
-  expectSuccess(TenonLayoutSetMargin(made, 1, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetHalo(made, 1, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
   expectSuccess(TenonLayoutSetUp(made));
   expectSuccess(TenonLayoutGetDual(made, &dual));
   expectSuccess(TenonLayoutGetDual(dual, &again));
@@ -76,7 +76,7 @@ TEST_F(CApi, TheDualOfTheDualIsTheLayout) {
   expectSuccess(TenonLayoutIsEqual(made, again, &equal));
   EXPECT_EQ(equal, TENON_TRUE);
   char properties[4] = "";
-  expectSuccess(TenonLayoutGetProperties(dual, properties, sizeof properties));
+  expectSuccess(TenonLayoutGetProperties(dual, properties, sizeof properties, nullptr));
   EXPECT_STREQ(properties, "P");
   for (TenonLayout* one : {&made, &dual, &again})
     expectSuccess(TenonLayoutDestroy(one));
@@ -182,15 +182,14 @@ TEST_F(CApi, AFailedSetOnOneRankFailsTheSetUpOnAll) {
   expectSuccess(TenonLayoutSetShape(made, 1, shape));
   expectSuccess(TenonLayoutSetProperties(made, "S0"));
   const TenonErrorCode code =
-      TenonLayoutSetMargin(made, isLast() ? 4 : 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO);
+      TenonLayoutSetHalo(made, isLast() ? 4 : 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO);
   EXPECT_EQ(code, isLast() ? TENON_ERR_ARG : TENON_SUCCESS);
   expectCommonCode(TENON_ERR_ARG, TenonLayoutSetUp(made),
-                   {"earlier TenonLayoutSetMargin(4) failed", "dimension 4 is out of range"});
-  expectCode(
-      TENON_ERR_ARG,
-      TenonLayoutSetMargin(made, 0, 1, 1, static_cast<TenonBoundary>(9), TENON_BOUNDARY_ZERO),
-      {"lowMode is 9"});
-  expectSuccess(TenonLayoutSetMargin(made, 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+                   {"earlier TenonLayoutSetHalo(4) failed", "dimension 4 is out of range"});
+  expectCode(TENON_ERR_ARG,
+             TenonLayoutSetHalo(made, 0, 1, 1, static_cast<TenonBoundary>(9), TENON_BOUNDARY_ZERO),
+             {"lowMode is 9"});
+  expectSuccess(TenonLayoutSetHalo(made, 0, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
   expectSuccess(TenonLayoutSetUp(made));
   expectSuccess(TenonLayoutDestroy(&made));
 }
@@ -218,7 +217,7 @@ TEST_F(CApi, ALayoutLikeTheSolversTakesAMargin) {
   expectSuccess(TenonLayoutCreateLike(own, &wide));
   expectCode(TENON_ERR_STATE, TenonLayoutGetBox(wide, nullptr, nullptr), {"not set up"});
   expectCommonCode(TENON_ERR_STATE, TenonLayoutCreateLike(wide, &copy), {"not set up"});
-  expectSuccess(TenonLayoutSetMargin(wide, 0, 1, 3, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+  expectSuccess(TenonLayoutSetHalo(wide, 0, 1, 3, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
   expectSuccess(TenonLayoutSetUp(wide));
   TenonInt from[2], to[2];
   expectSuccess(TenonLayoutGetBox(wide, from, to));

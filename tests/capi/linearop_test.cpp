@@ -30,8 +30,8 @@ protected:
     expectSuccess(TenonLayoutCreate(all_, &made));
     expectSuccess(TenonLayoutSetShape(made, 2, shape));
     expectSuccess(TenonLayoutSetProperties(made, properties));
-    expectSuccess(TenonLayoutSetMargin(made, 0, width, width, TENON_BOUNDARY_PERIODIC,
-                                       TENON_BOUNDARY_PERIODIC));
+    expectSuccess(TenonLayoutSetHalo(made, 0, width, width, TENON_BOUNDARY_PERIODIC,
+                                     TENON_BOUNDARY_PERIODIC));
     expectSuccess(TenonLayoutSetUp(made));
     return made;
   }

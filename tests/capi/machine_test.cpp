@@ -31,17 +31,19 @@ TEST_F(MachineCApi, HasLevelsAndLinks) {
   expectSuccess(TenonMachineAddLink(machine_, "nic", 0, 1, 1e9, 2e-6, TENON_LINK_LEAVING));
   int levels = 0, links = 0, level = -1;
   TenonInt devices = 0, size = 0, units = 0;
-  const char* name = nullptr;
+  char name[8] = "";
   double bandwidth = 0, latency = 0;
   expectSuccess(TenonMachineGetCounts(machine_, &levels, &links, &devices));
   EXPECT_EQ(2, levels);
   EXPECT_EQ(1, links);
   EXPECT_EQ(12, devices);
-  expectSuccess(TenonMachineGetLevel(machine_, 1, &name, &size));
+  expectSuccess(TenonMachineGetLevelName(machine_, 1, name, sizeof name, nullptr));
   EXPECT_STREQ("core", name);
+  expectSuccess(TenonMachineGetLevelSize(machine_, 1, &size));
   EXPECT_EQ(4, size);
-  expectSuccess(TenonMachineGetLink(machine_, 0, &name, &level, &units, &bandwidth, &latency));
+  expectSuccess(TenonMachineGetLinkName(machine_, 0, name, sizeof name, nullptr));
   EXPECT_STREQ("nic", name);
+  expectSuccess(TenonMachineGetLink(machine_, 0, &level, &units, &bandwidth, &latency));
   EXPECT_EQ(0, level);
   EXPECT_EQ(1, units);
   EXPECT_EQ(1e9, bandwidth);
@@ -66,10 +68,14 @@ TEST_F(MachineCApi, RefusesWhatDoesNotFit) {
   expectCode(TENON_ERR_ARG,
              TenonMachineAddLink(machine_, "l", 1, 1, 1, 0, static_cast<TenonLinkRule>(7)),
              {"rule is 7"});
-  expectCode(TENON_ERR_ARG, TenonMachineGetLevel(machine_, 2, nullptr, nullptr),
+  TenonInt number = 0;
+  expectCode(TENON_ERR_ARG, TenonMachineGetLevelSize(machine_, 2, &number),
              {"level 2 is out of range; the machine has 2"});
-  expectCode(TENON_ERR_ARG,
-             TenonMachineGetLink(machine_, 0, nullptr, nullptr, nullptr, nullptr, nullptr),
+  expectCode(TENON_ERR_ARG, TenonMachineGetLevelName(machine_, -1, nullptr, 0, &number),
+             {"level -1 is out of range"});
+  expectCode(TENON_ERR_ARG, TenonMachineGetLink(machine_, 0, nullptr, nullptr, nullptr, nullptr),
+             {"link 0 is out of range; the machine has 0"});
+  expectCode(TENON_ERR_ARG, TenonMachineGetLinkName(machine_, 0, nullptr, 0, &number),
              {"link 0 is out of range; the machine has 0"});
   expectCode(TENON_ERR_NULL, TenonMachineGetRanks(machine_, nullptr), {"ranks is NULL"});
   TenonMachine none = nullptr;

@@ -55,7 +55,7 @@ static TenonErrorCode learn(MPI_Comm comm, TenonPartition partition) {
   TenonCall(TenonLayerSetUp(conv, input));
   TenonCall(TenonDTensorCreate(input, TENON_FLOAT32, &x));
   TenonCall(TenonLayerCreateOutput(conv, &y));
-  TenonCall(TenonLayerCreateCotangent(conv, &dy));
+  TenonCall(TenonLayerCreateOutputCotangent(conv, &dy));
   TenonCall(TenonLayerApply(conv, x, y));
   TenonCall(TenonDTensorFillConstant(dy, 1));
   TenonCall(TenonLayerApplyAdjoint(conv, dy, NULL));

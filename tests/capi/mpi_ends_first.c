@@ -31,7 +31,7 @@ static TenonErrorCode make(void) {
 static void expectStateError(TenonErrorCode code, const char* words) {
   char text[512] = "";
   CHECK(code == TENON_ERR_STATE);
-  CHECK(TenonGetLastError(NULL, text, (int)sizeof text) == TENON_SUCCESS);
+  CHECK(TenonGetLastError(NULL, text, sizeof text, NULL) == TENON_SUCCESS);
   CHECK(strstr(text, words) != NULL);
 }
 

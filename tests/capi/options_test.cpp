@@ -34,7 +34,7 @@ TEST_F(CApi, OptionsAreSetAndReadByType) {
   expectSuccess(TenonOptionsGetFlag("", "progress", &progress));
   EXPECT_EQ(progress, TENON_FALSE);
   char text[4] = "x";
-  expectSuccess(TenonOptionsGetString("", "options_file", text, sizeof text));
+  expectSuccess(TenonOptionsGetString("", "options_file", text, sizeof text, nullptr));
   EXPECT_STREQ(text, "");
 }
 
@@ -133,30 +133,44 @@ TEST_F(CApi, AnyIntMayComeForAnEnumeration) {
   expectSuccess(TenonLayoutDestroy(&line));
 }
 
+std::string declaredText(int option, TenonOptionText which) {
+  char text[1024] = "";
+  expectSuccess(TenonOptionsGetDeclaredText(option, which, text, sizeof text, nullptr));
+  return text;
+}
+
 TEST_F(CApi, DeclaredOptionsAreListed) {
   int count = 0;
   expectSuccess(TenonOptionsGetDeclaredCount(&count));
   std::set<std::string> keys;
   for (int i = 0; i < count; ++i) {
-    const char *owner, *key, *defaultValue, *help, *choices;
     TenonOptionType type;
-    expectSuccess(TenonOptionsGetDeclared(i, &owner, &key, &type, &defaultValue, &help, &choices));
+    expectSuccess(TenonOptionsGetDeclaredType(i, &type));
+    const std::string key = declaredText(i, TENON_OPTION_TEXT_KEY);
     keys.insert(key);
-    EXPECT_STRNE(help, "") << key;
-    EXPECT_EQ(type == TENON_OPTION_CHOICE, std::strlen(choices) > 0) << key;
-    if (std::strcmp(key, "-tenon_agree_timeout") == 0) {
+    EXPECT_NE(declaredText(i, TENON_OPTION_TEXT_HELP), "") << key;
+    EXPECT_EQ(type == TENON_OPTION_CHOICE, !declaredText(i, TENON_OPTION_TEXT_CHOICES).empty())
+        << key;
+    if (key == "-tenon_agree_timeout") {
       EXPECT_EQ(type, TENON_OPTION_REAL);
-      EXPECT_STREQ(defaultValue, "300");
-      EXPECT_STREQ(owner, "tenon");
+      EXPECT_EQ(declaredText(i, TENON_OPTION_TEXT_DEFAULT), "300");
+      EXPECT_EQ(declaredText(i, TENON_OPTION_TEXT_OWNER), "tenon");
     }
   }
   for (const char* key : {"-tenon_agree_timeout", "-tenon_log_trace", "-tenon_help"})
     EXPECT_EQ(keys.count(key), 1U) << key;
-  expectSuccess(TenonOptionsGetDeclared(0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr));
-  for (const int index : {-1, count})
-    expectCode(TENON_ERR_ARG,
-               TenonOptionsGetDeclared(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr),
+  TenonOptionType type;
+  TenonInt needed;
+  for (const int index : {-1, count}) {
+    expectCode(TENON_ERR_ARG, TenonOptionsGetDeclaredType(index, &type),
                {"option index", "in 0 to"});
+    expectCode(TENON_ERR_ARG,
+               TenonOptionsGetDeclaredText(index, TENON_OPTION_TEXT_KEY, nullptr, 0, &needed),
+               {"option index", "in 0 to"});
+  }
+  expectCode(TENON_ERR_ARG,
+             TenonOptionsGetDeclaredText(0, static_cast<TenonOptionText>(5), nullptr, 0, &needed),
+             {"which is 5"});
 }
 
 TEST_F(CApi, TheLogTakesTheCallersEvents) {
@@ -179,7 +193,7 @@ TEST_F(CApi, TheLogTakesTheCallersEvents) {
 
 TEST_F(CApi, ProgressIsShownWhereAskedFor) {
   expectSuccess(TenonProgressShow("test", 7, 5, nullptr, 0)); // not asked for: nothing is looked at
-  expectCode(TENON_ERR_NULL, TenonProgressShow(nullptr, 1, 5, nullptr, 0), {"what is NULL"});
+  expectCode(TENON_ERR_NULL, TenonProgressShow(nullptr, 1, 5, nullptr, 0), {"name is NULL"});
   expectSuccess(TenonOptionsSet("-tenon_progress", "true"));
   const TenonErrorCode code = TenonProgressShow("test", 7, 5, "loss", 0.5);
   EXPECT_EQ(code, worldRank() == 0 ? TENON_ERR_ARG : TENON_SUCCESS);
@@ -195,11 +209,11 @@ TEST_F(CApi, TheVersionIsThatOfTheHeaders) {
   expectSuccess(TenonGetVersion(nullptr, nullptr, nullptr));
   char text[32] = "", expected[32] = "";
   std::snprintf(expected, sizeof expected, "%d.%d.%d", major, minor, patch);
-  expectSuccess(TenonGetVersionString(text, sizeof text));
+  expectSuccess(TenonGetVersionString(text, sizeof text, nullptr));
   EXPECT_STREQ(text, expected);
-  expectCode(TENON_ERR_ARG, TenonGetVersionString(text, 2), {"capacity of 2"});
+  expectCode(TENON_ERR_ARG, TenonGetVersionString(text, 2, nullptr), {"length of 2"});
   char info[2048] = "";
-  expectSuccess(TenonGetBuildInfo(info, sizeof info));
+  expectSuccess(TenonGetBuildInfo(info, sizeof info, nullptr));
   for (const char* line :
        {"version: ", "\ncompiler: ", "\nMPI library: ", "\noneDNN: ", "\nBLAS: "})
     EXPECT_NE(std::strstr(info, line), nullptr) << line;

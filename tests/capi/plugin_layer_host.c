@@ -64,7 +64,7 @@ static TenonErrorCode checkDerivatives(TenonLayer step, TenonDTensor x, TenonDTe
   TenonCall(TenonDTensorNorm(y, &norm));
   CHECK(fabs(norm - 2.1875 * sqrt(ROWS * COLUMNS)) < 1e-12);
 
-  TenonCall(TenonLayerCreateCotangent(step, &dy));
+  TenonCall(TenonLayerCreateOutputCotangent(step, &dy));
   TenonCall(TenonLayerCreateInputCotangent(step, &dx));
   TenonCall(TenonDTensorFillConstant(dy, 1));
   TenonCall(TenonLayerApplyAdjoint(step, dy, dx));

@@ -92,7 +92,7 @@ static TenonErrorCode example(MPI_Comm comm, TenonInt rank, TenonInt size) {
   TenonCall(TenonLayerApply(conv, x, y)); /* forward */
 
   /* Backward: dy = dL/dy gives dx = dL/dx; weight gradients accumulate in the layer. */
-  TenonCall(TenonLayerCreateCotangent(conv, &dy));
+  TenonCall(TenonLayerCreateOutputCotangent(conv, &dy));
   TenonCall(TenonLayerCreateInputCotangent(conv, &dx));
   TenonCall(TenonDTensorFillConstant(dy, 1)); /* here L is the sum of y */
   TenonCall(TenonLayerApplyAdjoint(conv, dy, dx));

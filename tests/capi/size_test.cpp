@@ -18,7 +18,7 @@ protected:
     expectCommonCode(TENON_ERR_SHAPE,
                      TenonLayoutCreateSharded(all_, static_cast<int>(shape.size()), shape.data(),
                                               properties, &made),
-                     {"more cells than"});
+                     {"more elements than"});
     EXPECT_EQ(made, nullptr);
   }
   // set(layout) specifies a margin of a layout of 8 x 8 cells.
@@ -59,12 +59,12 @@ TEST_F(Sizes, OfMargins) {
                                   {TenonInt(1) << 60, TenonInt(0)},
                                   {TenonInt(1) << 58, TenonInt(0)}})
     refuseMargin([&, low = low, high = high](TenonLayout made) {
-      return TenonLayoutSetMargin(made, 0, low, high, zero, zero);
+      return TenonLayoutSetHalo(made, 0, low, high, zero, zero);
     });
   for (const auto& [low, high] :
        {std::pair{kLeast, kMost}, {TenonInt(0), kMost}, {kLeast, TenonInt(8)}})
     refuseMargin([&, low = low, high = high](TenonLayout made) {
-      return TenonLayoutSetMarginBoxes(made, 0, 1, &low, &high, zero, zero);
+      return TenonLayoutSetHaloBoxes(made, 0, 1, &low, &high, zero, zero);
     });
 }
 

@@ -60,9 +60,8 @@ protected:
     expectSuccess(TenonLayoutCreateFromBoxes(MPI_COMM_WORLD, 3, nullptr, low, high, &own_));
     expectSuccess(TenonLayoutCreateLike(own_, &ghosted_));
     expectSuccess(
-        TenonLayoutSetMargin(ghosted_, 1, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
-    expectSuccess(
-        TenonLayoutSetMargin(ghosted_, 2, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
+        TenonLayoutSetHalo(ghosted_, 1, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+    expectSuccess(TenonLayoutSetHalo(ghosted_, 2, 1, 1, TENON_BOUNDARY_ZERO, TENON_BOUNDARY_ZERO));
     expectSuccess(TenonLayoutSetUp(ghosted_));
     expectSuccess(TenonLinearOpCreateHalo(own_, ghosted_, TENON_FLOAT64, &halo_));
     x_ = tensor(own_, TENON_FLOAT64);

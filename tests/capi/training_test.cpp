@@ -186,7 +186,7 @@ TEST_F(OptimizerCApi, SgdStepsAlongTheSummedGradient) {
   expectSuccess(TenonLayerGetParameter(layer_, 0, &weight));
   expectSuccess(TenonDTensorFillConstant(weight, 1));
   expectSuccess(TenonLayerCreateOutput(layer_, &y));
-  expectSuccess(TenonLayerCreateCotangent(layer_, &dy));
+  expectSuccess(TenonLayerCreateOutputCotangent(layer_, &dy));
   expectSuccess(TenonDTensorFillConstant(x, 3));
   expectSuccess(TenonDTensorFillConstant(dy, 2));
   for (int step = 0; step < 2; ++step) {

@@ -219,7 +219,7 @@ protected:
     expectError(TENON_ERR_TIMEOUT, parts, [&] { agreeOnText(*comm_, "the seed", "7"); });
     if (world()->rank() != late)
       MPI_Barrier(MPI_COMM_WORLD);
-    expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { agree(*comm_, std::nullopt); });
+    expectError(TENON_ERR_STATE, {"can no longer be used"}, [&] { agree(*comm_, std::nullopt); });
   }
 
   MPI_Comm parent_ = MPI_COMM_NULL;
@@ -239,7 +239,8 @@ TEST_F(Absence, OfOneRankAccusesNoOther) {
 TEST_F(Absence, OfRankZeroIsNamedAndFailsRankZeroToo) {
   const std::string others = ranksText(othersOf(*comm_));
   if (world()->rank() == 0)
-    expectTimeout(0, {"rank 0 came to a collective call after", others.c_str(), "in vain"});
+    expectTimeout(0,
+                  {"rank 0 arrived at a collective call after", others.c_str(), "stopped waiting"});
   else
     expectTimeout(0, {"after 0.3 s rank 0 had not arrived", "agree_timeout"});
 }

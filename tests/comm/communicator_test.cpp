@@ -147,7 +147,7 @@ TEST(Communicator, MissesRanksAtItsFirstUse) {
               [&] { Communicator::of(parent); });
   if (!isLate)
     MPI_Barrier(MPI_COMM_WORLD);
-  expectError(TENON_ERR_STATE, {"cannot be used any more"}, [&] { Communicator::of(parent); });
+  expectError(TENON_ERR_STATE, {"can no longer be used"}, [&] { Communicator::of(parent); });
   options().set("-tenon_agree_timeout", "300");
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&parent);

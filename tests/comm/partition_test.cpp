@@ -23,7 +23,7 @@ MeshPtr twoColumns() {
 }
 
 TEST(Partition, RefusesRanksOutsideTheCommunicator) {
-  expectError(TENON_ERR_ARG, {"names rank"},
+  expectError(TENON_ERR_ARG, {"contains rank"},
               [] { Partition(world(), Mesh::make({1}, {world()->size()})); });
 }
 

@@ -120,20 +120,20 @@ TEST_F(SharedPages, StayReadableBeyondTheArena) {
 TEST_F(SharedPages, AreSharedOnce) {
   std::vector<double> memory(70000, 1);
   share(memory);
-  expectError(TENON_ERR_ARG, {"shared already"}, [&] { share(memory); });
-  expectError(TENON_ERR_ARG, {"shared already"}, [&] { arena->share(&memory[69999], 8); });
-  expectError(TENON_ERR_ARG, {"shared already"}, [&] { arena->share(&memory[10], 8); });
-  expectError(TENON_ERR_ARG, {"no memory is shared"}, [&] { arena->unshare(&memory[1]); });
-  expectError(TENON_ERR_ARG, {"no memory is shared"}, [&] { arena->unshare(&memory[5000]); });
+  expectError(TENON_ERR_ARG, {"already shared"}, [&] { share(memory); });
+  expectError(TENON_ERR_ARG, {"already shared"}, [&] { arena->share(&memory[69999], 8); });
+  expectError(TENON_ERR_ARG, {"already shared"}, [&] { arena->share(&memory[10], 8); });
+  expectError(TENON_ERR_ARG, {"no shared memory begins"}, [&] { arena->unshare(&memory[1]); });
+  expectError(TENON_ERR_ARG, {"no shared memory begins"}, [&] { arena->unshare(&memory[5000]); });
   arena->unshare(memory.data());
-  expectError(TENON_ERR_ARG, {"no memory is shared"}, [&] { arena->unshare(memory.data()); });
+  expectError(TENON_ERR_ARG, {"no shared memory begins"}, [&] { arena->unshare(memory.data()); });
 }
 
 TEST_F(SharedPages, AreRefusedWhereTheyAreNotTheProcesssOwn) {
   const Index taken = arena->bytesTaken();
   expectError(TENON_ERR_SUPPORT, {"stack"}, [&] { arena->share(__builtin_frame_address(0), 8); });
   const Pages others(2, MAP_SHARED), own(3, MAP_PRIVATE);
-  expectError(TENON_ERR_SUPPORT, {"shared with others already"},
+  expectError(TENON_ERR_SUPPORT, {"is already shared"},
               [&] { arena->share(others.page(0), 2 * kPage); });
   own.protect(1, PROT_READ);
   expectError(TENON_ERR_SUPPORT, {"cannot be read and written"},
@@ -146,7 +146,7 @@ TEST_F(SharedPages, AreRefusedWhereTheyAreNotTheProcesssOwn) {
 
 TEST_F(SharedPages, AreRefusedWhereThereIsNoRoom) {
   std::vector<double> memory(2 * kMiB, 7);
-  expectError(TENON_ERR_MEMORY, {"no room", "-tenon_shared_memory"}, [&] { share(memory); });
+  expectError(TENON_ERR_MEMORY, {"cannot allocate", "-tenon_shared_memory"}, [&] { share(memory); });
   EXPECT_TRUE(isPrivate(memory));
   EXPECT_EQ(memory.back(), 7);
 }
@@ -157,7 +157,7 @@ TEST_F(SharedPages, AreForgottenWhenTheyWereFreed) {
   arena->share(pages.page(0), 4 * kPage);
   pages.replace();
   *pages.page(2) = std::byte{9};
-  expectError(TENON_ERR_STATE, {"freed or mapped anew"}, [&] { arena->unshare(pages.page(0)); });
+  expectError(TENON_ERR_STATE, {"freed or mapped again"}, [&] { arena->unshare(pages.page(0)); });
   EXPECT_EQ(*pages.page(2), std::byte{9});
   EXPECT_EQ(arena->bytesTaken(), taken);
   arena->share(pages.page(0), 4 * kPage);

@@ -84,7 +84,7 @@ TEST(DTensorArray, NarrowerThanTheMarginIsRefusedAndChangesNothing) {
   expectError(TENON_ERR_ARG, {"1 strides", "2 dimensions"}, [&] {
     x.placeArray(memory.data(), {4}, {1, 0}, {2, 0}, false);
   });
-  expectError(TENON_ERR_ARG, {"dimension 1", "4 cells", "stride of 0"}, [&] {
+  expectError(TENON_ERR_ARG, {"dimension 1", "4 elements", "stride of 0"}, [&] {
     x.placeArray(memory.data(), {4, 0}, {1, 0}, {2, 0}, false);
   });
   expectError(TENON_ERR_ARG, {"the same element"}, [&] {

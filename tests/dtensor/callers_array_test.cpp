@@ -79,7 +79,7 @@ TEST(CallersArray, NamesTwoCellsOfOneElement) {
   expectError(TENON_ERR_ARG, {"{1,1,12,1}", "[1,2,10,10]", "(0,1,0,0) and (0,0,0,1)"}, [] {
     checkDistinct({1, 2, 10, 10}, stridesOf({1, 1, 12, 1}), true);
   });
-  expectError(TENON_ERR_ARG, {"dimension 1 has 4 cells", "stride of 0"}, [] {
+  expectError(TENON_ERR_ARG, {"dimension 1 has 4 elements", "stride of 0"}, [] {
     checkDistinct({2, 4}, stridesOf({4, 0}), false);
   });
   checkDistinct({2, 4}, stridesOf({4, 0}), true);

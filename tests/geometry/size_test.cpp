@@ -27,7 +27,7 @@ TEST(Sizes, OfTensorsAreCounted) {
                              {kMost, kMost, kMost},
                              {2, kMostCells},
                              {kMost, kMost, 0}})
-    expectError(TENON_ERR_SHAPE, {"more cells than"}, [&] { onOne(shape); });
+    expectError(TENON_ERR_SHAPE, {"more elements than"}, [&] { onOne(shape); });
 }
 
 TEST(Sizes, OfMarginsAreCounted) {
@@ -37,20 +37,20 @@ TEST(Sizes, OfMarginsAreCounted) {
                                   {kLeast, Index{0}},
                                   {Index{1} << 60, Index{1}}}) {
     draft.setMarginWidths(0, low, high, Boundary::Zero, Boundary::Zero);
-    expectError(TENON_ERR_SHAPE, {"margin"}, [&] { draft.build(); });
+    expectError(TENON_ERR_SHAPE, {"halo"}, [&] { draft.build(); });
   }
   draft.setMarginWidths(0, Index{1} << 58, 0, Boundary::Zero, Boundary::Zero);
   expectError(TENON_ERR_SHAPE, {"a part of extents"}, [&] { draft.build(); });
   for (const Interval& box : {Interval{kLeast, kMost}, {kLeast, 8}, {0, kMost}}) {
     draft.setMarginBoxes(0, {box}, Boundary::Zero, Boundary::Zero);
-    expectError(TENON_ERR_SHAPE, {"margin of dimension 0"}, [&] { draft.build(); });
+    expectError(TENON_ERR_SHAPE, {"halo of dimension 0"}, [&] { draft.build(); });
   }
 }
 
 TEST(Sizes, OfBoxesAreCounted) {
   const Interval side{0, Index{1} << 21};
   for (const Box& box : {Box{side, side, side}, {{0, 3}, side, side, side}})
-    expectError(TENON_ERR_SHAPE, {"more cells than", "64-bit integer"},
+    expectError(TENON_ERR_SHAPE, {"more elements than", "64-bit integer"},
                 [&] { layoutFromBoxes({box}); });
   expectError(TENON_ERR_LAYOUT, {"begin at -9223372036854775808"}, [] {
     layoutFromBoxes({{{kLeast, kMost}, {0, 1}}});

@@ -16,7 +16,8 @@ protected:
     CApi::SetUp();
     split_ = layout({8, 3}, "S0");
     copies_ = layout({8, 3}, "B");
-    expectSuccess(TenonLinearOpCreateAllGather(split_, 0, TENON_FLOAT64, &gather_));
+    expectSuccess(
+        TenonLinearOpCreatePrimitive(split_, "allgather", 0, -1, TENON_FLOAT64, &gather_));
     x_ = tensor(split_, TENON_FLOAT64);
     y_ = tensor(copies_, TENON_FLOAT64);
     expectSuccess(TenonDTensorFillUniform(x_, 1, 2, -1, 1));
@@ -34,7 +35,7 @@ protected:
 
   static std::string typeOf(TenonLinearOp op) {
     char text[64] = "";
-    expectSuccess(TenonLinearOpGetType(op, text, sizeof text));
+    expectSuccess(TenonLinearOpGetType(op, text, sizeof text, nullptr));
     return text;
   }
   static void expectExactAdjoint(TenonLinearOp op) {
@@ -65,29 +66,45 @@ protected:
   TenonDTensor x_ = nullptr, y_ = nullptr;
 };
 
-TEST_F(LinearOpC, EachPrimitiveHasItsCreate) {
+TEST_F(LinearOpC, EachPrimitiveIsMadeByName) {
   TenonLayout columns = layout({8, 3}, "S1"), partial = layout({8, 3}, "P"),
               root = layout({8, 3}, "R");
   TenonLinearOp op = nullptr;
   const TenonDataType f = TENON_FLOAT32;
-  expectOperator("conversion", TenonLinearOpCreateBroadcast(root, 0, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateSumReduce(partial, 0, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateAllReduce(partial, 0, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateScatter(root, 0, 1, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateGather(columns, 0, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateAllGather(split_, 0, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateReduceScatter(partial, 0, 1, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateAllToAll(split_, 0, 1, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateSlice(copies_, 0, 1, f, &op), &op);
-  expectOperator("conversion", TenonLinearOpCreateZeroPad(columns, 0, f, &op), &op);
-  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateBroadcast(split_, 0, f, &op),
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(root, "broadcast", 0, -1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(partial, "sumreduce", 0, -1, f, &op),
+                 &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(partial, "allreduce", 0, -1, f, &op),
+                 &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(root, "scatter", 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(columns, "gather", 0, -1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(split_, "allgather", 0, -1, f, &op),
+                 &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(partial, "reducescatter", 0, 1, f, &op),
+                 &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(split_, "alltoall", 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(copies_, "slice", 0, 1, f, &op), &op);
+  expectOperator("conversion", TenonLinearOpCreatePrimitive(columns, "zeropad", 0, -1, f, &op),
+                 &op);
+  expectCommonCode(TENON_ERR_LAYOUT,
+                   TenonLinearOpCreatePrimitive(split_, "broadcast", 0, -1, f, &op),
                    {"broadcast needs property R", "S0"});
-  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreateScatter(root, 1, 0, f, &op), {"is 1"});
-  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreateSlice(copies_, 0, isLast() ? 2 : 1, f, &op),
+  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreatePrimitive(root, "scatter", 1, 0, f, &op),
+                   {"is 1"});
+  expectCommonCode(TENON_ERR_TYPE,
+                   TenonLinearOpCreatePrimitive(split_, "all_gather", 0, -1, f, &op),
+                   {"'all_gather'", "did you mean 'allgather'?", "reducescatter"});
+  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreatePrimitive(split_, "allgather", 0, 0, f, &op),
+                   {"dim is 0", "allgather"});
+  expectCommonCode(TENON_ERR_ARG, TenonLinearOpCreatePrimitive(root, "scatter", 0, -1, f, &op),
+                   {"-1"});
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonLinearOpCreatePrimitive(copies_, "slice", 0, isLast() ? 2 : 1, f, &op),
                    {"S2"});
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE,
-                     TenonLinearOpCreateSlice(copies_, 0, isLast() ? 0 : 1, f, &op), {"layouts"});
+                     TenonLinearOpCreatePrimitive(copies_, "slice", 0, isLast() ? 0 : 1, f, &op),
+                     {"layouts"});
   for (TenonLayout* one : {&columns, &partial, &root})
     expectSuccess(TenonLayoutDestroy(one));
 }
@@ -173,15 +190,15 @@ TEST_F(LinearOpC, RanksMustComposeTheSameOperators) {
   TenonLayout partial = layout({8, 3}, "P"), root = layout({8, 3}, "R");
   TenonLinearOp all = nullptr, op = nullptr, routes[2][2] = {};
   const TenonDataType f = TENON_FLOAT64;
-  expectSuccess(TenonLinearOpCreateReduceScatter(partial, 0, 0, f, &routes[0][0]));
-  expectSuccess(TenonLinearOpCreateAllGather(split_, 0, f, &routes[0][1]));
-  expectSuccess(TenonLinearOpCreateSumReduce(partial, 0, f, &routes[1][0]));
-  expectSuccess(TenonLinearOpCreateBroadcast(root, 0, f, &routes[1][1]));
+  expectSuccess(TenonLinearOpCreatePrimitive(partial, "reducescatter", 0, 0, f, &routes[0][0]));
+  expectSuccess(TenonLinearOpCreatePrimitive(split_, "allgather", 0, -1, f, &routes[0][1]));
+  expectSuccess(TenonLinearOpCreatePrimitive(partial, "sumreduce", 0, -1, f, &routes[1][0]));
+  expectSuccess(TenonLinearOpCreatePrimitive(root, "broadcast", 0, -1, f, &routes[1][1]));
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE, TenonLinearOpCreateComposition(2, routes[isLast()], &op),
                      {"composition", "] S0", "then", "] R"});
   expectSuccess(TenonLinearOpCreateComposition(2, routes[0], &op));
-  expectSuccess(TenonLinearOpCreateAllReduce(partial, 0, f, &all));
+  expectSuccess(TenonLinearOpCreatePrimitive(partial, "allreduce", 0, -1, f, &all));
   const TenonLinearOp sums[2][2] = {{all, op}, {op, all}};
   TenonLinearOp sum = nullptr;
   if (worldSize() > 1)
@@ -287,7 +304,7 @@ TEST_F(LinearOpC, AShellIsAnOperatorLikeAnyOther) {
   Diagonal user{.factor = 3};
   TenonLinearOp shell = nullptr, chain = nullptr;
   expectSuccess(TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64, multiply,
-                                         multiply, noteDestroyed, &user, &shell));
+                                         multiply, &user, noteDestroyed, &shell));
   EXPECT_EQ(typeOf(shell), "shell");
   const TenonLinearOp ops[2] = {shell, gather_};
   expectSuccess(TenonLinearOpCreateComposition(2, ops, &chain));
@@ -309,7 +326,7 @@ TEST_F(LinearOpC, AShellsErrorsPassThrough) {
   TenonLinearOp shell = nullptr;
   TenonDTensor z = tensor(split_, TENON_FLOAT64);
   expectSuccess(TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64, multiply,
-                                         nullptr, nullptr, &user, &shell));
+                                         nullptr, &user, nullptr, &shell));
   user.fails = TENON_ERR_FILE;
   expectCode(TENON_ERR_FILE, TenonLinearOpApply(shell, x_, z), {"apply"});
   user.fails = TENON_SUCCESS;
@@ -325,14 +342,14 @@ TEST_F(LinearOpC, AShellThatIsNotMadeLeavesTheContextAlone) {
   TenonLinearOp shell = nullptr;
   expectCommonCode(TENON_ERR_NULL,
                    TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64,
-                                            isLast() ? nullptr : multiply, multiply, noteDestroyed,
-                                            &user, &shell),
+                                            isLast() ? nullptr : multiply, multiply, &user,
+                                            noteDestroyed, &shell),
                    {"apply is NULL"});
   if (worldSize() > 1)
     expectCommonCode(TENON_ERR_COLLECTIVE,
                      TenonLinearOpCreateShell(split_, split_, TENON_FLOAT64, TENON_FLOAT64,
-                                              multiply, isLast() ? nullptr : multiply,
-                                              noteDestroyed, &user, &shell),
+                                              multiply, isLast() ? nullptr : multiply, &user,
+                                              noteDestroyed, &shell),
                      {"without an adjoint"});
   EXPECT_EQ(shell, nullptr);
   EXPECT_EQ(user.destroyed, 0);
@@ -364,26 +381,26 @@ TEST_F(LinearOpC, RegisteredTypesAreMadeByName) {
   Diagonal user{.factor = 2};
   TenonLinearOp op = nullptr;
   const TenonDataType f = TENON_FLOAT64;
-  expectOperator("counted", TenonLinearOpCreateType("counted", split_, split_, f, f, &user, &op),
+  expectOperator("counted", TenonLinearOpCreateType(split_, split_, f, f, "counted", &user, &op),
                  &op);
   EXPECT_EQ(user.uses, 2);
   EXPECT_EQ(user.destroyed, 1);
   expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLinearOpCreateType("counted", split_, copies_, f, f, &user, &op),
+                   TenonLinearOpCreateType(split_, copies_, f, f, "counted", &user, &op),
                    {"create"});
   expectCommonCode(TENON_ERR_TYPE,
-                   TenonLinearOpCreateType("countde", split_, split_, f, f, &user, &op),
+                   TenonLinearOpCreateType(split_, split_, f, f, "countde", &user, &op),
                    {"did you mean 'counted'"});
   EXPECT_EQ(user.destroyed, 1);
   if (worldSize() > 1) { // made on all ranks but one: freed there
     expectCommonCode(
         TENON_ERR_TYPE,
-        TenonLinearOpCreateType(isLast() ? "countde" : "counted", split_, split_, f, f, &user, &op),
+        TenonLinearOpCreateType(split_, split_, f, f, isLast() ? "countde" : "counted", &user, &op),
         {"countde"});
     EXPECT_EQ(user.destroyed, isLast() ? 1 : 2);
   }
   expectOperator("conversion",
-                 TenonLinearOpCreateType("conversion", split_, copies_, f, f, nullptr, &op), &op);
+                 TenonLinearOpCreateType(split_, copies_, f, f, "conversion", nullptr, &op), &op);
 }
 
 } // namespace

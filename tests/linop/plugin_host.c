@@ -27,11 +27,11 @@ static TenonErrorCode createChain(TenonLayout root, TenonLayout rows, TenonLinea
   double unit = 10;
   TenonLinearOp ops[3] = {NULL, NULL, NULL};
   int i;
-  TenonCall(TenonLinearOpCreateScatter(root, 0, 0, TENON_FLOAT64, &ops[0]));
+  TenonCall(TenonLinearOpCreatePrimitive(root, "scatter", 0, 0, TENON_FLOAT64, &ops[0]));
   TenonCall(
-      TenonLinearOpCreateType("weigh", rows, rows, TENON_FLOAT64, TENON_FLOAT64, &unit, &ops[1]));
+      TenonLinearOpCreateType(rows, rows, TENON_FLOAT64, TENON_FLOAT64, "weigh", &unit, &ops[1]));
   unit = 0; /* the operator has its own */
-  TenonCall(TenonLinearOpCreateGather(rows, 0, TENON_FLOAT64, &ops[2]));
+  TenonCall(TenonLinearOpCreatePrimitive(rows, "gather", 0, -1, TENON_FLOAT64, &ops[2]));
   TenonCall(TenonLinearOpCreateComposition(3, ops, chain));
   for (i = 0; i < 3; ++i)
     TenonCall(TenonLinearOpDestroy(&ops[i]));
@@ -64,7 +64,7 @@ static TenonErrorCode checkRefusal(TenonLayout rows) {
   TenonLinearOp op = NULL;
   TenonErrorCode code;
   TenonCall(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
-  code = TenonLinearOpCreateType("weigh", rows, rows, TENON_FLOAT32, TENON_FLOAT32, &unit, &op);
+  code = TenonLinearOpCreateType(rows, rows, TENON_FLOAT32, TENON_FLOAT32, "weigh", &unit, &op);
   CHECK(code == TENON_ERR_DATATYPE && op == NULL);
   return TenonPopErrorHandler();
 }

@@ -46,14 +46,14 @@ TEST(Primitive, DividesThePartsThatAreThere) {
 TEST(Primitive, EntersADimensionAsItsMinorAxis) {
   const Layout range = primitiveRange(Primitive::Slice, on("B,S0"), 0, 0);
   EXPECT_EQ(range.splitAxes(0), (std::vector<int>{1, 0}));
-  expectError(TENON_ERR_LAYOUT, {"all-gather", "axis 0 splits it further"},
+  expectError(TENON_ERR_LAYOUT, {"allgather", "axis 0 splits it further"},
               [&] { primitiveRange(Primitive::AllGather, range, 1); });
 }
 
 TEST(Primitive, NamesTheWrongProperty) {
   expectError(TENON_ERR_LAYOUT, {"broadcast needs property R", "axis 0", "has S0"},
               [] { primitiveRange(Primitive::Broadcast, on("S0,R"), 0); });
-  expectError(TENON_ERR_LAYOUT, {"sum-reduce needs property P", "has B"},
+  expectError(TENON_ERR_LAYOUT, {"sumreduce needs property P", "has B"},
               [] { primitiveRange(Primitive::SumReduce, on("S0,B"), 1); });
   expectError(TENON_ERR_LAYOUT, {"slice needs property B", "has P"},
               [] { primitiveRange(Primitive::Slice, on("P,B"), 0, 1); });
@@ -64,7 +64,7 @@ TEST(Primitive, NamesTheWrongAxisOrDimension) {
               [] { primitiveRange(Primitive::Gather, on("S0,R"), 2); });
   expectError(TENON_ERR_ARG, {"scatter", "S5", "0 to 1"},
               [] { primitiveRange(Primitive::Scatter, on("S0,R"), 1, 5); });
-  expectError(TENON_ERR_ARG, {"all-to-all cannot go from S0 to S0", "does not split"},
+  expectError(TENON_ERR_ARG, {"alltoall cannot go from S0 to S0", "does not split"},
               [] { primitiveRange(Primitive::AllToAll, on("S0,R"), 0, 0); });
 }
 

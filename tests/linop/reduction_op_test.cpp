@@ -297,7 +297,7 @@ TEST(ReductionOp, RefusesWhatDoesNotReduce) {
                 planOf({ranks}, "(0, InsideGroup, ReduceScatter)"));
   if (ranks == 4)
     expectRefused(TENON_ERR_ARG,
-                  {"device 0 is left with 4 of 4 chunks, and with 2 of 4 addends in chunk 0"},
+                  {"device 0 is left with 4 of 4 chunks, and with 2 of 4 contributions in chunk 0"},
                   planOf({2, 2}, "(1, InsideGroup, AllReduce)"));
   expectRefused(TENON_ERR_ARG, {"step 2", "AllReduce", "is not possible"},
                 planOf({ranks}, "(0, InsideGroup, AllReduce), (0, InsideGroup, AllReduce)"));

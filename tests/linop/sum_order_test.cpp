@@ -139,7 +139,7 @@ TEST(SumOrder, OfAProgramNeedsGroupsThatStandAlike) {
   EXPECT_EQ(reductionHierarchy(*alike, {0}, machine), (Hierarchy{2, 2}));
   EXPECT_EQ(memberOrder(*alike, {0}, machine), (std::vector<int>{0, 2, 1, 3}));
   const MeshPtr other = Mesh::make({4, 2}, {0, 4, 1, 6, 2, 5, 3, 7});
-  expectError(TENON_ERR_ARG, {"ranks 4,6,5,7 ", "as the ranks 0,1,2,3 do"},
+  expectError(TENON_ERR_ARG, {"ranks 4,6,5,7 ", "ranks 0,1,2,3"},
               [&] { memberOrder(*other, {0}, machine); });
   EXPECT_TRUE(memberOrder(*other, {0}, {8}).empty());
 }

@@ -74,7 +74,7 @@ TEST_F(ReductionC, ListsPrograms) {
   }
   char text[64] = "";
   int steps = 0;
-  expectSuccess(TenonReductionProgramsGetText(programs_, 0, text, sizeof text));
+  expectSuccess(TenonReductionProgramsGetText(programs_, 0, text, sizeof text, nullptr));
   EXPECT_STREQ(text, "(0, InsideGroup, AllReduce)");
   expectSuccess(TenonReductionProgramsGetSize(programs_, 46, &steps));
   EXPECT_EQ(steps, 4);
@@ -152,9 +152,10 @@ TEST_F(ReductionC, RefusesProgramsAndStepsThatAreNotThere) {
   char text[8] = "";
   int number = 0, other = 0;
   TenonCollective collective;
-  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 47, text, 8), {"program 47"});
-  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 0, text, 8),
-             {"capacity of 8"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 47, text, 8, nullptr),
+             {"program 47"});
+  expectCode(TENON_ERR_ARG, TenonReductionProgramsGetText(programs_, 0, text, 8, nullptr),
+             {"length of 8"});
   expectCode(TENON_ERR_ARG, TenonReductionProgramsGetSize(programs_, -1, &number), {"program -1"});
   expectCode(TENON_ERR_ARG,
              TenonReductionProgramsGetStep(programs_, 0, 1, &collective, &number, &other),

@@ -26,6 +26,10 @@ if [[ -w /dev/full ]]; then
   lost info
   lost check -n 1
   lost plan placements -system 4 -axes 4
+  lost check -help
+  lost bench -help
+  lost info -help
+  lost plan simulate -help
 fi
 
 # helped PATTERN WORD...

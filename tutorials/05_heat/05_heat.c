@@ -116,7 +116,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
 
   TenonCall(TenonOptionsGetInt("-", "train", &trainSteps));
   TenonCall(TenonOptionsGetInt("-", "use", &useSteps));
-  TenonCall(TenonOptionsGetString("-", "picture", picture, kText));
+  TenonCall(TenonOptionsGetString("-", "picture", picture, kText, NULL));
   HeatCreate(comm, &heat);
   FieldsCreate(&heat, &fields);
   TenonCall(ClosureCreate(&heat, &closure));

@@ -57,7 +57,7 @@ TenonErrorCode ClosureCreate(const Heat* heat, Closure* c) {
   TenonCall(TenonDTensorCreate(c->layout, TENON_FLOAT64, &c->u));
   TenonCall(CreateNetwork(c));
   TenonCall(TenonLayerCreateOutput(c->network, &c->tendency));
-  TenonCall(TenonLayerCreateCotangent(c->network, &c->cotangent));
+  TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->cotangent));
   return TENON_SUCCESS;
 }
 

@@ -22,55 +22,54 @@ static TenonErrorCode Gather(const Closure* c, TenonLinearOp toRoot, TenonDTenso
   return TENON_SUCCESS;
 }
 
-static int WriteData(const char* path, double cells[kFields][kRows * kColumns]) {
-  FILE* file = fopen(path, "w");
+static TenonErrorCode WriteData(const char* path, double cells[kFields][kRows * kColumns]) {
+  enum { kLine = 80 };
+  static char text[(kRows + 1) * (kColumns + 1) * kLine];
+  int length = snprintf(text, kLine, "# row column field closure error\n");
   int i, j;
 
-  if (!file)
-    return 0;
-  fprintf(file, "# row column field closure error\n");
   for (i = 0; i < kRows; ++i) {
     for (j = 0; j < kColumns; ++j) {
       const int n = i * kColumns + j;
 
-      fprintf(file, "%d %d %.6e %.6e %.6e\n", i, j, cells[1][n], cells[2][n],
-              cells[1][n] - cells[0][n]);
+      length += snprintf(text + length, kLine, "%d %d %.6e %.6e %.6e\n", i, j, cells[1][n],
+                         cells[2][n], cells[1][n] - cells[0][n]);
     }
-    fprintf(file, "\n");
+    length += snprintf(text + length, kLine, "\n");
   }
-  return fclose(file) == 0;
+  TenonCall(TenonWriteFile(path, text, length));
+  return TENON_SUCCESS;
 }
 
-static int WriteScript(const char* path, const char* name) {
-  FILE* file = fopen(path, "w");
+static TenonErrorCode WriteScript(const char* path, const char* name) {
+  char text[5 * kText];
+  const int length =
+      snprintf(text, sizeof text,
+               "set terminal png size 1500,400\n"
+               "set output '%s.png'\n"
+               "set multiplot layout 1,3\n"
+               "set view map\nset size ratio -1\nunset key\nset autoscale fix\n"
+               "set title 'field'\nplot '%s.dat' using 2:1:3 with image\n"
+               "set title 'tendency from the closure'\nplot '%s.dat' using 2:1:4 with image\n"
+               "set title 'error of the field'\nplot '%s.dat' using 2:1:5 with image\n",
+               name, name, name, name);
 
-  if (!file)
-    return 0;
-  fprintf(file,
-          "set terminal png size 1500,400\n"
-          "set output '%s.png'\n"
-          "set multiplot layout 1,3\n"
-          "set view map\nset size ratio -1\nunset key\nset autoscale fix\n"
-          "set title 'field'\nplot '%s.dat' using 2:1:3 with image\n"
-          "set title 'tendency from the closure'\nplot '%s.dat' using 2:1:4 with image\n"
-          "set title 'error of the field'\nplot '%s.dat' using 2:1:5 with image\n",
-          name, name, name, name);
-  return fclose(file) == 0;
+  TenonCall(TenonWriteFile(path, text, length));
+  return TENON_SUCCESS;
 }
 
 /* To be called on process 0. */
-static void Draw(const char* name, double cells[kFields][kRows * kColumns]) {
+static TenonErrorCode Draw(const char* name, double cells[kFields][kRows * kColumns]) {
   char data[kText], script[kText], command[2 * kText];
 
   snprintf(data, kText, "%s.dat", name);
   snprintf(script, kText, "%s.gp", name);
-  if (!WriteData(data, cells) || !WriteScript(script, name)) {
-    fprintf(stderr, "05_heat: cannot write %s and %s\n", data, script);
-    return;
-  }
+  TenonCall(WriteData(data, cells));
+  TenonCall(WriteScript(script, name));
   snprintf(command, sizeof command, "command -v gnuplot > /dev/null && gnuplot '%s'", script);
   if (system(command) != 0)
     fprintf(stderr, "05_heat: no picture without gnuplot; the fields are in %s\n", data);
+  return TENON_SUCCESS;
 }
 
 TenonErrorCode PictureWrite(const Closure* c, const char* name, double* truth, double* field,
@@ -94,7 +93,7 @@ TenonErrorCode PictureWrite(const Closure* c, const char* name, double* truth, d
   for (i = 0; i < kFields; ++i)
     TenonCall(Gather(c, toRoot, whole, fields[i], cells[i]));
   if (rank == 0)
-    Draw(name, cells);
+    TenonCall(Draw(name, cells));
   TenonCall(TenonDTensorDestroy(&whole));
   TenonCall(TenonLinearOpDestroy(&toRoot));
   TenonCall(TenonLayoutDestroy(&root));

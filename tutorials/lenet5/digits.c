@@ -18,6 +18,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "digits.h"
 
+#include <tenon.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -245,74 +247,58 @@ static void shuffledLabels(int count, uint64_t stream, unsigned char* label) {
   }
 }
 
-/* An IDX header: two zero bytes, type 8 (unsigned byte), the rank, then big-endian extents. */
-static int writeHeader(FILE* file, int rank, int count) {
+/* An IDX header: two zero bytes, type 8 (unsigned byte), the rank, then big-endian extents. Returns
+ * its length. */
+static size_t putHeader(unsigned char* file, int rank, int count) {
   const int extent[3] = {count, kSide, kSide};
-  unsigned char header[16] = {0, 0, 8, (unsigned char)rank};
+  const unsigned char start[4] = {0, 0, 8, (unsigned char)rank};
+  memcpy(file, start, sizeof start);
   for (int d = 0; d < rank; ++d)
     for (int b = 0; b < 4; ++b)
-      header[4 + 4 * d + b] = (unsigned char)(extent[d] >> (24 - 8 * b));
-  return fwrite(header, (size_t)(4 + 4 * rank), 1, file) == 1;
+      file[4 + 4 * d + b] = (unsigned char)(extent[d] >> (24 - 8 * b));
+  return (size_t)(4 + 4 * rank);
 }
 
-static int writeImages(FILE* file, const unsigned char* label, int count, uint64_t seed) {
-  unsigned char pixels[kPixels];
-  int good = writeHeader(file, 3, count);
-  for (int i = 0; i < count && good; ++i) {
-    DigitsDraw(label[i], seed, (uint64_t)i, pixels);
-    good = fwrite(pixels, sizeof pixels, 1, file) == 1;
-  }
-  return good;
+enum { kMaxHeader = 16 };
+
+static size_t putImages(unsigned char* file, const unsigned char* label, int count, uint64_t seed) {
+  const size_t header = putHeader(file, 3, count);
+  for (int i = 0; i < count; ++i)
+    DigitsDraw(label[i], seed, (uint64_t)i, file + header + (size_t)i * kPixels);
+  return header + (size_t)count * kPixels;
 }
 
-static int writeLabels(FILE* file, const unsigned char* label, int count, uint64_t seed) {
-  (void)seed;
-  return writeHeader(file, 1, count) && fwrite(label, 1, (size_t)count, file) == (size_t)count;
+static size_t putLabels(unsigned char* file, const unsigned char* label, int count) {
+  const size_t header = putHeader(file, 1, count);
+  memcpy(file + header, label, (size_t)count);
+  return header + (size_t)count;
 }
 
-typedef int (*Writer)(FILE*, const unsigned char*, int, uint64_t);
-
-static int writeFile(const char* path, Writer write, const unsigned char* label, int count,
-                     uint64_t seed) {
-  FILE* file = fopen(path, "wb");
-  if (!file)
-    return fail("cannot create '%s': %s", path, strerror(errno));
-  const int good = write(file, label, count, seed);
-  const int reason = errno;
-  if (fclose(file) == 0 && good)
+static int writeFile(const char* path, const unsigned char* bytes, size_t length) {
+  if (TenonWriteFile(path, (const char*)bytes, (TenonInt)length) == TENON_SUCCESS)
     return 0;
-  return fail("cannot write '%s': %s", path, strerror(good ? errno : reason));
+  return fail("cannot write '%s'", path);
 }
-
-static const char* const kNames[4] = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
-                                      "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
 
 enum { kPathLength = 4096 };
 
-static void pathOf(char* path, const char* folder, int file, const char* ending) {
-  snprintf(path, kPathLength, "%s/%s%s", folder, kNames[file], ending);
-}
-
-static int writeAll(const char* folder, const int count[2], uint64_t seed) {
-  char part[kPathLength], path[kPathLength];
-  int failed = 0;
-  for (int file = 0; file < 4 && !failed; ++file) {
-    const int set = file / 2;
-    const uint64_t stream = streamOf(seed, (uint64_t)set); /* the two sets share no image */
-    unsigned char* label = malloc((size_t)count[set]);
-    if (!label)
-      return fail("out of memory for %d labels", count[set]);
-    shuffledLabels(count[set], mix(stream), label);
-    pathOf(part, folder, file, ".part");
-    failed = writeFile(part, file % 2 ? writeLabels : writeImages, label, count[set], stream);
-    free(label);
+/* The images of a set, then its labels. */
+static int writeSet(const char* folder, const char* name, int count, uint64_t stream) {
+  unsigned char* label = malloc((size_t)count);
+  unsigned char* file = malloc(kMaxHeader + (size_t)count * kPixels);
+  char path[kPathLength];
+  int failed = !label || !file ? fail("out of memory for %d images", count) : 0;
+  if (!failed) {
+    shuffledLabels(count, mix(stream), label);
+    snprintf(path, sizeof path, "%s/%s-images-idx3-ubyte", folder, name);
+    failed = writeFile(path, file, putImages(file, label, count, stream));
   }
-  for (int file = 0; file < 4 && !failed; ++file) {
-    pathOf(part, folder, file, ".part");
-    pathOf(path, folder, file, "");
-    if (rename(part, path) != 0)
-      failed = fail("cannot rename '%s' to '%s': %s", part, kNames[file], strerror(errno));
+  if (!failed) {
+    snprintf(path, sizeof path, "%s/%s-labels-idx1-ubyte", folder, name);
+    failed = writeFile(path, file, putLabels(file, label, count));
   }
+  free(file);
+  free(label);
   return failed;
 }
 
@@ -324,14 +310,7 @@ int DigitsWrite(const char* folder, int train, int test, unsigned long long seed
     return fail("%d training and %d test images requested; both must be at least 1", train, test);
   if (mkdir(folder, 0777) != 0 && errno != EEXIST)
     return fail("cannot create the folder '%s': %s", folder, strerror(errno));
-  const int count[2] = {train, test};
-  const int failed = writeAll(folder, count, seed);
-  if (failed) {
-    char part[kPathLength];
-    for (int file = 0; file < 4; ++file) {
-      pathOf(part, folder, file, ".part");
-      remove(part);
-    }
-  }
-  return failed;
+  /* With two streams the two sets share no image. */
+  return writeSet(folder, "train", train, streamOf(seed, 0)) ||
+         writeSet(folder, "t10k", test, streamOf(seed, 1));
 }

@@ -11,9 +11,8 @@ extern "C" {
 /* Draws `train` and `test` images of 28 x 28 grey values and their labels into `folder` (created if
  * its parent exists): train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and
  * t10k-labels-idx1-ubyte. The classes are balanced and shuffled; the same seed gives the same
- * files. The four files are written under temporary names and renamed when all are complete, so that
- * a file with the final name is always complete. To be called on one process while the others wait.
- * Returns 0, or 1 after a failure, which DigitsMessage() then describes (file and reason). */
+ * files. Each is written as a whole, in the order above. To be called on one process while the others
+ * wait. Returns 0, or 1 after a failure, which DigitsMessage() then describes. */
 int DigitsWrite(const char* folder, int train, int test, unsigned long long seed);
 
 /* The error of the last DigitsWrite(); "" if it succeeded. */

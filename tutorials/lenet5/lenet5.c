@@ -23,6 +23,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { kClasses = 10, kText = 512, kTrainImages = 12000, kTestImages = 2000, kCompareStep = 20 };
@@ -94,11 +95,11 @@ static TenonErrorCode ReadSettings(MPI_Comm comm, Settings* s) {
   TenonCall(TenonOptionsGetInt("-", "batch", &s->batch));
   TenonCall(TenonOptionsGetInt("-", "test_batch", &s->testBatch));
   TenonCall(TenonOptionsGetInt("-", "seed", &s->seed));
-  TenonCall(TenonOptionsGetString("-", "data", s->data, kText));
-  TenonCall(TenonOptionsGetString("-", "network", s->network, kText));
-  TenonCall(TenonOptionsGetString("-", "out", s->out, kText));
-  TenonCall(TenonOptionsGetString("-", "parameters", s->parameters, kText));
-  TenonCall(TenonOptionsGetString("-", "grid", grid, kText));
+  TenonCall(TenonOptionsGetString("-", "data", s->data, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "network", s->network, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "out", s->out, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "parameters", s->parameters, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "grid", grid, kText, NULL));
   if (!ParseGrid(grid, size, s->grid)) {
     if (rank == 0)
       fprintf(stderr,
@@ -121,7 +122,7 @@ static TenonErrorCode PrepareData(MPI_Comm comm, Settings* s) {
   snprintf(s->data, kText, "digits");
   MPI_Comm_rank(comm, &rank);
   if (rank == 0) {
-    /* This file is renamed last: if it exists, so do the other three. */
+    /* This file is written last: if it exists, so do the other three. */
     snprintf(file, sizeof file, "%s/t10k-labels-idx1-ubyte", s->data);
     known = fopen(file, "rb");
     if (known)
@@ -186,9 +187,9 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   TenonCall(TenonLayerSetUp(t->loss, logits));
   TenonCall(TenonLayoutDestroy(&logits));
   TenonCall(TenonLayerCreateOutput(t->network, &t->logits));
-  TenonCall(TenonLayerCreateCotangent(t->network, &t->dlogits));
+  TenonCall(TenonLayerCreateOutputCotangent(t->network, &t->dlogits));
   TenonCall(TenonLayerCreateOutput(t->loss, &t->value));
-  TenonCall(TenonLayerCreateCotangent(t->loss, &t->dvalue));
+  TenonCall(TenonLayerCreateOutputCotangent(t->loss, &t->dvalue));
   TenonCall(TenonDTensorFillConstant(t->dvalue, 1.0));
   TenonCall(TenonOptimizerCreate(t->network, "adam", &t->optimizer));
   TenonCall(TenonOptimizerSetFromOptions(t->optimizer));
@@ -300,7 +301,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   Settings s;
   Data train, test;
   Training t;
-  FILE* csv = NULL;
+  Text csv = {NULL, 0, 0};
   double loss, ms, accuracy;
   TenonInt epoch;
   int rank, size;
@@ -313,13 +314,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   TenonCall(TenonDatasetSetShuffle(train.set, TENON_TRUE, s.seed));
   TenonCall(OpenData(comm, &s, "t10k", s.testBatch, &test));
   TenonCall(OpenTraining(comm, &s, train.xLayout, &t));
-  if (rank == 0 && s.out[0]) {
-    csv = fopen(s.out, "w");
-    if (!csv)
-      perror(s.out);
-    else
-      fprintf(csv, "epoch,loss,accuracy,step_ms\n");
-  }
+  TextAdd(&csv, "epoch,loss,accuracy,step_ms\n");
   if (rank == 0)
     printf("%s on %d process%s, grid %d x %d\n", s.network, size, size > 1 ? "es" : "", s.grid[0],
            s.grid[1]);
@@ -332,11 +327,11 @@ static TenonErrorCode Run(MPI_Comm comm) {
     printf("epoch %2lld of %lld: loss %.6f, test accuracy %.2f %%, %.2f ms per step\n",
            (long long)epoch + 1, (long long)s.epochs, loss, accuracy, ms);
     fflush(stdout);
-    if (csv)
-      fprintf(csv, "%lld,%.9g,%.4f,%.4f\n", (long long)epoch + 1, loss, accuracy, ms);
+    TextAdd(&csv, "%lld,%.9g,%.4f,%.4f\n", (long long)epoch + 1, loss, accuracy, ms);
+    if (s.out[0])
+      TenonCall(TenonWriteFile(s.out, csv.chars, csv.length));
   }
-  if (csv && fclose(csv) != 0)
-    perror(s.out);
+  free(csv.chars);
   TenonCall(CloseTraining(&t));
   TenonCall(CloseData(&test));
   TenonCall(CloseData(&train));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network) {
     int ndim;
 
     TenonCall(TenonLayerGetParameter(network, i, &parameter));
-    TenonCall(TenonObjectGetName((TenonObject)parameter, name, kText));
+    TenonCall(TenonObjectGetName((TenonObject)parameter, name, kText, NULL));
     TenonCall(TenonDTensorGetLayout(parameter, &layout));
     TenonCall(TenonLayoutGetDim(layout, &ndim));
     TenonCall(TenonDTensorGetBox(parameter, low, high));
@@ -104,19 +105,37 @@ TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network) {
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode WriteParameter(MPI_Comm comm, TenonLayer network, int number, FILE* file) {
+void TextAdd(Text* text, const char* format, ...) {
+  char piece[128];
+  va_list arguments;
+  TenonInt length;
+
+  va_start(arguments, format);
+  length = vsnprintf(piece, sizeof piece, format, arguments);
+  va_end(arguments);
+  if (text->length + length > text->capacity) {
+    text->capacity = 2 * (text->length + length);
+    text->chars = realloc(text->chars, (size_t)text->capacity);
+    if (!text->chars)
+      TenonAbort(TENON_ERR_MEMORY);
+  }
+  memcpy(text->chars + text->length, piece, (size_t)length);
+  text->length += length;
+}
+
+static TenonErrorCode AddParameter(MPI_Comm comm, TenonLayer network, int index, Text* text) {
   const void* values;
   Collector collector;
   TenonDTensor parameter;
   TenonLayout layout;
   TenonInt count, i;
 
-  TenonCall(TenonLayerGetParameter(network, number, &parameter));
+  TenonCall(TenonLayerGetParameter(network, index, &parameter));
   TenonCall(TenonDTensorGetLayout(parameter, &layout));
   TenonCall(CollectorCreate(comm, layout, TENON_FLOAT32, &collector));
   TenonCall(CollectorGet(&collector, parameter, &values, &count));
-  for (i = 0; file && i < count; ++i)
-    fprintf(file, "%.9g\n", ((const float*)values)[i]);
+  for (i = 0; i < count; ++i)
+    TextAdd(text, "%.9g\n", ((const float*)values)[i]);
   TenonCall(CollectorDestroy(&collector));
   TenonCall(TenonLayoutDestroy(&layout));
   TenonCall(TenonDTensorDestroy(&parameter));
@@ -124,19 +143,15 @@ static TenonErrorCode WriteParameter(MPI_Comm comm, TenonLayer network, int numb
 }
 
 TenonErrorCode ReportWriteParameters(MPI_Comm comm, TenonLayer network, const char* path) {
-  FILE* file = NULL;
+  Text text = {NULL, 0, 0};
   int count, rank, i;
 
   MPI_Comm_rank(comm, &rank);
-  if (rank == 0) {
-    file = fopen(path, "w");
-    if (!file)
-      perror(path);
-  }
   TenonCall(TenonLayerGetParameterCount(network, &count));
   for (i = 0; i < count; ++i)
-    TenonCall(WriteParameter(comm, network, i, file));
-  if (file && fclose(file) != 0)
-    perror(path);
+    TenonCall(AddParameter(comm, network, i, &text));
+  if (rank == 0)
+    TenonCall(TenonWriteFile(path, text.chars, text.length));
+  free(text.chars);
   return TENON_SUCCESS;
 }

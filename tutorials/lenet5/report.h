@@ -22,6 +22,15 @@ TenonErrorCode CollectorDestroy(Collector* c);
  * Grady 2020. Collective. */
 TenonErrorCode ReportParameters(MPI_Comm comm, TenonLayer network);
 
+/* A text that grows, to be written by TenonWriteFile(). Begins as {NULL, 0, 0}; free chars. */
+typedef struct Text {
+  char* chars;
+  TenonInt length, capacity;
+} Text;
+
+/* Appends at most 127 characters, in the format of printf. */
+void TextAdd(Text* text, const char* format, ...);
+
 /* Writes all parameters to a file on rank 0, one number per line. Collective. */
 TenonErrorCode ReportWriteParameters(MPI_Comm comm, TenonLayer network, const char* path);
 

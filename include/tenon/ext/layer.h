@@ -38,26 +38,53 @@
  */
 typedef TenonErrorCode (*TenonLayerShellSetUp)(TenonLayer layer, TenonLayout input,
                                                TenonLayout* output, void* context);
-/** @brief User function that evaluates y <- f(x). */
+/** @brief User function that evaluates y <- f(x).
+ *  @param[in]  layer    shell
+ *  @param[in]  x        input
+ *  @param[out] y        output; to be overwritten
+ *  @param[in]  context  context of TenonLayerShellSetContext(). May be NULL, in which case none was
+ *                       set.
+ *  @return TENON_SUCCESS, or an error that TenonLayerApply() then returns */
 typedef TenonErrorCode (*TenonLayerShellApply)(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                                void* context);
 /** @brief User function that evaluates the tangent at (x, y).
  *
  *  Computes dy <- J dx plus the derivative in the direction of the parameters' tangents, see
- *  TenonLayerShellGetTangent(). x and y are NULL unless TenonLayerShellSetKept() saves them. dx may
- *  be NULL, in which case it is zero.
+ *  TenonLayerShellGetTangent().
+ *
+ *  @param[in]  layer    shell
+ *  @param[in]  x        input of the evaluation. May be NULL, in which case it was not saved
+ *                       (TenonLayerShellSetSaved()).
+ *  @param[in]  y        output of the evaluation. May be NULL, in which case it was not saved.
+ *  @param[in]  dx       tangent of the input. May be NULL, in which case it is zero.
+ *  @param[out] dy       tangent of the output; to be overwritten
+ *  @param[in]  context  context of TenonLayerShellSetContext(). May be NULL, in which case none was
+ *                       set.
+ *  @return TENON_SUCCESS, or an error that TenonLayerApplyTangent() then returns
  */
 typedef TenonErrorCode (*TenonLayerShellTangent)(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                                  TenonDTensor dx, TenonDTensor dy, void* context);
 /** @brief User function that evaluates the adjoint at (x, y).
  *
  *  Computes dx <- J* dy and adds to the gradients of the parameters, see
- *  TenonLayerShellGetGradient(). dy and dx have the dual layouts of y and x. x and y are NULL
- *  unless TenonLayerShellSetKept() saves them. dx may be NULL, in which case it is not needed.
+ *  TenonLayerShellGetGradient().
+ *
+ *  @param[in]  layer    shell
+ *  @param[in]  x        input of the evaluation. May be NULL, in which case it was not saved
+ *                       (TenonLayerShellSetSaved()).
+ *  @param[in]  y        output of the evaluation. May be NULL, in which case it was not saved.
+ *  @param[in]  dy       cotangent dL/dy, in the dual of the output's layout
+ *  @param[out] dx       cotangent dL/dx, in the dual of the input's layout; to be overwritten. May
+ *                       be NULL, in which case it is not needed.
+ *  @param[in]  context  context of TenonLayerShellSetContext(). May be NULL, in which case none was
+ *                       set.
+ *  @return TENON_SUCCESS, or an error that TenonLayerApplyAdjoint() then returns
  */
 typedef TenonErrorCode (*TenonLayerShellAdjoint)(TenonLayer layer, TenonDTensor x, TenonDTensor y,
                                                  TenonDTensor dy, TenonDTensor dx, void* context);
-/** @brief User function that frees the context when the layer is destroyed. */
+/** @brief User function that frees the context when the layer is destroyed.
+ *  @param[in] context  context of TenonLayerShellSetContext(). May be NULL, in which case none was
+ *                      set. */
 typedef void (*TenonLayerShellDestroyer)(void* context);
 
 /** @brief User functions of a shell. */
@@ -109,19 +136,19 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetContext(TenonLayer layer,
  *  that are linear in the input.
  *
  *  @param[in] layer    shell
- *  @param[in] letters  properties separated by commas, the preferred one first, such as "S0,B"
+ *  @param[in] labels   properties separated by commas, the preferred one first, such as "S0,B"
  *  @return TENON_ERR_LAYOUT  the text is not a list of properties
  */
-TENON_EXTERN TenonErrorCode TenonLayerShellSetLetters(TenonLayer layer,
-                                                      const char* letters) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayerShellSetLabels(TenonLayer layer,
+                                                     const char* labels) TENON_NOEXCEPT;
 
 /** @brief Sets what is saved for tangent and adjoint. Local; call on all ranks.
  *  @param[in] layer   shell
  *  @param[in] input   TENON_TRUE to save the input, the default
  *  @param[in] output  TENON_TRUE to save the output; TENON_FALSE by default
  *  @note   Saved tensors must not be modified before TenonLayerApplyAdjoint(). */
-TENON_EXTERN TenonErrorCode TenonLayerShellSetKept(TenonLayer layer, TenonBool input,
-                                                   TenonBool output) TENON_NOEXCEPT;
+TENON_EXTERN TenonErrorCode TenonLayerShellSetSaved(TenonLayer layer, TenonBool input,
+                                                    TenonBool output) TENON_NOEXCEPT;
 
 /** @brief Declares a parameter. Local; call on all ranks.
  *
@@ -163,26 +190,26 @@ TENON_EXTERN TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer,
 
 /** @brief Returns the value of a parameter, in full on every rank. Not collective.
  *  @param[in]  layer      shell
- *  @param[in]  parameter  index of the parameter, counted from 0
+ *  @param[in]  index      index of the parameter, counted from 0
  *  @param[out] value      tensor with the value
  *  @return TENON_ERR_ARG  there is no such parameter */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int parameter,
+TENON_EXTERN TenonErrorCode TenonLayerShellGetValue(TenonLayer layer, int index,
                                                     TenonDTensor* value) TENON_NOEXCEPT;
 
 /** @brief Returns the tangent of a parameter, in full on every rank. Not collective.
  *  @param[in]  layer      shell
- *  @param[in]  parameter  index of the parameter, counted from 0
+ *  @param[in]  index      index of the parameter, counted from 0
  *  @param[out] tangent    tensor with the tangent; NULL if there is none, and outside applyTangent
  *  @return TENON_ERR_ARG  there is no such parameter */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int parameter,
+TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int index,
                                                       TenonDTensor* tangent) TENON_NOEXCEPT;
 
 /** @brief Returns the tensor that collects this rank's gradient contributions. Not collective.
  *  @param[in]  layer      shell
- *  @param[in]  parameter  index of the parameter, counted from 0
+ *  @param[in]  index      index of the parameter, counted from 0
  *  @param[out] gradient   tensor to add the contribution to; NULL outside applyAdjoint
  *  @return TENON_ERR_ARG  there is no such parameter */
-TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int parameter,
+TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
                                                        TenonDTensor* gradient) TENON_NOEXCEPT;
 
 /** @brief Returns the workspace of the current evaluation. Not collective.
@@ -196,6 +223,9 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetWorkspace(TenonLayer layer,
 /** @brief User function that turns a shell into a layer of a registered type.
  *
  *  Called by TenonLayerCreateType(); sets functions, context and parameters of the shell.
+ *
+ *  @param[in] shell  new shell
+ *  @return TENON_SUCCESS, or an error with which the creation fails
  */
 typedef TenonErrorCode (*TenonLayerCreator)(TenonLayer shell);
 
