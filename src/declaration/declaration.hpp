@@ -48,12 +48,21 @@ public:
   // Of the rank at a position of the form's mesh, for one evaluation.
   virtual Work work(const Form& form, int position) const;
 
+  // What tests of every type try: settings, and the shape of an input.
+  struct Example {
+    std::vector<std::pair<const char*, SettingValue>> settings;
+    Shape input;
+  };
+  virtual std::vector<Example> examples() const { return {}; }
+
   // Whether the type contains layers.
   virtual bool contains() const { return false; }
   // Types that take the layout of their output say so.
   virtual bool takesOutputLayout() const { return false; }
   virtual void setOutputLayout(const Layout& layout);
   const std::optional<Layout>& outputLayout() const noexcept { return outputLayout_; }
+  // Whether an evaluation in training draws random numbers.
+  virtual bool isRandom() const { return false; }
   // Types that compare their input with a target do.
   virtual bool takesTarget() const { return false; }
 

@@ -21,6 +21,7 @@ constexpr OptionSpec kSettings[] = {{"rate",
 class Dropout final : public Elementwise {
 public:
   Dropout() : Elementwise("dropout", kSettings) {}
+  bool isRandom() const override { return true; }
   std::string summary() const override { return fmt::format("rate {}", real("rate")); }
 
 private:

@@ -23,7 +23,8 @@ struct Choice {
 struct ParameterForm {
   std::string name;
   Layout use;
-  Index fanIn = 0, fanOut = 0; // 0: starts as zero
+  Index fanIn = 0, fanOut = 0; // 0: all start with the value
+  double initial = 0;
 };
 
 // A part of the output that is computed for itself, from what it reads.

@@ -15,7 +15,7 @@ void initializeParameter(Parameter& parameter, const std::string& rule, std::uin
       rule.starts_with("he") ? parameter.fanIn() : parameter.fanIn() + parameter.fanOut();
   const std::uint64_t own = stream ^ streamOf(parameter.name());
   if (fans == 0) {
-    fillConstant(value, 0);
+    fillConstant(value, parameter.initial());
   } else {
     const double variance = 2.0 / static_cast<double>(fans);
     const double bound = std::sqrt(3 * variance);

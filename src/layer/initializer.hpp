@@ -3,7 +3,8 @@
 // not depend on the partition:
 //   glorot  variance 2 / (fanIn + fanOut)   (Glorot & Bengio 2010)
 //   he      variance 2 / fanIn              (He et al. 2015)
-// uniform in +-sqrt(3 variance), or normal. Parameters without fans (biases) are zero.
+// uniform in +-sqrt(3 variance), or normal. Parameters without fans start with one value:
+// biases with zero.
 #pragma once
 
 #include "layer/parameter.hpp"

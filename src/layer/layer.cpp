@@ -373,7 +373,7 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
   for (const Ref<Parameter>& p : parameters_)
     if (fill == Fill::All || !p->isInitialized())
       initializeParameter(*p, textOf("initializer"), seed, stream);
-  if (fill == Fill::All || !random_.isSet)
+  if (declaration_->isRandom() && (fill == Fill::All || !random_.isSet))
     random_ = {true, seed, streamOf(fmt::format("dropout {}", stream)), 0};
   for (std::size_t i = 0; i < children_.size(); ++i)
     children_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
@@ -397,20 +397,20 @@ Layout Layer::storageLayout(const Layout& use) const {
 }
 
 Ref<Parameter> Layer::parameter(const ParameterForm& form) {
-  const auto& [name, use, fanIn, fanOut] = form;
+  const std::string& name = form.name;
   for (const Ref<Parameter>& known : parameters_) {
     if (known->name() != name)
       continue;
-    if (known->storage().shape() != use.shape())
+    if (known->storage().shape() != form.use.shape())
       throw Error(
           TENON_ERR_SHAPE,
           fmt::format(
               "{} has parameter \"{}\" of shape [{}], but this input needs [{}]; use a new layer",
               title(), name, fmt::join(known->storage().shape(), ","),
-              fmt::join(use.shape(), ",")));
+              fmt::join(form.use.shape(), ",")));
     return known;
   }
-  parameters_.push_back(makeRef<Parameter>(comm_, name, storageLayout(use), type_, fanIn, fanOut));
+  parameters_.push_back(makeRef<Parameter>(comm_, form, storageLayout(form.use), type_));
   parameters_.back()->setFrozen(frozen_);
   if (!this->name().empty())
     parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));

@@ -27,17 +27,17 @@ void addTo(DTensor& y, const DTensor& x) {
 
 } // namespace
 
-Parameter::Parameter(CommPtr comm, std::string name, const Layout& storage, TenonDataType type,
-                     Index fanIn, Index fanOut)
-    : Object(kClass), comm_(std::move(comm)), fanIn_(fanIn), fanOut_(fanOut),
-      value_(makeRef<DTensor>(comm_, storage, type)),
+Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage,
+                     TenonDataType type)
+    : Object(kClass), comm_(std::move(comm)), fanIn_(form.fanIn), fanOut_(form.fanOut),
+      initial_(form.initial), value_(makeRef<DTensor>(comm_, storage, type)),
       gradient_(makeRef<DTensor>(comm_, storage.dual(), type)),
       arriving_(makeRef<DTensor>(comm_, storage.dual(), type)),
       direction_(makeRef<DTensor>(comm_, storage, type)) {
   if (!sameHolding(storage.dual(), storage))
     toDirection_ = makeRef<Conversion>(comm_, storage.dual(), storage, type);
-  value_->setName(name);
-  setName(std::move(name));
+  value_->setName(form.name);
+  setName(form.name);
 }
 
 void Parameter::setFrozen(bool frozen) {

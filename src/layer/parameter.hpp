@@ -5,6 +5,7 @@
 // from there to the storage layout.
 #pragma once
 
+#include "declaration/form.hpp"
 #include "layer/source.hpp"
 #include "linop/conversion.hpp"
 
@@ -15,13 +16,14 @@ class ParameterUse;
 class Parameter : public Object {
 public:
   static constexpr const char* kClass = "Parameter";
-  Parameter(CommPtr comm, std::string name, const Layout& storage, TenonDataType type, Index fanIn,
-            Index fanOut);
+  Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage, TenonDataType type);
 
   const Layout& storage() const noexcept { return value_->layout(); }
   TenonDataType dataType() const noexcept { return value_->dataType(); }
   Index fanIn() const noexcept { return fanIn_; }
   Index fanOut() const noexcept { return fanOut_; }
+  // What all cells of a parameter without fans start with.
+  double initial() const noexcept { return initial_; }
 
   // The value in the storage layout. Who writes it calls valueChanged() on all ranks.
   DTensor& value() noexcept { return *value_; }
@@ -68,6 +70,7 @@ private:
   friend class ParameterUse;
   CommPtr comm_;
   Index fanIn_, fanOut_;
+  double initial_;
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;

@@ -18,8 +18,10 @@ private:
   void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
                      Index stepNumber) override;
 
+  std::vector<Slot> slots() const override { return {{"mean", &mean_}, {"square", &square_}}; }
+
   double beta1_ = 0.9, beta2_ = 0.999, epsilon_ = 1e-8;
-  std::vector<Ref<DTensor>> mean_, square_;
+  StateTensors mean_, square_;
 };
 
 } // namespace tenon

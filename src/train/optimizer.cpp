@@ -83,7 +83,7 @@ void Optimizer::step() {
     Parameter& parameter = *parameters_[i];
     if (parameter.isFrozen())
       continue;
-    stepParameter(i, parameter.direction(), parameter.value(), steps_);
+    stepParameter(i, parameter.direction(), parameter.value(), steps());
     parameter.valueChanged();
     parameter.zeroGradient();
   }
@@ -109,8 +109,16 @@ double Optimizer::clipGradientNorm(double maximum) {
   return all;
 }
 
-std::vector<Ref<DTensor>> Optimizer::makeState() const {
-  std::vector<Ref<DTensor>> state;
+void Optimizer::visitState(const std::string& path, StateVisitor& visitor) {
+  visitor.number(path + "/steps", steps_);
+  const std::vector<NamedParameter> named = namedParameters(*layer_);
+  for (const Slot& slot : slots())
+    for (std::size_t i = 0; i < named.size(); ++i)
+      visitor.tensor(fmt::format("{}/{}/{}", path, slot.name, named[i].path), *(*slot.tensors)[i]);
+}
+
+Optimizer::StateTensors Optimizer::makeState() const {
+  StateTensors state;
   for (const Ref<Parameter>& p : parameters_)
     state.push_back(makeRef<DTensor>(p->value().comm(), p->storage(), p->dataType()));
   return state;

@@ -4,7 +4,7 @@
 // sharded optimizer: the conversions are the reduce-scatter and the all-gather.
 #pragma once
 
-#include "layer/layer.hpp"
+#include "layer/state.hpp"
 
 namespace tenon {
 
@@ -20,7 +20,7 @@ public:
   double learningRate() const noexcept { return learningRate_; }
   void setWeightDecay(double decay);
   double weightDecay() const noexcept { return weightDecay_; }
-  Index steps() const noexcept { return steps_; }
+  Index steps() const noexcept { return static_cast<Index>(steps_); }
 
   // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
   // Collective.
@@ -29,6 +29,9 @@ public:
   // finite and above `maximum` all are scaled by maximum / norm. Collective.
   double clipGradientNorm(double maximum);
 
+  // The number of steps, "PATH/steps", and the tensors of the type, "PATH/mean/conv1/weight".
+  void visitState(const std::string& path, StateVisitor& visitor);
+
 protected:
   Optimizer(Ref<Layer> layer, double learningRate);
   // Steps one parameter. `number` counts the parameters, stepNumber the steps from 1.
@@ -36,13 +39,20 @@ protected:
                              Index stepNumber) = 0;
   const std::vector<Ref<Parameter>>& parameters() const noexcept { return parameters_; }
   // A state tensor like each parameter, zero at first.
-  std::vector<Ref<DTensor>> makeState() const;
+  using StateTensors = std::vector<Ref<DTensor>>;
+  StateTensors makeState() const;
+  // What the type keeps for each parameter: "mean" and "square" of Adam.
+  struct Slot {
+    const char* name;
+    const StateTensors* tensors;
+  };
+  virtual std::vector<Slot> slots() const = 0;
 
 private:
   Ref<Layer> layer_;
   std::vector<Ref<Parameter>> parameters_;
   double learningRate_, weightDecay_ = 0;
-  Index steps_ = 0;
+  std::uint64_t steps_ = 0;
 };
 
 // A new optimizer of the type "sgd" or "adam" for a layer that is set up. Throws TENON_ERR_TYPE

@@ -17,9 +17,11 @@ private:
   void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
                      Index stepNumber) override;
 
+  std::vector<Slot> slots() const override { return {{"velocity", &velocity_}}; }
+
   double momentum_ = 0;
   bool nesterov_ = false;
-  std::vector<Ref<DTensor>> velocity_;
+  StateTensors velocity_;
 };
 
 } // namespace tenon

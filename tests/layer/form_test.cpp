@@ -47,6 +47,8 @@ std::vector<Sample> samples() {
       {"entropy", {6, 4}, [] {
          return test::crossEntropy(world(), {6, 4});
        }}};
+  for (const test::LayerCase& example : test::exampleCases())
+    all.push_back({"example", example.input, [=] { return example.make(world()); }});
   for (const std::string& name : pointwiseNames())
     all.push_back({"pointwise", {3, 4, 5}, [=] { return test::newLayer(world(), name); }});
   return all;

@@ -3,6 +3,7 @@
 // How a layer depends on input and parameters together says what a Taylor test can ask of it.
 #pragma once
 
+#include "declaration/declaration_types.hpp"
 #include "dtensor/fill.hpp"
 #include "support/layers.hpp"
 #include "support/random_layout.hpp"
@@ -177,9 +178,23 @@ inline Ref<Layer> meanSquaredError(CommPtr comm, const Shape& shape) {
   return layer;
 }
 
+// Every type's own examples.
+inline std::vector<LayerCase> exampleCases() {
+  std::vector<LayerCase> cases;
+  for (const std::string& type : declarationNames())
+    for (const auto& example : makeDeclaration(type)->examples())
+      cases.push_back({type + std::to_string(cases.size()), example.input, [=](CommPtr comm) {
+                         const auto layer = newLayer(comm, type);
+                         for (const auto& [name, value] : example.settings)
+                           layer->set(name, value);
+                         return layer;
+                       }});
+  return cases;
+}
+
 inline std::vector<LayerCase> layerCases() {
   using W = std::vector<Window>;
-  return {
+  std::vector<LayerCase> cases = {
       {"conv_same",
        {4, 3, 8, 7},
        maker(
@@ -302,24 +317,19 @@ inline std::vector<LayerCase> layerCases() {
       {"net_average", {5, 2, 8, 7}, smallNet<PoolingMode::AverageIncludePad>},
       {"repartition",
        {5, 4, 3},
-       [](CommPtr comm) {
-         return repartition(comm, {5, 4, 3});
-       },
+       [](CommPtr comm) { return repartition(comm, {5, 4, 3}); },
        Smoothness::Linear},
       {"residual", {2, 3, 6, 5}, residualNet},
       {"skip", {3, 2, 8, 8}, skipNet},
       {"shell", {4, 6}, shell},
       {"meansquarederror",
        {5, 3, 6},
-       [](CommPtr comm) {
-         return meanSquaredError(comm, {5, 3, 6});
-       }},
-      {"crossentropy",
-       {7, 9},
-       [](CommPtr comm) {
-         return crossEntropy(comm, {7, 9});
-       }},
+       [](CommPtr comm) { return meanSquaredError(comm, {5, 3, 6}); }},
+      {"crossentropy", {7, 9}, [](CommPtr comm) { return crossEntropy(comm, {7, 9}); }},
   };
+  for (LayerCase& example : exampleCases())
+    cases.push_back(std::move(example));
+  return cases;
 }
 
 // Layouts of the input on the ranks there are: one axis and two, every property, uneven own cuts.

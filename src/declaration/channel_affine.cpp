@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// An affine map of each channel:  y[n,c,s] = scale[c] x[n,c,s] + shift[c].
+//
+// Labels on a mesh axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the axis
+// alone adds the shift.
+#include "declaration/declaration_types.hpp"
+#include "declaration/elementwise.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kSettings[] = {
+    {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
+
+class ChannelAffine final : public Elementwise {
+public:
+  ChannelAffine() : Elementwise("channelaffine", kSettings) {}
+
+  Shape outputShape(const std::vector<Shape>& inputs) const override {
+    const Shape& x = inputs.front();
+    if (x.size() < 2 || x[1] != integer("channels"))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("the input has shape [{2}], but {0} needs [batch,{1},...]", title(),
+                              integer("channels"), fmt::join(x, ",")));
+    return x;
+  }
+
+  SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
+    SignatureTable table;
+    for (int d = 0; d < static_cast<int>(inputs.front().size()); ++d) {
+      const Property S = Property::shard(d), parameter = d == 1 ? Property::shard(0) : B;
+      table.push_back({d == 0 ? "n" : d == 1 ? "c" : S.describe(), S, {parameter, parameter}, S});
+    }
+    table.push_back({"B", B, {B, B}, B});
+    table.push_back({"R", R, {R, R}, R});
+    table.push_back({"P", P, {B, R}, P});
+    return table;
+  }
+
+  Form form(const Layouts& inputs, const Choice& choice) const override {
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = Elementwise::form(inputs, choice);
+    const Layout& use = form.uses.front();
+    for (const auto& [index, name] : {std::pair(0, "scale"), {1, "shift"}})
+      form.parameters.push_back({.name = name,
+                                 .use = makeLayout({shape[1]}, use.meshPtr(),
+                                                   form.signature.parameter(index), {{&use, 1}}),
+                                 .initial = index == 0 ? 1.0 : 0.0});
+    return form;
+  }
+
+  Work work(const Form& form, int position) const override {
+    const Index here = cells(form.uses[0].box(position));
+    return {2.0 * double(here), double(here), 3.0 * double(here), here};
+  }
+  std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
+  std::vector<Example> examples() const override {
+    return {{{{"channels", Index(4)}}, {3, 4, 5}}, {{{"channels", Index(3)}}, {2, 3}}};
+  }
+
+private:
+  bool isLinear() const override { return true; }
+};
+
+} // namespace
+
+std::unique_ptr<Declaration> declareChannelaffine() {
+  return std::make_unique<ChannelAffine>();
+}
+
+} // namespace tenon

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/state.hpp"
+
+#include "layer/path.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+std::string under(const std::string& path, const std::string& name) {
+  return path.empty() ? name : path + "/" + name;
+}
+
+// visit(layer, path) for the layer and those in it, each layer once.
+template <class L, class Visit>
+void walk(L& layer, const std::string& path, std::vector<const Layer*>& seen, const Visit& visit) {
+  if (std::find(seen.begin(), seen.end(), &layer) != seen.end())
+    return;
+  seen.push_back(&layer);
+  visit(layer, path);
+  for (Layer* child : layer.children())
+    walk<L>(*child, under(path, nameInPath(layer, *child)), seen, visit);
+}
+
+} // namespace
+
+void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
+  std::vector<const Layer*> seen;
+  walk(layer, path, seen, [&](Layer& each, const std::string& at) {
+    for (const Ref<Parameter>& p : each.ownParameters()) {
+      const std::uint64_t before = p->state();
+      visitor.tensor(under(at, p->name()), p->value());
+      if (p->state() != before)
+        p->valueChanged();
+    }
+    if (!each.declaration().isRandom())
+      return;
+    Layer::RandomState& random = each.randomState();
+    visitor.number(under(at, "seed"), random.seed);
+    visitor.number(under(at, "stream"), random.stream);
+    visitor.number(under(at, "applied"), random.applied);
+  });
+}
+
+std::vector<NamedParameter> namedParameters(const Layer& layer) {
+  std::vector<const Layer*> seen;
+  std::vector<NamedParameter> all;
+  walk(layer, "", seen, [&](const Layer& each, const std::string& at) {
+    for (const Ref<Parameter>& p : each.ownParameters())
+      all.push_back({under(at, p->name()), p});
+  });
+  return all;
+}
+
+} // namespace tenon

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a layer carries from step to step, and what it would need to go on elsewhere: parameters, and
+// what random layers have drawn, by paths of names: "encoder/conv1/weight", "drop/applied".
+#pragma once
+
+#include "layer/layer.hpp"
+
+namespace tenon {
+
+class StateVisitor {
+public:
+  virtual ~StateVisitor() = default;
+  // Both may be read and written.
+  virtual void tensor(const std::string& path, DTensor& value) = 0;
+  virtual void number(const std::string& path, std::uint64_t& value) = 0;
+};
+
+// In the order of the layers; what several nodes share is visited once. `path` is the layer's own.
+void visitState(Layer& layer, const std::string& path, StateVisitor& visitor);
+
+struct NamedParameter {
+  std::string path;
+  Ref<Parameter> parameter;
+};
+// Of the layer and the layers in it, each once, in the order of Layer::parameters().
+std::vector<NamedParameter> namedParameters(const Layer& layer);
+
+} // namespace tenon
