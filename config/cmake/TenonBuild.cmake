@@ -29,8 +29,8 @@ function(tenon_add_room name)
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   target_link_libraries(tenon_${name} PRIVATE tenon_warnings fmt::fmt ${ROOM_LINK})
   target_compile_definitions(tenon_${name} PRIVATE TENON_BUILDING)
-  # The loops of kernels are compiled as in every other build; many files of layer and linop have a table of options each.
-  if(name MATCHES "^(kernels|layer|linop)$")
+  # The loops of kernels are compiled as in every other build; types of layers use the same names in their files.
+  if(name MATCHES "^(kernels|declaration|layer|linop)$")
     set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
