@@ -17,7 +17,9 @@ target_compile_options(tenon_warnings INTERFACE -Wall -Wextra -Wpedantic
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<BOOL:${TENON_WERROR}>:-Werror>
   # GCC 12 warns falsely on the sentinel pointers of mpi.h and on string concatenation (PR 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread -Wno-stringop-overflow -Wno-restrict>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread -Wno-stringop-overflow -Wno-restrict>
+  # Where sources are joined, it takes the unnamed namespaces of each for those of a header.
+  $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>)
 
 # tenon_add_room(NAME SOURCES ... LINK ...): an object library for src/NAME.
 function(tenon_add_room name)
@@ -27,6 +29,10 @@ function(tenon_add_room name)
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   target_link_libraries(tenon_${name} PRIVATE tenon_warnings fmt::fmt ${ROOM_LINK})
   target_compile_definitions(tenon_${name} PRIVATE TENON_BUILDING)
+  # The loops of kernels are compiled as in every other build; types of layers use the same names in their files.
+  if(name MATCHES "^(kernels|declaration|layer|linop)$")
+    set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
 endfunction()
 

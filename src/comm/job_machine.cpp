@@ -18,13 +18,13 @@ namespace {
 // Long names of nodes tend to differ at their end.
 constexpr std::size_t kNameLength = 64, kLevels = 4;
 
-struct Message {
+struct PlaceMessage {
   std::array<char, kNameLength> node{};
   std::array<Index, kLevels> place{};
 };
 
-std::vector<Message> gather(Communicator& comm, const Message& mine) {
-  std::vector<Message> all(comm.size());
+std::vector<PlaceMessage> gather(Communicator& comm, const PlaceMessage& mine) {
+  std::vector<PlaceMessage> all(comm.size());
   checkMpi(
       MPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, comm.mpi()),
       "MPI_Allgather");
@@ -74,7 +74,7 @@ Machine machineForRanks(const std::string& file, Index ranks) {
 }
 
 JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vector<Index>& place) {
-  Message mine;
+  PlaceMessage mine;
   node.copy(mine.node.data(), kNameLength,
             node.size() > kNameLength ? node.size() - kNameLength : 0);
   std::copy(place.begin(), place.end(), mine.place.begin());
@@ -82,7 +82,7 @@ JoinedPlaces joinJob(Communicator& comm, const std::string& node, const std::vec
   const auto& levels = LocalTopology::levels();
   placed.levels.insert(placed.levels.end(), levels.begin(), levels.end());
   std::map<std::array<char, kNameLength>, Index> nodes;
-  for (const Message& message : gather(comm, mine)) {
+  for (const PlaceMessage& message : gather(comm, mine)) {
     const Index number = nodes.emplace(message.node, nodes.size()).first->second;
     placed.places.push_back({number});
     placed.places.back().insert(placed.places.back().end(), message.place.begin(),

@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kLinkOptions[] = {
     {"machine_latency", OptionSpec::Real, "1e-6",
      "latency of a message in seconds; the default rates are those of one node", nullptr, above(0)},
     {"machine_overhead", OptionSpec::Real, "3e-7",
@@ -21,7 +21,7 @@ constexpr OptionSpec kOptions[] = {
     {"machine_copy_bandwidth", OptionSpec::Real, "1e10",
      "rate at which a rank copies or adds in its memory, in bytes per second", nullptr, above(0)},
 };
-const OptionRegistration kRegistration{{"machine", kOptions}};
+const OptionRegistration kLinkRegistration{{"machine", kLinkOptions}};
 
 double rate(const char* name) {
   return options().getReal("", name);

@@ -17,13 +17,13 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kFileOptions[] = {
     {"machine_file", OptionSpec::String, "",
      "machine description: a name (a100x16) or the path of a JSON file; detected if empty"},
     {"machine_path", OptionSpec::String, "",
      "folder searched for machine descriptions before that of the library"},
 };
-const OptionRegistration kRegistration{{"machine", kOptions}};
+const OptionRegistration kFileRegistration{{"machine", kFileOptions}};
 
 JsonView sourced(const JsonView& number, const char* unit) {
   if (unit)

@@ -14,13 +14,13 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kRouteOptions[] = {
     {"conversion_route", OptionSpec::Choice, "auto",
      "how conversions communicate, where possible: one exchange, a chain of several steps, or "
      "collectives along grid axes",
      "auto|exchange|chain|collective"},
 };
-const OptionRegistration kRegistration{{"route", kOptions}};
+const OptionRegistration kRouteRegistration{{"route", kRouteOptions}};
 
 constexpr const char* kModes[] = {"auto", "exchange", "chain", "collective"};
 

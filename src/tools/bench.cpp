@@ -79,9 +79,9 @@ void checkValues(const BenchCase& bench, const Values& got, const Filling& filli
 }
 
 // Tenon's operator, bound to tensors of the library.
-class Subject {
+class Measured {
 public:
-  explicit Subject(const BenchCase& bench) {
+  explicit Measured(const BenchCase& bench) {
     const Layout from = makeLayout(MPI_COMM_WORLD, bench.from),
                  to = makeLayout(MPI_COMM_WORLD, bench.to);
     require(TenonLinearOpCreateConversion(from, to, TENON_FLOAT64, op_.out()));
@@ -115,7 +115,7 @@ private:
 void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
   const Filling filling{7, Numbers::Integers};
   const Values cells = fill(bench.from, worldRank(), filling);
-  Subject subject(bench);
+  Measured subject(bench);
   subject.write(cells);
   Values copied(std::max<Index>(cellsOf(bench.to.box(worldRank())), 1)), given = cells;
   given.resize(std::max<std::size_t>(cells.size(), 1));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/callers_memory.hpp"
 
+#include <sys/mman.h>
+
 #include <cstring>
 #include <new>
-#include <utility>
 
 namespace tenon::tools {
 
 CallersMemory::CallersMemory(std::size_t bytes, std::byte value) : bytes_(bytes) {
-  constexpr std::size_t kPage = 4096;
-  memory_.reset(
-      static_cast<std::byte*>(std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage)));
-  if (!memory_)
+  void* pages =
+      mmap(nullptr, mappedBytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
     throw std::bad_alloc();
-  std::memset(memory_.get(), std::to_integer<int>(value), bytes);
+  memory_ = static_cast<std::byte*>(pages);
+  std::memset(memory_, std::to_integer<int>(value), bytes);
 }
 
 CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
@@ -25,11 +26,13 @@ CallersMemory& CallersMemory::operator=(CallersMemory&& other) noexcept {
 
 CallersMemory::~CallersMemory() {
   if (mesh_)
-    TenonPartitionUnshareMemory(mesh_, memory_.get());
+    TenonPartitionUnshareMemory(mesh_, memory_);
+  if (memory_)
+    munmap(memory_, mappedBytes());
 }
 
 void CallersMemory::share(Partition mesh) {
-  require(TenonPartitionShareMemory(mesh, memory_.get(), bytes_));
+  require(TenonPartitionShareMemory(mesh, memory_, bytes_));
   mesh_ = std::move(mesh);
 }
 

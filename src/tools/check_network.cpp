@@ -29,7 +29,7 @@ Signatures drawSignatures(Draw& draw) {
   return drawn;
 }
 
-std::string textOf(const std::vector<std::string>& letters, int axes) {
+std::string lettersOf(const std::vector<std::string>& letters, int axes) {
   std::string text;
   for (int axis = 0; axis < axes && !letters.empty(); ++axis)
     text += (axis > 0 ? "," : "") + letters[axis];
@@ -57,7 +57,7 @@ Layer makeNetwork(MPI_Comm comm, const MeshSpec* mesh, const Indices& input,
   const std::vector<Layer> layers = makeLayers(comm, input);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (mesh)
-      require(TenonLayerSetSignature(layers[i], textOf(signatures[i], mesh->axes()).c_str()));
+      require(TenonLayerSetSignature(layers[i], lettersOf(signatures[i], mesh->axes()).c_str()));
     require(TenonLayerSequentialAdd(network, layers[i]));
   }
   return network;
@@ -70,7 +70,7 @@ void checkNetwork(Case& c) {
                          c.draw.between(2, 7)};
   const Signatures signatures = drawSignatures(c.draw);
   for (const auto& letters : signatures)
-    c.text += " " + (letters.empty() ? "any" : textOf(letters, 3));
+    c.text += " " + (letters.empty() ? "any" : lettersOf(letters, 3));
   checkLayer(c, {.inputs = {input}, .make = [=](MPI_Comm comm, const MeshSpec* mesh) {
                    return makeNetwork(comm, mesh, input, signatures);
                  }});

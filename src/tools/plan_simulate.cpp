@@ -25,7 +25,7 @@ const std::vector<ProgramOption> kSimulateOptions{
 
 namespace {
 
-struct Request {
+struct SimulationRequest {
   PlannedMachine machine;
   std::vector<int> reduce;
   int size;
@@ -44,12 +44,12 @@ struct Simulated {
   std::vector<Timed> programs; // by time, then size, then placement
 };
 
-Request requestFromOptions() {
+SimulationRequest simulationFromOptions() {
   return {PlannedMachine::fromOptions(intOption("nodes")), reducedAxesOption(), programSizeOption(),
           flagOption("json"), textOption("chart")};
 }
 
-Simulated simulate(const PlannedPlacements& placements, const Request& request) {
+Simulated simulate(const PlannedPlacements& placements, const SimulationRequest& request) {
   Simulated found;
   for (TenonInt i = 0; i < placements.count(); ++i) {
     found.matrices.push_back(placements.matrix(i));
@@ -69,15 +69,15 @@ Simulated simulate(const PlannedPlacements& placements, const Request& request) 
   return found;
 }
 
-std::string titleOf(const PlannedPlacements& placements, const Request& request) {
+std::string titleOf(const PlannedPlacements& placements, const SimulationRequest& request) {
   Sizes reduced(request.reduce.begin(), request.reduce.end());
   return fmt::format("{} {}: {} B per device, axes {} reduced over {}, {}", request.machine.name,
                      textOf(request.machine.system), request.machine.bytes, textOf(placements.axes),
                      textOf(reduced), request.machine.algorithm);
 }
 
-void printText(const PlannedPlacements& placements, const Simulated& found,
-               const Request& request) {
+void printRows(const PlannedPlacements& placements, const Simulated& found,
+               const SimulationRequest& request) {
   fmt::print("{}\n", titleOf(placements, request));
   if (found.programs.empty()) {
     fmt::print("nothing to do\n");
@@ -89,8 +89,8 @@ void printText(const PlannedPlacements& placements, const Simulated& found,
                textOf(found.matrices[one.placement]), one.text);
 }
 
-void printJson(const PlannedPlacements& placements, const Simulated& found,
-               const Request& request) {
+void printRowsAsJson(const PlannedPlacements& placements, const Simulated& found,
+                     const SimulationRequest& request) {
   Sizes reduced(request.reduce.begin(), request.reduce.end());
   fmt::print("{{\"machine\": {}, \"system\": {}, \"axes\": {}, \"reduce\": {}, \"algorithm\": "
              "\"{}\", \"bytes\": {}, \"programs\": [",
@@ -107,7 +107,7 @@ void printJson(const PlannedPlacements& placements, const Simulated& found,
 }
 
 void writeChart(const PlannedPlacements& placements, const Simulated& found,
-                const Request& request) {
+                const SimulationRequest& request) {
   if (found.programs.empty())
     throw std::runtime_error("-chart: no reduction is needed, so there is nothing to draw");
   std::vector<std::string> series;
@@ -123,12 +123,12 @@ void writeChart(const PlannedPlacements& placements, const Simulated& found,
 } // namespace
 
 int planSimulate() {
-  const Request request = requestFromOptions();
+  const SimulationRequest request = simulationFromOptions();
   const auto placements = PlannedPlacements::on(request.machine.system, [] {});
   const Simulated found = simulate(placements, request);
   if (!request.chart.empty())
     writeChart(placements, found, request);
-  (request.isJson ? printJson : printText)(placements, found, request);
+  (request.isJson ? printRowsAsJson : printRows)(placements, found, request);
   return 0;
 }
 

@@ -11,14 +11,14 @@ namespace tenon {
 namespace {
 
 constexpr OptionBounds kDecay{.least = 0, .most = 1, .isOpenAbove = true};
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kAdamOptions[] = {
     {"beta1", OptionSpec::Real, "0.9", "decay rate of Adam's mean of gradients", nullptr, kDecay},
     {"beta2", OptionSpec::Real, "0.999", "decay rate of Adam's mean of squared gradients", nullptr,
      kDecay},
     {"epsilon", OptionSpec::Real, "1e-8", "number added to the square root in Adam's denominator",
      nullptr, above(0)},
 };
-const OptionRegistration kRegistration{{"adam", kOptions}};
+const OptionRegistration kAdamRegistration{{"adam", kAdamOptions}};
 
 } // namespace
 

@@ -18,13 +18,13 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kOptimizerOptions[] = {
     {"learning_rate", OptionSpec::Real, nullptr, "learning rate (the default depends on the type)",
      nullptr, above(0)},
     {"weight_decay", OptionSpec::Real, "0",
      "weight decay: multiple of the parameters added to their gradients", nullptr, atLeast(0)},
 };
-const OptionRegistration kRegistration{{"optimizer", kOptions}};
+const OptionRegistration kOptimizerRegistration{{"optimizer", kOptimizerOptions}};
 
 using Factory = Ref<Optimizer> (*)(Ref<Layer>);
 

@@ -10,7 +10,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kSgdOptions[] = {
     {"momentum",
      OptionSpec::Real,
      "0",
@@ -19,7 +19,7 @@ constexpr OptionSpec kOptions[] = {
      {.least = 0, .most = 1, .isOpenAbove = true}},
     {"nesterov", OptionSpec::Flag, "false", "use Nesterov momentum"},
 };
-const OptionRegistration kRegistration{{"sgd", kOptions}};
+const OptionRegistration kSgdRegistration{{"sgd", kSgdOptions}};
 
 } // namespace
 

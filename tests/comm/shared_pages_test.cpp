@@ -20,7 +20,6 @@ using test::communicatorWithArena;
 using test::Pages;
 using test::world;
 
-constexpr Index kMiB = Index(1) << 20;
 const Index kPage = Pages::size();
 
 class SharedPages : public testing::Test {
@@ -145,8 +144,9 @@ TEST_F(SharedPages, AreRefusedWhereTheyAreNotTheProcesssOwn) {
 }
 
 TEST_F(SharedPages, AreRefusedWhereThereIsNoRoom) {
-  std::vector<double> memory(2 * kMiB, 7);
-  expectError(TENON_ERR_MEMORY, {"cannot allocate", "-tenon_shared_memory"}, [&] { share(memory); });
+  std::vector<double> memory(Index(2) << 20, 7);
+  expectError(TENON_ERR_MEMORY, {"cannot allocate", "-tenon_shared_memory"},
+              [&] { share(memory); });
   EXPECT_TRUE(isPrivate(memory));
   EXPECT_EQ(memory.back(), 7);
 }

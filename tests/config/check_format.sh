@@ -19,10 +19,13 @@ if [[ -z $tool ]]; then
   [[ $status -ne 0 ]] || exit 77
   exit "$status"
 fi
-while IFS= read -r file; do
-  if ! "$tool" --dry-run -Werror "$file" 2>/dev/null; then
-    echo "fault: $file differs from its formatted form; run: $tool -i $file"
-    status=1
-  fi
-done < <(find include src tests tutorials -regex '.*\.\(c\|h\|cpp\|hpp\|cu\|cuh\)' | sort)
+unformatted=0
+output=$(find include src tests tutorials -regex '.*\.\(c\|h\|cpp\|hpp\|cu\|cuh\)' -print0 | sort -z |
+  xargs -0 "$tool" --dry-run -Werror 2>&1) || unformatted=1
+faulty=$(sed -nE 's/^([^:]+):[0-9]+:[0-9]+: error: .*/\1/p' <<<"$output" | sort -u)
+for file in $faulty; do
+  echo "fault: $file differs from its formatted form; run: $tool -i $file"
+done
+[[ $unformatted -eq 0 || -n $faulty ]] || printf '%s\n' "$output"
+[[ $unformatted -eq 0 ]] || status=1
 exit "$status"

@@ -73,8 +73,8 @@ void expectValid(const DTensor& x, const std::vector<double>& value) {
 
 template <class T>
 class Fill : public testing::Test {};
-using Types = testing::Types<float, double>;
-TYPED_TEST_SUITE(Fill, Types);
+using RealTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(Fill, RealTypes);
 
 TYPED_TEST(Fill, GivesTheSameTensorInEveryLayout) {
   for (unsigned seed = 0; seed < 60; ++seed) {

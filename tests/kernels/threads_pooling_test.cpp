@@ -22,13 +22,13 @@ std::vector<T> everyResult(const PoolingShape& shape, const std::vector<T>& x,
   return y;
 }
 
-struct Case {
+struct PoolingCase {
   const char* what;
   Index planes;
   WindowShape window;
 };
 
-const Case kCases[] = {
+const PoolingCase kPoolingCases[] = {
     {"tiles of all the input", 30, {2, {94, 14}, {47, 7}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
     {"rows shorter than a vector", 40, {2, {186, 6}, {93, 3}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
     {"tiles of one plane", 1, {2, {602, 74}, {301, 37}, {2, 2}, {2, 2}, {1, 1}, {0, 0}}},
@@ -51,7 +51,7 @@ TYPED_TEST_SUITE(PoolingThreads, RealTypes);
 TYPED_TEST(PoolingThreads, GiveTheSameBits) {
   using T = TypeParam;
   Draw draw(21);
-  for (const Case& c : kCases)
+  for (const PoolingCase& c : kPoolingCases)
     for (PoolingMode mode :
          {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
       const Index outputs = c.planes * outputVolume(c.window);
@@ -69,7 +69,7 @@ TYPED_TEST(PoolingThreads, GiveTheSameBits) {
 TYPED_TEST(PoolingThreads, MayComeAfterTheKernel) {
   using T = TypeParam;
   Draw draw(22);
-  const PoolingShape shape{3, kCases[5].window, PoolingMode::Max};
+  const PoolingShape shape{3, kPoolingCases[5].window, PoolingMode::Max};
   const auto x = draw.reals<T>(shape.planes * inputVolume(shape.window), -1, 1);
   std::unique_ptr<Pooling<T>> op;
   {

@@ -15,7 +15,7 @@ using test::world;
 
 constexpr Index kIn = 6, kOut = 5;
 
-Ref<Layer> affine(int depth = 1) {
+Ref<Layer> small(int depth = 1) {
   auto layer = test::newAffine(world(), kIn, kOut);
   layer->setDataType(TENON_FLOAT64);
   layer->setStackDepth(depth);
@@ -52,7 +52,7 @@ std::vector<double> sum(std::vector<double> a, const std::vector<double>& b) {
 }
 
 TEST(LayerStack, RefusesAPushBeyondItsDepth) {
-  const auto layer = affine(2);
+  const auto layer = small(2);
   test::Step step = drawn(layer, batch(8), 1);
   step.apply();
   step.apply();
@@ -63,7 +63,7 @@ TEST(LayerStack, RefusesAPushBeyondItsDepth) {
 }
 
 TEST(LayerStack, RefusesAnAdjointOrATangentWithoutApply) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   expectError(TENON_ERR_STATE, {"no pending evaluation"}, [&] { step.adjoint(); });
   expectError(TENON_ERR_STATE, {"no pending evaluation"},
               [&] { step.layer->applyTangent(step.x.get(), *step.y); });
@@ -81,7 +81,7 @@ TEST(LayerArguments, AreTwoTensors) {
 }
 
 TEST(LayerStack, ForgetsWhatClearStackClears) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   step.apply();
   step.layer->clearStack();
   expectError(TENON_ERR_STATE, {"no pending evaluation"}, [&] { step.adjoint(); });
@@ -115,11 +115,11 @@ TEST(LayerStack, StepsBackInTime) {
 }
 
 TEST(LayerStack, UnrolledApplicationsAddTheirGradients) {
-  const auto layer = affine(3);
+  const auto layer = small(3);
   std::vector<test::Step> steps;
   std::vector<double> want(kIn * kOut, 0);
   for (int t = 0; t < 3; ++t) {
-    const auto single = affine();
+    const auto single = small();
     test::Step alone = drawn(single, batch(8), t);
     test::fillParameters(*single);
     alone.apply();
@@ -136,7 +136,7 @@ TEST(LayerStack, UnrolledApplicationsAddTheirGradients) {
 }
 
 TEST(LayerStack, HoldsDifferentInputLayouts) {
-  const auto layer = affine(2), wide = affine(), narrow = affine();
+  const auto layer = small(2), wide = small(), narrow = small();
   const Layout other = onWorld({8, kIn}, "S1");
   test::Step a = drawn(layer, batch(8), 1), b = drawn(layer, other, 2);
   test::Step aAlone = drawn(wide, batch(8), 1), bAlone = drawn(narrow, other, 2);
@@ -159,7 +159,7 @@ TEST(LayerStack, HoldsDifferentInputLayouts) {
 
 // One stack, whatever the layouts: else a container could push where its layers cannot.
 TEST(LayerStack, HasOneDepthForAllLayouts) {
-  const auto layer = affine(1);
+  const auto layer = small(1);
   test::Step a = drawn(layer, batch(8), 1), b = drawn(layer, batch(4), 2);
   a.apply();
   expectError(TENON_ERR_STATE, {"SetStackDepth"}, [&] { b.apply(); });
@@ -169,7 +169,7 @@ TEST(LayerStack, HasOneDepthForAllLayouts) {
 }
 
 TEST(LayerInference, KeepsNothing) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   step.layer->setTraining(false);
   for (int i = 0; i < 3; ++i)
     step.apply();
@@ -182,7 +182,7 @@ TEST(LayerInference, KeepsNothing) {
 }
 
 TEST(LayerKeeping, RefusesALibraryTensorThatWasChanged) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   step.apply();
   fillConstant(*step.x, 1);
   expectError(TENON_ERR_STATE, {"was changed after"}, [&] { step.adjoint(); });
@@ -197,7 +197,7 @@ TEST(LayerKeeping, RefusesALibraryTensorThatWasChanged) {
 }
 
 TEST(LayerKeeping, NamesTheLayerAndTheTensor) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   step.layer->setName("fc");
   step.x->setName("field");
   step.apply();
@@ -206,7 +206,7 @@ TEST(LayerKeeping, NamesTheLayerAndTheTensor) {
 }
 
 TEST(LayerKeeping, LetsGoAfterTheAdjoint) {
-  for (const auto& layer : {affine(), tanhLayer()}) {
+  for (const auto& layer : {small(), tanhLayer()}) {
     test::Step step = drawn(layer, batch(8), 1);
     step.apply();
     step.adjoint();
@@ -220,7 +220,7 @@ TEST(LayerKeeping, LetsGoAfterTheAdjoint) {
 }
 
 TEST(LayerKeeping, CopiesTheCallersArrays) {
-  for (const auto& make : {affine, tanhLayer}) {
+  for (const auto& make : {small, tanhLayer}) {
     test::Step want = drawn(make(1), batch(8), 1), step = drawn(make(1), batch(8), 1);
     test::fillParameters(*want.layer);
     test::fillParameters(*step.layer);
@@ -240,7 +240,7 @@ TEST(LayerKeeping, CopiesTheCallersArrays) {
 }
 
 TEST(LayerGradient, NeedsNoInputCotangent) {
-  test::Step step = drawn(affine(), batch(8), 1), want = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1), want = drawn(small(), batch(8), 1);
   want.apply();
   want.adjoint();
   step.apply();
@@ -249,7 +249,7 @@ TEST(LayerGradient, NeedsNoInputCotangent) {
 }
 
 TEST(LayerGradient, AccumulatesUntilItIsCleared) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   auto run = [&] {
     step.apply();
     step.adjoint();
@@ -268,7 +268,7 @@ TEST(LayerGradient, AccumulatesUntilItIsCleared) {
 }
 
 TEST(LayerGradient, IsSharedByAllBatchSizes) {
-  const auto layer = affine();
+  const auto layer = small();
   test::Step full = drawn(layer, batch(8), 1), last = drawn(layer, batch(3), 2);
   ASSERT_EQ(layer->parameters().size(), 2u);
   test::fillParameters(*layer);
@@ -285,7 +285,7 @@ TEST(LayerGradient, IsSharedByAllBatchSizes) {
 }
 
 TEST(LayerGradient, RefusesAParameterThatWasSteppedSinceApply) {
-  test::Step step = drawn(affine(), batch(8), 1);
+  test::Step step = drawn(small(), batch(8), 1);
   step.apply();
   step.layer->initialize(9, 0);
   expectError(TENON_ERR_STATE, {"weight", "was changed after"}, [&] { step.adjoint(); });
@@ -317,7 +317,7 @@ TEST(LayerGradient, BecomesADirectionInTheStorageLayout) {
 
 TEST(LayerGradient, IsThatOfAnExposedParameterAsItIsNow) {
   for (const char* storage : {"use", "root"}) {
-    const auto layer = affine();
+    const auto layer = small();
     layer->setText("storage", storage);
     test::Step step = drawn(layer, batch(8), 1);
     const Ref<DTensor> weight = layer->parameters()[0]->expose();

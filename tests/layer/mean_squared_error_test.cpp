@@ -12,7 +12,7 @@ using test::onWorld;
 using test::tensor;
 using test::world;
 
-const Shape kShape = {5, 4, 3};
+const Shape kPredicted = {5, 4, 3};
 constexpr Index kCount = 5 * 4 * 3;
 
 double valueAt(Index i) {
@@ -57,24 +57,24 @@ TEST(MeanSquaredError, EqualsItsDefinition) {
   for (int i = 0; i < 30; ++i) {
     const TenonDataType type = i % 2 ? TENON_FLOAT32 : TENON_FLOAT64;
     const TenonDataType targets = i % 3 ? type : TENON_FLOAT64;
-    const Layout there = draw.layout(kShape, draw.mesh(world()->size(), 2), 0, true);
-    expectRight(test::drawInput(draw, kShape), targetIn(there, targets), type);
+    const Layout there = draw.layout(kPredicted, draw.mesh(world()->size(), 2), 0, true);
+    expectRight(test::drawInput(draw, kPredicted), targetIn(there, targets), type);
   }
 }
 
 class WrongTargets : public testing::Test {
 protected:
   Ref<Layer> layer_ = test::newLayer(world(), "meansquarederror");
-  test::Step step_{layer_, onWorld(kShape, "S0")};
+  test::Step step_{layer_, onWorld(kPredicted, "S0")};
 };
 
 TEST_F(WrongTargets, AreRefused) {
   expectError(TENON_ERR_STATE, {"no target", "SetTarget"}, [&] { step_.apply(); });
   layer_->setTarget(tensor(onWorld({5, 4}, "S0")));
   expectError(TENON_ERR_SHAPE, {"[5,4,3]", "[5,4]"}, [&] { step_.apply(); });
-  layer_->setTarget(tensor(onWorld(kShape, "S0"), TENON_INT64));
+  layer_->setTarget(tensor(onWorld(kPredicted, "S0"), TENON_INT64));
   expectError(TENON_ERR_DATATYPE, {"float64", "int64"}, [&] { step_.apply(); });
-  layer_->setTarget(targetIn(onWorld(kShape, "B"), TENON_FLOAT64));
+  layer_->setTarget(targetIn(onWorld(kPredicted, "B"), TENON_FLOAT64));
   step_.apply();
 }
 

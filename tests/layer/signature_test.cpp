@@ -18,7 +18,7 @@ Properties outputOf(const Ref<Layer>& layer, const Layout& input) {
   return layer->outputLayout(input).properties();
 }
 
-Ref<Layer> affine() {
+Ref<Layer> affineLayer() {
   return test::newAffine(world(), 6, 4);
 }
 Ref<Layer> convolution() {
@@ -40,11 +40,11 @@ const Shape kImage = {8, 4, 12, 12}, kMatrix = {8, 6};
 
 const std::vector<Choice>& choices() {
   static const std::vector<Choice> all = {
-      {affine, kMatrix, "S0", "n", "S0"},
-      {affine, kMatrix, "B", "o", "S1"}, // before B in the table
-      {affine, kMatrix, "S1", "i", "P"},
-      {affine, kMatrix, "R", "R", "R"},
-      {affine, kMatrix, "P", "P", "P"},
+      {affineLayer, kMatrix, "S0", "n", "S0"},
+      {affineLayer, kMatrix, "B", "o", "S1"}, // before B in the table
+      {affineLayer, kMatrix, "S1", "i", "P"},
+      {affineLayer, kMatrix, "R", "R", "R"},
+      {affineLayer, kMatrix, "P", "P", "P"},
       {convolution, kImage, "S0", "n", "S0"},
       {convolution, kImage, "S1", "i", "P"},
       {convolution, kImage, "S2", "h", "S2"},
@@ -104,14 +104,14 @@ TEST(Signatures, KeepThePropertyOnAxesOfOneProcess) {
        {convolution(), pooling(PoolingMode::Max), pooling(PoolingMode::AverageIncludePad)})
     EXPECT_EQ(outputOf(layer, boxes), boxes.properties()) << layer->type();
   const Layout rows = onWorld({2 * n, 6}, {n, 1}, "S0,S1");
-  EXPECT_EQ(outputOf(affine(), rows), rows.properties());
+  EXPECT_EQ(outputOf(affineLayer(), rows), rows.properties());
 }
 
 TEST(Signatures, MayBeForced) {
   std::vector<std::array<const char*, 4>> rows = {{"n", "B", "B", "S0"}, {"o", "S0", "S0", "S1"},
                                                   {"i", "S1", "R", "P"}, {"B", "B", "B", "B"},
                                                   {"R", "R", "R", "R"},  {"P", "B", "R", "P"}};
-  expectForced(affine, kMatrix, rows);
+  expectForced(affineLayer, kMatrix, rows);
   rows.push_back({"h", "B", "B", "S2"});
   rows.push_back({"w", "B", "B", "S3"});
   expectForced(convolution, kImage, rows);

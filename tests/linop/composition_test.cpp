@@ -18,13 +18,13 @@ Layout layout(const char* text) {
                  .properties = parseProperties(text)});
 }
 
-LinearOpRef conversion(const char* from, const char* to) {
+LinearOpRef between(const char* from, const char* to) {
   return makeRef<Conversion>(world(), layout(from), layout(to), TENON_FLOAT64);
 }
 
 TEST(Composition, OfAReduceScatterAndAnAllGatherIsTheAllReduce) {
-  const LinearOpRef chain = compose({conversion("P", "S0"), conversion("S0", "B")});
-  const LinearOpRef direct = conversion("P", "B");
+  const LinearOpRef chain = compose({between("P", "S0"), between("S0", "B")});
+  const LinearOpRef direct = between("P", "B");
   DTensor x(world(), layout("P"), TENON_FLOAT64), y(world(), layout("B"), TENON_FLOAT64),
       z(world(), layout("B"), TENON_FLOAT64);
   fillRaw(x, 1, true);
@@ -35,14 +35,13 @@ TEST(Composition, OfAReduceScatterAndAnAllGatherIsTheAllReduce) {
 }
 
 TEST(Composition, HasTheReversedAdjoints) {
-  const LinearOpRef chain =
-      compose({conversion("R", "S1"), conversion("S1", "S0"), conversion("S0", "B")});
+  const LinearOpRef chain = compose({between("R", "S1"), between("S1", "S0"), between("S0", "B")});
   const AdjointTestResult result = testAdjoint(*chain, 3, true);
   EXPECT_EQ(result.forwardPairing, result.adjointPairing);
 }
 
 TEST(AdjointView, ExchangesBothDirections) {
-  const LinearOpRef gather = conversion("S0", "B");
+  const LinearOpRef gather = between("S0", "B");
   const LinearOpRef view = adjointView(gather);
   EXPECT_TRUE(view->domain() == layout("P"));
   EXPECT_TRUE(view->range() == layout("S0"));
@@ -59,7 +58,7 @@ TEST(AdjointView, ExchangesBothDirections) {
 
 TEST(Composition, NamesThePairThatDoesNotFit) {
   try {
-    compose({conversion("R", "S1"), conversion("S0", "B")});
+    compose({between("R", "S1"), between("S0", "B")});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), TENON_ERR_LAYOUT);

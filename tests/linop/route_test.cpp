@@ -20,11 +20,11 @@ namespace {
 
 using test::world;
 
-struct Case {
+struct RouteCase {
   Layout from, to;
 };
 
-Case drawCase(unsigned seed) {
+RouteCase drawRouteCase(unsigned seed) {
   test::LayoutDraw draw(seed);
   const int ranks = world()->size();
   const Shape shape = draw.shape(1, 3, 7);
@@ -126,7 +126,7 @@ protected:
 
 TEST_P(Routes, KeepTheValueOfValidTensors) {
   for (unsigned seed = 0; seed < 50; ++seed) {
-    const Case c = drawCase(seed);
+    const RouteCase c = drawRouteCase(seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64}) {
       const auto op = make(c.from, c.to, type);
       DTensor x(world(), c.from, type), y(world(), c.to, type);
@@ -140,7 +140,7 @@ TEST_P(Routes, KeepTheValueOfValidTensors) {
 
 TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
   for (unsigned seed = 0; seed < 30; ++seed) {
-    const Case c = drawCase(500 + seed);
+    const RouteCase c = drawRouteCase(500 + seed);
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
       const auto op = make(c.from, c.to, TENON_FLOAT64);
       test::Ends ends(*op, sense, seed);
@@ -164,7 +164,7 @@ TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
 
 TEST_P(Routes, SatisfyTheAdjointIdentity) {
   for (unsigned seed = 0; seed < 50; ++seed) {
-    const Case c = drawCase(1000 + seed);
+    const RouteCase c = drawRouteCase(1000 + seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
       const auto op = make(c.from, c.to, type);
       const AdjointTestResult exact = testAdjoint(*op, seed, true);
@@ -177,7 +177,7 @@ TEST_P(Routes, SatisfyTheAdjointIdentity) {
 
 TEST_P(Routes, SendWhatTheyCount) {
   for (unsigned seed = 0; seed < 30; ++seed) {
-    const Case c = drawCase(2000 + seed);
+    const RouteCase c = drawRouteCase(2000 + seed);
     const auto op = make(c.from, c.to, TENON_FLOAT64);
     DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);
     logEnable(true);

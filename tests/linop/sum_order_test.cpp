@@ -55,15 +55,15 @@ void expectSumInOrder(LinearOp& op, Sense sense) {
 }
 
 // As sums along trees, in pieces, or in shares that are gathered.
-constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
+constexpr LinkRates kCheapMessages{.latency = 1e-12, .overhead = 1e-12};
 const RoutePolicy kPolicies[] = {
     {},
-    {RouteMode::Auto, kSlowLinks},
+    {RouteMode::Auto, kCheapMessages},
     {RouteMode::Exchange, {}},
     {RouteMode::Chain, {}},
-    {RouteMode::Chain, kSlowLinks},
+    {RouteMode::Chain, kCheapMessages},
     {RouteMode::Collective, {}},
-    {RouteMode::Collective, kSlowLinks},
+    {RouteMode::Collective, kCheapMessages},
 };
 
 TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {

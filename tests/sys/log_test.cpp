@@ -3,6 +3,7 @@
 #include "sys/log.hpp"
 
 #include "sys/expect_error.hpp"
+#include "sys/hand_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +14,7 @@
 namespace {
 
 using namespace tenon;
-
-double seconds = 0;
+using test::seconds;
 
 class LogTest : public ::testing::Test {
 protected:

@@ -5,6 +5,7 @@
 #include "sys/new_file.hpp"
 
 #include "sys/expect_error.hpp"
+#include "sys/hand_clock.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -21,8 +22,7 @@ namespace {
 
 using namespace tenon;
 using nlohmann::json;
-
-double seconds = 0;
+using test::seconds;
 
 class TraceTest : public ::testing::Test {
 protected:

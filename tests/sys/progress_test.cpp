@@ -7,6 +7,7 @@
 #include "sys/progress.hpp"
 
 #include "sys/expect_error.hpp"
+#include "sys/hand_clock.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,8 +16,7 @@
 namespace {
 
 using namespace tenon;
-
-double seconds = 0;
+using test::seconds;
 
 class ProgressTest : public ::testing::Test {
 protected:
