@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layer for given inputs as a short list of maps between values, without derivatives and without
+// anything that runs: an operator moves data between ranks, a kernel computes, a stage is a copy
+// into contiguous memory, a source brings itself up to date (a parameter in its use layout).
+//
+// A value is the sum of what its writers give, or the union of their parts. So its cotangent is the
+// sum of what its readers give back, and tangent and adjoint follow from the list (pass.hpp). A
+// value is complete before it is read.
+//
+// Operators are known by their layouts and kind, kernels by what they need. Whoever runs the list
+// has an object for each operator, kernel, source and constant, in the order of the tables here.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+using ValueId = int;
+inline constexpr ValueId kNoValue = -1;
+
+struct Value {
+  enum class Place { Argument, Own, Constant };
+  std::string name;
+  Layout layout;
+  Place place = Place::Own;
+  ValueId standsIn = kNoValue; // the argument whose memory serves where that is contiguous
+  int constant = -1;           // index of a constant
+  bool kept = false;           // a derivative reads it
+};
+
+// Conversion: sums where addends meet. Exchange: a conversion as one exchange. Maximum: the largest
+// instead of the sum, an exchange too; not linear. The boundary's two: the mask of the caller's
+// cells on the range, from the range itself or from one number; no messages.
+enum class OperatorKind { Conversion, Exchange, Maximum, BoundaryValues, BoundaryNumber };
+
+struct OperatorEntry {
+  OperatorKind kind;
+  Layout from, to;
+
+  bool isLocal() const {
+    return kind == OperatorKind::BoundaryValues || kind == OperatorKind::BoundaryNumber;
+  }
+};
+
+// Where a kernel's adjoint adds to parameters' gradients: nowhere; in what it does for its inputs'
+// cotangents, so that it runs even if nobody wants these; or apart, where nobody waits for it.
+enum class Gradients { None, Within, Apart };
+
+struct KernelEntry {
+  std::string name;
+  bool keepsInputs = false;
+  bool keepsOutput = false;
+  Gradients gradients = Gradients::None;
+  std::vector<int> sources = {}; // that it reads
+};
+
+struct SourceEntry {
+  std::string name;
+};
+
+struct Map {
+  enum class Kind { Operator, Kernel, Stage, Source };
+  Kind kind;
+  int object = -1;             // of an operator, kernel or source
+  std::vector<ValueId> x = {}; // one, but for kernels; none of a source
+  ValueId y = kNoValue;        // none of a source
+  bool part = false;           // writes its own part of y alone
+  bool fixed = false;          // is not differentiated: a maximum, a statistic
+};
+
+class MapList {
+public:
+  static constexpr int kMostInputs = 8; // of one kernel
+
+  // Values, by a short name for views.
+  ValueId input(std::string name, const Layout& layout);
+  ValueId output(std::string name, const Layout& layout);
+  ValueId value(std::string name, const Layout& layout);
+  ValueId constant(std::string name, const Layout& layout);
+  // An input in contiguous memory; a value of the library's is that already.
+  ValueId staged(ValueId input);
+  // Likewise where the output is written; unstage() follows its writers.
+  ValueId stagedOutput();
+  void unstage(ValueId stagedOutput);
+
+  // Maps, in the order in which they run. All return the index of their object.
+  int source(std::string name);
+  int apply(OperatorKind kind, ValueId x, ValueId y);
+  // y <- A x with an operator of the list.
+  void applyAgain(int op, ValueId x, ValueId y);
+  int run(KernelEntry kernel, std::vector<ValueId> x, ValueId y) {
+    return addKernel(std::move(kernel), std::move(x), y, false, false);
+  }
+  int runPart(KernelEntry kernel, std::vector<ValueId> x, ValueId y) {
+    return addKernel(std::move(kernel), std::move(x), y, true, false);
+  }
+  int runFixed(KernelEntry kernel, std::vector<ValueId> x, ValueId y) {
+    return addKernel(std::move(kernel), std::move(x), y, false, true);
+  }
+
+  const std::vector<Value>& values() const noexcept { return values_; }
+  const std::vector<Map>& maps() const noexcept { return maps_; }
+  const std::vector<OperatorEntry>& operators() const noexcept { return operators_; }
+  const std::vector<KernelEntry>& kernels() const noexcept { return kernels_; }
+  const std::vector<SourceEntry>& sources() const noexcept { return sources_; }
+  int constants() const noexcept { return constants_; }
+  const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
+  ValueId output() const noexcept { return output_; }
+
+private:
+  ValueId addValue(Value value);
+  void add(Map map);
+  int addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part, bool fixed);
+
+  std::vector<Value> values_;
+  std::vector<Map> maps_;
+  std::vector<OperatorEntry> operators_;
+  std::vector<KernelEntry> kernels_;
+  std::vector<SourceEntry> sources_;
+  std::vector<ValueId> inputs_;
+  std::vector<bool> read_; // by value: a map reads it
+  ValueId output_ = kNoValue;
+  int constants_ = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs passes on vectors of one process, and is as strict as a parallel run allows: memory without
+// a value is NaN, a beginning that overwrites makes its result NaN at once and its operand must be
+// the same at the end, one operator has one action in flight, a kernel finds its weights only after
+// their source has ended, and derivatives find only what was kept.
+#pragma once
+
+#include "declaration/pass.hpp"
+#include "random_list.hpp"
+
+#include <limits>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+namespace tenon::test {
+
+inline const Cells kNothing(kCells, std::numeric_limits<double>::quiet_NaN());
+
+class FakeRun {
+public:
+  // Whether the caller's arrays are contiguous, so that staged values stand in them.
+  FakeRun(const RandomList& random, bool contiguous) : random_(random), contiguous_(contiguous) {}
+
+  Cells apply(const Pass& pass) {
+    start(pass);
+    for (std::size_t i = 0; i < random_.inputs.size(); ++i)
+      memory(pass.inputs[i]) = random_.inputs[i];
+    for (ValueId v = 0; v < static_cast<ValueId>(pass.values.size()); ++v)
+      if (pass.values[v].place == Value::Place::Constant)
+        memory(v) = random_.constants[pass.values[v].constant];
+    run(pass);
+    point_.clear();
+    for (ValueId v = 0; v < static_cast<ValueId>(pass.values.size()); ++v)
+      point_.push_back(pass.values[v].kept || pass.values[v].place == Value::Place::Constant
+                           ? memory(v)
+                           : kNothing);
+    return memory(pass.output);
+  }
+  Cells tangent(const Pass& pass, const std::vector<Cells>& dx, const std::vector<Cells>& dw) {
+    start(pass);
+    weightTangents_ = dw;
+    for (std::size_t i = 0; i < dx.size(); ++i)
+      if (pass.inputs[i] != kNoValue)
+        memory(pass.inputs[i]) = dx[i];
+    run(pass);
+    return memory(pass.output);
+  }
+  // NaN where an input's cotangent is not wanted. The gradients are those of this adjoint.
+  std::vector<Cells> adjoint(const Pass& pass, const Cells& dy) {
+    start(pass);
+    gradients.assign(random_.weights.size(), Cells(kCells, 0));
+    memory(pass.output) = dy;
+    run(pass);
+    std::vector<Cells> dx;
+    for (ValueId v : pass.inputs)
+      dx.push_back(v == kNoValue ? kNothing : memory(v));
+    return dx;
+  }
+  std::vector<Cells> gradients;
+
+private:
+  struct Flight {
+    ValueId x;
+    Cells operand;
+  };
+
+  void start(const Pass& pass) {
+    pass_ = &pass;
+    memory_.assign(pass.values.size(), kNothing);
+    flights_.clear();
+    begun_.clear();
+    ended_.clear();
+  }
+  Cells& memory(ValueId v) {
+    const ValueId standsIn = pass_->values[v].standsIn;
+    return memory_[standsIn != kNoValue && contiguous_ ? standsIn : v];
+  }
+  const Map& mapOf(const Step& step) const { return random_.list.maps()[step.map]; }
+
+  void run(const Pass& pass) {
+    for (const Step& step : pass.steps)
+      run(step);
+    if (!flights_.empty())
+      throw std::logic_error("an operator is in flight at the end");
+  }
+  void run(const Step& step) {
+    switch (step.what) {
+    case Do::Begin:
+      return begin(step);
+    case Do::End:
+      return end(step);
+    case Do::Apply:
+      begin(step);
+      return end(step);
+    case Do::Copy:
+      if (&memory(step.reads[0]) != &memory(step.writes[0]))
+        memory(step.writes[0]) = memory(step.reads[0]);
+      return;
+    case Do::Add:
+      return add(memory(step.reads[0]), memory(step.writes[0]));
+    case Do::Zero:
+      memory(step.writes[0]) = Cells(kCells, 0);
+      return;
+    case Do::Forward:
+      return forward(step, mapOf(step));
+    case Do::Tangent:
+      return tangent(step, mapOf(step));
+    case Do::Adjoint:
+      return adjoint(step, mapOf(step));
+    case Do::AdjointParameters:
+      return addGradients(memory(step.reads[0]), mapOf(step));
+    }
+  }
+  static void add(const Cells& x, Cells& y) {
+    for (int i = 0; i < kCells; ++i)
+      y[i] += x[i];
+  }
+
+  void begin(const Step& step) {
+    const Map& map = mapOf(step);
+    if (map.kind == Map::Kind::Source) {
+      begun_[map.object] = true;
+      return;
+    }
+    if (!flights_.emplace(map.object, Flight{step.reads[0], memory(step.reads[0])}).second)
+      throw std::logic_error("the operator has an action in flight");
+    if (!step.adds)
+      memory(step.writes[0]) = kNothing;
+  }
+  void end(const Step& step) {
+    const Map& map = mapOf(step);
+    if (map.kind == Map::Kind::Source) {
+      if (!begun_[map.object])
+        throw std::logic_error("a source ends that has not begun");
+      ended_[map.object] = true;
+      return;
+    }
+    const auto flight = flights_.find(map.object);
+    if (flight == flights_.end() || flight->second.x != step.reads[0])
+      throw std::logic_error("an operator ends that has not begun");
+    for (int i = 0; i < kCells; ++i)
+      if (!(memory(step.reads[0])[i] == flight->second.operand[i]))
+        throw std::logic_error("an operand has no value, or changed in flight");
+    flights_.erase(flight);
+    if (!step.adds)
+      memory(step.writes[0]) = Cells(kCells, 0);
+    add(times(random_.operators[map.object], memory(step.reads[0]), step.adjoint),
+        memory(step.writes[0]));
+  }
+
+  const FakeKernel& kernelOf(const Map& map) const { return random_.kernels[map.object]; }
+  double weight(const Map& map, int cell) const {
+    const int weights = kernelOf(map).weights;
+    return weights < 0 ? 0 : random_.weights[weights][cell];
+  }
+  void checkSources(const Map& map) {
+    for (int source : random_.list.kernels()[map.object].sources)
+      if (!ended_[source])
+        throw std::logic_error("a kernel runs before its weights are there");
+  }
+  std::vector<double> kept(const Map& map, int cell) const {
+    std::vector<double> x;
+    for (ValueId v : map.x)
+      x.push_back(random_.list.kernels()[map.object].keepsInputs ? point_[v][cell] : kNothing[0]);
+    return x;
+  }
+  double derivative(const Map& map, int input, int cell) const {
+    const double y =
+        random_.list.kernels()[map.object].keepsOutput ? point_[map.y][cell] : kNothing[0];
+    return kernelOf(map).derivative(input, kept(map, cell), y, weight(map, cell));
+  }
+
+  void forward(const Step& step, const Map& map) {
+    checkSources(map);
+    for (int i = 0; i < kCells; ++i) {
+      std::vector<double> x;
+      for (ValueId v : step.reads)
+        x.push_back(memory(v)[i]);
+      if (kernelOf(map).writes(i))
+        memory(step.writes[0])[i] = kernelOf(map).value(x, weight(map, i));
+    }
+  }
+  void tangent(const Step& step, const Map& map) {
+    checkSources(map);
+    for (int i = 0; i < kCells; ++i) {
+      if (!kernelOf(map).writes(i))
+        continue;
+      double sum = 0;
+      for (std::size_t k = 0; k < step.reads.size(); ++k)
+        if (step.reads[k] != kNoValue)
+          sum += derivative(map, static_cast<int>(k), i) * memory(step.reads[k])[i];
+      if (kernelOf(map).weights >= 0)
+        sum += kept(map, i)[0] * weightTangents_[kernelOf(map).weights][i];
+      memory(step.writes[0])[i] = sum;
+    }
+  }
+  void adjoint(const Step& step, const Map& map) {
+    const Cells dy = memory(step.reads[0]);
+    for (std::size_t k = 0; k < step.writes.size(); ++k)
+      for (int i = 0; step.writes[k] != kNoValue && i < kCells; ++i)
+        memory(step.writes[k])[i] =
+            kernelOf(map).writes(i) ? derivative(map, static_cast<int>(k), i) * dy[i] : 0;
+    if (random_.list.kernels()[map.object].gradients == Gradients::Within)
+      addGradients(dy, map);
+  }
+  void addGradients(const Cells& dy, const Map& map) {
+    for (int i = 0; i < kCells; ++i)
+      gradients[kernelOf(map).weights][i] += kept(map, i)[0] * dy[i];
+  }
+
+  const RandomList& random_;
+  bool contiguous_;
+  const Pass* pass_ = nullptr;
+  std::vector<Cells> memory_, point_, weightTangents_;
+  std::map<int, Flight> flights_;
+  std::map<int, bool> begun_, ended_;
+};
+
+} // namespace tenon::test

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Lists of maps by hand: what is refused, and the passes of a convolution with a halo and a weight
+// in another layout, written out.
+#include "declaration/pass.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+Layout line(int ranks) {
+  return Layout({.shape = {8}, .mesh = Mesh::make({ranks}), .properties = {Property::shard(0)}});
+}
+Layout withHalo(int ranks) {
+  LayoutSpec spec = line(ranks).spec();
+  Margin margin;
+  for (int part = 0; part < ranks; ++part) {
+    const Interval owned = line(ranks).owned(0, part);
+    margin.boxes.push_back(
+        {std::max<Index>(0, owned.begin - 1), std::min<Index>(8, owned.end + 1)});
+  }
+  spec.margins = {margin};
+  return Layout(spec);
+}
+
+// x -> u by a halo exchange, then y = conv(u, W).
+MapList convolution() {
+  MapList list;
+  const ValueId x = list.input("x", line(2));
+  list.output("y", line(2));
+  const int weight = list.source("weight");
+  const ValueId u = list.value("u", withHalo(2));
+  list.apply(OperatorKind::Conversion, x, u);
+  const ValueId y = list.stagedOutput();
+  list.run(
+      {.name = "conv", .keepsInputs = true, .gradients = Gradients::Apart, .sources = {weight}},
+      {u}, y);
+  list.unstage(y);
+  return list;
+}
+
+TEST(MapList, BeginsEarlyAndEndsLate) {
+  const MapList list = convolution();
+  EXPECT_EQ(describe(list, applyPass(list)),
+            "     0 begin     weight in its use layout\n"
+            "     1 apply     conversion x -> u\n"
+            "     2 end       weight in its use layout\n"
+            "     3 kernel    conv u -> y' (weight)\n"
+            "     4 copy      y' -> y\n"
+            "       u [8] S0 + halo of 1 in dim 0, steps 1 to 3, kept\n"
+            "       y' [8] S0, steps 3 to 4, in the user's array if contiguous\n");
+  EXPECT_EQ(describe(list, adjointPass(list, {true})),
+            "     0 copy      d.y -> d.y'\n"
+            "     1 adjoint   conv* d.y' -> d.u (weight)\n"
+            "     2 begin     conversion* d.u -> d.x\n"
+            "     3 gradients conv* d.y' -> 0 +> gradients\n"
+            "     4 end       conversion* \n"
+            "       d.y' [8] S0, steps 0 to 3, in the user's array if contiguous\n"
+            "       d.u [8] S0 + adjoint halo of 1 in dim 0, steps 1 to 4\n");
+}
+
+TEST(MapList, LeavesOutWhatNobodyWants) {
+  const MapList list = convolution();
+  EXPECT_EQ(adjointPass(list, {false}).steps.size(), 2U);
+  MapList linear;
+  const ValueId x = linear.input("x", line(2));
+  linear.apply(OperatorKind::Conversion, x, linear.output("y", line(2)));
+  EXPECT_TRUE(adjointPass(linear, {false}).steps.empty());
+  const Pass tangent = tangentPass(linear, {false});
+  ASSERT_EQ(tangent.steps.size(), 1U);
+  EXPECT_EQ(tangent.steps[0].what, Do::Zero);
+}
+
+TEST(MapList, RefusesAWriterBehindAReader) {
+  MapList list;
+  const ValueId x = list.input("x", line(2)), u = list.value("u", line(2));
+  list.apply(OperatorKind::Conversion, x, u);
+  list.run({.name = "f"}, {u}, list.output("y", line(2)));
+  expectError(TENON_ERR_INTERNAL, {"value u", "after it was read"},
+              [&] { list.apply(OperatorKind::Conversion, x, u); });
+}
+
+TEST(MapList, RefusesASecondKernelThatOverwrites) {
+  MapList list;
+  const ValueId x = list.input("x", line(2)), u = list.value("u", line(2));
+  list.run({.name = "f"}, {x}, u);
+  expectError(TENON_ERR_INTERNAL, {"value u", "has a writer"},
+              [&] { list.run({.name = "f"}, {x}, u); });
+  expectError(TENON_ERR_INTERNAL, {"value u", "has a writer"},
+              [&] { list.runPart({.name = "f"}, {x}, u); });
+}
+
+TEST(MapList, RefusesMoreInputsThanAKernelMayHave) {
+  MapList list;
+  const ValueId x = list.input("x", line(2));
+  expectError(TENON_ERR_INTERNAL, {"9 inputs", "1 to 8"}, [&] {
+    list.run({.name = "f"}, std::vector<ValueId>(9, x), list.output("y", line(2)));
+  });
+}
+
+} // namespace
+} // namespace tenon

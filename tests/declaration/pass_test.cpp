@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Passes of random lists against the dense Jacobian, and against passes in which nothing was moved;
+// faults planted in passes must be found.
+#include "fake_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <utility>
+
+namespace tenon {
+namespace {
+
+using test::Cells;
+using test::FakeRun;
+using test::kCells;
+using test::kInputs;
+using test::RandomList;
+
+struct Passes {
+  Pass apply, tangent, adjoint;
+};
+
+Passes passesOf(const MapList& list, const Chosen& chosen, Order order) {
+  return {applyPass(list, order), tangentPass(list, chosen, order),
+          adjointPass(list, chosen, order)};
+}
+
+// What the passes give: y; dy; each wanted dx and each gradient.
+struct Results {
+  Cells y, dy;
+  std::vector<Cells> dx, gradients;
+};
+
+Cells vectorOf(unsigned seed) {
+  std::mt19937 random(seed);
+  Cells x(kCells);
+  for (double& cell : x)
+    cell = std::uniform_real_distribution<double>(0.5, 1)(random);
+  return x;
+}
+std::vector<Cells> directions(std::size_t count, unsigned seed) {
+  std::vector<Cells> all;
+  for (std::size_t i = 0; i < count; ++i)
+    all.push_back(vectorOf(seed + static_cast<unsigned>(i)));
+  return all;
+}
+
+Results run(const RandomList& random, const Passes& passes, bool contiguous) {
+  FakeRun fake(random, contiguous);
+  Results results;
+  results.y = fake.apply(passes.apply);
+  results.dy =
+      fake.tangent(passes.tangent, directions(kInputs, 1), directions(random.weights.size(), 10));
+  results.dx = fake.adjoint(passes.adjoint, vectorOf(20));
+  results.gradients = fake.gradients;
+  return results;
+}
+
+// The same by the dense Jacobian.
+Results expected(const RandomList& random, const Chosen& chosen) {
+  const test::Dense& y = random.dense[random.list.output()];
+  Results results{y.value, Cells(kCells, 0), {}, {}};
+  std::vector<Cells> blocks = directions(kInputs, 1);
+  for (int i = 0; i < kInputs; ++i)
+    if (!chosen[i])
+      blocks[i].assign(kCells, 0);
+  for (const Cells& weights : directions(random.weights.size(), 10))
+    blocks.push_back(weights);
+  const Cells dy = vectorOf(20);
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    Cells transposed(kCells, 0);
+    for (int i = 0; i < kCells; ++i)
+      for (int j = 0; j < kCells; ++j) {
+        const double entry = y.jacobian[i][b * kCells + j];
+        results.dy[i] += entry * blocks[b][j];
+        transposed[j] += entry * dy[i];
+      }
+    if (b >= kInputs)
+      results.gradients.push_back(transposed);
+    else
+      results.dx.push_back(chosen[b] ? transposed : test::kNothing);
+  }
+  return results;
+}
+
+bool near(const Cells& a, const Cells& b) {
+  for (int i = 0; i < kCells; ++i)
+    if (!(std::abs(a[i] - b[i]) <= 1e-9 * (1 + std::abs(b[i]))) &&
+        !(std::isnan(a[i]) && std::isnan(b[i])))
+      return false;
+  return true;
+}
+bool near(const Results& got, const Results& want) {
+  bool same = near(got.y, want.y) && near(got.dy, want.dy);
+  for (std::size_t i = 0; i < want.dx.size(); ++i)
+    same &= near(got.dx[i], want.dx[i]);
+  for (std::size_t i = 0; i < want.gradients.size(); ++i)
+    same &= near(got.gradients[i], want.gradients[i]);
+  return same;
+}
+
+const std::vector<Chosen> kChoices = {{false, false}, {true, false}, {false, true}, {true, true}};
+
+std::string describe(const RandomList& random, const Passes& passes) {
+  return "apply\n" + describe(random.list, passes.apply) + "tangent\n" +
+         describe(random.list, passes.tangent) + "adjoint\n" +
+         describe(random.list, passes.adjoint);
+}
+
+TEST(Pass, IsTheDenseJacobian) {
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    const RandomList random(seed);
+    for (const Chosen& chosen : kChoices) {
+      const Results want = expected(random, chosen);
+      for (bool contiguous : {true, false})
+        for (Order order : {Order::Moved, Order::Unmoved}) {
+          const Passes passes = passesOf(random.list, chosen, order);
+          Results got;
+          ASSERT_NO_THROW(got = run(random, passes, contiguous)) << "list " << seed << "\n"
+                                                                 << describe(random, passes);
+          ASSERT_TRUE(near(got, want)) << "list " << seed << "\n" << describe(random, passes);
+        }
+    }
+  }
+}
+
+// Sums run in the same order whether steps were moved or not.
+TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
+  int moved = 0;
+  for (unsigned seed = 0; seed < 500; ++seed) {
+    const RandomList random(seed);
+    const Passes one = passesOf(random.list, {true, true}, Order::Moved),
+                 other = passesOf(random.list, {true, true}, Order::Unmoved);
+    const Results a = run(random, one, true), b = run(random, other, true);
+    ASSERT_EQ(a.y, b.y) << describe(random, one);
+    ASSERT_EQ(a.dx, b.dx) << describe(random, one);
+    ASSERT_EQ(a.gradients, b.gradients) << describe(random, one);
+    moved += one.apply.steps != other.apply.steps;
+  }
+  EXPECT_GT(moved, 100);
+}
+
+// Faults. Each changes one pass somewhere and says whether it found a place.
+using Fault = std::function<bool(const MapList&, Pass&)>;
+
+template <class Where, class Change>
+bool atFirst(Pass& pass, Where where, Change change) {
+  for (std::size_t s = 0; s < pass.steps.size(); ++s)
+    if (where(pass.steps[s])) {
+      change(s);
+      return true;
+    }
+  return false;
+}
+bool isOperator(const MapList& list, const Step& step) {
+  return step.map >= 0 && list.maps()[step.map].kind == Map::Kind::Operator;
+}
+bool dropped(Pass& pass, Do what) {
+  return atFirst(
+      pass, [&](const Step& step) { return step.what == what; },
+      [&](std::size_t s) { pass.steps.erase(pass.steps.begin() + static_cast<long>(s)); });
+}
+bool isIn(const std::vector<ValueId>& values, ValueId v) {
+  return std::find(values.begin(), values.end(), v) != values.end();
+}
+
+bool overwritesInsteadOfAdding(const MapList&, Pass& pass) {
+  return atFirst(
+      pass, [](const Step& step) { return step.adds && step.what != Do::End; },
+      [&](std::size_t s) {
+        for (Step& step : pass.steps)
+          if (step.map == pass.steps[s].map && &step != &pass.steps[s])
+            step.adds = false;
+        pass.steps[s].adds = false;
+      });
+}
+bool addsInsteadOfWriting(const MapList& list, Pass& pass) {
+  return atFirst(
+      pass, [&](const Step& step) { return isOperator(list, step) && !step.adds; },
+      [&](std::size_t s) {
+        const int map = pass.steps[s].map;
+        for (Step& step : pass.steps)
+          step.adds |= step.map == map;
+      });
+}
+bool lacksAnAddend(const MapList&, Pass& pass) {
+  return dropped(pass, Do::Add);
+}
+bool lacksAZero(const MapList&, Pass& pass) {
+  return dropped(pass, Do::Zero);
+}
+bool lacksACopy(const MapList&, Pass& pass) {
+  return dropped(pass, Do::Copy);
+}
+// An end behind the first step that reads its result.
+bool endsTooLate(const MapList& list, Pass& pass) {
+  for (std::size_t s = 0; s < pass.steps.size(); ++s) {
+    if (pass.steps[s].what != Do::End || !isOperator(list, pass.steps[s]))
+      continue;
+    for (std::size_t r = s + 1; r < pass.steps.size(); ++r)
+      if (isIn(pass.steps[r].reads, pass.steps[s].writes[0])) {
+        std::rotate(pass.steps.begin() + static_cast<long>(s),
+                    pass.steps.begin() + static_cast<long>(s) + 1,
+                    pass.steps.begin() + static_cast<long>(r) + 1);
+        return true;
+      }
+  }
+  return false;
+}
+// A beginning before the step that writes its operand.
+bool beginsTooEarly(const MapList& list, Pass& pass) {
+  for (std::size_t s = 1; s < pass.steps.size(); ++s) {
+    if (pass.steps[s].what != Do::Begin || !isOperator(list, pass.steps[s]))
+      continue;
+    for (std::size_t w = s; w-- > 0;)
+      if (isIn(pass.steps[w].writes, pass.steps[s].reads[0])) {
+        std::rotate(pass.steps.begin() + static_cast<long>(w),
+                    pass.steps.begin() + static_cast<long>(s),
+                    pass.steps.begin() + static_cast<long>(s) + 1);
+        return true;
+      }
+  }
+  return false;
+}
+bool sourceEndsTooLate(const MapList& list, Pass& pass) {
+  return atFirst(
+      pass,
+      [&](const Step& step) {
+        return step.what == Do::Forward &&
+               !list.kernels()[list.maps()[step.map].object].sources.empty();
+      },
+      [&](std::size_t s) {
+        const int source = list.kernels()[list.maps()[pass.steps[s].map].object].sources[0];
+        for (std::size_t e = 0; e < s; ++e)
+          if (pass.steps[e].what != Do::Begin &&
+              list.maps()[pass.steps[e].map].kind == Map::Kind::Source &&
+              list.maps()[pass.steps[e].map].object == source)
+            return std::swap(pass.steps[e], pass.steps[s]);
+      });
+}
+// Two shares of a cotangent in one array.
+bool standsInAnArrayInUse(const MapList&, Pass& pass) {
+  return atFirst(
+      pass,
+      [&](const Step& step) {
+        return step.what == Do::Add && pass.values[step.writes[0]].place == Value::Place::Argument;
+      },
+      [&](std::size_t s) {
+        pass.values[pass.steps[s].reads[0]].standsIn = pass.steps[s].writes[0];
+      });
+}
+bool isNotTransposed(const MapList& list, Pass& pass) {
+  return atFirst(
+      pass, [&](const Step& step) { return isOperator(list, step) && step.adjoint; },
+      [&](std::size_t s) {
+        const int map = pass.steps[s].map;
+        for (Step& step : pass.steps)
+          step.adjoint &= step.map != map;
+      });
+}
+bool lacksGradients(const MapList&, Pass& pass) {
+  return dropped(pass, Do::AdjointParameters);
+}
+bool forgetsThePoint(const MapList&, Pass& pass) {
+  bool any = false;
+  for (Value& value : pass.values)
+    any |= std::exchange(value.kept, false);
+  return any;
+}
+
+struct FaultCase {
+  const char* name;
+  Fault plant;
+  Pass Passes::*where;
+  bool contiguous;
+};
+
+// A few places do no harm: a share may be zero.
+TEST(Pass, ShowsPlantedFaults) {
+  const FaultCase cases[] = {
+      {"a sum overwritten in Apply", overwritesInsteadOfAdding, &Passes::apply, true},
+      {"a sum overwritten in the tangent", overwritesInsteadOfAdding, &Passes::tangent, true},
+      {"a sum overwritten in the adjoint", overwritesInsteadOfAdding, &Passes::adjoint, true},
+      {"an addition to nothing in Apply", addsInsteadOfWriting, &Passes::apply, true},
+      {"an addition to nothing in the adjoint", addsInsteadOfWriting, &Passes::adjoint, true},
+      {"a missing addend", lacksAnAddend, &Passes::adjoint, true},
+      {"a missing zero", lacksAZero, &Passes::adjoint, true},
+      {"a missing copy in Apply", lacksACopy, &Passes::apply, false},
+      {"a missing copy in the adjoint", lacksACopy, &Passes::adjoint, false},
+      {"a late end in Apply", endsTooLate, &Passes::apply, true},
+      {"a late end in the adjoint", endsTooLate, &Passes::adjoint, true},
+      {"an early beginning in Apply", beginsTooEarly, &Passes::apply, true},
+      {"an early beginning in the adjoint", beginsTooEarly, &Passes::adjoint, true},
+      {"late weights", sourceEndsTooLate, &Passes::apply, true},
+      {"two shares in one array", standsInAnArrayInUse, &Passes::adjoint, true},
+      {"a forward operator in the adjoint", isNotTransposed, &Passes::adjoint, true},
+      {"missing gradients", lacksGradients, &Passes::adjoint, true},
+      {"a point that was not kept", forgetsThePoint, &Passes::apply, true},
+  };
+  for (const FaultCase& fault : cases) {
+    int planted = 0, missed = 0;
+    for (unsigned seed = 0; seed < 500; ++seed) {
+      const RandomList random(seed);
+      const Chosen& chosen = kChoices[seed % 2 ? 3 : seed / 2 % 4];
+      Passes passes = passesOf(random.list, chosen, Order::Moved);
+      if (!fault.plant(random.list, passes.*fault.where))
+        continue;
+      ++planted;
+      try {
+        missed += near(run(random, passes, fault.contiguous), expected(random, chosen));
+      } catch (const std::logic_error&) { // found by the strict run
+      }
+    }
+    EXPECT_GT(planted, 3) << fault.name;
+    EXPECT_LE(10 * missed, planted)
+        << fault.name << ", planted " << planted << " times, missed " << missed << " times";
+  }
+}
+
+} // namespace
+} // namespace tenon

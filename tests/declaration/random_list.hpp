@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Random lists of maps on small vectors, with the functions that their kernels stand for, and what
+// they are in dense mathematics: each value with its Jacobian in all inputs and weights, by the
+// chain rule and without any pass.
+#pragma once
+
+#include "declaration/map_list.hpp"
+
+#include <cmath>
+#include <random>
+
+namespace tenon::test {
+
+inline constexpr int kCells = 4;
+inline constexpr int kInputs = 2;
+using Cells = std::vector<double>;
+using Matrix = std::vector<Cells>; // rows
+
+inline Layout someLayout() {
+  return Layout(
+      {.shape = {kCells}, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+inline Cells times(const Matrix& a, const Cells& x, bool transposed) {
+  Cells y(kCells, 0);
+  for (int i = 0; i < kCells; ++i)
+    for (int j = 0; j < kCells; ++j)
+      y[i] += (transposed ? a[j][i] : a[i][j]) * x[j];
+  return y;
+}
+
+// Sine and Tanh: of each cell. Product: of two vectors. Scale: by weights that a source brings.
+// Half: twice one half of x, which is the half of y that it writes. Statistic: squares.
+enum class Function { Sine, Tanh, Product, Scale, FirstHalf, SecondHalf, Statistic };
+
+struct FakeKernel {
+  Function function;
+  int weights = -1; // of a Scale
+
+  bool writes(int cell) const {
+    return function == Function::FirstHalf    ? cell < kCells / 2
+           : function == Function::SecondHalf ? cell >= kCells / 2
+                                              : true;
+  }
+  double value(const std::vector<double>& x, double weight) const {
+    switch (function) {
+    case Function::Sine:
+      return std::sin(x[0]);
+    case Function::Tanh:
+      return std::tanh(x[0]);
+    case Function::Product:
+      return x[0] * x[1];
+    case Function::Scale:
+      return weight * x[0];
+    case Function::FirstHalf:
+    case Function::SecondHalf:
+      return 2 * x[0];
+    case Function::Statistic:
+      return x[0] * x[0];
+    }
+    return 0;
+  }
+  // By input i, from what the kernel keeps alone.
+  double derivative(int i, const std::vector<double>& x, double y, double weight) const {
+    switch (function) {
+    case Function::Sine:
+      return std::cos(x[0]);
+    case Function::Tanh:
+      return 1 - y * y;
+    case Function::Product:
+      return x[1 - i];
+    case Function::Scale:
+      return weight;
+    case Function::FirstHalf:
+    case Function::SecondHalf:
+      return 2;
+    case Function::Statistic:
+      break;
+    }
+    return 0;
+  }
+};
+
+struct Dense {
+  Cells value;
+  Matrix jacobian; // a row for each cell; inputs, then weights
+};
+
+struct RandomList {
+  MapList list;
+  std::vector<FakeKernel> kernels;
+  std::vector<Matrix> operators;
+  std::vector<Cells> weights, constants;
+  std::vector<Cells> inputs;
+  std::vector<Dense> dense; // by value of the list, room kept
+
+  explicit RandomList(unsigned seed);
+
+private:
+  int upTo(int most) { return std::uniform_int_distribution<int>(0, most)(random_); }
+  Cells draw() {
+    Cells x(kCells);
+    for (double& cell : x)
+      cell = std::uniform_real_distribution<double>(0.2, 1)(random_) * (upTo(1) ? 1 : -1);
+    return x;
+  }
+  std::size_t columns() const { return (kInputs + weights.size()) * kCells; }
+  Dense& at(ValueId v) {
+    if (dense.size() <= static_cast<std::size_t>(v))
+      dense.resize(v + 1);
+    return dense[v];
+  }
+  ValueId made(ValueId v) {
+    at(v) = {Cells(kCells, 0), Matrix(kCells, Cells(columns(), 0))};
+    return v;
+  }
+
+  ValueId any() {
+    const ValueId v = values_[upTo(static_cast<int>(values_.size()) - 1)];
+    std::erase(unread_, v);
+    return v;
+  }
+  // For a kernel, which wants contiguous memory.
+  ValueId anyStaged() {
+    const ValueId v = any(), staged = list.staged(v);
+    at(staged) = at(v);
+    return staged;
+  }
+  void addOperator(ValueId x, ValueId y);
+  int addKernel(Function function, const std::vector<ValueId>& x, ValueId y);
+  void addValue();
+  void addOutput();
+
+  std::mt19937 random_;
+  std::vector<ValueId> values_, unread_;
+  int scales_ = 0;
+};
+
+inline void RandomList::addOperator(ValueId x, ValueId y) {
+  const bool again = !operators.empty() && upTo(2) == 0; // a layer that is two nodes
+  const bool local = upTo(3) == 0;
+  int op = again ? upTo(static_cast<int>(operators.size()) - 1) : -1;
+  if (again) {
+    list.applyAgain(op, x, y);
+  } else {
+    op = list.apply(local ? OperatorKind::BoundaryValues : OperatorKind::Conversion, x, y);
+    operators.push_back({draw(), draw(), draw(), draw()});
+  }
+  const Matrix& a = operators[op];
+  for (int i = 0; i < kCells; ++i)
+    for (int j = 0; j < kCells; ++j) {
+      at(y).value[i] += a[i][j] * at(x).value[j];
+      for (std::size_t c = 0; c < columns(); ++c)
+        at(y).jacobian[i][c] += a[i][j] * at(x).jacobian[j][c];
+    }
+}
+
+inline int RandomList::addKernel(Function function, const std::vector<ValueId>& x, ValueId y) {
+  const bool isFixed = function == Function::Statistic;
+  const bool isPart = function == Function::FirstHalf || function == Function::SecondHalf;
+  KernelEntry entry{.name = "f",
+                    .keepsInputs = function == Function::Sine || function == Function::Product ||
+                                   function == Function::Scale,
+                    .keepsOutput = function == Function::Tanh};
+  FakeKernel kernel{function};
+  if (function == Function::Scale) {
+    kernel.weights = scales_++ % static_cast<int>(weights.size());
+    entry.gradients = upTo(1) ? Gradients::Within : Gradients::Apart;
+    entry.sources = {kernel.weights};
+  }
+  kernels.push_back(kernel);
+  for (int i = 0; i < kCells; ++i) {
+    if (!kernel.writes(i))
+      continue;
+    const double weight = kernel.weights < 0 ? 0 : weights[kernel.weights][i];
+    std::vector<double> point;
+    for (ValueId v : x)
+      point.push_back(at(v).value[i]);
+    at(y).value[i] = kernel.value(point, weight);
+    for (std::size_t k = 0; k < x.size() && !isFixed; ++k)
+      for (std::size_t c = 0; c < columns(); ++c)
+        at(y).jacobian[i][c] +=
+            kernel.derivative(static_cast<int>(k), point, at(y).value[i], weight) *
+            at(x[k]).jacobian[i][c];
+    if (kernel.weights >= 0)
+      at(y).jacobian[i][(kInputs + kernel.weights) * kCells + i] += point[0];
+  }
+  return isFixed  ? list.runFixed(entry, x, y)
+         : isPart ? list.runPart(entry, x, y)
+                  : list.run(entry, x, y);
+}
+
+inline void RandomList::addValue() {
+  const ValueId y = made(list.value("v" + std::to_string(values_.size()), someLayout()));
+  switch (upTo(6)) {
+  case 0:
+    addKernel(Function::Sine, {anyStaged()}, y);
+    break;
+  case 1:
+    addKernel(Function::Tanh, {anyStaged()}, y);
+    break;
+  case 2:
+    addKernel(Function::Product, {anyStaged(), anyStaged()}, y);
+    break;
+  case 3:
+    addKernel(Function::Scale, {anyStaged()}, y);
+    break;
+  case 4:
+    addKernel(Function::FirstHalf, {anyStaged()}, y);
+    addKernel(Function::SecondHalf, {anyStaged()}, y);
+    break;
+  case 5: { // a statistic or a constant as a factor
+    ValueId factor = kNoValue;
+    if (upTo(1)) {
+      factor = made(list.constant("c", someLayout()));
+      constants.push_back(draw());
+      at(factor).value = constants.back();
+    } else {
+      factor = made(list.value("m", someLayout()));
+      addKernel(Function::Statistic, {anyStaged()}, factor);
+    }
+    addKernel(Function::Product, {anyStaged(), factor}, y);
+    break;
+  }
+  default:
+    for (int more = upTo(2); more >= 0; --more)
+      addOperator(any(), y);
+  }
+  values_.push_back(y);
+  unread_.push_back(y);
+}
+
+// The sum of all that nobody has read, through a kernel or not.
+inline void RandomList::addOutput() {
+  const ValueId y = made(list.output("y", someLayout()));
+  const bool viaKernel = upTo(1) == 1;
+  const ValueId sum = viaKernel ? made(list.value("s", someLayout())) : y;
+  for (ValueId v : std::vector<ValueId>(unread_))
+    addOperator(v, sum);
+  if (!viaKernel)
+    return;
+  const ValueId staged = made(list.stagedOutput());
+  addKernel(Function::Tanh, {sum}, staged);
+  list.unstage(staged);
+  at(y) = at(staged);
+}
+
+inline RandomList::RandomList(unsigned seed) : random_(seed) {
+  dense.reserve(256);
+  for (int i = 0; i < kInputs; ++i)
+    values_.push_back(list.input("x" + std::to_string(i), someLayout()));
+  for (int w = 0; w < 2; ++w) {
+    weights.push_back(draw());
+    list.source("w" + std::to_string(w));
+  }
+  for (int i = 0; i < kInputs; ++i) {
+    made(values_[i]);
+    inputs.push_back(at(values_[i]).value = draw());
+    for (int c = 0; c < kCells; ++c)
+      at(values_[i]).jacobian[c][i * kCells + c] = 1;
+  }
+  unread_ = values_;
+  for (int maps = 1 + upTo(6); maps > 0; --maps)
+    addValue();
+  if (unread_.empty())
+    unread_.push_back(values_.back());
+  addOutput();
+}
+
+} // namespace tenon::test
