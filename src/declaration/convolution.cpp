@@ -112,7 +112,6 @@ private:
       throw Error(TENON_ERR_SHAPE,
                   fmt::format("the input has {2} channels in dimension 1, but {0} needs {1}",
                               title(), channels, input.shape()[1]));
-    Windowed::checkInput(input, letters);
     if (groups() > 1 && letters.find_first_of("oi") != std::string::npos)
       throw Error(TENON_ERR_OPTION,
                   fmt::format("the signature \"{}\" of {} splits channels by o or i, but the "

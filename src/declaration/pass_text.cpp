@@ -14,6 +14,8 @@ const char* nameOf(OperatorKind kind) {
     return "conversion";
   case OperatorKind::Maximum:
     return "maximum";
+  case OperatorKind::Crop:
+    return "crop";
   case OperatorKind::BoundaryValues:
     return "boundary values";
   case OperatorKind::BoundaryNumber:

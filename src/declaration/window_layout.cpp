@@ -120,4 +120,25 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
   return Layout(std::move(spec));
 }
 
+bool holdsAllOf(const Layout& filled, const Layout& use) {
+  if (!(filled.withoutMargins() == use.withoutMargins()))
+    return false;
+  for (int d = 0; d < use.rank(); ++d) {
+    const Boundary none = Boundary::None;
+    const auto &from = filled.margin(d), &to = use.margin(d);
+    if (from && from->addends)
+      return false;
+    for (int part = 0; part < use.parts(d); ++part) {
+      const Interval has = filled.box(d, part), needs = use.box(d, part);
+      if (needs.empty())
+        continue;
+      if (needs.begin < has.begin || needs.end > has.end ||
+          (needs.begin < 0 && to->low != (from ? from->low : none)) ||
+          (needs.end > use.shape()[d] && to->high != (from ? from->high : none)))
+        return false;
+    }
+  }
+  return true;
+}
+
 } // namespace tenon

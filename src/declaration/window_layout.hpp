@@ -38,4 +38,8 @@ Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plai
 Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUse,
                        const Layout& output);
 
+// Whether each rank finds what it holds in `use` in what it holds in `filled`, a layout of the same
+// cuts whose margins somebody has filled.
+bool holdsAllOf(const Layout& filled, const Layout& use);
+
 } // namespace tenon

@@ -107,11 +107,21 @@ Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
   return windowOutputShape(windows(), x, outputChannels(x), title());
 }
 
-void Windowed::checkInput(const Layout& input, const std::string&) const {
-  if (input.hasMargins())
-    throw Error(TENON_ERR_LAYOUT, fmt::format("the input of {} must not have halos, which the "
-                                              "layer adds itself, but its layout is {}",
-                                              title(), input.describe()));
+void Windowed::checkHalo(const Layout& input, const Layout& use) const {
+  if (!input.hasMargins())
+    return;
+  if (callersValues())
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
+                            "mode \"values\"; pass the input without halos",
+                            title(), input.describe()));
+  if (!holdsAllOf(input, use))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halos of the input of {} do not hold what its windows read: the "
+                            "layout is {}, but {} is needed; widen the halos, with the boundary "
+                            "modes of the layer, or pass the input without halos, which the layer "
+                            "then adds itself",
+                            title(), input.describe(), use.describe()));
 }
 
 Layout Windowed::plainLayout(const Layout& input, const MeshPtr& mesh,
@@ -139,8 +149,9 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
             .uses = {windowUseLayout(windows, plain, output)},
             .output = output,
             .callers = callersValues()};
+  checkHalo(input, form.uses.front());
   addParameters(plain, form);
-  if (choice.overlap && computesInPieces(inputs, plain, choice))
+  if (choice.overlap && !input.hasMargins() && computesInPieces(inputs, plain, choice))
     addPieces(windows, plain, form);
   return form;
 }

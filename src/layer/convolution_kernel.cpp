@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-class LocalConvolution final : public LocalKernel {
+class LocalConvolution final : public OneInputKernel {
 public:
   // The outputs begin at a cell of an array with the strides y, which the shape names too.
   LocalConvolution(const ConvolutionShape& shape, const ImageStrides& y, Index firstOutput,
@@ -24,6 +24,7 @@ public:
         shape_(shape), y_(y), firstOutput_(firstOutput), flops_(flopsOf(shape)) {}
 
   bool keepsInput() const override { return true; }
+  Gradients gradients() const override { return Gradients::Apart; }
 
   void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {

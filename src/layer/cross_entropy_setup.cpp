@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/loss_value.hpp"
+#include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
 #include "kernels/softmax.hpp"
-#include "layer/callers_copy.hpp"
-#include "layer/held_bytes.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/saved.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
@@ -33,233 +30,229 @@ Properties replaced(const Properties& logits, Property batch, Property classes) 
   return result;
 }
 
-// A conversion that is left out where it would move nothing.
-class Step {
-public:
-  Step(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type)
-      : from_(makeRef<DTensor>(comm, from, type)), to_(from_) {
-    if (sameHolding(from, to))
-      return;
-    // One exchange, which finds the largest too.
-    op_ = makeRef<Conversion>(comm, from, to, type, RoutePolicy::exchange());
-    to_ = makeRef<DTensor>(comm, to, type);
-  }
-  DTensor& input() { return *from_; }
-  DTensor& sum() {
-    if (op_)
-      op_->apply(*from_, *to_);
-    return *to_;
-  }
-  DTensor& maximum() {
-    if (op_)
-      op_->applyMax(*from_, *to_);
-    return *to_;
-  }
+// What the kernels know of this rank's logits.
+struct LogitsPart {
+  Index rows = 0, cols = 0, firstClass = 0, firstSample = 0;
+  Index samples, classes; // in all
+  bool speaks = true;     // of the copies along class axes one adds the loss
+  TenonDataType type;
 
-  Index bytes() const { return heldBytes(from_, op_) + (op_ ? heldBytes(to_) : 0); }
+  LogitsPart(const Layout& use, bool isHeld, int rank, TenonDataType dataType)
+      : samples(use.shape()[kSamples]), classes(use.shape()[kClasses]), type(dataType) {
+    const int position = use.mesh().position(rank);
+    const Box box = use.box(position);
+    firstSample = box[kSamples].begin;
+    firstClass = box[kClasses].begin;
+    if (isHeld) {
+      rows = box[kSamples].size();
+      cols = box[kClasses].size();
+    }
+    for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
+      speaks &= !(use.property(axis) == Property::shard(kClasses)) ||
+                use.mesh().coordinate(position, axis) == 0;
+  }
+};
+
+// A statistic: nothing differentiates it.
+class FixedKernel : public LocalKernel {
+public:
+  void tangentMany(const KernelPoint&, Inputs, ParameterUses&, DTensor&) final {}
+  void adjointMany(const KernelPoint&, const DTensor&, ParameterUses&, InputCotangents) final {}
+};
+
+class RowMaxima final : public FixedKernel {
+public:
+  explicit RowMaxima(const LogitsPart& part) : part_(part) {}
+  void forwardMany(Inputs z, ParameterUses&, DTensor& m, Buffer*) override {
+    visitFloating(part_.type, [&]<class T>(T) {
+      rowMax<T>(part_.rows, part_.cols, z[0]->data<T>(), m.mutableData<T>());
+    });
+  }
+  std::string describe() const override { return "maxima"; }
 
 private:
-  Ref<DTensor> from_, to_;
-  Ref<Conversion> op_;
+  LogitsPart part_;
 };
 
-struct CrossEntropyFrame final : Frame {
-  Ref<DTensor> use, labels;
-  SavedTensor logits;
-  Buffer maxima, sums; // per local sample, over all classes
-
-  void drop() noexcept override { logits.drop(); }
-  Index bytes() const override {
-    return heldBytes(use, labels) + logits.bytes() + maxima.bytes() + sums.bytes();
-  }
-};
-
-class CrossEntropySetup final : public OneInputSetup {
+// Of z and m: the sums of exp(z - m), and the logits of the labels.
+class RowSums final : public FixedKernel {
 public:
-  CrossEntropySetup(const Layer& layer, const Layout& input, const Signature& signature,
-                    const Layout& use, LossValue loss)
-      : OneInputSetup(input, loss.layout()), layer_(layer), comm_(layer.comm()),
-        type_(layer.dataType()), letters_(signature.describe()), use_(use),
-        labels_(perSample({use.shape()[0]},
-                          replaced(use.properties(), Property::shard(0), Property::broadcast()),
-                          0)),
-        maxima_(comm_,
-                perSample({use.shape()[0]},
-                          replaced(use.properties(), Property::shard(0), Property::partial()), 0),
-                labels_, type_),
-        sums_(comm_,
-              perSample({2, use.shape()[0]},
-                        replaced(use.properties(), Property::shard(1), Property::partial()), 1),
-              perSample({2, use.shape()[0]},
-                        replaced(use.properties(), Property::shard(1), Property::broadcast()), 1),
-              type_),
-        loss_(std::move(loss)), tangentUse_(tensor(use)), adjointUse_(tensor(use.dual())) {
-    if (!sameHolding(input, use))
-      toUse_ = makeRef<Conversion>(comm_, input, use, type_);
-    const Box box = adjointUse_->box();
-    rows_ = box[kSamples].size();
-    cols_ = box[kClasses].size();
-    firstClass_ = box[kClasses].begin;
-    if (!loss_.isHeld())
-      rows_ = cols_ = 0;
-    const int position = adjointUse_->position();
-    for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
-      speaks_ &= !(use.property(axis) == Property::shard(kClasses)) ||
-                 use.mesh().coordinate(position, axis) == 0;
-  }
-
-  std::unique_ptr<Frame> makeFrame() override {
-    auto frame = std::make_unique<CrossEntropyFrame>();
-    frame->use = tensor(use_);
-    if (toUse_)
-      frame->use->allocate();
-    frame->labels = makeRef<DTensor>(comm_, labels_, TENON_INT64);
-    frame->labels->allocate();
-    frame->maxima = Buffer(rows_ * dataTypeSize(type_), "cross-entropy maxima");
-    frame->sums = Buffer(rows_ * dataTypeSize(type_), "cross-entropy sums");
-    return frame;
-  }
-
-  void apply(const DTensor& x, DTensor& y, Frame& base, bool training) override {
-    auto& frame = static_cast<CrossEntropyFrame&>(base);
-    const DTensor& logits = inUseLayout(x, *frame.use);
-    inputCopy_.note(!toUse_ && &logits != &x, x);
-    convertLabels(*frame.labels);
-    const double addend = visitFloating(type_, [&]<class T>(T) {
-      const T* z = logits.data<T>();
-      const std::int64_t* label = frame.labels->template data<std::int64_t>();
-      T* m = frame.maxima.data<T>();
-      T* s = frame.sums.data<T>();
-      rowMax<T>(rows_, cols_, z, maxima_.input().template mutableData<T>());
-      std::copy_n(maxima_.maximum().template data<T>(), rows_, m);
-      T* parts = sums_.input().template mutableData<T>();
-      sumExpShifted<T>(rows_, cols_, z, m, parts);
-      pickLabel<T>(rows_, cols_, z, label, firstClass_, parts + rows_);
-      const T* sums = sums_.sum().template data<T>();
-      std::copy_n(sums, rows_, s);
-      return speaks_ ? localLoss<T>(m, s, sums + rows_) : 0;
+  RowSums(const LogitsPart& part, std::shared_ptr<const TargetUse> labels)
+      : part_(part), labels_(std::move(labels)) {}
+  void forwardMany(Inputs x, ParameterUses&, DTensor& sums, Buffer*) override {
+    const std::int64_t* label = labels_->value().data<std::int64_t>();
+    checkLabels(label);
+    visitFloating(part_.type, [&]<class T>(T) {
+      const T *z = x[0]->data<T>(), *m = x[1]->data<T>();
+      T* s = sums.mutableData<T>();
+      sumExpShifted<T>(part_.rows, part_.cols, z, m, s);
+      pickLabel<T>(part_.rows, part_.cols, z, label, part_.firstClass, s + part_.rows);
     });
-    loss_.sum(addend, y);
-    if (training)
-      keptCopy_.note(frame.logits.keep(logits), logits);
+  }
+  std::string describe() const override { return "sums"; }
+
+private:
+  void checkLabels(const std::int64_t* label) const {
+    for (Index r = 0; r < part_.rows; ++r)
+      if (label[r] < 0 || label[r] >= part_.classes)
+        throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})", label[r],
+                                               part_.firstSample + r, part_.classes));
   }
 
-  // dloss = 1/N sum of (softmax - onehot) dz, over this rank's samples and classes.
-  void tangent(Frame& base, const DTensor* dx, DTensor& dy) override {
-    auto& frame = static_cast<CrossEntropyFrame&>(base);
-    double sum = 0;
-    visitFloating(type_, [&]<class T>(T) {
-      if (dx) {
-        const T* v = inUseLayout(*dx, *tangentUse_).template data<T>();
-        gradient<T>(frame, T(1), adjointUse_->mutableData<T>());
-        const T* g = adjointUse_->data<T>();
-        for (Index i = 0; i < rows_ * cols_; ++i)
+  LogitsPart part_;
+  std::shared_ptr<const TargetUse> labels_;
+};
+
+// Of z, m and the sums over all classes: this rank's addend. Its derivative by z is the total one,
+// sums included, so that no cotangent of a sum travels:  (softmax - onehot) / N.
+class NegativeLogLikelihood final : public LocalKernel {
+public:
+  NegativeLogLikelihood(const LogitsPart& part, std::shared_ptr<const TargetUse> labels)
+      : part_(part), labels_(std::move(labels)),
+        weights_(part.rows * dataTypeSize(part.type), "cross-entropy weights") {}
+
+  Index workspaceBytes() const override {
+    return part_.rows * static_cast<Index>(sizeof(std::int64_t));
+  }
+  bool keepsInput() const override { return true; }
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
+    if (workspace)
+      std::copy_n(labels_->value().data<std::int64_t>(), part_.rows,
+                  workspace->data<std::int64_t>());
+    visitFloating(part_.type, [&]<class T>(T) {
+      const T* sums = x[2]->data<T>();
+      set<T>(addend, part_.speaks ? loss<T>(x[1]->data<T>(), sums, sums + part_.rows) : 0);
+    });
+  }
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) override {
+    visitFloating(part_.type, [&]<class T>(T) {
+      const Index cells = part_.rows * part_.cols;
+      const Index bytes = cells * dataTypeSize(part_.type);
+      if (gradient_.bytes() < bytes)
+        gradient_ = Buffer(bytes, "cross-entropy gradient");
+      double sum = 0;
+      if (dx[0]) {
+        const T *v = dx[0]->data<T>(), *g = gradient<T>(point, T(1), gradient_.data<T>());
+        for (Index i = 0; i < cells; ++i)
           sum += static_cast<double>(g[i]) * static_cast<double>(v[i]);
       }
+      set<T>(addend, sum);
     });
-    loss_.sum(sum, dy);
   }
-
-  void adjoint(Frame& base, const DTensor& dy, DTensor* dx) override {
-    auto& frame = static_cast<CrossEntropyFrame&>(base);
-    const double seed = loss_.seed(dy);
-    if (!dx)
+  void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+                   InputCotangents dx) override {
+    if (!dx[0])
       return;
-    const bool direct = !toUse_ && dx->isContiguous();
-    DTensor& use = direct ? *dx : *adjointUse_;
-    visitFloating(
-        type_, [&]<class T>(T) { gradient<T>(frame, static_cast<T>(seed), use.mutableData<T>()); });
-    if (toUse_)
-      toUse_->applyAdjoint(use, *dx);
-    else if (!direct)
-      copyLocal(use, *dx);
-    dxCopy_.note(!toUse_ && !direct, *dx);
+    visitFloating(part_.type, [&]<class T>(T) {
+      const T seed = dAddend.localCells() > 0 ? dAddend.data<T>()[0] : T(0);
+      gradient<T>(point, seed, dx[0]->mutableData<T>());
+    });
   }
-
-  std::string describe() const override {
-    const Mesh& mesh = input().mesh();
-    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
-           viewLine("input", input(), toUse_.get(), mesh) + viewLine("output", output(), mesh) +
-           inputCopy_.describe("Apply", "input", "strided array") +
-           keptCopy_.describe("Apply in training", "input", "saved for the adjoint") +
-           dxCopy_.describe("ApplyAdjoint", "input cotangent", "strided array");
-  }
-
-  Index bytes() const override {
-    return maxima_.bytes() + sums_.bytes() + loss_.bytes() +
-           heldBytes(toUse_, fromTarget_, tangentUse_, adjointUse_);
-  }
+  std::string describe() const override { return "negative log-likelihood"; }
 
 private:
-  Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
-
-  // A layout whose dimension `dim` is the samples, cut as the logits are.
-  Layout perSample(const Shape& shape, const Properties& properties, int dim) const {
-    std::vector<CutSource> cuts(shape.size());
-    cuts[dim] = {&use_, kSamples};
-    return makeLayout(shape, use_.meshPtr(), properties, cuts);
-  }
-
-  const DTensor& inUseLayout(const DTensor& x, DTensor& buffer) {
-    if (toUse_)
-      toUse_->apply(x, buffer);
-    else if (x.isContiguous())
-      return x;
-    else
-      copyLocal(x, buffer);
-    return buffer;
-  }
-
-  void convertLabels(DTensor& labels) {
-    takeTarget(layer_, labels, fromTarget_);
-    const std::int64_t* label = labels.data<std::int64_t>();
-    for (Index r = 0; r < rows_; ++r)
-      if (label[r] < 0 || label[r] >= use_.shape()[kClasses])
-        throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})", label[r],
-                                               labels.box()[0].begin + r, use_.shape()[kClasses]));
-  }
-
   template <class T>
-  double localLoss(const T* m, const T* s, const T* picked) const {
+  static void set(DTensor& addend, double value) {
+    T* held = addend.mutableData<T>();
+    if (addend.localCells() > 0)
+      held[0] = static_cast<T>(value);
+  }
+  template <class T>
+  double loss(const T* m, const T* s, const T* picked) const {
     double sum = 0;
-    for (Index r = 0; r < rows_; ++r)
+    for (Index r = 0; r < part_.rows; ++r)
       sum += std::log(static_cast<double>(s[r])) + static_cast<double>(m[r]) -
              static_cast<double>(picked[r]);
-    return sum / static_cast<double>(use_.shape()[kSamples]);
+    return sum / static_cast<double>(part_.samples);
   }
-
   // g = seed / N (softmax - onehot)
   template <class T>
-  void gradient(CrossEntropyFrame& frame, T seed, T* g) {
-    const T scale = seed / static_cast<T>(use_.shape()[kSamples]);
-    T* weights = maxima_.input().template mutableData<T>();
-    std::fill_n(weights, rows_, scale);
-    crossEntropyAdjoint<T>(rows_, cols_, frame.logits.get(layer_.title()).template data<T>(),
-                           frame.maxima.data<T>(), frame.sums.data<T>(),
-                           frame.labels->template data<std::int64_t>(), firstClass_, weights, g);
+  const T* gradient(const KernelPoint& point, T seed, T* g) {
+    std::fill_n(weights_.data<T>(), part_.rows, seed / static_cast<T>(part_.samples));
+    crossEntropyAdjoint<T>(part_.rows, part_.cols, point.inputs[0]->data<T>(),
+                           point.inputs[1]->data<T>(), point.inputs[2]->data<T>(),
+                           point.workspace->data<std::int64_t>(), part_.firstClass,
+                           weights_.data<T>(), g);
+    return g;
   }
 
-  const Layer& layer_;
-  CommPtr comm_;
-  TenonDataType type_;
+  LogitsPart part_;
+  std::shared_ptr<const TargetUse> labels_;
+  Buffer weights_;  // of each sample
+  Buffer gradient_; // for tangents, once there is one
+};
+
+// A layout whose dimension `dim` is the samples, cut as the logits are.
+Layout perSample(const Layout& use, const Shape& shape, Property classes, int dim) {
+  std::vector<CutSource> cuts(shape.size());
+  cuts[dim] = {&use, kSamples};
+  return makeLayout(shape, use.meshPtr(), replaced(use.properties(), Property::shard(dim), classes),
+                    cuts);
+}
+
+BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
+  const Property P = Property::partial(), B = Property::broadcast();
+  const Index samples = use.shape()[kSamples];
+  const int rank = layer.comm()->rank();
+  BoundMaps maps(layer);
+  MapList& list = maps.list();
+  const ValueId x = list.input("x", input);
+  const Layout labels = perSample(use, {samples}, B, 0);
+  BoundMaps::Uses uses;
+  const auto target = std::make_shared<TargetUse>(layer, labels, TENON_INT64);
+  maps.addSource(uses, "labels", target);
+  const Layout addend = lossAddend(use);
+  const LogitsPart part(use, cells(addend.boxOfRank(rank)) > 0, rank, layer.dataType());
+
+  const ValueId z = sameHolding(input, use) ? list.staged(x) : maps.convert("z", x, use);
+  // The same with what all classes give, in one exchange, which finds the largest too.
+  const auto overClasses = [&](OperatorKind kind, ValueId local, const char* name,
+                               const Layout& to) {
+    if (sameHolding(list.values()[local].layout, to))
+      return local;
+    const ValueId all = list.value(name, to);
+    maps.apply(kind, local, all);
+    return all;
+  };
+  const ValueId m = list.value("m", perSample(use, {samples}, P, 0));
+  maps.runFixed("maxima", std::make_unique<RowMaxima>(part), {}, {z}, m);
+  const ValueId maxima = overClasses(OperatorKind::Maximum, m, "M", labels);
+  const ValueId s = list.value("s", perSample(use, {2, samples}, P, 1));
+  maps.runFixed("sums", std::make_unique<RowSums>(part, target), uses, {z, maxima}, s);
+  const ValueId sums =
+      overClasses(OperatorKind::Exchange, s, "S", perSample(use, {2, samples}, B, 1));
+  const ValueId a = list.value("a", addend);
+  maps.run("nll", std::make_unique<NegativeLogLikelihood>(part, target), uses, {z, maxima, sums},
+           a);
+  maps.apply(OperatorKind::Conversion, a, list.output("y", lossLayout(use)));
+  return maps;
+}
+
+class CrossEntropySetup final : public Setup {
+public:
+  CrossEntropySetup(const Layer& layer, const Layout& input, const Signature& signature,
+                    const Layout& use)
+      : Setup(mapsOf(layer, input, use)), letters_(signature.describe()) {}
+
+private:
+  std::string facts() const override {
+    const Layout& input = inputs().front();
+    const Mesh& mesh = input.mesh();
+    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
+           viewLine("input", input, maps().conversionFrom(maps().list().inputs().front()), mesh) +
+           viewLine("output", output(), mesh);
+  }
+
   std::string letters_;
-  Layout use_, labels_;
-  Step maxima_, sums_;
-  LossValue loss_;
-  Ref<Conversion> toUse_, fromTarget_;
-  Ref<DTensor> tangentUse_, adjointUse_;
-  CallersCopy inputCopy_, keptCopy_, dxCopy_;
-  Index rows_ = 0, cols_ = 0, firstClass_ = 0;
-  bool speaks_ = true; // of the copies along class axes one adds the loss
 };
 
 } // namespace
 
 std::unique_ptr<Setup> setUpCrossentropy(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
-  return std::make_unique<CrossEntropySetup>(
-      layer, inputs.front(), form.signature, form.uses.front(),
-      LossValue(layer.comm(), form.uses.front(), layer.dataType()));
+  return std::make_unique<CrossEntropySetup>(layer, inputs.front(), form.signature,
+                                             form.uses.front());
 }
 
 } // namespace tenon

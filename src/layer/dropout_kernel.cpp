@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/layer_types.hpp"
+#include "layer/saved.hpp"
 #include "sys/random.hpp"
 
 namespace tenon {
@@ -8,7 +9,7 @@ namespace {
 
 // The mask is drawn by (seed, stream of the layer and number of the Apply, global index), so it does
 // not depend on the partition, and the derivatives draw it again instead of keeping it.
-class LocalDropout final : public LocalKernel {
+class LocalDropout final : public OneInputKernel {
 public:
   LocalDropout(Layer::RandomState& random, double rate, const Shape& shape, Box box)
       : random_(random), rate_(rate), box_(std::move(box)), strides_(shape.size(), 1) {

@@ -6,7 +6,7 @@ namespace tenon {
 namespace {
 
 // Row-major memory stays as it is.
-class LocalCopy final : public LocalKernel {
+class LocalCopy final : public OneInputKernel {
 public:
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { copy(&x, y); }
   void tangent(const KernelPoint&, const DTensor* dx, ParameterUses&, DTensor& dy) override {

@@ -2,106 +2,105 @@
 #include "layer/join_setup.hpp"
 
 #include "kernels/block_copy.hpp"
-#include "layer/held_bytes.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/saved.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 namespace tenon {
 
 namespace {
 
-Index offset(const DTensor& y, int dim, Index begin) {
-  return dim < 0 ? 0 : begin * y.strides()[dim];
+// One input's part of a concatenation, from a cell of the local output on.
+class Placement final : public OneInputKernel {
+public:
+  Placement(const Layout& part, int rank, int dim, Index begin)
+      : extent_(boxExtent(part, rank)), dim_(dim), begin_(begin) {}
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override { place(&x, y); }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    place(dx, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (!dx || dx->localCells() == 0)
+      return;
+    visitFloating(dy.dataType(), [&]<class T>(T) {
+      copy(dy.data<T>() + offset(dy), dy.strides().data(), dx->mutableData<T>(),
+           dx->strides().data());
+    });
+  }
+  std::string describe() const override { return "copy"; }
+
+private:
+  static Shape boxExtent(const Layout& part, int rank) {
+    Shape extent;
+    for (const Interval& side : part.boxOfRank(rank))
+      extent.push_back(side.size());
+    return extent;
+  }
+  Index offset(const DTensor& y) const { return begin_ * y.strides()[dim_]; }
+  template <class T>
+  void copy(const T* x, const Index* xs, T* y, const Index* ys) const {
+    blockCombine(Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y, ys);
+  }
+  // Zeros without x.
+  void place(const DTensor* x, DTensor& y) const {
+    if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
+      return;
+    static constexpr Strides kBroadcast{};
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      const T zero = 0;
+      copy(x ? x->data<T>() : &zero, x ? x->strides().data() : kBroadcast.data(),
+           y.mutableData<T>() + offset(y), y.strides().data());
+    });
+  }
+
+  Shape extent_;
+  int dim_;
+  Index begin_;
+};
+
+std::string nameOf(std::size_t input) {
+  return fmt::format("x{}", input);
+}
+
+BoundMaps mapsOf(const Layer& layer, const Form& form, int dim) {
+  BoundMaps maps(layer);
+  const std::size_t inputs = form.inputs.size();
+  for (std::size_t i = 0; i < inputs; ++i)
+    maps.list().input(nameOf(i), form.inputs[i]);
+  const ValueId y = maps.list().output("y", form.output);
+  const int rank = layer.comm()->rank();
+  Index begin = 0;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const ValueId x = maps.list().inputs()[i];
+    if (dim < 0) {
+      maps.apply(OperatorKind::Conversion, x, y);
+      continue;
+    }
+    const Layout& part = form.uses[i];
+    const ValueId use =
+        sameHolding(form.inputs[i], part) ? x : maps.convert(nameOf(i) + "'", x, part);
+    maps.runPart("place", std::make_unique<Placement>(part, rank, dim, begin), {}, {use}, y);
+    begin += part.boxOfRank(rank)[dim].size();
+  }
+  return maps;
 }
 
 } // namespace
 
 JoinSetup::JoinSetup(const Layer& layer, const Form& form, int dim)
-    : Setup(form.inputs, form.output), dim_(dim) {
-  const CommPtr& comm = layer.comm();
-  Index localBegin = 0;
-  for (std::size_t i = 0; i < form.inputs.size(); ++i) {
-    const Layout& use = form.uses[i];
-    Place place;
-    place.begin = localBegin;
-    if (!sameHolding(form.inputs[i], use)) {
-      place.toUse = makeRef<Conversion>(comm, form.inputs[i], use, layer.dataType());
-      place.use = makeRef<DTensor>(comm, use, layer.dataType());
-      place.use->allocate();
-      place.useCotangent = makeRef<DTensor>(comm, use.dual(), layer.dataType());
-    }
-    if (dim >= 0)
-      localBegin += use.boxOfRank(comm->rank())[dim].size();
-    places_.push_back(std::move(place));
-  }
-}
+    : Setup(mapsOf(layer, form, dim)) {}
 
-void JoinSetup::join(Inputs x, DTensor& y) {
-  bool fresh = true; // y has no value yet
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const Place& place = places_[i];
-    if (x[i] && place.toUse)
-      place.toUse->apply(*x[i], *place.use);
-    const DTensor* part = x[i] && place.toUse ? place.use.get() : x[i];
-    if (!part)
-      continue;
-    const bool first = std::exchange(fresh, false);
-    if (part->localCells() == 0)
-      continue;
-    visitFloating(y.dataType(), [&]<class T>(T) {
-      blockCombine(dim_ < 0 && !first ? Combine::Add : Combine::Copy, part->rank(),
-                   part->extent().data(), part->data<T>(), part->strides().data(),
-                   y.mutableData<T>() + offset(y, dim_, place.begin), y.strides().data());
-    });
-  }
-}
-
-void JoinSetup::applyMany(Inputs x, DTensor& y, Frame&, bool) {
-  join(x, y);
-}
-
-void JoinSetup::tangentMany(Frame&, Inputs dx, DTensor& dy) {
-  if (std::find(dx.begin(), dx.end(), nullptr) != dx.end())
-    zeroLocal(dy);
-  join(dx, dy);
-}
-
-void JoinSetup::adjointMany(Frame&, const DTensor& dy, InputCotangents dx) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (!dx[i])
-      continue;
-    const Place& place = places_[i];
-    DTensor& part = place.toUse ? *place.useCotangent : *dx[i];
-    if (part.localCells() > 0)
-      visitFloating(dy.dataType(), [&]<class T>(T) {
-        blockCombine(Combine::Copy, part.rank(), part.extent().data(),
-                     dy.data<T>() + offset(dy, dim_, place.begin), dy.strides().data(),
-                     part.mutableData<T>(), part.strides().data());
-      });
-    if (place.toUse)
-      place.toUse->applyAdjoint(part, *dx[i]);
-  }
-}
-
-std::string JoinSetup::describe() const {
+std::string JoinSetup::facts() const {
   const Mesh& mesh = output().mesh();
   std::string text = fmt::format("  process grid {}\n", mesh.describe());
-  for (std::size_t i = 0; i < places_.size(); ++i)
-    text += viewLine(fmt::format("input {}", i), inputs()[i], places_[i].toUse.get(), mesh);
+  for (std::size_t i = 0; i < inputs().size(); ++i)
+    text += viewLine(fmt::format("input {}", i), inputs()[i],
+                     maps().conversionFrom(maps().list().inputs()[i]), mesh);
   return text + viewLine("output", output(), mesh);
-}
-
-Index JoinSetup::bytes() const {
-  Index sum = 0;
-  for (const Place& place : places_)
-    sum += heldBytes(place.toUse, place.use, place.useCotangent);
-  return sum;
 }
 
 std::unique_ptr<Setup> setUpAdd(Layer& layer, const Layouts& inputs) {

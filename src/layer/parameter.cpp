@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon {
 
@@ -117,29 +118,47 @@ Index ParameterUse::bytes() const {
   return heldBytes(addends_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
-const DTensor& ParameterUse::value() {
-  if (!toUse_) {
-    if (!parameter_->value_->isContiguous())
-      throw Error(
-          TENON_ERR_SUPPORT,
-          fmt::format("the array placed in parameter \"{}\" is strided; place a contiguous one",
-                      parameter_->name()));
-    return *parameter_->value_;
-  }
-  if (parameter_->isExposed() || seen_ != parameter_->version()) {
-    toUse_->apply(*parameter_->value_, *value_);
-    seen_ = parameter_->version();
-  }
-  return *value_;
+void ParameterUse::begin() {
+  if (!toUse_ || (!parameter_->isExposed() && seen_ == parameter_->version()))
+    return;
+  toUse_->start({Sense::Forward, 1, parameter_->value_.get(), 0, value_.get()});
+  begun_ = true;
 }
 
-const DTensor* ParameterUse::tangent() {
+void ParameterUse::end() {
+  if (!std::exchange(begun_, false))
+    return;
+  toUse_->finish();
+  seen_ = parameter_->version();
+}
+
+void ParameterUse::beginTangent() {
+  if (!toUse_ || !parameter_->hasTangent())
+    return;
+  toUse_->start({Sense::Forward, 1, parameter_->tangent_.get(), 0, tangent_.get()});
+  begun_ = true;
+}
+
+void ParameterUse::endTangent() {
+  if (std::exchange(begun_, false))
+    toUse_->finish();
+}
+
+const DTensor& ParameterUse::value() const {
+  if (toUse_)
+    return *value_;
+  if (!parameter_->value_->isContiguous())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("the array placed in parameter \"{}\" is strided; place a contiguous one",
+                    parameter_->name()));
+  return *parameter_->value_;
+}
+
+const DTensor* ParameterUse::tangent() const {
   if (!parameter_->hasTangent())
     return nullptr;
-  if (!toUse_)
-    return parameter_->tangent_.get();
-  toUse_->apply(*parameter_->tangent_, *tangent_);
-  return tangent_.get();
+  return toUse_ ? tangent_.get() : parameter_->tangent_.get();
 }
 
 DTensor& ParameterUse::gradientAddends() {

@@ -5,6 +5,7 @@
 // from there to the storage layout.
 #pragma once
 
+#include "layer/source.hpp"
 #include "linop/conversion.hpp"
 
 namespace tenon {
@@ -74,21 +75,27 @@ private:
   std::vector<ParameterUse*> uses_;
 };
 
-// A parameter as one set-up of a layer uses it.
-class ParameterUse {
+// A parameter as one set-up of a layer uses it. Its value is converted if it may have changed since.
+class ParameterUse final : public Source {
 public:
   ParameterUse(Ref<Parameter> parameter, const Layout& use);
-  ~ParameterUse();
+  ~ParameterUse() override;
   ParameterUse(const ParameterUse&) = delete;
   ParameterUse& operator=(const ParameterUse&) = delete;
 
-  // In the use layout. Collective: converts if the parameter may have changed.
-  const DTensor& value();
-  // The tangent's direction in the use layout, or null if the parameter has none. Collective.
-  const DTensor* tangent();
+  void begin() override;
+  void end() override;
+  void beginTangent() override;
+  void endTangent() override;
+
+  // In the use layout.
+  const DTensor& value() const;
+  // The tangent's direction in the use layout, or null if the parameter has none.
+  const DTensor* tangent() const;
   // Where the local kernel adds its addends, in the use layout's dual.
   DTensor& gradientAddends();
   bool isFrozen() const noexcept { return parameter_->isFrozen(); }
+  const Parameter& parameter() const noexcept { return *parameter_; }
   const Conversion* conversion() const noexcept { return toUse_.get(); }
   Index bytes() const;
 
@@ -98,6 +105,7 @@ private:
   Ref<Conversion> toUse_; // null where both layouts hold the same memory
   Ref<DTensor> value_, tangent_, addends_;
   std::uint64_t seen_ = ~std::uint64_t(0);
+  bool begun_ = false;   // the conversion is under way
   bool pending_ = false; // addends wait to be collected
 };
 

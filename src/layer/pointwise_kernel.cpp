@@ -33,7 +33,7 @@ PointwiseFunction functionOf(const Declaration& declaration) {
               fmt::format("the function '{}' has no kernel", declaration.type()));
 }
 
-class LocalPointwise final : public LocalKernel {
+class LocalPointwise final : public OneInputKernel {
 public:
   LocalPointwise(const PointwiseFunction& function, Backend backend)
       : function_(function), backend_(backend) {}

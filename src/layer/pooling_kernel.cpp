@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-class LocalPooling final : public LocalKernel {
+class LocalPooling final : public OneInputKernel {
 public:
   LocalPooling(const PoolingShape& shape, TenonDataType type, Backend backend,
                const KernelContextPtr& context)

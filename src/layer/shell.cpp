@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-// One set-up of a shell. What is collective (conversions of the parameters) or must be the same on
-// all ranks (which gradients wait) happens here and not at the user's wish.
-class LocalShell final : public LocalKernel {
+// One set-up of a shell. What must be the same on all ranks, which gradients wait, happens here and
+// not at the user's wish.
+class LocalShell final : public OneInputKernel {
 public:
   explicit LocalShell(ShellDeclaration& layer)
       : layer_(layer), workspace_(layer.workspace_), keepsInput_(layer.keepsInput_),
@@ -21,6 +21,8 @@ public:
   Index workspaceBytes() const override { return workspace_; }
   bool keepsInput() const override { return keepsInput_; }
   bool keepsOutput() const override { return keepsOutput_; }
+  // The user's functions may gather something although no input wants its cotangent.
+  Gradients gradients() const override { return Gradients::Within; }
 
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
     prepare(uses, workspace, false, false);

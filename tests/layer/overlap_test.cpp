@@ -174,5 +174,24 @@ TEST(Overlap, RefusesAnInputThatChanged) {
   EXPECT_THROW(step.adjoint(), Error);
 }
 
+// The kernel refuses its weight while halos travel; they are received all the same.
+TEST(Overlap, EndsWhatItHasBegunWhenAKernelFails) {
+  const auto layer = convolution({kSame, kSame}, "on");
+  test::Step step(layer, onWorld({2, 2, 24, 7}, "S2"));
+  test::fillParameters(*layer);
+  test::fillValid(*step.x, 1);
+  test::fillValid(*step.dy, 2);
+  DTensor& weight = layer->parameters()[0]->value();
+  std::vector<double> strided(2 * weight.localCells());
+  weight.placeArray(strided.data(), {36, 18, 6, 2}, {0, 0, 0, 0}, {0, 0, 0, 0}, false);
+  EXPECT_THROW(step.apply(), Error);
+  weight.resetArray();
+  step.apply();
+  step.adjoint();
+  const auto want = stepWith("off", "S2");
+  test::expectNear(test::gathered(*step.y), want[0], 1e-13, "output");
+  test::expectNear(test::gathered(*step.dx), want[1], 1e-13, "input gradient");
+}
+
 } // namespace
 } // namespace tenon

@@ -55,15 +55,18 @@ TEST(View, CountsMemoryAllocatedNow) {
 }
 
 TEST(View, CountsTheStackOfConvertedInputs) {
-  const auto tanh = test::newPointwise(world(), "tanh");
-  tanh->setDataType(TENON_FLOAT64);
-  tanh->setStackDepth(3);
-  tanh->setText("signature", "B");
-  tanh->setUp(onWorld({5, 2}, "S0"));
-  const std::string text = tanh->describe();
-  const std::string stack =
-      fmt::format("saved activations {} B\n", world()->size() > 1 ? 3 * 10 * 8 : 0);
-  EXPECT_NE(text.find(stack), std::string::npos) << text;
+  for (const auto& [type, saved] :
+       {std::pair("gelu", 3 * 10 * 8), std::pair("tanh", 0)}) { // which reads its output alone
+    const auto layer = test::newPointwise(world(), type);
+    layer->setDataType(TENON_FLOAT64);
+    layer->setStackDepth(3);
+    layer->setText("signature", "B");
+    layer->setUp(onWorld({5, 2}, "S0"));
+    const std::string text = layer->describe();
+    const std::string stack =
+        fmt::format("saved activations {} B\n", world()->size() > 1 ? saved : 0);
+    EXPECT_NE(text.find(stack), std::string::npos) << text;
+  }
 }
 
 TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {

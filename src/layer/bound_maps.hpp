@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A list of maps with the objects that run it on this rank: operators, kernels, sources, constants,
+// each in the order of the list's tables.
+#pragma once
+
+#include "layer/local_kernel.hpp"
+#include "layer/source.hpp"
+#include "linop/conversion.hpp"
+
+namespace tenon {
+
+class Layer;
+
+struct BoundKernel {
+  std::shared_ptr<LocalKernel> kernel; // of the layer's list, and of networks'
+  std::shared_ptr<ParameterUses> uses; // of several kernels, where they work on parts
+  const Layer* layer;
+
+  bool wantsGradients() const;
+};
+
+class BoundMaps {
+public:
+  // The layer must outlive the maps.
+  explicit BoundMaps(const Layer& layer);
+
+  // What adds a map without an object goes to the list itself.
+  MapList& list() noexcept { return list_; }
+  const MapList& list() const noexcept { return list_; }
+
+  // y (+)= A x. Collective, as the making of an operator is.
+  void apply(OperatorKind kind, ValueId x, ValueId y);
+  // A value of that name and layout, converted from x. Collective.
+  ValueId convert(std::string name, ValueId x, const Layout& to);
+  // The conversion that writes a value, or that reads one; null if there is none.
+  const Conversion* conversionTo(ValueId y) const;
+  const Conversion* conversionFrom(ValueId x) const;
+  ValueId constant(std::string name, const Layout& layout, double value);
+
+  // The parameters of kernels, and all that must be up to date before a kernel of these runs.
+  struct Uses {
+    std::shared_ptr<ParameterUses> all = std::make_shared<ParameterUses>();
+    std::vector<int> sources = {};
+  };
+  void addUse(Uses& uses, Ref<Parameter> parameter, const Layout& use);
+  void addSource(Uses& uses, std::string name, std::shared_ptr<Source> source);
+  void run(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
+           std::vector<ValueId> x, ValueId y);
+  void runPart(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
+               std::vector<ValueId> x, ValueId y);
+  void runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
+                std::vector<ValueId> x, ValueId y);
+
+  // The maps of a node, which outlives these, with its objects: see MapList::join().
+  void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
+
+  const Layer& layer() const noexcept { return layer_; }
+  LinearOp& op(int index) const { return *operators_[index]; }
+  const BoundKernel& kernel(int index) const { return kernels_[index]; }
+  const std::vector<BoundKernel>& kernels() const noexcept { return kernels_; }
+  Source& source(int index) const { return *sources_[index]; }
+  DTensor& constant(int index) const { return *constants_[index]; }
+  // In the layout and the list's data type; allocated when first used.
+  Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
+  // The log's event of a map's node: its layer's name, or type.
+  int event(const Map& map) const { return events_[map.node]; }
+  // Memory of operators, constants and parameters in their use layouts.
+  Index bytes() const;
+
+private:
+  KernelEntry bind(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses);
+
+  const Layer& layer_;
+  CommPtr comm_;
+  TenonDataType type_;
+  MapList list_;
+  std::vector<int> events_; // by node
+  std::vector<LinearOpRef> operators_;
+  std::vector<BoundKernel> kernels_;
+  std::vector<std::shared_ptr<Source>> sources_;
+  std::vector<Ref<DTensor>> constants_;
+  std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
+};
+
+} // namespace tenon

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The local arithmetic of a layer on one rank, for one set-up, on contiguous arrays.
+#pragma once
+
+#include "declaration/map_list.hpp"
+#include "layer/inputs.hpp"
+#include "layer/parameter.hpp"
+#include "sys/memory.hpp"
+
+namespace tenon {
+
+using ParameterUses = std::vector<std::unique_ptr<ParameterUse>>;
+
+// What the kernel kept of an Apply. Tensors that it does not keep must not be read.
+struct KernelPoint {
+  const DTensor* x = nullptr; // the first input
+  const DTensor* y = nullptr;
+  Buffer* workspace = nullptr;
+  Inputs inputs = {};
+};
+
+// Its parameters are pUse in the order in which the layer type declared them.
+class LocalKernel {
+public:
+  virtual ~LocalKernel() = default;
+  virtual Index workspaceBytes() const { return 0; }
+  virtual bool keepsInput() const { return false; }
+  virtual bool keepsOutput() const { return false; }
+  // Where its adjoint adds to the parameters' gradients.
+  virtual Gradients gradients() const { return Gradients::None; }
+  // `workspace` is null in inference.
+  virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
+  // A tangent may be null: it is zero.
+  virtual void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
+                           DTensor& dy) = 0;
+  // A cotangent may be null: nobody wants it. With Gradients::Apart the parameters are left to
+  // adjointParameters(), which is called while cotangents are on their way to other ranks.
+  virtual void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
+                           InputCotangents dx) = 0;
+  virtual void adjointParameters(const KernelPoint&, const DTensor& /*dy*/, ParameterUses&) {}
+  virtual std::string describe() const = 0;
+};
+
+// With one input, whose tangent or cotangent may be null.
+class OneInputKernel : public LocalKernel {
+public:
+  virtual void forward(const DTensor& x, ParameterUses& parameters, DTensor& y,
+                       Buffer* workspace) = 0;
+  virtual void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& parameters,
+                       DTensor& dy) = 0;
+  virtual void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
+                       DTensor* dx) = 0;
+
+private:
+  void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) final {
+    forward(*x[0], parameters, y, workspace);
+  }
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses& parameters,
+                   DTensor& dy) final {
+    tangent(point, dx[0], parameters, dy);
+  }
+  void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses& parameters,
+                   InputCotangents dx) final {
+    adjoint(point, dy, parameters, dx[0]);
+  }
+};
+
+} // namespace tenon

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/loss.hpp"
+
+#include "declaration/signature.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tenon {
+
+namespace {
+
+// [1], with the properties of `use` but for `split` on the axes that split it.
+Layout scalarLayout(const Layout& use, Property split) {
+  Properties properties = use.properties();
+  for (Property& p : properties)
+    if (p.isShard())
+      p = split;
+  return makeLayout({1}, use.meshPtr(), properties, {CutSource()});
+}
+
+} // namespace
+
+TargetUse::TargetUse(const Layer& layer, const Layout& use, std::optional<TenonDataType> type)
+    : layer_(layer), type_(type), use_(use) {}
+
+void TargetUse::checkTarget(const DTensor& target, TenonDataType type) const {
+  if (target.dataType() != type)
+    throw Error(TENON_ERR_DATATYPE,
+                fmt::format("the target of {0} must be {1}, but {2} is {3}", layer_.title(),
+                            dataTypeName(type), target.title(), dataTypeName(target.dataType())));
+  if (target.layout().shape() != use_.shape())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("the target of {} must have shape [{}], but {} has [{}]",
+                            layer_.title(), fmt::join(use_.shape(), ","), target.title(),
+                            fmt::join(target.layout().shape(), ",")));
+}
+
+void TargetUse::begin() {
+  const DTensor& target = layer_.target();
+  const TenonDataType type = type_                                ? *type_
+                             : target.dataType() == TENON_FLOAT32 ? TENON_FLOAT32
+                                                                  : TENON_FLOAT64;
+  checkTarget(target, type);
+  if (!value_ || value_->dataType() != type)
+    value_ = makeRef<DTensor>(layer_.comm(), use_, type);
+  if (!conversion_ || !(conversion_->domain() == target.layout()) ||
+      conversion_->dataType() != type)
+    conversion_ = makeRef<Conversion>(layer_.comm(), target.layout(), use_, type);
+  conversion_->start({Sense::Forward, 1, &target, 0, value_.get()});
+}
+
+Layout lossAddend(const Layout& use) {
+  return scalarLayout(use, Property::partial());
+}
+
+Layout lossLayout(const Layout& use) {
+  return scalarLayout(use, Property::broadcast());
+}
+
+} // namespace tenon

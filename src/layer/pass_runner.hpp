@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Runs the steps of a pass on tensors.
+//
+// If a step throws, what was begun is ended before the error goes on, since other ranks wait for it.
+#pragma once
+
+#include "declaration/pass.hpp"
+#include "layer/bound_maps.hpp"
+
+namespace tenon {
+
+// What an Apply has, or has left, for the kernels: its tensors by value of the list, those that were
+// not kept left alone; memory by map, none in inference.
+struct PassPoint {
+  DTensor* const* tensors;
+  Buffer* workspaces;
+};
+
+// `tensors`: by value of the pass.
+void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
+             const PassPoint& point);
+
+} // namespace tenon
