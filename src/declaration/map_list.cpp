@@ -33,12 +33,22 @@ ValueId MapList::constant(std::string name, const Layout& layout) {
   return addValue({std::move(name), layout, Value::Place::Constant, kNoValue, index});
 }
 
+ValueId MapList::stagedOf(ValueId argument) const {
+  for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v)
+    if (values_[v].standsIn == argument)
+      return v;
+  return kNoValue;
+}
+
+bool MapList::isWritten(ValueId v) const {
+  return std::any_of(maps_.begin(), maps_.end(), [&](const Map& map) { return map.y == v; });
+}
+
 ValueId MapList::staged(ValueId input) {
   if (values_[input].place != Value::Place::Argument)
     return input;
-  for (ValueId v = 0; v < static_cast<ValueId>(values_.size()); ++v)
-    if (values_[v].standsIn == input)
-      return v;
+  if (const ValueId known = stagedOf(input); known != kNoValue)
+    return known;
   const ValueId id =
       addValue({values_[input].name + "'", values_[input].layout, Value::Place::Own, input});
   add({.kind = Map::Kind::Stage, .x = {input}, .y = id});
@@ -95,6 +105,74 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
        .part = part,
        .fixed = fixed});
   return index;
+}
+
+// The values of this list that are a node's, those that it has of its own made new.
+std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueId>& reads,
+                                   ValueId write, const JoinedObjects& at) {
+  std::vector<ValueId> here(node.values_.size(), kNoValue);
+  for (std::size_t i = 0; i < reads.size(); ++i)
+    here[node.inputs_[i]] = reads[i];
+  here[node.output_] = write;
+  for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
+    Value copy = node.values_[v];
+    const bool kept = copy.kept;
+    if (here[v] == kNoValue && copy.standsIn != kNoValue) {
+      copy.standsIn = here[copy.standsIn];
+      if (values_[copy.standsIn].place != Value::Place::Argument)
+        here[v] = copy.standsIn;
+      else
+        here[v] = stagedOf(copy.standsIn);
+    }
+    if (here[v] == kNoValue) {
+      if (copy.constant >= 0)
+        copy.constant += at.constants;
+      here[v] = addValue(std::move(copy));
+    }
+    values_[here[v]].kept |= kept;
+  }
+  return here;
+}
+
+void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
+  operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
+  sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
+  constants_ += node.constants_;
+  for (KernelEntry kernel : node.kernels_) {
+    for (int& source : kernel.sources)
+      source += at.sources;
+    kernels_.push_back(std::move(kernel));
+  }
+}
+
+JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
+                            const JoinedObjects* earlier) {
+  const JoinedObjects at = earlier ? *earlier
+                                   : JoinedObjects{static_cast<int>(operators_.size()),
+                                                   static_cast<int>(kernels_.size()),
+                                                   static_cast<int>(sources_.size()), constants_};
+  if (!earlier)
+    addObjects(node, at);
+  const std::vector<ValueId> here = bind(node, reads, write, at);
+  for (Map map : node.maps_) {
+    map.node += nodes_;
+    for (ValueId& x : map.x)
+      x = here[x];
+    if (map.kind == Map::Kind::Source) {
+      map.object += at.sources;
+      if (!earlier)
+        maps_.push_back(std::move(map));
+      continue;
+    }
+    map.y = here[map.y];
+    if (map.kind == Map::Kind::Stage && (map.x.front() == map.y || isWritten(map.y)))
+      continue; // one memory, or staged already
+    if (map.kind != Map::Kind::Stage)
+      map.object += map.kind == Map::Kind::Operator ? at.operators : at.kernels;
+    add(std::move(map));
+  }
+  nodes_ += std::max(1, node.nodes_);
+  return at;
 }
 
 // The order of steps rests on it that nothing is written after it was read.

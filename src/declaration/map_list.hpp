@@ -71,6 +71,12 @@ struct Map {
   ValueId y = kNoValue;        // none of a source
   bool part = false;           // writes its own part of y alone
   bool fixed = false;          // is not differentiated: a maximum, a statistic
+  int node = 0;                // of a network: whose map it is
+};
+
+// Where the objects of a list that was joined begin in the tables of the other.
+struct JoinedObjects {
+  int operators = 0, kernels = 0, sources = 0, constants = 0;
 };
 
 class MapList {
@@ -103,17 +109,30 @@ public:
     return addKernel(std::move(kernel), std::move(x), y, false, true);
   }
 
+  // Copies the maps of a node, its inputs bound to values of this list and its output to `write`.
+  // What it stages of values that are the library's here is these values. Its objects follow those
+  // of the tables, or are those of an earlier join: a layer that is two nodes.
+  JoinedObjects join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
+                     const JoinedObjects* earlier = nullptr);
+
   const std::vector<Value>& values() const noexcept { return values_; }
   const std::vector<Map>& maps() const noexcept { return maps_; }
   const std::vector<OperatorEntry>& operators() const noexcept { return operators_; }
   const std::vector<KernelEntry>& kernels() const noexcept { return kernels_; }
   const std::vector<SourceEntry>& sources() const noexcept { return sources_; }
   int constants() const noexcept { return constants_; }
+  // That were joined, a network's nodes counted.
+  int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
 
 private:
   ValueId addValue(Value value);
+  ValueId stagedOf(ValueId argument) const;
+  bool isWritten(ValueId v) const;
+  void addObjects(const MapList& node, const JoinedObjects& at);
+  std::vector<ValueId> bind(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
+                            const JoinedObjects& at);
   void add(Map map);
   int addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part, bool fixed);
 
@@ -125,7 +144,7 @@ private:
   std::vector<ValueId> inputs_;
   std::vector<bool> read_; // by value: a map reads it
   ValueId output_ = kNoValue;
-  int constants_ = 0;
+  int constants_ = 0, nodes_ = 0;
 };
 
 } // namespace tenon

@@ -80,11 +80,12 @@ public:
   Pass derive() {
     for (std::size_t m = list_.maps().size(); m-- > 0;) {
       const Map& map = list_.maps()[m];
+      if (m + 1 < list_.maps().size() && list_.maps()[m + 1].node != map.node)
+        addLate();
       if (map.kind != Map::Kind::Source && !map.fixed && reached_[map.y] && wants_[map.y])
         addMap(static_cast<int>(m), map);
     }
-    for (Step& step : late_)
-      pass_.steps.push_back(std::move(step));
+    addLate();
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)
       if (pass_.inputs[i] != kNoValue && !reached_[list_.inputs()[i]])
         pass_.steps.push_back({.what = Do::Zero, .writes = {pass_.inputs[i]}});
@@ -92,6 +93,13 @@ public:
   }
 
 private:
+  // A node's own parts of gradients, for which nobody waits.
+  void addLate() {
+    for (Step& step : late_)
+      pass_.steps.push_back(std::move(step));
+    late_.clear();
+  }
+
   // A wanted input or a parameter lies above a value.
   void findWants(const Chosen& wanted) {
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)

@@ -5,7 +5,7 @@
 //   tangent   the maps on tangents; absent ones are zero, and what reads no other falls away.
 //   adjoint   the maps from the end. The first to reach a cotangent writes it, the others add: an
 //             operator by itself, a kernel through an addend. What no wanted input and no parameter
-//             waits for falls away; the parameters' own parts come last.
+//             waits for falls away; the parameters' own parts come last in their node.
 //   schedule  an operator that sends messages begins and ends in two steps. Beginnings move up and
 //             endings down as far as values allow, kernels keep their order: that is overlap.
 //

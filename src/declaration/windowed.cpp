@@ -107,9 +107,6 @@ Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
   return windowOutputShape(windows(), x, outputChannels(x), title());
 }
 
-void Windowed::checkInput(const Layout&, const std::string&) const {}
-
-// Halos of the input are taken as they are filled.
 void Windowed::checkHalo(const Layout& input, const Layout& use) const {
   if (!input.hasMargins())
     return;

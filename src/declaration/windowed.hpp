@@ -29,7 +29,7 @@ protected:
   // Stride of a window of which none was set.
   virtual Index defaultStride(Index /*kernel*/) const { return 1; }
   virtual Index outputChannels(const Shape& input) const = 0;
-  virtual void checkInput(const Layout& input, const std::string& letters) const;
+  virtual void checkInput(const Layout& /*input*/, const std::string& /*letters*/) const {}
   // The input's layout without margins, on the mesh, with the properties of the signature.
   virtual Layout plainLayout(const Layout& input, const MeshPtr& mesh,
                              const Properties& properties) const;
@@ -45,6 +45,7 @@ protected:
   std::string windowText() const;
 
 private:
+  // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
   void readBoundary(std::vector<Window>& windows) const;

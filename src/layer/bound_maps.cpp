@@ -3,9 +3,11 @@
 
 #include "dtensor/fill.hpp"
 #include "layer/held_bytes.hpp"
+#include "layer/layer.hpp"
 #include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
 #include "linop/memory_op.hpp"
+#include "sys/log.hpp"
 
 #include <algorithm>
 
@@ -40,6 +42,11 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
 }
 
 } // namespace
+
+BoundMaps::BoundMaps(const Layer& layer)
+    : layer_(layer), comm_(layer.comm()),
+      type_(layer.dataType()), events_{logEvent(
+                                   (layer.name().empty() ? layer.type() : layer.name()).c_str())} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
@@ -96,7 +103,7 @@ KernelEntry BoundMaps::bind(std::string name, std::unique_ptr<LocalKernel> kerne
                     .keepsOutput = kernel->keepsOutput(),
                     .gradients = kernel->gradients(),
                     .sources = uses.sources};
-  kernels_.push_back({std::move(kernel), uses.all});
+  kernels_.push_back({std::move(kernel), uses.all, &layer_});
   return entry;
 }
 
@@ -115,13 +122,20 @@ void BoundMaps::runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, 
   list_.runFixed(bind(std::move(name), std::move(kernel), uses), std::move(x), y);
 }
 
-std::vector<const Parameter*> BoundMaps::parameters() const {
-  std::vector<const Parameter*> all;
-  for (const BoundKernel& bound : kernels_)
-    for (const auto& use : *bound.uses)
-      if (std::find(all.begin(), all.end(), &use->parameter()) == all.end())
-        all.push_back(&use->parameter());
-  return all;
+void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {
+  if (list_.nodes() == 0)
+    events_.clear();
+  events_.insert(events_.end(), node.events_.begin(), node.events_.end());
+  for (const auto& [known, objects] : joined_)
+    if (known == &node) {
+      list_.join(node.list_, reads, write, &objects);
+      return;
+    }
+  joined_.emplace_back(&node, list_.join(node.list_, reads, write));
+  operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
+  kernels_.insert(kernels_.end(), node.kernels_.begin(), node.kernels_.end());
+  sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
+  constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
 }
 
 Index BoundMaps::bytes() const {

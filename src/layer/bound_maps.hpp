@@ -9,16 +9,20 @@
 
 namespace tenon {
 
+class Layer;
+
 struct BoundKernel {
-  std::unique_ptr<LocalKernel> kernel;
+  std::shared_ptr<LocalKernel> kernel; // of the layer's list, and of networks'
   std::shared_ptr<ParameterUses> uses; // of several kernels, where they work on parts
+  const Layer* layer;
 
   bool wantsGradients() const;
 };
 
 class BoundMaps {
 public:
-  BoundMaps(CommPtr comm, TenonDataType type) : comm_(std::move(comm)), type_(type) {}
+  // The layer must outlive the maps.
+  explicit BoundMaps(const Layer& layer);
 
   // What adds a map without an object goes to the list itself.
   MapList& list() noexcept { return list_; }
@@ -47,6 +51,10 @@ public:
   void runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
                 std::vector<ValueId> x, ValueId y);
 
+  // The maps of a node, which outlives these, with its objects: see MapList::join().
+  void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
+
+  const Layer& layer() const noexcept { return layer_; }
   LinearOp& op(int index) const { return *operators_[index]; }
   const BoundKernel& kernel(int index) const { return kernels_[index]; }
   const std::vector<BoundKernel>& kernels() const noexcept { return kernels_; }
@@ -54,21 +62,24 @@ public:
   DTensor& constant(int index) const { return *constants_[index]; }
   // In the layout and the list's data type; allocated when first used.
   Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
-  // Each parameter once.
-  std::vector<const Parameter*> parameters() const;
+  // The log's event of a map's node: its layer's name, or type.
+  int event(const Map& map) const { return events_[map.node]; }
   // Memory of operators, constants and parameters in their use layouts.
   Index bytes() const;
 
 private:
   KernelEntry bind(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses);
 
+  const Layer& layer_;
   CommPtr comm_;
   TenonDataType type_;
   MapList list_;
+  std::vector<int> events_; // by node
   std::vector<LinearOpRef> operators_;
   std::vector<BoundKernel> kernels_;
   std::vector<std::shared_ptr<Source>> sources_;
   std::vector<Ref<DTensor>> constants_;
+  std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
 };
 
 } // namespace tenon

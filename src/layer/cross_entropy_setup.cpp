@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/loss_value.hpp"
+#include "layer/loss.hpp"
 
+#include "declaration/signature.hpp"
 #include "kernels/softmax.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/map_setup.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
@@ -128,8 +128,9 @@ public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) override {
     visitFloating(part_.type, [&]<class T>(T) {
       const Index cells = part_.rows * part_.cols;
-      if (gradient_.bytes() < cells * dataTypeSize(part_.type))
-        gradient_ = Buffer(cells * dataTypeSize(part_.type), "cross-entropy gradient");
+      const Index bytes = cells * dataTypeSize(part_.type);
+      if (gradient_.bytes() < bytes)
+        gradient_ = Buffer(bytes, "cross-entropy gradient");
       double sum = 0;
       if (dx[0]) {
         const T *v = dx[0]->data<T>(), *g = gradient<T>(point, T(1), gradient_.data<T>());
@@ -194,7 +195,7 @@ BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
   const Property P = Property::partial(), B = Property::broadcast();
   const Index samples = use.shape()[kSamples];
   const int rank = layer.comm()->rank();
-  BoundMaps maps(layer.comm(), layer.dataType());
+  BoundMaps maps(layer);
   MapList& list = maps.list();
   const ValueId x = list.input("x", input);
   const Layout labels = perSample(use, {samples}, B, 0);
@@ -228,11 +229,11 @@ BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
   return maps;
 }
 
-class CrossEntropySetup final : public MapSetup {
+class CrossEntropySetup final : public Setup {
 public:
   CrossEntropySetup(const Layer& layer, const Layout& input, const Signature& signature,
                     const Layout& use)
-      : MapSetup(layer, mapsOf(layer, input, use)), letters_(signature.describe()) {}
+      : Setup(mapsOf(layer, input, use)), letters_(signature.describe()) {}
 
 private:
   std::string facts() const override {

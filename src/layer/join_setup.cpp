@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/block_copy.hpp"
+#include "layer/join_setup.hpp"
 
+#include "kernels/block_copy.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/map_setup.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
@@ -66,63 +66,51 @@ std::string nameOf(std::size_t input) {
   return fmt::format("x{}", input);
 }
 
-BoundMaps withInputs(const Layer& layer, const Form& form) {
-  BoundMaps maps(layer.comm(), layer.dataType());
-  for (std::size_t i = 0; i < form.inputs.size(); ++i)
+BoundMaps mapsOf(const Layer& layer, const Form& form, int dim) {
+  BoundMaps maps(layer);
+  const std::size_t inputs = form.inputs.size();
+  for (std::size_t i = 0; i < inputs; ++i)
     maps.list().input(nameOf(i), form.inputs[i]);
-  maps.list().output("y", form.output);
-  return maps;
-}
-
-// y <- C(x_i -> y) x_i, one after the other.
-BoundMaps sumOf(const Layer& layer, const Form& form) {
-  BoundMaps maps = withInputs(layer, form);
-  for (ValueId x : std::vector<ValueId>(maps.list().inputs()))
-    maps.apply(OperatorKind::Conversion, x, maps.list().output());
-  return maps;
-}
-
-// A part of y <- C(x_i -> y there) x_i.
-BoundMaps concatenationOf(const Layer& layer, const Form& form, int dim) {
-  BoundMaps maps = withInputs(layer, form);
+  const ValueId y = maps.list().output("y", form.output);
   const int rank = layer.comm()->rank();
-  Index localBegin = 0;
-  for (std::size_t i = 0; i < form.inputs.size(); ++i) {
-    const Layout& part = form.uses[i];
+  Index begin = 0;
+  for (std::size_t i = 0; i < inputs; ++i) {
     const ValueId x = maps.list().inputs()[i];
+    if (dim < 0) {
+      maps.apply(OperatorKind::Conversion, x, y);
+      continue;
+    }
+    const Layout& part = form.uses[i];
     const ValueId use =
         sameHolding(form.inputs[i], part) ? x : maps.convert(nameOf(i) + "'", x, part);
-    maps.runPart("place", std::make_unique<Placement>(part, rank, dim, localBegin), {}, {use},
-                 maps.list().output());
-    localBegin += part.boxOfRank(rank)[dim].size();
+    maps.runPart("place", std::make_unique<Placement>(part, rank, dim, begin), {}, {use}, y);
+    begin += part.boxOfRank(rank)[dim].size();
   }
   return maps;
 }
-
-class JoinSetup final : public MapSetup {
-public:
-  using MapSetup::MapSetup;
-
-private:
-  std::string facts() const override {
-    const Mesh& mesh = output().mesh();
-    std::string text = fmt::format("  process grid {}\n", mesh.describe());
-    for (std::size_t i = 0; i < inputs().size(); ++i)
-      text += viewLine(fmt::format("input {}", i), inputs()[i],
-                       maps().conversionFrom(maps().list().inputs()[i]), mesh);
-    return text + viewLine("output", output(), mesh);
-  }
-};
 
 } // namespace
 
+JoinSetup::JoinSetup(const Layer& layer, const Form& form, int dim)
+    : Setup(mapsOf(layer, form, dim)) {}
+
+std::string JoinSetup::facts() const {
+  const Mesh& mesh = output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (std::size_t i = 0; i < inputs().size(); ++i)
+    text += viewLine(fmt::format("input {}", i), inputs()[i],
+                     maps().conversionFrom(maps().list().inputs()[i]), mesh);
+  return text + viewLine("output", output(), mesh);
+}
+
 std::unique_ptr<Setup> setUpAdd(Layer& layer, const Layouts& inputs) {
-  return std::make_unique<JoinSetup>(layer, sumOf(layer, layer.form(inputs)));
+  return std::make_unique<JoinSetup>(layer, layer.form(inputs), -1);
 }
 
 std::unique_ptr<Setup> setUpConcatenate(Layer& layer, const Layouts& inputs) {
-  const int dim = static_cast<int>(layer.declaration().value<Index>("dim"));
-  return std::make_unique<JoinSetup>(layer, concatenationOf(layer, layer.form(inputs), dim));
+  const Form form = layer.form(inputs);
+  return std::make_unique<JoinSetup>(layer, form,
+                                     static_cast<int>(layer.declaration().value<Index>("dim")));
 }
 
 } // namespace tenon

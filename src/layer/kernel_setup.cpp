@@ -3,7 +3,7 @@
 
 #include "declaration/window_layout.hpp"
 #include "geometry/callers_cells.hpp"
-#include "layer/map_setup.hpp"
+#include "layer/setup.hpp"
 #include "layer/traffic_text.hpp"
 #include "linop/boundary_op.hpp"
 
@@ -65,7 +65,7 @@ ValueId addUse(BoundMaps& maps, ValueId x, const Layout& use) {
 }
 
 BoundMaps mapsOf(const Layer& layer, const Layouts& given, KernelPlan plan, KernelFacts& facts) {
-  BoundMaps maps(layer.comm(), layer.dataType());
+  BoundMaps maps(layer);
   const ValueId x = maps.list().input("x", given[0]);
   if (plan.callers)
     facts.boundary = addBoundaryInput(maps, layer, plan, given);
@@ -82,7 +82,7 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& given, KernelPlan plan, Kern
     addBoundary(maps, facts);
 
   const ValueId y = maps.list().stagedOutput();
-  const std::string& name = layer.type();
+  const std::string name = layer.type();
   if (plan.strips.empty())
     maps.run(name, std::move(plan.kernel), facts.uses, {facts.use}, y);
   else
@@ -93,10 +93,10 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& given, KernelPlan plan, Kern
   return maps;
 }
 
-class KernelSetup final : public MapSetup {
+class KernelSetup final : public Setup {
 public:
-  KernelSetup(const Layer& layer, BoundMaps maps, KernelFacts facts)
-      : MapSetup(layer, std::move(maps)), facts_(std::move(facts)) {}
+  KernelSetup(BoundMaps maps, KernelFacts facts)
+      : Setup(std::move(maps)), facts_(std::move(facts)) {}
 
 private:
   std::string facts() const override {
@@ -173,9 +173,9 @@ std::unique_ptr<Setup> setUpKernel(Layer& layer, const Layouts& inputs, KernelMa
   for (std::size_t s = 1; s < form.pieces.size(); ++s)
     plan.strips.push_back(
         {form.pieces[s].use, make(layer, form, form.pieces[s].use, outputsOf(form.pieces[s]))});
-  KernelFacts facts{.signature = form.signature.describe()};
+  KernelFacts facts{.signature = plan.signature.describe()};
   BoundMaps maps = mapsOf(layer, inputs, std::move(plan), facts);
-  return std::make_unique<KernelSetup>(layer, std::move(maps), std::move(facts));
+  return std::make_unique<KernelSetup>(std::move(maps), std::move(facts));
 }
 
 } // namespace tenon

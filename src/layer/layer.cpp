@@ -137,12 +137,12 @@ const DTensor& Layer::target() const {
 }
 
 void Layer::setUp(const Layouts& inputs) {
-  setUpWithoutValues(inputs);
+  setUpAs(inputs, Role::Alone);
   const auto seed = declaration_->value<Index>("seed");
   initialize(static_cast<std::uint64_t>(seed), streamOf("parameters"), Fill::New);
 }
 
-void Layer::setUpWithoutValues(const Layouts& inputs) {
+void Layer::setUpAs(const Layouts& inputs, Role role) {
   static const int event = logEvent("LayerSetUp");
   const LogScope scope(event);
   collectively(
@@ -156,16 +156,21 @@ void Layer::setUpWithoutValues(const Layouts& inputs) {
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.setup->inputs() == inputs;
   });
-  if (known != setups_.end())
+  if (known != setups_.end()) {
+    if (role == Role::Alone && known->frames.empty())
+      collectively(*comm_, [&] {
+        makeFrames(*known);
+        return true;
+      });
     return setups_.splice(setups_.end(), setups_, known);
+  }
   const std::size_t before = parameters_.size();
   try {
-    setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs); }));
+    setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs, role); }));
   } catch (...) {
     parameters_.resize(before); // the next attempt may have other settings
     throw;
   }
-  stack_.reserve(depth_);
 }
 
 void Layer::checkInputCount(const Layouts& inputs) const {
@@ -182,7 +187,7 @@ Form Layer::form(const Layouts& inputs, bool overlap) const {
   return declaration_->form(inputs, {.letters = textOf("signature"), .overlap = overlap});
 }
 
-Layer::Entry Layer::makeEntry(const Layouts& inputs) {
+Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
   declaration_->setTitle(title());
   if (!setUp_)
     throw Error(TENON_ERR_STATE,
@@ -190,10 +195,21 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs) {
   checkInputCount(inputs);
   Entry entry;
   entry.setup = setUp_(*this, inputs);
+  if (role == Role::Alone)
+    makeFrames(entry);
+  return entry;
+}
+
+void Layer::makeFrames(Entry& entry) {
   for (int level = 0; level < depth_; ++level)
     entry.frames.push_back(entry.setup->makeFrame());
   entry.scratch = entry.setup->makeFrame();
-  return entry;
+  stack_.reserve(depth_);
+}
+
+const BoundMaps& Layer::maps(const Layouts& inputs) const {
+  return find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; })
+      .setup->maps();
 }
 
 template <class LayoutOf>
@@ -251,8 +267,10 @@ void Layer::apply(Inputs x, DTensor& y) {
   checkTensor(y, entry.setup->output(), type_, title(), "output", kCreateOutput);
   for (const DTensor* input : x)
     checkDistinct(*this, input, &y);
+  if (entry.frames.empty())
+    makeFrames(entry); // a network's node, by itself
   if (!training_)
-    return entry.setup->applyMany(x, y, *entry.scratch, false);
+    return entry.setup->apply(x, y, *entry.scratch, false);
   if (stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,
@@ -261,7 +279,7 @@ void Layer::apply(Inputs x, DTensor& y) {
             "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
             "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
             title(), stack_.size(), depth_));
-  entry.setup->applyMany(x, y, *entry.frames[entry.used], true);
+  entry.setup->apply(x, y, *entry.frames[entry.used], true);
   stack_.push_back({&entry, entry.used++});
 }
 
@@ -275,14 +293,9 @@ const Layer::Level& Layer::top() const {
 }
 
 void Layer::applyTangent(Inputs dx, DTensor& dy) {
-  top();
-  applyTangentAt(stackSize() - 1, dx, dy);
-}
-
-void Layer::applyTangentAt(int level, Inputs dx, DTensor& dy) {
   static const int event = logEvent("LayerTangent");
   const LogScope scope(event);
-  const auto [entry, frame] = stack_[level];
+  const auto [entry, frame] = top();
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
@@ -290,7 +303,7 @@ void Layer::applyTangentAt(int level, Inputs dx, DTensor& dy) {
   checkTensor(dy, entry->setup->output(), type_, title(), "tangent of the output", kCreateOutput);
   for (const DTensor* input : dx)
     checkDistinct(*this, input, &dy);
-  entry->setup->tangentMany(*entry->frames[frame], dx, dy);
+  entry->setup->tangent(*entry->frames[frame], dx, dy);
 }
 
 void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
@@ -311,8 +324,8 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
                                                "same tensor; pass two and add them afterwards",
                                                j, i, title()));
   }
-  entry->setup->adjointMany(*entry->frames[frame], dy, dx);
-  pop();
+  entry->setup->adjoint(*entry->frames[frame], dy, dx);
+  forgetLast();
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {
@@ -330,24 +343,16 @@ void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
   applyAdjoint(dy, InputCotangents(one));
 }
 
-void Layer::pop() {
+void Layer::forgetLast() {
   const auto [entry, frame] = top();
   entry->frames[frame]->drop();
   --entry->used;
   stack_.pop_back();
 }
 
-void Layer::forgetLast() {
-  pop();
-  for (const Node& node : nodes_)
-    node.layer->forgetLast();
-}
-
 void Layer::clearStack() {
   while (!stack_.empty())
-    pop();
-  for (Layer* child : children())
-    child->clearStack();
+    forgetLast();
 }
 
 std::vector<Ref<Parameter>> Layer::parameters() const {
@@ -455,7 +460,7 @@ std::string Layer::ownView() const {
   Index buffers = 0, stack = 0, parameters = 0;
   for (const Entry& entry : setups_) {
     text += entry.setup->describe();
-    buffers += entry.setup->bytes() + entry.scratch->bytes();
+    buffers += entry.setup->bytes() + (entry.scratch ? entry.scratch->bytes() : 0);
     for (const auto& frame : entry.frames)
       stack += frame->bytes();
   }

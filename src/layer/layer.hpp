@@ -95,6 +95,7 @@ public:
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
   // Of the set-up for these inputs.
+  const BoundMaps& maps(const Layouts& inputs) const;
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
   // Of the last SetUp. Throw TENON_ERR_STATE before the first.
@@ -107,8 +108,6 @@ public:
   void apply(Inputs x, DTensor& y);
   void applyTangent(Inputs dx, DTensor& dy);
   void applyAdjoint(const DTensor& dy, InputCotangents dx);
-  // The tangent at an earlier Apply: the one that found `level` others on the stack.
-  void applyTangentAt(int level, Inputs dx, DTensor& dy);
   int stackSize() const noexcept { return static_cast<int>(stack_.size()); }
   // Of a layer with one input. dx may be null.
   void apply(const DTensor& x, DTensor& y);
@@ -144,7 +143,7 @@ public:
 private:
   struct Entry {
     std::unique_ptr<Setup> setup;
-    std::vector<std::unique_ptr<Frame>> frames; // one for each level of the stack, made at set-up
+    std::vector<std::unique_ptr<Frame>> frames; // one for each level of the stack
     int used = 0;
     std::unique_ptr<Frame> scratch; // of inference
   };
@@ -152,22 +151,24 @@ private:
     Entry* entry;
     int frame; // of the entry's
   };
-  // The same without values, which the container that sets this layer up will give.
-  void setUpWithoutValues(const Layouts& inputs);
+  // A container gives its nodes their values and runs their maps; what a node needs to be applied by
+  // itself is made when it is.
+  enum class Role { Alone, Node };
+  void setUpAs(const Layouts& inputs, Role role);
   template <class Change>
   void change(const std::string& call, Change&& change);
   void readSettings();
   void inheritSettings(const Layer& container, int uses);
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
-  Entry makeEntry(const Layouts& inputs);
+  Entry makeEntry(const Layouts& inputs, Role role);
+  void makeFrames(Entry& entry);
   // layoutOf(i) is the layout of input i.
   template <class LayoutOf>
   const Entry& find(std::size_t count, LayoutOf layoutOf) const;
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
   const Level& top() const;
-  void pop();
   Layout storageLayout(const Layout& use) const;
   std::string brief() const;
   std::string ownView() const;

@@ -3,8 +3,9 @@
 #pragma once
 
 #include "declaration/map_list.hpp"
+#include "layer/inputs.hpp"
 #include "layer/parameter.hpp"
-#include "layer/setup.hpp"
+#include "sys/memory.hpp"
 
 namespace tenon {
 

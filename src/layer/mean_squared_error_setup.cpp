@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/loss_value.hpp"
+#include "layer/loss.hpp"
 
+#include "declaration/signature.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/map_setup.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
@@ -74,15 +74,15 @@ private:
   Buffer inference_; // the difference, where no frame keeps it
 };
 
-class MeanSquaredErrorSetup final : public MapSetup {
+class MeanSquaredErrorSetup final : public Setup {
 public:
   MeanSquaredErrorSetup(const Layer& layer, const Layout& input, const Signature& signature,
                         const Layout& use)
-      : MapSetup(layer, mapsOf(layer, input, use)), letters_(signature.describe()) {}
+      : Setup(mapsOf(layer, input, use)), letters_(signature.describe()) {}
 
 private:
   static BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
-    BoundMaps maps(layer.comm(), layer.dataType());
+    BoundMaps maps(layer);
     const ValueId x = maps.list().input("x", input);
     BoundMaps::Uses uses;
     const auto target = std::make_shared<TargetUse>(layer, use, std::nullopt);

@@ -89,7 +89,7 @@ void Layer::setUpChild(Layer& child, const Layouts& inputs) {
     child.setTraining(training_);
     if (frozen_)
       child.setFrozen(true);
-    child.setUpWithoutValues(inputs);
+    child.setUpAs(inputs, Role::Node);
   } catch (...) {
     if (isNew) {
       child.declaration_->restore(before);

@@ -27,7 +27,7 @@ public:
     std::size_t s = 0;
     try {
       for (; s < pass_.steps.size(); ++s)
-        one(pass_.steps[s]);
+        logged(pass_.steps[s]);
     } catch (...) {
       endBegunBefore(s);
       throw;
@@ -49,6 +49,13 @@ private:
     return {const_cast<const DTensor* const*>(tensors.data()), tensors.size()};
   }
 
+  // Each node has a row in the log.
+  void logged(const Step& step) {
+    if (step.map < 0)
+      return one(step);
+    const LogScope scope(maps_.event(mapOf(step)));
+    one(step);
+  }
   void one(const Step& step) {
     switch (step.what) {
     case Do::Begin:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "layer/layer.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/map_setup.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
@@ -9,14 +9,14 @@ namespace tenon {
 
 namespace {
 
-class RepartitionSetup final : public MapSetup {
+class RepartitionSetup final : public Setup {
 public:
   RepartitionSetup(const Layer& layer, const Layout& input, const Layout& output)
-      : MapSetup(layer, mapsOf(layer, input, output)) {}
+      : Setup(mapsOf(layer, input, output)) {}
 
 private:
   static BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& output) {
-    BoundMaps maps(layer.comm(), layer.dataType());
+    BoundMaps maps(layer);
     const ValueId x = maps.list().input("x", input);
     maps.apply(OperatorKind::Conversion, x, maps.list().output("y", output));
     return maps;

@@ -1,60 +1,107 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A layer set up for one list of input layouts, and what one Apply of it leaves for its adjoint.
+// A layer set up for one list of input layouts, as a list of maps, and what one Apply of it leaves
+// for its adjoint. A layer maps its inputs x_1 .. x_k to one output y; tangent and adjoint are those of
+// the joint map:  dy = sum over i of J_i dx_i,  dx_i = J_i* dy.
 //
-// A layer maps its inputs x_1 .. x_k to one output y. Tangent and adjoint are those of the joint
-// map:  dy = sum over i of J_i dx_i,  dx_i = J_i* dy.
+// The passes are derived once for each choice of inputs. Frames hold what derivatives read, and
+// share the rest. Where an argument is contiguous, the value that is staged for it stands in its
+// memory. What a derivative reads of the caller's memory is a SavedTensor.
 #pragma once
 
-#include "declaration/form.hpp"
-#include "dtensor/dtensor.hpp"
-
-#include <memory>
-#include <span>
+#include "layer/bound_maps.hpp"
+#include "layer/callers_copy.hpp"
+#include "layer/pass_runner.hpp"
+#include "layer/saved.hpp"
 
 namespace tenon {
 
-// One tensor for each input of a layer, in their order. Null is zero in a tangent, and "not wanted"
-// in an adjoint.
-using Inputs = std::span<const DTensor* const>;
-using InputCotangents = std::span<DTensor* const>;
-
 class Frame {
 public:
-  virtual ~Frame() = default;
   // Lets go of the tensors that it refers to.
-  virtual void drop() noexcept {}
+  void drop() noexcept;
   // Memory of its own, allocated now.
-  virtual Index bytes() const { return 0; }
+  Index bytes() const;
+
+private:
+  friend class Setup;
+  std::vector<DTensor*> slots_;           // by value of the list
+  std::vector<Ref<DTensor>> own_;         // of what derivatives read
+  std::vector<DTensor*> staging_;         // for staged values whose argument is not contiguous
+  std::vector<SavedTensor> saved_;        // in the set-up's order
+  std::vector<Buffer> workspaces_;        // by map
+  std::vector<std::uint64_t> parameters_; // their states
 };
 
 class Setup {
 public:
-  Setup(Layouts inputs, Layout output)
-      : inputs_(std::move(inputs)), output_(std::move(output)), outputDual_(output_.dual()) {
-    for (const Layout& input : inputs_)
-      inputDuals_.push_back(input.dual());
-  }
+  // The inputs and the output are those of the list.
+  explicit Setup(BoundMaps maps);
   virtual ~Setup() = default;
+  Setup(const Setup&) = delete;
+  Setup& operator=(const Setup&) = delete;
 
   const Layouts& inputs() const noexcept { return inputs_; }
   const Layouts& inputDuals() const noexcept { return inputDuals_; }
   const Layout& output() const noexcept { return output_; }
   const Layout& outputDual() const noexcept { return outputDual_; }
+  const BoundMaps& maps() const noexcept { return maps_; }
 
-  virtual std::unique_ptr<Frame> makeFrame() = 0;
+  // The first one derives the passes, and allocates what all share.
+  std::unique_ptr<Frame> makeFrame();
   // Keeps in the frame what the adjoint needs if `training`, else uses it as scratch alone.
-  virtual void applyMany(Inputs x, DTensor& y, Frame& frame, bool training) = 0;
+  void apply(Inputs x, DTensor& y, Frame& frame, bool training);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
-  virtual void tangentMany(Frame& frame, Inputs dx, DTensor& dy) = 0;
+  void tangent(Frame& frame, Inputs dx, DTensor& dy);
   // dx <- J* dy; the parameters' gradients accumulate.
-  virtual void adjointMany(Frame& frame, const DTensor& dy, InputCotangents dx) = 0;
-  virtual std::string describe() const = 0;
-  // Memory of its own, allocated now; the frames and parameters apart.
-  virtual Index bytes() const = 0;
+  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx);
+  std::string describe() const;
+  // Memory of its own, allocated now; frames and parameters apart.
+  Index bytes() const;
+
+protected:
+  // The lines of a view that say what the layer is on its process grid.
+  virtual std::string facts() const = 0;
 
 private:
+  // A pass and the tensors of its values. Its arguments' slots are the caller's during a call.
+  struct PassTensors {
+    Pass pass;
+    std::vector<Ref<DTensor>> own;
+    std::vector<DTensor*> slots;
+    std::vector<ValueId> staged;
+    std::vector<DTensor*> staging;   // where they lie if their argument is not contiguous
+    std::vector<CallersCopy> copies; // of them, by the last call
+  };
+  struct Saved {
+    ValueId value;
+    const Layer* reader; // whose derivative reads it
+    CallersCopy copy;    // by the last call
+  };
+  using Derive = Pass (*)(const MapList&, const Chosen&, Order);
+
+  void derive();
+  void noteReader(const Map& map, const Layer& layer);
+  PassTensors tensorsOf(Pass pass) const;
+  // The pass for the tensors that are not null.
+  template <class Tensors>
+  PassTensors& find(std::vector<PassTensors>& known, Tensors chosen, Derive derive);
+  // Lets the staged values stand in their arguments where these are contiguous.
+  static void stage(PassTensors& of, std::vector<DTensor*>& slots,
+                    const std::vector<DTensor*>& staging);
+  void save(Frame& frame);
+  // Throws if the point of the Apply is gone.
+  void restore(Frame& frame) const;
+  std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
+  std::string role(ValueId argument, bool cotangents) const;
+
+  BoundMaps maps_;
   Layouts inputs_, inputDuals_;
   Layout output_, outputDual_;
+  PassTensors apply_;
+  std::vector<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
+  std::size_t lastAdjoint_ = 0;
+  std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
+  std::vector<std::pair<const Parameter*, const Layer*>> parameters_;
 };
 
 } // namespace tenon

@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int kMaxEvents = 512;
+constexpr int kMaxEvents = 2048; // each layer may have one
 constexpr int kMaxStages = 32;
 constexpr int kMaxDepth = 64;
 

@@ -141,6 +141,47 @@ TEST(Pass, GivesTheSameBitsMovedAndUnmoved) {
   EXPECT_GT(moved, 100);
 }
 
+// R(R(x0, x1), x1), both times with the same objects, and its Jacobian by the chain rule.
+RandomList twice(unsigned seed) {
+  RandomList joined(seed);
+  const test::Dense first = joined.dense[joined.list.output()];
+  const RandomList again(seed, {first.value, joined.inputs[1]});
+  MapList list;
+  const ValueId x0 = list.input("x0", test::someLayout()),
+                x1 = list.input("x1", test::someLayout());
+  const ValueId v = list.value("v", test::someLayout()), y = list.output("y", test::someLayout());
+  const JoinedObjects objects = list.join(joined.list, {x0, x1}, v);
+  list.join(joined.list, {v, x1}, y, &objects);
+  joined.list = list;
+  joined.dense.resize(list.values().size());
+  test::Dense& total = joined.dense[y] = again.dense[again.list.output()];
+  const test::Matrix second = total.jacobian;
+  for (int i = 0; i < kCells; ++i)
+    for (std::size_t c = 0; c < second[i].size(); ++c) {
+      total.jacobian[i][c] = c < kCells ? 0 : second[i][c];
+      for (int j = 0; j < kCells; ++j)
+        total.jacobian[i][c] += second[i][j] * first.jacobian[j][c];
+    }
+  return joined;
+}
+
+TEST(Pass, OfJoinedListsIsTheDenseJacobian) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const RandomList random = twice(seed);
+    EXPECT_EQ(random.list.nodes(), 2);
+    for (const Chosen& chosen : kChoices)
+      for (bool contiguous : {true, false})
+        for (Order order : {Order::Moved, Order::Unmoved}) {
+          const Passes passes = passesOf(random.list, chosen, order);
+          Results got;
+          ASSERT_NO_THROW(got = run(random, passes, contiguous)) << "list " << seed << "\n"
+                                                                 << describe(random, passes);
+          ASSERT_TRUE(near(got, expected(random, chosen))) << "list " << seed << "\n"
+                                                           << describe(random, passes);
+        }
+  }
+}
+
 // Faults. Each changes one pass somewhere and says whether it found a place.
 using Fault = std::function<bool(const MapList&, Pass&)>;
 

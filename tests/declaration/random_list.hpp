@@ -94,7 +94,8 @@ struct RandomList {
   std::vector<Cells> inputs;
   std::vector<Dense> dense; // by value of the list, room kept
 
-  explicit RandomList(unsigned seed);
+  // At inputs that are drawn, or at these.
+  explicit RandomList(unsigned seed, const std::vector<Cells>& given = {});
 
 private:
   int upTo(int most) { return std::uniform_int_distribution<int>(0, most)(random_); }
@@ -245,7 +246,7 @@ inline void RandomList::addOutput() {
   at(y) = at(staged);
 }
 
-inline RandomList::RandomList(unsigned seed) : random_(seed) {
+inline RandomList::RandomList(unsigned seed, const std::vector<Cells>& given) : random_(seed) {
   dense.reserve(256);
   for (int i = 0; i < kInputs; ++i)
     values_.push_back(list.input("x" + std::to_string(i), someLayout()));
@@ -255,7 +256,10 @@ inline RandomList::RandomList(unsigned seed) : random_(seed) {
   }
   for (int i = 0; i < kInputs; ++i) {
     made(values_[i]);
-    inputs.push_back(at(values_[i]).value = draw());
+    inputs.push_back(draw());
+    if (!given.empty())
+      inputs.back() = given[i];
+    at(values_[i]).value = inputs.back();
     for (int c = 0; c < kCells; ++c)
       at(values_[i]).jacobian[c][i * kCells + c] = 1;
   }

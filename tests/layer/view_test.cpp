@@ -55,9 +55,9 @@ TEST(View, CountsMemoryAllocatedNow) {
 }
 
 TEST(View, CountsTheStackOfConvertedInputs) {
-  for (const auto& [function, saved] :
-       {std::pair("gelu", 3 * 10 * 8), std::pair("tanh", 0)}) { // reads its output alone
-    const auto layer = test::newPointwise(world(), function);
+  for (const auto& [type, saved] :
+       {std::pair("gelu", 3 * 10 * 8), std::pair("tanh", 0)}) { // which reads its output alone
+    const auto layer = test::newPointwise(world(), type);
     layer->setDataType(TENON_FLOAT64);
     layer->setStackDepth(3);
     layer->setText("signature", "B");

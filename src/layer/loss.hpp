@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What losses share: a layer that compares its input with a target, and its value, a sum of one
-// addend from each part of the input:
+// What losses share: the target with which they compare their input, and the layouts of their value,
+// a sum of one addend from each part of the input:
 //
 //   loss = sum over parts of addend,   P on the axes that split the input -> B.
 #pragma once
 
 #include "layer/layer.hpp"
-#include "layer/source.hpp"
-#include "linop/conversion.hpp"
 
 #include <optional>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/loss_value.hpp"
+#include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
 

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/setup.hpp"
+
+#include "layer/held_bytes.hpp"
+#include "layer/layer.hpp"
+#include "sys/view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// Slots are of tensors to read and to write; a pass does not write its operands.
+DTensor* slotOf(const DTensor* tensor) {
+  return const_cast<DTensor*>(tensor);
+}
+
+bool isCallers(const Value& value) {
+  return value.place == Value::Place::Argument || value.standsIn != kNoValue;
+}
+
+Layouts inputsOf(const MapList& list) {
+  Layouts layouts;
+  for (ValueId input : list.inputs())
+    layouts.push_back(list.values()[input].layout);
+  return layouts;
+}
+
+Layouts dualsOf(const Layouts& layouts) {
+  Layouts duals;
+  for (const Layout& layout : layouts)
+    duals.push_back(layout.dual());
+  return duals;
+}
+
+} // namespace
+
+void Frame::drop() noexcept {
+  for (SavedTensor& tensor : saved_)
+    tensor.drop();
+}
+
+Index Frame::bytes() const {
+  Index sum = heldBytes(own_);
+  for (const SavedTensor& tensor : saved_)
+    sum += tensor.bytes();
+  for (const Buffer& workspace : workspaces_)
+    sum += workspace.bytes();
+  return sum;
+}
+
+Setup::Setup(BoundMaps maps)
+    : maps_(std::move(maps)), inputs_(inputsOf(maps_.list())), inputDuals_(dualsOf(inputs_)),
+      output_(maps_.list().values()[maps_.list().output()].layout), outputDual_(output_.dual()) {}
+
+// A network's nodes never get here.
+void Setup::derive() {
+  const MapList& list = maps_.list();
+  apply_ = tensorsOf(applyPass(list));
+  for (bool chosen : {true, false}) {
+    const Chosen same(inputs_.size(), chosen);
+    adjoints_.push_back(tensorsOf(adjointPass(list, same)));
+    tangents_.push_back(tensorsOf(tangentPass(list, same)));
+  }
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
+    const Value& value = list.values()[v];
+    if (value.kept)
+      apply_.own[v] = {}; // each frame has its own
+    else if (apply_.own[v] && !isCallers(value))
+      apply_.own[v]->allocate();
+    if (value.place == Value::Place::Constant)
+      apply_.slots[v] = &maps_.constant(value.constant);
+  }
+  for (const Map& map : list.maps())
+    if (map.kind == Map::Kind::Kernel) {
+      const BoundKernel& kernel = maps_.kernel(map.object);
+      if (!map.fixed)
+        noteReader(map, *kernel.layer);
+      for (const auto& use : *kernel.uses)
+        if (std::none_of(parameters_.begin(), parameters_.end(),
+                         [&](const auto& known) { return known.first == &use->parameter(); }))
+          parameters_.emplace_back(&use->parameter(), kernel.layer);
+    }
+}
+
+// What a kernel keeps of the caller's memory is saved.
+void Setup::noteReader(const Map& map, const Layer& layer) {
+  const KernelEntry& kernel = maps_.list().kernels()[map.object];
+  std::vector<ValueId> kept;
+  if (kernel.keepsInputs)
+    kept = map.x;
+  if (kernel.keepsOutput)
+    kept.push_back(map.y);
+  for (ValueId v : kept)
+    if (isCallers(maps_.list().values()[v]) &&
+        std::none_of(saved_.begin(), saved_.end(),
+                     [&](const Saved& known) { return known.value == v; }))
+      saved_.push_back({v, &layer, {}});
+}
+
+Setup::PassTensors Setup::tensorsOf(Pass pass) const {
+  PassTensors made;
+  made.pass = std::move(pass);
+  for (const Value& value : made.pass.values) {
+    made.own.push_back(value.place == Value::Place::Own ? maps_.tensor(value.layout)
+                                                        : Ref<DTensor>());
+    made.slots.push_back(made.own.back().get());
+    if (value.standsIn == kNoValue)
+      continue;
+    made.staged.push_back(static_cast<ValueId>(made.slots.size()) - 1);
+    made.staging.push_back(made.own.back().get());
+  }
+  made.copies.resize(made.staged.size());
+  return made;
+}
+
+std::unique_ptr<Frame> Setup::makeFrame() {
+  if (adjoints_.empty())
+    derive();
+  auto frame = std::make_unique<Frame>();
+  const MapList& list = maps_.list();
+  frame->slots_ = apply_.slots;
+  frame->own_.resize(frame->slots_.size());
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
+    const Value& value = list.values()[v];
+    if (!value.kept || value.place != Value::Place::Own)
+      continue;
+    frame->own_[v] = maps_.tensor(value.layout);
+    frame->slots_[v] = frame->own_[v].get();
+    if (!isCallers(value))
+      frame->own_[v]->allocate();
+  }
+  for (ValueId v : apply_.staged)
+    frame->staging_.push_back((list.values()[v].kept ? frame->own_ : apply_.own)[v].get());
+  frame->saved_.resize(saved_.size());
+  for (const Map& map : list.maps()) {
+    const bool isKernel = map.kind == Map::Kind::Kernel;
+    const Layer& layer = isKernel ? *maps_.kernel(map.object).layer : maps_.layer();
+    frame->workspaces_.emplace_back(isKernel ? maps_.kernel(map.object).kernel->workspaceBytes()
+                                             : 0,
+                                    layer.title() + " workspace");
+  }
+  frame->parameters_.resize(parameters_.size());
+  return frame;
+}
+
+void Setup::stage(PassTensors& of, std::vector<DTensor*>& slots,
+                  const std::vector<DTensor*>& staging) {
+  for (std::size_t i = 0; i < of.staged.size(); ++i) {
+    const ValueId v = of.staged[i];
+    DTensor* argument = slots[of.pass.values[v].standsIn];
+    const bool copied = !argument->isContiguous();
+    slots[v] = copied ? staging[i] : argument;
+    of.copies[i].note(copied, *argument);
+  }
+}
+
+void Setup::apply(Inputs x, DTensor& y, Frame& frame, bool training) {
+  std::vector<DTensor*>& slots = frame.slots_;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    slots[apply_.pass.inputs[i]] = slotOf(x[i]);
+  slots[apply_.pass.output] = &y;
+  stage(apply_, slots, frame.staging_);
+  runPass(maps_, apply_.pass, slots.data(),
+          {slots.data(), training ? frame.workspaces_.data() : nullptr});
+  if (training)
+    save(frame);
+}
+
+void Setup::save(Frame& frame) {
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    const ValueId v = saved_[i].value;
+    const DTensor& tensor = *frame.slots_[v];
+    const bool isOwn = &tensor == frame.own_[v].get();
+    saved_[i].copy.note(!isOwn && frame.saved_[i].keep(tensor), tensor);
+  }
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    frame.parameters_[i] = parameters_[i].first->state();
+}
+
+void Setup::restore(Frame& frame) const {
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (frame.parameters_[i] != parameters_[i].first->state())
+      throw Error(
+          TENON_ERR_STATE,
+          fmt::format("parameter \"{}\" of {} was changed after TenonLayerApply(), so that its "
+                      "adjoint cannot be evaluated; update parameters after "
+                      "TenonLayerApplyAdjoint()",
+                      parameters_[i].first->name(), parameters_[i].second->title()));
+  for (std::size_t i = 0; i < saved_.size(); ++i) {
+    const ValueId v = saved_[i].value;
+    if (frame.slots_[v] != frame.own_[v].get())
+      frame.slots_[v] = slotOf(&frame.saved_[i].get(saved_[i].reader->title()));
+  }
+}
+
+template <class Tensors>
+Setup::PassTensors& Setup::find(std::vector<PassTensors>& known, Tensors chosen, Derive derive) {
+  for (PassTensors& of : known) {
+    bool same = true;
+    for (std::size_t i = 0; same && i < chosen.size(); ++i)
+      same = (of.pass.inputs[i] != kNoValue) == (chosen[i] != nullptr);
+    if (same)
+      return of;
+  }
+  Chosen inputs;
+  for (const DTensor* tensor : chosen)
+    inputs.push_back(tensor != nullptr);
+  known.push_back(tensorsOf(derive(maps_.list(), inputs, Order::Moved)));
+  return known.back();
+}
+
+void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
+  restore(frame);
+  PassTensors& of = find(tangents_, dx, tangentPass);
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (dx[i])
+      of.slots[of.pass.inputs[i]] = slotOf(dx[i]);
+  of.slots[of.pass.output] = &dy;
+  stage(of, of.slots, of.staging);
+  runPass(maps_, of.pass, of.slots.data(), {frame.slots_.data(), frame.workspaces_.data()});
+}
+
+void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx) {
+  restore(frame);
+  PassTensors& of = find(adjoints_, dx, adjointPass);
+  lastAdjoint_ = static_cast<std::size_t>(&of - adjoints_.data());
+  of.slots[of.pass.output] = slotOf(&dy);
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    if (dx[i])
+      of.slots[of.pass.inputs[i]] = dx[i];
+  stage(of, of.slots, of.staging);
+  runPass(maps_, of.pass, of.slots.data(), {frame.slots_.data(), frame.workspaces_.data()});
+}
+
+std::string Setup::role(ValueId argument, bool cotangents) const {
+  const MapList& list = maps_.list();
+  std::string name = "output";
+  for (std::size_t i = 0; i < list.inputs().size(); ++i)
+    if (list.inputs()[i] == argument)
+      name = list.inputs().size() == 1 ? "input" : fmt::format("input {}", i);
+  return cotangents ? name + " cotangent" : name;
+}
+
+std::string Setup::copiesText(const PassTensors& of, const char* call, bool cotangents) const {
+  const MapList& list = maps_.list();
+  std::string text;
+  for (std::size_t i = 0; i < of.staged.size(); ++i) {
+    const ValueId argument = of.pass.values[of.staged[i]].standsIn;
+    ValueId ofList = list.output();
+    for (std::size_t k = 0; k < of.pass.inputs.size(); ++k)
+      if (of.pass.inputs[k] == argument)
+        ofList = list.inputs()[k];
+    text += of.copies[i].describe(call, role(ofList, cotangents).c_str(), "strided array");
+  }
+  return text;
+}
+
+std::string Setup::describe() const {
+  std::string text = facts();
+  if (adjoints_.empty())
+    return text; // a network's node, which nothing has applied by itself
+  text += copiesText(apply_, "Apply", false);
+  for (const Saved& saved : saved_) {
+    const ValueId standsIn = maps_.list().values()[saved.value].standsIn;
+    text += saved.copy.describe("Apply in training",
+                                role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
+                                "saved for the adjoint");
+  }
+  text += copiesText(adjoints_[lastAdjoint_], "ApplyAdjoint", true);
+  if (!viewsInDetail())
+    return text;
+  return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +
+         tenon::describe(maps_.list(), adjoints_.front().pass);
+}
+
+Index Setup::bytes() const {
+  Index sum = maps_.bytes() + heldBytes(apply_.own);
+  for (const auto* known : {&tangents_, &adjoints_})
+    for (const PassTensors& of : *known)
+      sum += heldBytes(of.own);
+  return sum;
+}
+
+} // namespace tenon
