@@ -150,8 +150,8 @@ TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, 
 /** @brief Makes shared memory private again. Not collective.
  *
  *  Address and values stay the same. The pages stay a mapping apart from the heap around them until
- *  they are unmapped: a program that shares and unshares small blocks of the heap at ever new addresses
- *  collects mappings (/proc/sys/vm/max_map_count), so it gives such blocks separate pages.
+ *  they are unmapped. A program that shares and unshares small blocks of the heap at ever new
+ *  addresses collects mappings (/proc/sys/vm/max_map_count): it gives such blocks separate pages.
  *
  *  @param[in] partition  process grid passed to TenonPartitionShareMemory()
  *  @param[in] memory     address passed to TenonPartitionShareMemory(). May be NULL, in which case

@@ -56,7 +56,8 @@ TEST(Settings, RefuseWhatIsOutOfBoundsOrUnknown) {
   expectError(TENON_ERR_ARG, {"count", "0", "at least 1"},
               [&] { s.set("count", Index(0), kOwner); });
   expectError(TENON_ERR_ARG, {"sizes[1]", "10"}, [&] { s.setText("sizes", "3,10", kOwner); });
-  expectError(TENON_ERR_ARG, {"portion", "finite"}, [&] { s.set("portion", std::nan(""), kOwner); });
+  expectError(TENON_ERR_ARG, {"portion", "finite"},
+              [&] { s.set("portion", std::nan(""), kOwner); });
   expectError(TENON_ERR_TYPE, {"'hard'", "soft"}, [&] { s.setText("how", "hrad", kOwner); });
   expectError(TENON_ERR_TYPE, {"box", "'label'"}, [&] { s.setText("lable", "x", kOwner); });
   expectError(TENON_ERR_ARG, {"count", "'many'"}, [&] { s.setText("count", "many", kOwner); });
