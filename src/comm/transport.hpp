@@ -9,14 +9,13 @@
 namespace tenon {
 
 enum class Transport {
-  Auto,          // shared where the node has an arena, else messages
-  Messages,      // point to point, persistent once bound
-  Neighbourhood, // one neighbourhood collective for all parts
-  Shared,        // through the memory of the node; messages to other nodes
+  Auto,     // shared where the node has an arena, else messages
+  Messages, // point to point, persistent once bound
+  Shared,   // through the memory of the node; messages to other nodes
 };
 
-// "auto", "messages", "neighbourhood", "shared": the choices of the option.
-inline constexpr const char* kTransportChoices = "auto|messages|neighbourhood|shared";
+// "auto", "messages", "shared": the choices of the option.
+inline constexpr const char* kTransportChoices = "auto|messages|shared";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 

@@ -50,7 +50,7 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
       if (const std::string why = whyNotSearched(domain(), range()); !why.empty())
         oneExchangeText_ = fmt::format("  {}\n", why);
     executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title(),
-                      domain().describe() + " -> " + range().describe(), transport);
+                      transport);
     return;
   }
   const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };

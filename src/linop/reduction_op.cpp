@@ -134,9 +134,8 @@ void ReductionOp::makeStages() {
       held.push_back(step.schedule.sourceExtent[0]);
     held.push_back(step.schedule.targetExtent[0]);
     stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
-                       std::make_unique<ScheduleExecutor>(
-                           comm(), step.schedule, domainType(), title(),
-                           fmt::format("{} step {}", agreedText(), stages_.size()), transport_)});
+                       std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
+                                                          title(), transport_)});
   }
   makeArrays(held);
 }

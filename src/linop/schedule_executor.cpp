@@ -69,8 +69,7 @@ std::vector<bool> redirect(std::vector<Message>& messages, const std::vector<Par
 } // namespace
 
 ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
-                                   const std::string& owner, const std::string& route,
-                                   Transport transport)
+                                   const std::string& owner, Transport transport)
     : comm_(std::move(comm)), asked_(transport), transport_(resolveTransport(transport, *comm_)),
       storeWay_(parseStoreWay(options().getChoice("", "conversion_stores"))),
       packLimit_(packLimit()), rank_(static_cast<int>(schedule.sourceExtent.size())),
@@ -85,9 +84,8 @@ ScheduleExecutor::ScheduleExecutor(CommPtr comm, const Schedule& schedule, Tenon
                        owner + " source buffer");
   targetSide_ = Buffer(std::max(totalBytes(forward_.receives), totalBytes(transpose_.sends)),
                        owner + " target buffer");
-  makeTransport(forward_, sourceSide_.data<std::byte>(), targetSide_.data<std::byte>(), route);
-  makeTransport(transpose_, targetSide_.data<std::byte>(), sourceSide_.data<std::byte>(),
-                route + " transposed");
+  makeTransport(forward_, sourceSide_.data<std::byte>(), targetSide_.data<std::byte>());
+  makeTransport(transpose_, targetSide_.data<std::byte>(), sourceSide_.data<std::byte>());
 }
 
 ScheduleExecutor::~ScheduleExecutor() = default;
@@ -131,7 +129,7 @@ void ScheduleExecutor::makeDirection(Direction& direction, const Schedule& sched
 }
 
 void ScheduleExecutor::makeTransport(Direction& direction, std::byte* sendBuffer,
-                                     std::byte* receiveBuffer, const std::string& route) {
+                                     std::byte* receiveBuffer) {
   direction.sendBuffer = sendBuffer;
   direction.receiveBuffer = receiveBuffer;
   for (const Part& part : direction.packs)
@@ -140,12 +138,7 @@ void ScheduleExecutor::makeTransport(Direction& direction, std::byte* sendBuffer
   for (const Part& part : direction.unpacks)
     if (part.message >= 0)
       direction.receives[part.message].data = receiveBuffer + part.offset;
-  if (transport_ == Transport::Neighbourhood)
-    direction.neighbourhood =
-        std::make_unique<Neighbourhood>(comm_, route, direction.sends, direction.receives);
-  else
-    direction.exchange =
-        std::make_unique<Exchange>(comm_, tag_, direction.sends, direction.receives);
+  direction.exchange = std::make_unique<Exchange>(comm_, tag_, direction.sends, direction.receives);
 }
 
 Index ScheduleExecutor::bufferBytes() const noexcept {
@@ -172,8 +165,6 @@ std::string ScheduleExecutor::describeTransport() const {
 
 void ScheduleExecutor::bind(Sense sense, DTensor& x, DTensor& y) {
   Direction& direction = directionOf(sense);
-  if (direction.neighbourhood)
-    return;
   std::vector<Message> sends = direction.sends, receives = direction.receives;
   Binding binding;
   binding.x = Ref<DTensor>::share(&x);

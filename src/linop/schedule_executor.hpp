@@ -20,7 +20,6 @@
 #include "comm/delay.hpp"
 #include "comm/exchange.hpp"
 #include "comm/lane.hpp"
-#include "comm/neighbourhood.hpp"
 #include "comm/patience.hpp"
 #include "comm/transport.hpp"
 #include "kernels/block_copy.hpp"
@@ -37,11 +36,9 @@ struct Meeting;
 
 class ScheduleExecutor {
 public:
-  // `route` stands for who sends to whom, the same on all ranks. Throws TENON_ERR_SUPPORT if the
-  // transport is shared and the node has no arena.
+  // Throws TENON_ERR_SUPPORT if the transport is shared and the node has no arena.
   ScheduleExecutor(CommPtr comm, const Schedule& schedule, TenonDataType type,
-                   const std::string& owner, const std::string& route,
-                   Transport transport = Transport::Auto);
+                   const std::string& owner, Transport transport = Transport::Auto);
   ~ScheduleExecutor();
   ScheduleExecutor(const ScheduleExecutor&) = delete;
   ScheduleExecutor& operator=(const ScheduleExecutor&) = delete;
@@ -98,7 +95,6 @@ private:
     std::vector<Outgoing> outgoing;
     std::vector<Incoming> incoming;
     std::unique_ptr<Exchange> exchange;
-    std::unique_ptr<Neighbourhood> neighbourhood; // instead
     std::optional<Binding> binding;
     const Binding* bound = nullptr; // that of the action in flight, if it uses one
     std::byte* sendBuffer = nullptr;
@@ -120,8 +116,7 @@ private:
                 std::vector<Part>& parts, std::vector<Message>& messages);
   void addMessage(Part& part, std::vector<Message>& messages) const;
   bool goesByLane(int peer) const;
-  void makeTransport(Direction& direction, std::byte* sendBuffer, std::byte* receiveBuffer,
-                     const std::string& route);
+  void makeTransport(Direction& direction, std::byte* sendBuffer, std::byte* receiveBuffer);
   Direction& directionOf(Sense sense) { return sense == Sense::Forward ? forward_ : transpose_; }
   const Direction& directionOf(Sense sense) const {
     return sense == Sense::Forward ? forward_ : transpose_;

@@ -38,9 +38,8 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
 
 template <class T>
 void ScheduleExecutor::beginTyped(Direction& direction, const Action& action) {
-  Exchange* exchange = direction.bound ? direction.bound->exchange.get() : direction.exchange.get();
-  if (exchange)
-    exchange->startReceives();
+  Exchange& exchange = direction.bound ? *direction.bound->exchange : *direction.exchange;
+  exchange.startReceives();
   beginLanes<T>(direction, action);
   for (const Part& part : direction.packs) {
     if (part.message < 0)
@@ -52,11 +51,8 @@ void ScheduleExecutor::beginTyped(Direction& direction, const Action& action) {
       for (const Region& region : part.from)
         cells = packRegion(*action.x, region, cells, way);
     }
-    if (exchange)
-      exchange->startSend(part.message);
+    exchange.startSend(part.message);
   }
-  if (direction.neighbourhood)
-    direction.neighbourhood->start();
   direction.delay.start();
 }
 
@@ -146,8 +142,6 @@ template <class T>
 void ScheduleExecutor::endTyped(Direction& direction, const Action& action, Combine combine) {
   direction.delay.wait();
   open(direction);
-  if (direction.neighbourhood)
-    direction.neighbourhood->wait();
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);
   // Where each cell gets one value it brings beta along.
@@ -162,10 +156,7 @@ void ScheduleExecutor::endTyped(Direction& direction, const Action& action, Comb
     }
   }
   finishLanes<T>(direction, action);
-  if (direction.bound)
-    direction.bound->exchange->waitSends();
-  else if (direction.exchange)
-    direction.exchange->waitSends();
+  (direction.bound ? direction.bound->exchange : direction.exchange)->waitSends();
 }
 
 template <class T>
@@ -181,10 +172,7 @@ void ScheduleExecutor::unpack(Direction& direction, const Part& part, const Acti
                          viewOf(x.data<T>(), x.strides(), part.from[i], x.rank()), meeting);
     return;
   }
-  if (direction.bound)
-    direction.bound->exchange->waitReceive(part.message);
-  else if (direction.exchange)
-    direction.exchange->waitReceive(part.message);
+  (direction.bound ? direction.bound->exchange : direction.exchange)->waitReceive(part.message);
   if (direction.bound && direction.bound->receivesDirect[part.message])
     return;
   unpackCells(action, part, reinterpret_cast<const T*>(direction.receiveBuffer + part.offset),

@@ -17,8 +17,7 @@ namespace {
 using test::onLine;
 using test::world;
 
-constexpr Transport kTransports[] = {Transport::Messages, Transport::Neighbourhood,
-                                     Transport::Shared};
+constexpr Transport kTransports[] = {Transport::Messages, Transport::Shared};
 
 // A summation in one step costs next to nothing but bytes, or next to nothing but rounds.
 constexpr LinkRates kBytesCost{
