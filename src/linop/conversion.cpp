@@ -7,7 +7,6 @@
 #include "linop/reduction_choice.hpp"
 #include "linop/reduction_op.hpp"
 #include "sys/log.hpp"
-#include "sys/options.hpp"
 #include "sys/text.hpp"
 #include "sys/view.hpp"
 
@@ -15,19 +14,8 @@
 
 namespace tenon {
 
-namespace {
-
-constexpr OptionSpec kOptions[] = {
-    {"conversion_transport", OptionSpec::Choice, "auto",
-     "transport of conversions; auto: shared memory where available, otherwise messages",
-     kTransportChoices},
-};
-const OptionRegistration kRegistration{{"conversion", kOptions}};
-
-} // namespace
-
 Transport Conversion::chosenTransport() {
-  return parseTransport(options().getChoice("", "conversion_transport"));
+  return CarrierPolicy::fromOptions().transport;
 }
 
 Conversion::Conversion(const CommPtr& comm, const Layout& from, const Layout& to,
@@ -50,7 +38,7 @@ Conversion::Conversion(const CommPtr& comm, Route route, TenonDataType type, Tra
       if (const std::string why = whyNotSearched(domain(), range()); !why.empty())
         oneExchangeText_ = fmt::format("  {}\n", why);
     executor_.emplace(comm, makeSchedule(domain(), range(), comm->rank()), type, title(),
-                      transport);
+                      CarrierPolicy::fromOptions().by(transport));
     return;
   }
   const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };

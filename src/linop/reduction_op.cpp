@@ -133,9 +133,10 @@ void ReductionOp::makeStages() {
     if (held.empty())
       held.push_back(step.schedule.sourceExtent[0]);
     held.push_back(step.schedule.targetExtent[0]);
-    stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
-                       std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
-                                                          title(), transport_)});
+    stages_.push_back(
+        {step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
+         std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(), title(),
+                                            CarrierPolicy::fromOptions().by(transport_))});
   }
   makeArrays(held);
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/carrier.hpp"
+
+#include "linop/lane_carrier.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"conversion_transport", OptionSpec::Choice, "auto",
+     "transport of conversions; auto: shared memory where available, otherwise messages",
+     kTransportChoices},
+    {"conversion_pack_limit", OptionSpec::Int, "8192",
+     "bytes up to which a part for a rank of the same node is packed; a larger one is read where "
+     "it lies, if that is shared memory",
+     nullptr, atLeast(0)},
+    {"conversion_stores", OptionSpec::Choice, "auto",
+     "stores used to pack messages of 16 KiB or more: through the caches, past them, or auto (the "
+     "faster one with shared memory, past them otherwise)",
+     kStoreWayChoices},
+};
+const OptionRegistration kRegistration{{"conversion", kOptions}};
+
+} // namespace
+
+CarrierPolicy CarrierPolicy::fromOptions() {
+  return {.transport = parseTransport(options().getChoice("", "conversion_transport")),
+          .packLimit = options().getInt("", "conversion_pack_limit"),
+          .stores = parseStoreWay(options().getChoice("", "conversion_stores"))};
+}
+
+std::string CarrierPolicy::agreedText() const {
+  return transport == Transport::Auto ? ""
+                                      : fmt::format("; transport {}", transportName(transport));
+}
+
+std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup) {
+  if (resolveTransport(setup.policy.transport, *setup.comm) == Transport::Shared)
+    return std::make_unique<LaneCarrier>(setup);
+  const Direction& direction = setup.direction;
+  const auto any = [](int) { return true; };
+  return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, any),
+                                          direction.others(direction.unpacks, any));
+}
+
+} // namespace tenon
