@@ -2,7 +2,7 @@
 // The named primitives: conversions whose range follows from the domain.
 #include "capi/linearop_create.hpp"
 
-#include "linop/conversion.hpp"
+#include "linop/make_conversion.hpp"
 #include "linop/primitive.hpp"
 #include "sys/guard.hpp"
 
@@ -16,7 +16,7 @@ TenonErrorCode create(const char* function, Primitive primitive, TenonLayout lay
                       int dim, TenonDataType type, TenonLinearOp* op) {
   return guard(function, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      return makeRef<Conversion>(comm, domain, primitiveRange(primitive, domain, axis, dim), type);
+      return makeConversion(comm, domain, primitiveRange(primitive, domain, axis, dim), type);
     });
   });
 }
@@ -79,7 +79,7 @@ TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, int rank, Teno
                                               TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      return makeRef<Conversion>(comm, domain, sendReceiveRange(domain, rank, comm->size()), type);
+      return makeConversion(comm, domain, sendReceiveRange(domain, rank, comm->size()), type);
     });
   });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/block_copy.hpp"
 
+#include "geometry/holding.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/map_setup.hpp"
 #include "layer/traffic_text.hpp"

@@ -7,7 +7,7 @@
 
 #include "layer/layer.hpp"
 #include "layer/source.hpp"
-#include "linop/conversion.hpp"
+#include "linop/linear_op.hpp"
 
 #include <optional>
 
@@ -31,7 +31,7 @@ private:
   const Layer& layer_;
   std::optional<TenonDataType> type_;
   Layout use_;
-  Ref<Conversion> conversion_;
+  LinearOpRef conversion_;
   Ref<DTensor> value_;
 };
 

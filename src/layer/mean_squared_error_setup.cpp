@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss_value.hpp"
 
+#include "geometry/holding.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"

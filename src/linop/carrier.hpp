@@ -19,8 +19,6 @@ struct CarrierPolicy {
 
   // As -tenon_conversion_transport, _pack_limit and _stores say.
   static CarrierPolicy fromOptions();
-  // The same by another transport.
-  CarrierPolicy by(Transport other) const { return {other, packLimit, stores}; }
   // For texts that ranks agree on: "" for the default transport; the rest is each rank's own matter.
   std::string agreedText() const;
 };

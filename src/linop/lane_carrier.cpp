@@ -52,8 +52,7 @@ std::vector<LaneCarrier::Outgoing> LaneCarrier::makeLanes(StoreWay stores) {
 }
 
 std::vector<std::size_t> LaneCarrier::sendsByMessage() const {
-  std::vector<std::size_t> sends =
-      direction_.others(direction_.packs, [](int) { return true; });
+  std::vector<std::size_t> sends = direction_.others(direction_.packs, [](int) { return true; });
   std::erase_if(sends, [&](std::size_t part) {
     return std::any_of(outgoing_.begin(), outgoing_.end(),
                        [&](const Outgoing& out) { return out.part == part; });

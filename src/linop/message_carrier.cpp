@@ -85,8 +85,8 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
 }
 
 void MessageCarrier::begin(const Action& action) {
-  const bool fits = bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) &&
-                    bound_->y.isThatOf(*action.y);
+  const bool fits =
+      bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
   round_ = fits ? &bound_->round : &plain_;
   round_->exchange->startReceives();
   for (std::size_t i = 0; i < sends_.size(); ++i) {
@@ -94,8 +94,8 @@ void MessageCarrier::begin(const Action& action) {
     std::byte* cells = sends_[i].data;
     if (!round_->sentInArray[i])
       for (const Region& region : direction_.packs[packs_[i]].from)
-        cells = packRegion(*action.x, region, cells,
-                           streams ? StoreWay::Streaming : StoreWay::Cached);
+        cells =
+            packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
     round_->exchange->startSend(static_cast<int>(i));
   }
 }

@@ -60,8 +60,7 @@ TEST_P(FilledHalo, GivesTheSameWithoutAnExchange) {
     test::fillValid(*step->dy, 2);
   }
   test::fillValid(*want.x, 1);
-  Conversion exchange(world(), plain, halo, TENON_FLOAT64);
-  exchange.apply(*want.x, *got.x);
+  makeConversion(world(), plain, halo, TENON_FLOAT64)->apply(*want.x, *got.x);
   want.apply();
   want.adjoint();
   logReset();
