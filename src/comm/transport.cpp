@@ -9,12 +9,12 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kNames[] = {"auto", "messages", "shared"};
+constexpr const char* kNames[] = {"auto", "messages", "shared", "datatypes"};
 
 } // namespace
 
 Transport parseTransport(std::string_view name) {
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 4; ++i)
     if (name == kNames[i])
       return static_cast<Transport>(i);
   throw Error(TENON_ERR_ARG,

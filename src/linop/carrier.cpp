@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/carrier.hpp"
 
+#include "linop/datatype_carrier.hpp"
 #include "linop/lane_carrier.hpp"
 #include "sys/options.hpp"
 
@@ -39,8 +40,11 @@ std::string CarrierPolicy::agreedText() const {
 }
 
 std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup) {
-  if (resolveTransport(setup.policy.transport, *setup.comm) == Transport::Shared)
+  const Transport transport = resolveTransport(setup.policy.transport, *setup.comm);
+  if (transport == Transport::Shared)
     return std::make_unique<LaneCarrier>(setup);
+  if (transport == Transport::Datatypes)
+    return std::make_unique<DatatypeCarrier>(setup);
   const Direction& direction = setup.direction;
   const auto any = [](int) { return true; };
   return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, any),

@@ -112,7 +112,9 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
   delay_.wait();
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);
-  // Where each cell gets one value it brings beta along.
+  // Where each cell gets one value it is also the largest, and brings beta along.
+  if (!direction.sums)
+    combine = Combine::Add;
   const bool sole = prepareTarget(direction, action, kept, combine);
   const bool chunkwise = direction.sameTarget && !kept;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;

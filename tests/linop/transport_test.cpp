@@ -151,6 +151,19 @@ TEST_P(Transports, CarrySeveralConversionsAtOnce) {
   EXPECT_EQ(test::cellsOf(*b.y), second);
 }
 
+// Also where a value lies in the array before the end.
+TEST_P(Transports, FindThatTheLargestOfOneValueIsIt) {
+  const Index length = 3 * world()->size();
+  Conversion op(world(), line({length}, "S0"), line({length}, "B"), TENON_FLOAT64,
+                test::by(GetParam()));
+  const test::Ends ends(op, Sense::Forward, 1);
+  op.apply(*ends.x, *ends.y);
+  const std::vector<double> expected = test::cellsOf(*ends.y);
+  test::setCells(*ends.y, std::vector<double>(length, 1e9));
+  op.applyMax(*ends.x, *ends.y);
+  EXPECT_EQ(test::cellsOf(*ends.y), expected);
+}
+
 TEST_P(Transports, AreNamedInTheView) {
   Conversion op(world(), line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, test::by(GetParam()));
   EXPECT_NE(op.describe().find(std::string("transport ") + transportName(GetParam())),
@@ -158,7 +171,9 @@ TEST_P(Transports, AreNamedInTheView) {
       << op.describe();
 }
 
-INSTANTIATE_TEST_SUITE_P(Linop, Transports, testing::Values(Transport::Messages, Transport::Shared),
+INSTANTIATE_TEST_SUITE_P(Linop, Transports,
+                         testing::Values(Transport::Messages, Transport::Shared,
+                                         Transport::Datatypes),
                          [](const auto& info) { return transportName(info.param); });
 
 // Conversions of tensors of one communicator, against those of the world.
