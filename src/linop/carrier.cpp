@@ -16,12 +16,12 @@ constexpr OptionSpec kOptions[] = {
      "transport of conversions; auto: shared memory where available, otherwise messages",
      kTransportChoices},
     {"conversion_pack_limit", OptionSpec::Int, "8192",
-     "bytes up to which a part for a rank of the same node is packed; a larger one is read where "
-     "it lies, if that is shared memory",
+     "size in bytes up to which data for a rank of the same node is packed; larger data is read in "
+     "place where it is in shared memory",
      nullptr, atLeast(0)},
     {"conversion_stores", OptionSpec::Choice, "auto",
-     "stores used to pack messages of 16 KiB or more: through the caches, past them, or auto (the "
-     "faster one with shared memory, past them otherwise)",
+     "stores that pack messages of 16 KiB or more: through the caches, past them, or auto "
+     "(measured with shared memory, past them otherwise)",
      kStoreWayChoices},
 };
 const OptionRegistration kRegistration{{"conversion", kOptions}};
