@@ -3,7 +3,6 @@
 
 #include "capi/collective.hpp"
 #include "linop/adjoint_test.hpp"
-#include "linop/conversion.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/linearop.h>
@@ -119,13 +118,13 @@ TenonErrorCode TenonLinearOpGetTraffic(TenonLinearOp op, TenonInt* messages,
                                        TenonInt* bytes) noexcept {
   return guard(__func__, [&] {
     const LinearOp& known = deref(op, "op");
-    const auto* conversion = dynamic_cast<const Conversion*>(&known);
-    if (!conversion)
+    const std::optional<Traffic> sent = known.trafficOf(known.comm()->rank());
+    if (!sent)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has type {}; only a conversion counts its messages",
                               known.title(), known.type()));
-    required(messages, "messages") = conversion->traffic().messages;
-    required(bytes, "bytes") = conversion->traffic().cells * dataTypeSize(known.domainType());
+    required(messages, "messages") = sent->messages;
+    required(bytes, "bytes") = sent->cells * dataTypeSize(known.domainType());
   });
 }
 

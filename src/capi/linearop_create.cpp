@@ -4,8 +4,8 @@
 
 #include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
-#include "linop/conversion.hpp"
 #include "linop/local_op.hpp"
+#include "linop/make_conversion.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/linearop_create.h>
@@ -42,7 +42,7 @@ void createConversion(TenonLayout from, TenonLayout to, TenonDataType type, Teno
                       Check check) {
   createBetween({from, to}, op, [&](const CommPtr& comm, const Layout& a, const Layout& b) {
     check(a, b);
-    return makeRef<Conversion>(comm, a, b, type);
+    return makeConversion(comm, a, b, type);
   });
 }
 

@@ -2,7 +2,7 @@
 // The named primitives: conversions whose range follows from the domain.
 #include "capi/linearop_create.hpp"
 
-#include "linop/conversion.hpp"
+#include "linop/make_conversion.hpp"
 #include "linop/primitive.hpp"
 #include "sys/guard.hpp"
 #include "sys/text.hpp"
@@ -61,7 +61,7 @@ TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
       const Named& one = named(textOf(name, "name"));
-      return makeRef<Conversion>(comm, domain, rangeOf(one, domain, axis, dim), type);
+      return makeConversion(comm, domain, rangeOf(one, domain, axis, dim), type);
     });
   });
 }
@@ -70,7 +70,7 @@ TenonErrorCode TenonLinearOpCreateSendReceive(TenonLayout layout, int rank, Teno
                                               TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      return makeRef<Conversion>(comm, domain, sendReceiveRange(domain, rank, comm->size()), type);
+      return makeConversion(comm, domain, sendReceiveRange(domain, rank, comm->size()), type);
     });
   });
 }

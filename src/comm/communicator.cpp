@@ -152,7 +152,6 @@ void Communicator::freeAll() {
 
 void Communicator::free() noexcept {
   splits_.clear();
-  graphs_.clear();
   if (shared_.arena)
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = "the communicator is freed"};
@@ -170,21 +169,6 @@ SubCommPtr Communicator::split(const std::vector<int>& name, int color, int key)
   if (part != MPI_COMM_NULL)
     checkMpi(MPI_Comm_set_errhandler(part, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   return splits_.add(name, part);
-}
-
-SubCommPtr Communicator::graph(const std::string& name, const std::vector<int>& sources,
-                               const std::vector<int>& targets) {
-  if (SubCommPtr known = graphs_.find(name))
-    return known;
-  agree(*this, std::nullopt);
-  const std::vector<int> weights(std::max({sources.size(), targets.size(), std::size_t(1)}), 1);
-  MPI_Comm made = MPI_COMM_NULL;
-  checkMpi(MPI_Dist_graph_create_adjacent(comm_, static_cast<int>(sources.size()), sources.data(),
-                                          weights.data(), static_cast<int>(targets.size()),
-                                          targets.data(), weights.data(), MPI_INFO_NULL, 0, &made),
-           "MPI_Dist_graph_create_adjacent");
-  checkMpi(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
-  return graphs_.add(name, made);
 }
 
 } // namespace tenon

@@ -59,10 +59,6 @@ public:
   // A communicator of the ranks that share a colour, ordered by key; collective where none of that
   // name is kept. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
   SubCommPtr split(const std::vector<int>& name, int color, int key);
-  // A communicator of all ranks that knows from whom each receives and to whom it sends; collective
-  // where none of that name is kept.
-  SubCommPtr graph(const std::string& name, const std::vector<int>& sources,
-                   const std::vector<int>& targets);
 
 private:
   explicit Communicator(MPI_Comm comm);
@@ -77,7 +73,6 @@ private:
   int lastTag_ = 0;
   bool outOfStep_ = false;
   SubCommunicatorCache<std::vector<int>> splits_;
-  SubCommunicatorCache<std::string> graphs_;
   bool arenaTried_ = false;
   SharedArena::Made shared_;
 };

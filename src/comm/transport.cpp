@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kNames[] = {"auto", "messages", "neighbourhood", "shared"};
+constexpr const char* kNames[] = {"auto", "messages", "shared", "datatypes"};
 
 } // namespace
 

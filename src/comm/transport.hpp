@@ -9,14 +9,14 @@
 namespace tenon {
 
 enum class Transport {
-  Auto,          // shared where the node has an arena, else messages
-  Messages,      // point to point, persistent once bound
-  Neighbourhood, // one neighbourhood collective for all parts
-  Shared,        // through the memory of the node; messages to other nodes
+  Auto,      // shared where the node has an arena, else messages
+  Messages,  // point to point, persistent once bound
+  Shared,    // through the memory of the node; messages to other nodes
+  Datatypes, // messages straight from array to array, by MPI's derived datatypes
 };
 
-// "auto", "messages", "neighbourhood", "shared": the choices of the option.
-inline constexpr const char* kTransportChoices = "auto|messages|neighbourhood|shared";
+// "auto", "messages", "shared", "datatypes": the choices of the option.
+inline constexpr const char* kTransportChoices = "auto|messages|shared|datatypes";
 Transport parseTransport(std::string_view name);
 const char* transportName(Transport transport) noexcept;
 

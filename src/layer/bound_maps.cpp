@@ -6,6 +6,7 @@
 #include "layer/layer.hpp"
 #include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
+#include "linop/make_conversion.hpp"
 #include "linop/memory_op.hpp"
 #include "sys/log.hpp"
 
@@ -27,10 +28,10 @@ LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, Teno
 LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type) {
   switch (entry.kind) {
   case OperatorKind::Conversion:
-    return makeRef<Conversion>(comm, entry.from, entry.to, type);
+    return makeConversion(comm, entry.from, entry.to, type);
   case OperatorKind::Exchange:
   case OperatorKind::Maximum:
-    return makeRef<Conversion>(comm, entry.from, entry.to, type, RoutePolicy::exchange());
+    return makeRef<Conversion>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions());
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
   case OperatorKind::BoundaryValues:
@@ -63,17 +64,24 @@ ValueId BoundMaps::convert(std::string name, ValueId x, const Layout& to) {
   return y;
 }
 
-const Conversion* BoundMaps::conversionTo(ValueId y) const {
+const LinearOp* BoundMaps::conversionOf(const Map& map) const {
+  const OperatorKind kind = list_.operators()[map.object].kind;
+  const bool moves = kind == OperatorKind::Conversion || kind == OperatorKind::Exchange ||
+                     kind == OperatorKind::Maximum;
+  return moves ? operators_[map.object].get() : nullptr;
+}
+
+const LinearOp* BoundMaps::conversionTo(ValueId y) const {
   for (const Map& map : list_.maps())
     if (map.kind == Map::Kind::Operator && map.y == y)
-      return dynamic_cast<const Conversion*>(operators_[map.object].get());
+      return conversionOf(map);
   return nullptr;
 }
 
-const Conversion* BoundMaps::conversionFrom(ValueId x) const {
+const LinearOp* BoundMaps::conversionFrom(ValueId x) const {
   for (const Map& map : list_.maps())
     if (map.kind == Map::Kind::Operator && map.x.front() == x)
-      return dynamic_cast<const Conversion*>(operators_[map.object].get());
+      return conversionOf(map);
   return nullptr;
 }
 

@@ -5,7 +5,7 @@
 
 #include "layer/local_kernel.hpp"
 #include "layer/source.hpp"
-#include "linop/conversion.hpp"
+#include "linop/linear_op.hpp"
 
 namespace tenon {
 
@@ -33,8 +33,8 @@ public:
   // A value of that name and layout, converted from x. Collective.
   ValueId convert(std::string name, ValueId x, const Layout& to);
   // The conversion that writes a value, or that reads one; null if there is none.
-  const Conversion* conversionTo(ValueId y) const;
-  const Conversion* conversionFrom(ValueId x) const;
+  const LinearOp* conversionTo(ValueId y) const;
+  const LinearOp* conversionFrom(ValueId x) const;
   ValueId constant(std::string name, const Layout& layout, double value);
 
   // The parameters of kernels, and all that must be up to date before a kernel of these runs.
@@ -68,6 +68,9 @@ public:
   Index bytes() const;
 
 private:
+  // Null for an operator that moves nothing between ranks.
+  const LinearOp* conversionOf(const Map& map) const;
+
   KernelEntry bind(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses);
 
   const Layer& layer_;

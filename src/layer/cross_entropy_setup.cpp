@@ -2,6 +2,7 @@
 #include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
+#include "geometry/holding.hpp"
 #include "kernels/softmax.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/traffic_text.hpp"

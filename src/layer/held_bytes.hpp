@@ -3,7 +3,7 @@
 // count.
 #pragma once
 
-#include "linop/conversion.hpp"
+#include "linop/linear_op.hpp"
 
 namespace tenon {
 
@@ -11,7 +11,7 @@ inline Index heldBytes(const Ref<DTensor>& tensor) {
   return tensor ? tensor->arrayBytes() : 0;
 }
 
-inline Index heldBytes(const Ref<Conversion>& conversion) {
+inline Index heldBytes(const LinearOpRef& conversion) {
   return conversion ? conversion->bufferBytes() : 0;
 }
 

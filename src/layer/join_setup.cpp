@@ -2,6 +2,7 @@
 #include "layer/join_setup.hpp"
 
 #include "kernels/block_copy.hpp"
+#include "geometry/holding.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/traffic_text.hpp"
 

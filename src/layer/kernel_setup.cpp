@@ -4,8 +4,10 @@
 #include "declaration/window_layout.hpp"
 #include "geometry/callers_cells.hpp"
 #include "layer/setup.hpp"
+#include "geometry/holding.hpp"
 #include "layer/traffic_text.hpp"
 #include "linop/boundary_op.hpp"
+#include "machine/link.hpp"
 
 #include <fmt/format.h>
 
@@ -111,7 +113,7 @@ private:
       text += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n", s,
                           trafficText(*maps().conversionTo(facts_.strips[s])));
     for (const auto& use : *facts_.uses.all)
-      if (const Conversion* conversion = use->conversion())
+      if (const LinearOp* conversion = use->conversion())
         text += viewLine(use->parameter().name(), conversion->domain(), conversion, mesh);
     return text + viewLine("output", output(), mesh);
   }

@@ -4,6 +4,7 @@
 #include "comm/agreement.hpp"
 #include "layer/initializer.hpp"
 #include "layer/traffic_text.hpp"
+#include "machine/route.hpp"
 #include "sys/log.hpp"
 #include "sys/random.hpp"
 #include "sys/text.hpp"
@@ -465,7 +466,7 @@ std::string Layer::ownView() const {
       stack += frame->bytes();
   }
   for (const Ref<Parameter>& p : parameters_) {
-    const Conversion* reduction = p->toDirection();
+    const LinearOp* reduction = p->toDirection();
     text += viewLine(
         p->name(), p->storage(), latest().output().mesh(),
         (p->isFrozen() ? "   frozen" : "") +

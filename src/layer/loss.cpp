@@ -2,6 +2,7 @@
 #include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
+#include "linop/make_conversion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,8 +46,8 @@ void TargetUse::begin() {
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type);
   if (!conversion_ || !(conversion_->domain() == target.layout()) ||
-      conversion_->dataType() != type)
-    conversion_ = makeRef<Conversion>(layer_.comm(), target.layout(), use_, type);
+      conversion_->domainType() != type)
+    conversion_ = makeConversion(layer_.comm(), target.layout(), use_, type);
   conversion_->start({Sense::Forward, 1, &target, 0, value_.get()});
 }
 

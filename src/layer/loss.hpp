@@ -6,6 +6,8 @@
 #pragma once
 
 #include "layer/layer.hpp"
+#include "layer/source.hpp"
+#include "linop/linear_op.hpp"
 
 #include <optional>
 
@@ -29,7 +31,7 @@ private:
   const Layer& layer_;
   std::optional<TenonDataType> type_;
   Layout use_;
-  Ref<Conversion> conversion_;
+  LinearOpRef conversion_;
   Ref<DTensor> value_;
 };
 

@@ -2,6 +2,7 @@
 #include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
+#include "geometry/holding.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"

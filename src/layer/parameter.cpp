@@ -4,6 +4,7 @@
 #include "kernels/pointwise.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/saved.hpp"
+#include "linop/make_conversion.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& stor
       arriving_(makeRef<DTensor>(comm_, storage.dual(), type)),
       direction_(makeRef<DTensor>(comm_, storage, type)) {
   if (!sameHolding(storage.dual(), storage))
-    toDirection_ = makeRef<Conversion>(comm_, storage.dual(), storage, type);
+    toDirection_ = makeConversion(comm_, storage.dual(), storage, type);
   value_->setName(form.name);
   setName(form.name);
 }
@@ -103,7 +104,7 @@ ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
   Parameter& p = *parameter_;
   addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType());
   if (!sameHolding(p.storage(), use)) {
-    toUse_ = makeRef<Conversion>(p.comm_, p.storage(), use, p.dataType());
+    toUse_ = makeConversion(p.comm_, p.storage(), use, p.dataType());
     value_ = makeRef<DTensor>(p.comm_, use, p.dataType());
     tangent_ = makeRef<DTensor>(p.comm_, use, p.dataType());
   }

@@ -7,7 +7,7 @@
 
 #include "declaration/form.hpp"
 #include "layer/source.hpp"
-#include "linop/conversion.hpp"
+#include "linop/linear_op.hpp"
 
 namespace tenon {
 
@@ -57,7 +57,7 @@ public:
   void zeroGradient();
 
   // From the gradient's layout to the storage; null where both hold the same memory.
-  const Conversion* toDirection() const noexcept { return toDirection_.get(); }
+  const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
   // Memory of value, gradient, direction and tangent, allocated now.
   Index bytes() const;
 
@@ -74,7 +74,7 @@ private:
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
-  Ref<Conversion> toDirection_; // null where both layouts hold the same memory
+  LinearOpRef toDirection_; // null where both layouts hold the same memory
   std::vector<ParameterUse*> uses_;
 };
 
@@ -99,13 +99,13 @@ public:
   DTensor& gradientAddends();
   bool isFrozen() const noexcept { return parameter_->isFrozen(); }
   const Parameter& parameter() const noexcept { return *parameter_; }
-  const Conversion* conversion() const noexcept { return toUse_.get(); }
+  const LinearOp* conversion() const noexcept { return toUse_.get(); }
   Index bytes() const;
 
 private:
   friend class Parameter;
   Ref<Parameter> parameter_;
-  Ref<Conversion> toUse_; // null where both layouts hold the same memory
+  LinearOpRef toUse_; // null where both layouts hold the same memory
   Ref<DTensor> value_, tangent_, addends_;
   std::uint64_t seen_ = ~std::uint64_t(0);
   bool begun_ = false;   // the conversion is under way

@@ -2,6 +2,7 @@
 #include "layer/pass_runner.hpp"
 
 #include "layer/saved.hpp"
+#include "linop/conversion.hpp"
 #include "sys/log.hpp"
 
 #include <algorithm>

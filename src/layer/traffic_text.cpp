@@ -16,16 +16,16 @@ std::string layoutText(const Layout& layout, const Mesh& named) {
 
 } // namespace
 
-std::string trafficText(const Conversion& conversion) {
+std::string trafficText(const LinearOp& conversion) {
   Traffic most;
   Index all = 0;
   for (int rank = 0; rank < conversion.comm()->size(); ++rank) {
-    const Traffic sent = conversion.trafficOf(rank);
+    const Traffic sent = conversion.trafficOf(rank).value();
     most.messages = std::max(most.messages, sent.messages);
     most.cells = std::max(most.cells, sent.cells);
     all += sent.cells;
   }
-  const Index size = dataTypeSize(conversion.dataType());
+  const Index size = dataTypeSize(conversion.domainType());
   return fmt::format("at most {}, {} B per rank; {} B total", counted(most.messages, "message"),
                      most.cells * size, all * size);
 }
@@ -36,7 +36,7 @@ std::string viewLine(const std::string& label, const Layout& layout, const Mesh&
 }
 
 // Where a halo is all that the use adds, the two layouts are one text.
-std::string viewLine(const std::string& label, const Layout& layout, const Conversion* toUse,
+std::string viewLine(const std::string& label, const Layout& layout, const LinearOp* toUse,
                      const Mesh& named) {
   if (!toUse)
     return viewLine(label, layout, named);

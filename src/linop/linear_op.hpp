@@ -7,6 +7,7 @@
 // flight per operator.
 #pragma once
 
+#include "geometry/schedule.hpp"
 #include "linop/action.hpp"
 #include "sys/error.hpp"
 
@@ -30,6 +31,8 @@ public:
   std::string describe() const;
   // Memory that the operator holds now on this rank: messages, and what lies between its parts.
   virtual Index bufferBytes() const { return 0; }
+  // What a rank sends in one Apply, where that is known.
+  virtual std::optional<Traffic> trafficOf(int) const { return std::nullopt; }
 
   // y <- alpha F x + beta y. Collective, alpha and beta the same on all ranks. x in the domain, y
   // in the range; they share no memory, unless the operator works in place. beta = 0 never reads y, alpha = 0 never x.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/part.hpp"
 
+#include "comm/lane.hpp"
+
 namespace tenon {
+
+namespace {
 
 std::vector<Region> regionsOf(const std::vector<CellBox>& boxes) {
   std::vector<Region> regions;
@@ -15,30 +19,69 @@ std::vector<Region> regionsOf(const std::vector<CellBox>& boxes) {
   return regions;
 }
 
-Part makePart(const Transfer& transfer, bool transposed) {
-  Part part{.peer = transfer.peer, .cells = transfer.cells, .from = {}, .to = {}};
-  for (const CellBlock& block : transfer.blocks) {
-    Region source, target;
-    for (std::size_t d = 0; d < block.extent.size(); ++d) {
-      source.extent[d] = target.extent[d] = block.extent[d];
-      source.begin[d] = block.sourceBegin[d];
-      source.step[d] = block.sourceStep[d];
-      target.begin[d] = block.targetBegin[d];
-      target.step[d] = block.targetStep[d];
+std::vector<Part> partsOf(const std::vector<Transfer>& transfers, bool transposed, int rank,
+                          Index cellBytes) {
+  std::vector<Part> parts;
+  for (const Transfer& transfer : transfers) {
+    std::vector<Region> sources, targets;
+    for (const CellBlock& block : transfer.blocks) {
+      Region source, target;
+      for (std::size_t d = 0; d < block.extent.size(); ++d) {
+        source.extent[d] = target.extent[d] = block.extent[d];
+        source.begin[d] = block.sourceBegin[d];
+        source.step[d] = block.sourceStep[d];
+        target.begin[d] = block.targetBegin[d];
+        target.step[d] = block.targetStep[d];
+      }
+      source.cells = target.cells = cells(block.extent);
+      sources.push_back(source);
+      targets.push_back(target);
     }
-    source.cells = target.cells = cells(block.extent);
-    part.from.push_back(transposed ? target : source);
-    part.to.push_back(transposed ? source : target);
+    if (transposed)
+      sources.swap(targets);
+    const Index chunkCells = LaneShape(transfer.cells * cellBytes).dataBytes / cellBytes;
+    Chunks chunks(sources, rank, chunkCells);
+    parts.push_back(
+        {transfer.peer, transfer.cells, std::move(sources), std::move(targets), std::move(chunks)});
   }
-  return part;
+  return parts;
 }
 
-Chunks::Chunks(const Part& part, int rank, Index mostCells) : first_{0} {
-  if (part.cells <= mostCells) {
+bool haveSameTarget(const std::vector<Part>& parts) {
+  return std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+    return part.to.size() == 1 && part.to[0] == parts[0].to[0];
+  });
+}
+
+} // namespace
+
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index cellBytes) {
+  const int dims = static_cast<int>(schedule.sourceExtent.size());
+  const Gaps& gaps = forward ? schedule.targetGaps : schedule.sourceGaps;
+  Direction direction{
+      .packs = partsOf(forward ? schedule.sends : schedule.receives, !forward, dims, cellBytes),
+      .unpacks = partsOf(forward ? schedule.receives : schedule.sends, !forward, dims, cellBytes),
+      .zeros = regionsOf(gaps.zeros),
+      .callers = regionsOf(gaps.callers),
+      .rank = rank,
+      .sums = forward ? schedule.sumsOnReceipt : schedule.sumsOnTranspose};
+  const std::vector<Part>& parts = direction.unpacks;
+  direction.sameTarget = direction.sums && parts.size() > 1 && haveSameTarget(parts);
+  direction.coversTarget =
+      !parts.empty() && parts[0].to.size() == 1 &&
+      parts[0].cells == cells(forward ? schedule.targetExtent : schedule.sourceExtent);
+  return direction;
+}
+
+Chunks::Chunks(const std::vector<Region>& regions, int rank, Index mostCells) : first_{0} {
+  Index cells = 0;
+  for (const Region& region : regions)
+    cells += region.cells;
+  if (cells <= mostCells) {
     first_.push_back(1);
     return;
   }
-  for (const Region& region : part.from) {
+  for (const Region& region : regions) {
     cuts_.push_back(cutOf(region, rank, mostCells));
     first_.push_back(first_.back() + pieces(region, cuts_.back()));
   }

@@ -18,42 +18,27 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-std::vector<Region> regionsOf(const std::vector<CellBox>& boxes);
-
-struct Part {
-  int peer = -1;
-  int message = -1; // its number, if it is one
-  int lane = -1;    // its number, if it goes by one
-  Index offset = 0; // of the message in the buffer, bytes
-  Index cells = 0;
-  std::vector<Region> from, to;
-  bool coversTarget = false;
-
-  bool isOwn() const noexcept { return message < 0 && lane < 0; }
-};
-
-// From the schedule's source to its target, or back in the transpose.
-Part makePart(const Transfer& transfer, bool transposed);
-
-// A part of at most mostCells is one chunk. A larger one is cut region by region, along the
+// Regions of at most mostCells together are one chunk. Larger ones are cut one by one, along the
 // outermost dimension that gives pieces of that size.
 class Chunks {
 public:
-  Chunks(const Part& part, int rank, Index mostCells);
+  Chunks(const std::vector<Region>& regions, int rank, Index mostCells);
 
   Index count() const noexcept { return first_.back(); }
-  // visit(from, to) for each region of a chunk.
+  Interval all() const noexcept { return {0, count()}; }
+  // visit(from, to) for each region of these chunks, which are all of them, or one.
   template <class Visit>
-  void visit(const Part& part, Index chunk, Visit visit) const {
-    if (cuts_.empty()) {
-      for (std::size_t i = 0; i < part.from.size(); ++i)
-        visit(part.from[i], part.to[i]);
+  void visit(const std::vector<Region>& from, const std::vector<Region>& to, Interval chunks,
+             Visit visit) const {
+    if (chunks == all()) {
+      for (std::size_t i = 0; i < from.size(); ++i)
+        visit(from[i], to[i]);
       return;
     }
-    const auto after = std::upper_bound(first_.begin(), first_.end(), chunk);
+    const auto after = std::upper_bound(first_.begin(), first_.end(), chunks.begin);
     const std::size_t i = after - first_.begin() - 1;
-    const Index piece = chunk - first_[i];
-    visit(pieceOf(part.from[i], cuts_[i], piece), pieceOf(part.to[i], cuts_[i], piece));
+    const Index piece = chunks.begin - first_[i];
+    visit(pieceOf(from[i], cuts_[i], piece), pieceOf(to[i], cuts_[i], piece));
   }
 
 private:
@@ -66,8 +51,43 @@ private:
   static Index pieces(const Region& region, const Cut& cut);
   static Region pieceOf(const Region& region, const Cut& cut, Index piece);
 
-  std::vector<Cut> cuts_;    // of each region; none if the part is one chunk
+  std::vector<Cut> cuts_;    // of each region; none if all is one chunk
   std::vector<Index> first_; // chunk of each region, and the end
 };
+
+struct Part {
+  int peer = -1;
+  Index cells = 0;
+  std::vector<Region> from, to;
+  Chunks chunks;
+
+  template <class Visit>
+  void visit(Interval which, Visit visit) const {
+    chunks.visit(from, to, which, visit);
+  }
+};
+
+// One direction of a schedule on a rank: from its source to its target, or back in the transpose.
+struct Direction {
+  std::vector<Part> packs, unpacks;   // the rank's own part is in both
+  std::vector<Region> zeros, callers; // target cells that nobody contributes to
+  int rank = -1;                      // this one, whose own part stays where it is
+  bool sums = false;                  // target cells may get several addends; else at most one
+  bool sameTarget = false;            // all parts are added to one box of cells
+  bool coversTarget = false;          // the first part brings each target cell a value
+
+  bool isOwn(const Part& part) const noexcept { return part.peer == rank; }
+  // The numbers of the parts of other ranks for which is(peer) holds.
+  template <class Is>
+  std::vector<std::size_t> others(const std::vector<Part>& parts, Is is) const {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      if (!isOwn(parts[i]) && is(parts[i].peer))
+        numbers.push_back(i);
+    return numbers;
+  }
+};
+
+Direction makeDirection(const Schedule& schedule, bool forward, int rank, Index cellBytes);
 
 } // namespace tenon

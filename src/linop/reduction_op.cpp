@@ -73,8 +73,8 @@ std::vector<int> membersOf(const std::vector<int>& group, const std::vector<int>
 }
 
 ReductionOp::ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to,
-                         TenonDataType type, ReductionPlan plan, Transport transport)
-    : LinearOp(comm, from, to, type), plan_(std::move(plan)), transport_(transport),
+                         TenonDataType type, ReductionPlan plan, const CarrierPolicy& policy)
+    : LinearOp(comm, from, to, type), plan_(std::move(plan)), policy_(policy),
       axes_(summedAxes(from, to)) {
   collectively(
       *comm, "the program of a reduction",
@@ -134,9 +134,8 @@ void ReductionOp::makeStages() {
       held.push_back(step.schedule.sourceExtent[0]);
     held.push_back(step.schedule.targetExtent[0]);
     stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
-                       std::make_unique<ScheduleExecutor>(
-                           comm(), step.schedule, domainType(), title(),
-                           fmt::format("{} step {}", agreedText(), stages_.size()), transport_)});
+                       std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
+                                                          title(), policy_)});
   }
   makeArrays(held);
 }
@@ -222,7 +221,7 @@ void ReductionOp::doEnd(const Action& action) {
   });
 }
 
-Traffic ReductionOp::trafficOf(int rank) const {
+std::optional<Traffic> ReductionOp::trafficOf(int rank) const {
   Traffic sum;
   for (const RankStep& step : stepsOf(rank)) {
     const Traffic sent = sentTraffic(step.schedule, rank);
@@ -235,18 +234,16 @@ Traffic ReductionOp::trafficOf(int rank) const {
 std::string ReductionOp::agreedText() const {
   const std::string rates =
       plan_.rates == LinkRates{} ? "" : fmt::format("; {}", plan_.rates.describe());
-  const std::string transport =
-      transport_ == Transport::Auto ? "" : fmt::format("; transport {}", transportName(transport_));
   const std::string order =
       plan_.order.empty() ? "" : fmt::format(" in the order {}", fmt::join(plan_.order, ","));
-  return LinearOp::agreedText() + fmt::format("; hierarchy [{}]{}, program {}{}{}",
-                                              fmt::join(plan_.hierarchy, ","), order,
-                                              tenon::describe(plan_.program), rates, transport);
+  return LinearOp::agreedText() +
+         fmt::format("; hierarchy [{}]{}, program {}{}{}", fmt::join(plan_.hierarchy, ","), order,
+                     tenon::describe(plan_.program), rates, policy_.agreedText());
 }
 
 std::string ReductionOp::describeMore() const {
   const int rank = comm()->rank();
-  const Traffic all = trafficOf(rank);
+  const Traffic all = *trafficOf(rank);
   std::string text = fmt::format("  reduction program on the hierarchy [{}]: rank {} sends {} "
                                  "messages, {} B",
                                  fmt::join(plan_.hierarchy, ","), rank, all.messages,

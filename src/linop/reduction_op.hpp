@@ -30,7 +30,7 @@ public:
   // hierarchy does not make up the groups or the program does not reduce, TENON_ERR_COLLECTIVE if
   // ranks pass different programs.
   ReductionOp(const CommPtr& comm, const Layout& from, const Layout& to, TenonDataType type,
-              ReductionPlan plan, Transport transport = Transport::Auto);
+              ReductionPlan plan, const CarrierPolicy& policy = {});
 
   const char* type() const noexcept override { return "reduction"; }
   std::string agreedText() const override;
@@ -40,7 +40,7 @@ public:
 
   const ReductionPlan& plan() const noexcept { return plan_; }
   // What a rank sends in one Apply.
-  Traffic trafficOf(int rank) const;
+  std::optional<Traffic> trafficOf(int rank) const override;
 
 private:
   // A step on this rank.
@@ -73,7 +73,7 @@ private:
   void doEnd(const Action& action) override;
 
   ReductionPlan plan_;
-  Transport transport_;
+  CarrierPolicy policy_;
   std::vector<int> axes_;
   Strides packed_{}; // of the local array, row-major
   // What the rank holds between the steps, in two buffers by turns.

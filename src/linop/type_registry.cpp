@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/type_registry.hpp"
 
-#include "linop/conversion.hpp"
 #include "linop/local_op.hpp"
+#include "linop/make_conversion.hpp"
 
 namespace tenon {
 
@@ -25,7 +25,7 @@ void checkOneLayout(const LinearOpSignature& s, const char* name) {
 void addOwnTypes(TypeRegistry<LinearOpFactory>& types) {
   types.add("conversion", [](const LinearOpSignature& s, void*) -> LinearOpRef {
     checkOneType(s, "a conversion");
-    return makeRef<Conversion>(s.comm, s.domain, s.range, s.domainType);
+    return makeConversion(s.comm, s.domain, s.range, s.domainType);
   });
   types.add("cast", [](const LinearOpSignature& s, void*) -> LinearOpRef {
     checkOneLayout(s, "a cast");

@@ -4,7 +4,6 @@
 
 #include "comm/agreement.hpp"
 #include "comm/exchange.hpp"
-#include "comm/neighbourhood.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/guard.hpp"
@@ -95,24 +94,6 @@ TEST_F(LongWait, InAnExchangeNamesWhoHasNotSent) {
   if (rank() == 0) {
     EXPECT_EQ(received, last());
   }
-}
-
-TEST_F(LongWait, InANeighbourhoodNamesItsRanks) {
-  double sent = rank(), received = -1;
-  auto* out = reinterpret_cast<std::byte*>(&sent);
-  auto* in = reinterpret_cast<std::byte*>(&received);
-  const int next = (rank() + 1) % world()->size();
-  const int previous = (rank() + last()) % world()->size();
-  Neighbourhood ring(world(), fmt::format("a ring of {} with a late rank", world()->size()),
-                     {{next, out, sizeof sent}}, {{previous, in, sizeof received}});
-  setWaitTimes({});
-  ring.start(); // makes the communicator
-  ring.wait();
-  setWaitTimes({.warning = rank() == 0 ? kWarning : 0, .limit = 0});
-  expectWarning([&] {
-    ring.start();
-    ring.wait();
-  });
 }
 
 TEST_F(LongWait, ForAnyOfSeveralNamesAFew) {

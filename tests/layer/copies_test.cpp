@@ -77,7 +77,8 @@ TEST_P(Copies, OfAParametersGradientAreEqualBitByBit) {
     for (const auto& parameter : layer->parameters()) {
       const DTensor& gradient = parameter->gradient();
       const Ref<DTensor> sum = tensor(on(mesh, gradient.layout().shape(), "B,B"));
-      Conversion(world(), gradient.layout(), sum->layout(), TENON_FLOAT64).apply(gradient, *sum);
+      makeConversion(world(), gradient.layout(), sum->layout(), TENON_FLOAT64)
+          ->apply(gradient, *sum);
       expectEqualCopies(*sum, parameter->name());
     }
   }

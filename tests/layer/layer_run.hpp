@@ -5,6 +5,7 @@
 
 #include "layer/saved.hpp"
 #include "layer_cases.hpp"
+#include "linop/make_conversion.hpp"
 
 #include <gtest/gtest.h>
 
@@ -47,7 +48,7 @@ inline void fillValid(DTensor& x, std::uint64_t stream, double bound = 1) {
 inline std::vector<double> gathered(const DTensor& x) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
     const Ref<DTensor> all = tensor(onWorld(x.layout().shape(), "B"), x.dataType());
-    Conversion(world(), x.layout(), all->layout(), x.dataType()).apply(x, *all);
+    makeConversion(world(), x.layout(), all->layout(), x.dataType())->apply(x, *all);
     const DTensor& everywhere = *all;
     return std::vector<double>(everywhere.data<T>(), everywhere.data<T>() + all->localCells());
   });

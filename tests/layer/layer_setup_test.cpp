@@ -215,7 +215,7 @@ Ref<Layer> special(SetUpFunction setUp) {
 std::unique_ptr<Setup> failOnLast(Layer& layer, const Layouts& inputs) {
   const Layout& input = inputs.front();
   if (!isLastRank())
-    Conversion(layer.comm(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
+    makeConversion(layer.comm(), input, onWorld(input.shape(), "B"), TENON_FLOAT64);
   throw Error(TENON_ERR_SUPPORT, isLastRank() ? "this machine is odd" : "never seen");
 }
 

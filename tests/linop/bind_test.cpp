@@ -51,7 +51,7 @@ using test::world;
 // Every rank sends a part to all others and gets theirs.
 LinearOpRef allGather() {
   return makeRef<Conversion>(world(), test::onLine({10, 7}, "S0"), test::onLine({10, 7}, "B"),
-                             TENON_FLOAT64, Transport::Messages);
+                             TENON_FLOAT64, test::by(Transport::Messages));
 }
 
 // Messages of this rank in one all-gather, both ways.

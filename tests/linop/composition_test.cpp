@@ -2,7 +2,7 @@
 #include "dtensor/fill.hpp"
 #include "linop/adjoint_test.hpp"
 #include "linop/algebra.hpp"
-#include "linop/conversion.hpp"
+#include "linop/make_conversion.hpp"
 #include "support/world.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ Layout layout(const char* text) {
 }
 
 LinearOpRef between(const char* from, const char* to) {
-  return makeRef<Conversion>(world(), layout(from), layout(to), TENON_FLOAT64);
+  return makeConversion(world(), layout(from), layout(to), TENON_FLOAT64);
 }
 
 TEST(Composition, OfAReduceScatterAndAnAllGatherIsTheAllReduce) {

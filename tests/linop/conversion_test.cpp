@@ -3,7 +3,7 @@
 // traffic. What holds for every route is in route_test.cpp.
 #include "dtensor/fill.hpp"
 #include "linop/adjoint_test.hpp"
-#include "linop/conversion.hpp"
+#include "linop/make_conversion.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
@@ -66,8 +66,8 @@ TYPED_TEST_SUITE(ConversionDraws, Types);
 TYPED_TEST(ConversionDraws, EqualTheDefinition) {
   for (unsigned seed = 0; seed < 120; ++seed) {
     const Case c = drawCase(seed);
-    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), RoutePolicy::exchange());
-    DTensor x(world(), c.from, op.dataType()), y(world(), c.to, op.dataType());
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
+    DTensor x(world(), c.from, op.domainType()), y(world(), c.to, op.domainType());
     fillRaw(x, seed, true);
     fillRaw(y, seed + 1, true); // what was there before must not matter
     op.apply(x, y);
@@ -85,7 +85,7 @@ TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
     const TenonDataType type = dataTypeOf<TypeParam>();
     DTensor x(world(), c.from, type), y(world(), c.to, type);
     // Bound below, so it must be gone before x and y.
-    Conversion op(world(), c.from, c.to, type, RoutePolicy::exchange());
+    Conversion op(world(), c.from, c.to, type, CarrierPolicy::fromOptions());
     fillRaw(x, seed, true);
     fillRaw(y, seed + 1, true);
     const std::vector<TypeParam> old(y.data<TypeParam>(), y.data<TypeParam>() + y.localCells());
@@ -110,7 +110,7 @@ TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
 TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityExactlyOnIntegers) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     const Case c = drawCase(1000 + seed);
-    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), RoutePolicy::exchange());
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     const AdjointTestResult result = testAdjoint(op, seed, true);
     ASSERT_EQ(result.forwardPairing, result.adjointPairing)
         << "seed " << seed << ": " << op.describe();
@@ -121,7 +121,7 @@ TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityOnReals) {
   const double tolerance = sizeof(TypeParam) == 8 ? 1e-13 : 1e-5;
   for (unsigned seed = 0; seed < 60; ++seed) {
     const Case c = drawCase(2000 + seed);
-    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), RoutePolicy::exchange());
+    Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     ASSERT_LT(testAdjoint(op, seed, false).relativeError, tolerance) << op.describe();
   }
 }
@@ -129,7 +129,7 @@ TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityOnReals) {
 TEST(Conversion, SendsWhatItsScheduleCounts) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     const Case c = drawCase(3000 + seed);
-    Conversion op(world(), c.from, c.to, TENON_FLOAT64, RoutePolicy::exchange());
+    Conversion op(world(), c.from, c.to, TENON_FLOAT64, CarrierPolicy::fromOptions());
     DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);
     logEnable(true);
     logReset();
@@ -141,8 +141,8 @@ TEST(Conversion, SendsWhatItsScheduleCounts) {
         bytes = record.bytes;
       }
     logEnable(false);
-    ASSERT_EQ(messages, op.traffic().messages);
-    ASSERT_EQ(bytes, op.traffic().cells * 8);
+    ASSERT_EQ(messages, op.trafficOf(world()->rank())->messages);
+    ASSERT_EQ(bytes, op.trafficOf(world()->rank())->cells * 8);
   }
 }
 
@@ -154,7 +154,7 @@ TEST(Conversion, WorksOnArraysOfAnyStride) {
   const Layout columns({.shape = {9, 5},
                         .mesh = Mesh::make({world()->size()}),
                         .properties = parseProperties("S1")});
-  Conversion op(world(), rows, columns, TENON_FLOAT64);
+  Conversion op(world(), rows, columns, TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), rows, TENON_FLOAT64), y(world(), columns, TENON_FLOAT64);
   const Index leading = x.extent()[0] + 3;
   std::vector<double> memory(leading * (x.extent()[1] + 4), -1);
@@ -173,7 +173,7 @@ TEST(Conversion, WorksOnArraysOfAnyStride) {
 TEST(Conversion, TheLargestReplacesTheSum) {
   const MeshPtr mesh = Mesh::make({world()->size()});
   const Layout partial({.shape = {4}, .mesh = mesh, .properties = parseProperties("P")});
-  Conversion op(world(), partial, partial.dual(), TENON_FLOAT64, RoutePolicy::exchange());
+  Conversion op(world(), partial, partial.dual(), TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), partial, TENON_FLOAT64), y(world(), partial.dual(), TENON_FLOAT64);
   for (Index i = 0; i < 4; ++i)
     x.mutableData<double>()[i] = -10.0 + world()->rank() * (i % 2 ? 1 : -1);
@@ -186,7 +186,7 @@ TEST(Conversion, RefusesOtherTensors) {
   const MeshPtr mesh = Mesh::make({world()->size()});
   const Layout a({.shape = {8}, .mesh = mesh, .properties = parseProperties("S0")});
   const Layout b({.shape = {8}, .mesh = mesh, .properties = parseProperties("B")});
-  Conversion op(world(), a, b, TENON_FLOAT64);
+  Conversion op(world(), a, b, TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64),
       single(world(), a, TENON_FLOAT32);
   auto codeOf = [](auto&& call) {
@@ -201,8 +201,8 @@ TEST(Conversion, RefusesOtherTensors) {
   EXPECT_EQ(codeOf([&] { op.apply(single, y); }), TENON_ERR_DATATYPE);
   EXPECT_EQ(codeOf([&] { op.applyAdjoint(y, x); }), TENON_ERR_LAYOUT); // y is not in the dual
   const Layout other({.shape = {9}, .mesh = mesh, .properties = parseProperties("S0")});
-  EXPECT_EQ(codeOf([&] { Conversion(world(), a, other, TENON_FLOAT64); }), TENON_ERR_SHAPE);
-  Conversion same(world(), a, a, TENON_FLOAT64);
+  EXPECT_EQ(codeOf([&] { makeConversion(world(), a, other, TENON_FLOAT64); }), TENON_ERR_SHAPE);
+  Conversion same(world(), a, a, TENON_FLOAT64, CarrierPolicy::fromOptions());
   EXPECT_EQ(codeOf([&] { same.apply(x, x); }), TENON_ERR_ARG);
 }
 

@@ -116,7 +116,7 @@ TEST_P(InPlace, MarginsAreFilledAndFoldedAsApart) {
   for (unsigned seed = 0; seed < 80; ++seed) {
     LayoutDraw draw(seed);
     const Halo halo = drawHalo(draw);
-    Conversion op(world(), halo.plain, halo.margins, TENON_FLOAT64);
+    Conversion op(world(), halo.plain, halo.margins, TENON_FLOAT64, CarrierPolicy::fromOptions());
     expectSameInPlace(op, GetParam(), halo.margins, seed);
   }
 }
@@ -125,7 +125,7 @@ TEST_P(InPlace, MarginsAreTrimmedAndEmbeddedAsApart) {
   for (unsigned seed = 0; seed < 40; ++seed) {
     LayoutDraw draw(seed);
     const Halo halo = drawHalo(draw);
-    Conversion op(world(), halo.margins, halo.plain, TENON_FLOAT64);
+    Conversion op(world(), halo.margins, halo.plain, TENON_FLOAT64, CarrierPolicy::fromOptions());
     expectSameInPlace(op, GetParam(), halo.margins, seed);
   }
 }
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(Senses, InPlace, testing::Values(Sense::Forward, Sense:
 TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
   const Layout plain = test::onLine({world()->size(), 3}, "S0");
   const Layout margins = test::withMargin(plain, 1, Boundary::Zero);
-  Conversion halo(world(), plain, margins, TENON_FLOAT64);
+  Conversion halo(world(), plain, margins, TENON_FLOAT64, CarrierPolicy::fromOptions());
   DTensor x(world(), plain, TENON_FLOAT64), y(world(), margins, TENON_FLOAT64);
   CommonArray array(margins, false);
   array.place(x);
@@ -167,7 +167,8 @@ TEST(InPlace, OtherUsesOfOneArrayAreRefused) {
   refused([&] { halo.apply(2, x, 0, y); });
 
   const Layout partial = test::onLine({4}, "P");
-  Conversion allReduce(world(), partial, partial.dual(), TENON_FLOAT64);
+  Conversion allReduce(world(), partial, partial.dual(), TENON_FLOAT64,
+                       CarrierPolicy::fromOptions());
   DTensor p(world(), partial, TENON_FLOAT64), b(world(), partial.dual(), TENON_FLOAT64);
   std::vector<double> memory(5, 0.0);
   p.placeArray(&memory[0], {1}, {0}, {0}, false);

@@ -7,8 +7,8 @@
 #include "dtensor/fill.hpp"
 #include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
-#include "linop/conversion.hpp"
 #include "linop/local_op.hpp"
+#include "linop/make_conversion.hpp"
 #include "linop/memory_op.hpp"
 #include "linop/primitive.hpp"
 #include "linop/reduction_op.hpp"
@@ -42,6 +42,20 @@ inline Layout withMargin(const Layout& plain, Index width, Boundary boundary) {
   spec.margins = {margin};
   spec.margins.resize(spec.shape.size());
   return Layout(spec);
+}
+
+// As the options say, but by this transport.
+inline CarrierPolicy by(Transport transport) {
+  CarrierPolicy policy = CarrierPolicy::fromOptions();
+  policy.transport = transport;
+  return policy;
+}
+
+// On such routes.
+inline MovementPolicy by(const RoutePolicy& route) {
+  MovementPolicy policy = MovementPolicy::fromOptions();
+  policy.route = route;
+  return policy;
 }
 
 // The cells of a library-owned array, row-major.
@@ -98,7 +112,7 @@ inline std::string nameOfParameter(const testing::TestParamInfo<NamedOp>& info) 
 }
 
 inline LinearOpRef conversion(const Layout& from, const Layout& to, TenonDataType type) {
-  return makeRef<Conversion>(world(), from, to, type);
+  return makeConversion(world(), from, to, type);
 }
 
 // y <- 2 x on one layout, in the user's way.

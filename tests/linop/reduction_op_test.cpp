@@ -17,8 +17,7 @@ namespace {
 using test::onLine;
 using test::world;
 
-constexpr Transport kTransports[] = {Transport::Messages, Transport::Neighbourhood,
-                                     Transport::Shared};
+constexpr Transport kTransports[] = {Transport::Messages, Transport::Shared};
 
 // A summation in one step costs next to nothing but bytes, or next to nothing but rounds.
 constexpr LinkRates kBytesCost{
@@ -96,7 +95,7 @@ TEST_P(Programs, SumAndAreTheirOwnAdjoint) {
       SCOPED_TRACE(describe(program));
       for (Index cells : {sizes[turn++ % 5], Index(100)}) {
         ReductionOp op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64,
-                       {hierarchy, program}, GetParam());
+                       {hierarchy, program}, test::by(GetParam()));
         expectSumsOverAllRanks(op);
         if (HasFatalFailure())
           return;
@@ -123,7 +122,7 @@ TEST(ReductionOp, SumsArraysOfAllSizes) {
   for (Index cells : {Index(0), Index(1), Index(ranks - 1), Index(ranks), Index(100), Index(90001)})
     for (Transport transport : kTransports) {
       ReductionOp op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64,
-                     scatterAndGather(ranks), transport);
+                     scatterAndGather(ranks), test::by(transport));
       expectSumsOverAllRanks(op);
     }
 }
@@ -166,7 +165,7 @@ TEST(ReductionOp, ProgramsOfTwoStepSumsAreRight) {
     for (const Program& program : programsOf(hierarchy)) {
       SCOPED_TRACE(describe(program));
       ReductionOp op(world(), onLine({101}, "P"), onLine({101}, "B"), TENON_FLOAT64,
-                     {hierarchy, program, kBytesCost}, Transport::Messages);
+                     {hierarchy, program, kBytesCost}, test::by(Transport::Messages));
       expectSumsOverAllRanks(op);
       if (HasFatalFailure())
         return;
@@ -175,10 +174,9 @@ TEST(ReductionOp, ProgramsOfTwoStepSumsAreRight) {
 
 // Against the conversion, whose sums are exact on integers too.
 void expectAsTheConversion(const Layout& from, const Layout& to, const ReductionPlan& plan) {
-  Conversion expected(world(), from, to, TENON_FLOAT64, Transport::Messages,
-                      RoutePolicy::exchange());
+  Conversion expected(world(), from, to, TENON_FLOAT64, test::by(Transport::Messages));
   for (Transport transport : kTransports) {
-    ReductionOp op(world(), from, to, TENON_FLOAT64, plan, transport);
+    ReductionOp op(world(), from, to, TENON_FLOAT64, plan, test::by(transport));
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
       const test::Ends there(expected, sense, 1), here(op, sense, 1);
       for (double beta : {0.0, 3.0}) {
@@ -257,7 +255,7 @@ TEST(ReductionOp, TakesArraysOfAnyStrides) {
 TEST(ReductionOp, GoesOnBesideOthers) {
   const Layout from = onLine({301}, "P"), to = onLine({301}, "B");
   ReductionOp one(world(), from, to, TENON_FLOAT64, scatterAndGather(world()->size()));
-  Conversion two(world(), onLine({31}, "S0"), onLine({31}, "B"), TENON_FLOAT64);
+  Conversion two(world(), onLine({31}, "S0"), onLine({31}, "B"), TENON_FLOAT64, {});
   const test::Ends a(one, Sense::Forward, 1), b(two, Sense::Forward, 3);
   for (int round = 0; round < 3; ++round) {
     one.begin(Sense::Forward, 1, *a.x, 0, *a.y);

@@ -116,8 +116,9 @@ double predictedMicroseconds(const std::string& view) {
 }
 
 void expectTheSameSums(const Layout& from, const Layout& to, const char* word) {
-  Conversion expected(world(), from, to, TENON_FLOAT64, RoutePolicy::exchange());
-  Conversion op(world(), from, to, TENON_FLOAT64);
+  Conversion expected(world(), from, to, TENON_FLOAT64, CarrierPolicy::fromOptions());
+  const LinearOpRef made = makeConversion(world(), from, to, TENON_FLOAT64);
+  LinearOp& op = *made;
   EXPECT_NE(op.describe().find(word), std::string::npos) << op.describe();
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const test::Ends there(expected, sense, 1), here(op, sense, 1);
@@ -152,10 +153,11 @@ TEST_F(ByOption, TrafficIsThatOfTheProgram) {
   if (world()->size() != 2)
     GTEST_SKIP() << "the numbers are those of 2 ranks";
   set(kScatterAndGather, "");
-  const Conversion op(world(), onLine({10}, "P"), onLine({10}, "B"), TENON_FLOAT64);
+  const LinearOpRef op =
+      makeConversion(world(), onLine({10}, "P"), onLine({10}, "B"), TENON_FLOAT64);
   for (int rank = 0; rank < 2; ++rank) {
-    EXPECT_EQ(op.trafficOf(rank).messages, 2);
-    EXPECT_EQ(op.trafficOf(rank).cells, 10);
+    EXPECT_EQ(op->trafficOf(rank)->messages, 2);
+    EXPECT_EQ(op->trafficOf(rank)->cells, 10);
   }
 }
 
@@ -174,13 +176,13 @@ TEST_F(ByOption, AutoTakesTheCheapest) {
   const Layout p = onLine({1000}, "P"), b = onLine({1000}, "B");
   set("auto", "");
   const LinkRates bytes{.latency = 1e-9, .overhead = 1e-9, .bandwidth = 1e6, .copyBandwidth = 1e12};
-  const Conversion cheap(world(), p, b, TENON_FLOAT64,
-                         RoutePolicy{.mode = RouteMode::Auto, .rates = bytes});
-  EXPECT_NE(cheap.describe().find("-tenon_reduction auto: "), std::string::npos)
-      << cheap.describe();
+  const LinearOpRef cheap = makeConversion(
+      world(), p, b, TENON_FLOAT64, test::by(RoutePolicy{.mode = RouteMode::Auto, .rates = bytes}));
+  EXPECT_NE(cheap->describe().find("-tenon_reduction auto: "), std::string::npos)
+      << cheap->describe();
   // 2 (n-1)/n of 8000 bytes at 1e6 a second; the rest is below a percent.
   const double expected = 2.0 * (ranks - 1) / ranks * 8000;
-  EXPECT_NEAR(predictedMicroseconds(cheap.describe()), expected, 0.01 * expected);
+  EXPECT_NEAR(predictedMicroseconds(cheap->describe()), expected, 0.01 * expected);
 }
 
 // S bytes of P ranks in two nodes of n: a ring of all loads a network port with 2 (P-1)/P S; scattered
@@ -194,8 +196,9 @@ TEST_F(ByOption, AutoSimulatesTheMachine) {
   const double bytes = 8.0 * cells;
   set("auto", "");
   useMachine(n);
-  const Conversion op(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64);
-  const std::string view = op.describe();
+  const std::string view =
+      makeConversion(world(), onLine({cells}, "P"), onLine({cells}, "B"), TENON_FLOAT64)
+          ->describe();
   const double best = (2.0 * (n - 1) / n * bytes / 1e9 + bytes / 1e8) * 1e6;
   const double ring = 2.0 * (ranks - 1) / ranks * bytes / 1e8 * 1e6;
   EXPECT_NEAR(predictedMicroseconds(view), best, 0.01 * best) << view;
@@ -224,7 +227,7 @@ TEST_F(ByOption, EachSumTakesTheProgramOfItsLevels) {
 
 void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts) {
   expectError(code, parts,
-              [] { Conversion(world(), onLine({9}, "P"), onLine({9}, "B"), TENON_FLOAT64); });
+              [] { makeConversion(world(), onLine({9}, "P"), onLine({9}, "B"), TENON_FLOAT64); });
 }
 
 TEST_F(ByOption, BadProgramsAndLevelsAreRefused) {

@@ -3,7 +3,7 @@
 // identity on raw memory, copies that are equal bit by bit, and counted traffic.
 #include "dtensor/fill.hpp"
 #include "linop/adjoint_test.hpp"
-#include "linop/conversion.hpp"
+#include "linop/make_conversion.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
 #include "support/random_layout.hpp"
@@ -119,8 +119,8 @@ constexpr LinkRates kSlowLinks{.latency = 1e-12, .overhead = 1e-12};
 
 class Routes : public testing::TestWithParam<Way> {
 protected:
-  Ref<Conversion> make(const Layout& from, const Layout& to, TenonDataType type) const {
-    return makeRef<Conversion>(world(), from, to, type, GetParam().policy);
+  LinearOpRef make(const Layout& from, const Layout& to, TenonDataType type) const {
+    return makeConversion(world(), from, to, type, test::by(GetParam().policy));
   }
 };
 
@@ -190,8 +190,8 @@ TEST_P(Routes, SendWhatTheyCount) {
         bytes = record.bytes;
       }
     logEnable(false);
-    ASSERT_EQ(messages, op->traffic().messages) << op->describe();
-    ASSERT_EQ(bytes, op->traffic().cells * 8) << op->describe();
+    ASSERT_EQ(messages, op->trafficOf(world()->rank())->messages) << op->describe();
+    ASSERT_EQ(bytes, op->trafficOf(world()->rank())->cells * 8) << op->describe();
   }
 }
 
@@ -278,23 +278,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Way{"CollectiveInPieces", {RouteMode::Collective, kSlowLinks}}),
     nameOfWay);
 
-TEST(RouteChoice, TheLargestNeedsOneExchange) {
-  const Layout p = test::onLine({4}, "P"), b = test::onLine({4}, "B");
-  Conversion op(world(), p, b, TENON_FLOAT64, {.mode = RouteMode::Collective, .rates = {}});
-  DTensor x(world(), p, TENON_FLOAT64), y(world(), b, TENON_FLOAT64);
-  if (op.route().size() == 1 && !op.route().front().collective)
-    return op.applyMax(x, y);
-  EXPECT_THROW(op.applyMax(x, y), Error);
-}
-
 TEST(RouteChoice, ViewsTellTheSteps) {
   const Layout p = test::onLine({40}, "P"), b = test::onLine({40}, "B");
-  const Conversion chain(world(), p, b, TENON_FLOAT64, {.mode = RouteMode::Chain, .rates = {}});
-  const Conversion one(world(), p, b, TENON_FLOAT64, RoutePolicy::exchange());
+  const LinearOpRef chain = makeConversion(
+      world(), p, b, TENON_FLOAT64, test::by(RoutePolicy{.mode = RouteMode::Chain, .rates = {}}));
+  const Conversion one(world(), p, b, TENON_FLOAT64, CarrierPolicy::fromOptions());
   EXPECT_NE(one.describe().find("one exchange"), std::string::npos) << one.describe();
   if (world()->size() > 1) {
-    EXPECT_NE(chain.describe().find(": exchange "), std::string::npos) << chain.describe();
-    EXPECT_NE(chain.describe().find("; predicted "), std::string::npos) << chain.describe();
+    EXPECT_NE(chain->describe().find(": exchange "), std::string::npos) << chain->describe();
+    EXPECT_NE(chain->describe().find("; predicted "), std::string::npos) << chain->describe();
   }
 }
 

@@ -72,8 +72,10 @@ TEST(SumOrder, IsThatOfCoordinatesOnEveryRoute) {
       for (const RoutePolicy& policy : kPolicies)
         for (const char* to : {"B,B", "S0,B", "R,B"})
           for (Index length : {5, 3000}) {
-            Conversion op(world(), test::layoutOn(mesh, {length}, "P,B"),
-                          test::layoutOn(mesh, {length}, to), TENON_FLOAT64, policy);
+            const LinearOpRef made =
+                makeConversion(world(), test::layoutOn(mesh, {length}, "P,B"),
+                               test::layoutOn(mesh, {length}, to), TENON_FLOAT64, test::by(policy));
+            LinearOp& op = *made;
             expectSumInOrder(op, Sense::Forward);
             if (std::string(to) == "B,B") // P,P -> B,P
               expectSumInOrder(op, Sense::Adjoint);
@@ -87,8 +89,9 @@ TEST(SumOrder, IsThatOfTheSourcesMesh) {
       std::vector<int> ranks(world()->size());
       std::iota(ranks.rbegin(), ranks.rend(), 0);
       const MeshPtr line = Mesh::make({world()->size()}, ranks);
-      Conversion op(world(), test::layoutOn(mesh, {7}, "P,B"), test::layoutOn(line, {7}, "B"),
-                    TENON_FLOAT64);
+      const LinearOpRef made = makeConversion(world(), test::layoutOn(mesh, {7}, "P,B"),
+                                              test::layoutOn(line, {7}, "B"), TENON_FLOAT64);
+      LinearOp& op = *made;
       expectSumInOrder(op, Sense::Forward);
     }
 }
@@ -98,7 +101,9 @@ TEST(SumOrder, IsThatOfCoordinatesInTheAdjointOfAHalo) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const MeshPtr mesh = shuffledMesh(seed)) {
       const Layout values = test::layoutOn(mesh, {3}, "S0,P");
-      Conversion op(world(), values, test::withMargin(values, 2, Boundary::Zero), TENON_FLOAT64);
+      const LinearOpRef made = makeConversion(
+          world(), values, test::withMargin(values, 2, Boundary::Zero), TENON_FLOAT64);
+      LinearOp& op = *made;
       expectSumInOrder(op, Sense::Adjoint); // S0,B with addends in the margins -> S0,B
     }
 }
@@ -116,8 +121,10 @@ TEST_P(ByProgram, SumsInTheOrderOfCoordinates) {
   for (unsigned seed = 0; seed < 3; ++seed)
     if (const MeshPtr mesh = shuffledMesh(seed))
       for (Index length : {5, 3000}) {
-        Conversion op(world(), test::layoutOn(mesh, {length}, "P,B"),
-                      test::layoutOn(mesh, {length}, "B,B"), TENON_FLOAT64);
+        const LinearOpRef made =
+            makeConversion(world(), test::layoutOn(mesh, {length}, "P,B"),
+                           test::layoutOn(mesh, {length}, "B,B"), TENON_FLOAT64);
+        LinearOp& op = *made;
         EXPECT_NE(op.describe().find("program on the hierarchy"), std::string::npos)
             << op.describe();
         expectSumInOrder(op, Sense::Forward);
@@ -192,7 +199,8 @@ TEST(SumOrder, GivesCopiesOfRealsTheSameBits) {
         order.resize(extents[0] * extents[1] * extents[2]);
         const MeshPtr mesh = Mesh::make(extents, order);
         const Layout a = test::layoutOn(mesh, {37}, from), b = test::layoutOn(mesh, {37}, to);
-        Conversion op(world(), a, b, TENON_FLOAT64, policy);
+        const LinearOpRef made = makeConversion(world(), a, b, TENON_FLOAT64, test::by(policy));
+        LinearOp& op = *made;
         DTensor x(world(), a, TENON_FLOAT64), y(world(), b, TENON_FLOAT64);
         if (x.position() >= 0)
           test::setCells(x, realsOf(a, x.position(), seed));

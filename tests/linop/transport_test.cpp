@@ -105,8 +105,9 @@ TEST_P(Transports, GiveTheSameBits) {
   }
   for (const Route& route : routes()) {
     SCOPED_TRACE(route.name);
-    Conversion expected(world(), route.from, route.to, TENON_FLOAT64, Transport::Messages);
-    Conversion op(world(), route.from, route.to, TENON_FLOAT64, GetParam());
+    Conversion expected(world(), route.from, route.to, TENON_FLOAT64,
+                        test::by(Transport::Messages));
+    Conversion op(world(), route.from, route.to, TENON_FLOAT64, test::by(GetParam()));
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
       const test::Ends messages(expected, sense, 1), library(op, sense, 1), callers(op, sense, 1),
           shared(op, sense, 1);
@@ -134,8 +135,8 @@ TEST_P(Transports, GiveTheSameBits) {
 
 TEST_P(Transports, CarrySeveralConversionsAtOnce) {
   const Layout s = line({50, 40, 30}, "S0"), t = line({50, 40, 30}, "S1");
-  Conversion one(world(), s, t, TENON_FLOAT64, GetParam()),
-      two(world(), t, s, TENON_FLOAT64, GetParam());
+  Conversion one(world(), s, t, TENON_FLOAT64, test::by(GetParam())),
+      two(world(), t, s, TENON_FLOAT64, test::by(GetParam()));
   const test::Ends a(one, Sense::Forward, 3), b(two, Sense::Forward, 5);
   for (int round = 0; round < 3; ++round) {
     one.begin(Sense::Forward, 1, *a.x, 0, *a.y);
@@ -150,24 +151,38 @@ TEST_P(Transports, CarrySeveralConversionsAtOnce) {
   EXPECT_EQ(test::cellsOf(*b.y), second);
 }
 
+// Also where a value lies in the array before the end.
+TEST_P(Transports, FindThatTheLargestOfOneValueIsIt) {
+  const Index length = 3 * world()->size();
+  Conversion op(world(), line({length}, "S0"), line({length}, "B"), TENON_FLOAT64,
+                test::by(GetParam()));
+  const test::Ends ends(op, Sense::Forward, 1);
+  op.apply(*ends.x, *ends.y);
+  const std::vector<double> expected = test::cellsOf(*ends.y);
+  test::setCells(*ends.y, std::vector<double>(length, 1e9));
+  op.applyMax(*ends.x, *ends.y);
+  EXPECT_EQ(test::cellsOf(*ends.y), expected);
+}
+
 TEST_P(Transports, AreNamedInTheView) {
-  Conversion op(world(), line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, GetParam());
+  Conversion op(world(), line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, test::by(GetParam()));
   EXPECT_NE(op.describe().find(std::string("transport ") + transportName(GetParam())),
             std::string::npos)
       << op.describe();
 }
 
 INSTANTIATE_TEST_SUITE_P(Linop, Transports,
-                         testing::Values(Transport::Messages, Transport::Neighbourhood,
-                                         Transport::Shared),
+                         testing::Values(Transport::Messages, Transport::Shared,
+                                         Transport::Datatypes),
                          [](const auto& info) { return transportName(info.param); });
 
 // Conversions of tensors of one communicator, against those of the world.
 void expectRightOn(const CommPtr& comm, Transport transport) {
   for (const Route& route : routes()) {
     SCOPED_TRACE(route.name);
-    Conversion expected(world(), route.from, route.to, TENON_FLOAT64, Transport::Messages);
-    Conversion op(comm, route.from, route.to, TENON_FLOAT64, transport);
+    Conversion expected(world(), route.from, route.to, TENON_FLOAT64,
+                        test::by(Transport::Messages));
+    Conversion op(comm, route.from, route.to, TENON_FLOAT64, test::by(transport));
     const test::Ends there(expected, Sense::Forward, 1), here(op, Sense::Forward, 1);
     for (int round = 0; round < 3; ++round) {
       expected.apply(*there.x, *there.y);
@@ -182,12 +197,13 @@ TEST(NoSharedMemory, FallsToMessagesAndSaysWhy) {
   expectRightOn(comm, Transport::Auto);
   if (comm->size() == 1)
     return;
-  const Conversion automatic(comm, line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, Transport::Auto);
+  const Conversion automatic(comm, line({8}, "S0"), line({8}, "B"), TENON_FLOAT64,
+                             test::by(Transport::Auto));
   EXPECT_NE(automatic.describe().find("messages (no shared memory: -tenon_shared_memory is 0)"),
             std::string::npos)
       << automatic.describe();
   expectError(TENON_ERR_SUPPORT, {"shared", "-tenon_shared_memory is 0"}, [&] {
-    Conversion(comm, line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, Transport::Shared);
+    Conversion(comm, line({8}, "S0"), line({8}, "B"), TENON_FLOAT64, test::by(Transport::Shared));
   });
 }
 
@@ -223,7 +239,7 @@ double foundAfterAChange(bool isShared) {
   const CommPtr comm = world();
   const Index cells = 4096;
   Conversion op(comm, line({cells * comm->size()}, "S0"), line({cells * comm->size()}, "B"),
-                TENON_FLOAT64, Transport::Shared);
+                TENON_FLOAT64, test::by(Transport::Shared));
   const test::Ends ends(op, Sense::Forward, 1);
   const Columns x(*ends.x, isShared ? comm->arena() : nullptr);
   double* array = ends.x->mutableData<double>();
@@ -262,7 +278,7 @@ TEST(InPlaceShared, WideMarginsAreFilledAndFolded) {
   const Index width = 40000, cells = 50000;
   const Layout plain = line({cells * world()->size()}, "S0");
   const Layout margins = test::withMargin(plain, width, Boundary::Periodic);
-  Conversion op(world(), plain, margins, TENON_FLOAT64);
+  Conversion op(world(), plain, margins, TENON_FLOAT64, CarrierPolicy::fromOptions());
   for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
     const test::Ends apart(op, sense, 3), together(op, sense, 3);
     std::vector<double> memory(cells + 2 * width);

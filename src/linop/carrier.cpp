@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "linop/carrier.hpp"
+
+#include "linop/datatype_carrier.hpp"
+#include "linop/lane_carrier.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"conversion_transport", OptionSpec::Choice, "auto",
+     "transport of conversions; auto: shared memory where available, otherwise messages",
+     kTransportChoices},
+    {"conversion_pack_limit", OptionSpec::Int, "8192",
+     "size in bytes up to which data for a rank of the same node is packed; larger data is read in "
+     "place where it is in shared memory",
+     nullptr, atLeast(0)},
+    {"conversion_stores", OptionSpec::Choice, "auto",
+     "stores that pack messages of 16 KiB or more: through the caches, past them, or auto "
+     "(measured with shared memory, past them otherwise)",
+     kStoreWayChoices},
+};
+const OptionRegistration kRegistration{{"conversion", kOptions}};
+
+} // namespace
+
+CarrierPolicy CarrierPolicy::fromOptions() {
+  return {.transport = parseTransport(options().getChoice("", "conversion_transport")),
+          .packLimit = options().getInt("", "conversion_pack_limit"),
+          .stores = parseStoreWay(options().getChoice("", "conversion_stores"))};
+}
+
+std::string CarrierPolicy::agreedText() const {
+  return transport == Transport::Auto ? ""
+                                      : fmt::format("; transport {}", transportName(transport));
+}
+
+std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup) {
+  const Transport transport = resolveTransport(setup.policy.transport, *setup.comm);
+  if (transport == Transport::Shared)
+    return std::make_unique<LaneCarrier>(setup);
+  if (transport == Transport::Datatypes)
+    return std::make_unique<DatatypeCarrier>(setup);
+  const Direction& direction = setup.direction;
+  const auto any = [](int) { return true; };
+  return std::make_unique<MessageCarrier>(setup, direction.others(direction.packs, any),
+                                          direction.others(direction.unpacks, any));
+}
+
+} // namespace tenon

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parts as messages of MPI's derived datatypes: sent straight from the array and, where each target cell
+// gets one value and no factors, received straight into it; otherwise they are combined from a buffer.
+// MPI then copies once where packing copies twice, and cell by cell where it is clumsy.
+#pragma once
+
+#include "linop/carrier.hpp"
+#include "linop/cell_type.hpp"
+
+namespace tenon {
+
+class DatatypeCarrier final : public Carrier {
+public:
+  explicit DatatypeCarrier(const CarrierSetup& setup);
+
+  void begin(const Action& action) override;
+  void receive(const Action& action, std::size_t part, Interval chunks,
+               const Meeting& meeting) override;
+  void end(const Action& action) override;
+  // The datatypes are kept anyway, and arrays change without new ones.
+  void bind(DTensor&, DTensor&) override {}
+  void unbind() override {}
+  Index sendBytes() const override { return 0; }
+  Index receiveBytes() const override;
+  void useBuffers(std::byte* send, std::byte* receive) override;
+  Index ownBytes() const override { return 0; }
+  std::string describe() const override { return "datatypes"; }
+
+private:
+  // A part that is a message.
+  struct Wire {
+    std::size_t part;
+    int bytes;
+    CellType type = {};
+    MPI_Request request = MPI_REQUEST_NULL;
+    std::byte* cells = nullptr;      // of the buffer
+    const std::byte* next = nullptr; // of those, not combined yet
+  };
+  int bytesOf(const Part& part) const;
+
+  CommPtr comm_;
+  int tag_;
+  const Direction& direction_;
+  Index cellBytes_;
+  std::vector<Wire> out_, in_;
+  std::vector<int> wireOf_; // of an unpack part
+  bool straight_ = false;   // of the action in flight
+};
+
+} // namespace tenon

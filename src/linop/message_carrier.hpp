@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Parts as messages of MPI, point to point: packed into one buffer, and combined from another.
+//
+// Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
+// sent from it, or, where each target cell gets one value, received into it, without a copy.
+#pragma once
+
+#include "comm/exchange.hpp"
+#include "linop/carrier.hpp"
+
+#include <optional>
+
+namespace tenon {
+
+class MessageCarrier final : public Carrier {
+public:
+  // For the parts of these numbers.
+  MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
+                 std::vector<std::size_t> receives);
+
+  void begin(const Action& action) override;
+  void receive(const Action& action, std::size_t part, Interval chunks,
+               const Meeting& meeting) override;
+  void end(const Action& action) override;
+  void bind(DTensor& x, DTensor& y) override;
+  void unbind() override { bound_.reset(); }
+  Index sendBytes() const override { return bytesOf(sends_); }
+  Index receiveBytes() const override { return bytesOf(receives_); }
+  void useBuffers(std::byte* send, std::byte* receive) override;
+  Index ownBytes() const override { return 0; }
+  std::string describe() const override { return "messages"; }
+
+  bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
+
+private:
+  // A way to make the round of messages. inArray: message i lies in the array, not in the buffer.
+  struct Round {
+    std::vector<bool> sentInArray, receivedInArray;
+    std::unique_ptr<Exchange> exchange;
+  };
+  // An array that was the tensor's when it was bound.
+  struct BoundArray {
+    Ref<DTensor> tensor;
+    const void* array;
+    Strides strides;
+
+    explicit BoundArray(DTensor& x);
+    bool isThatOf(const DTensor& x) const;
+  };
+  struct Bound {
+    BoundArray x, y;
+    Round round;
+  };
+
+  std::vector<Message> messagesOf(const std::vector<std::size_t>& numbers,
+                                  const std::vector<Part>& parts) const;
+  static Index bytesOf(const std::vector<Message>& messages);
+
+  CommPtr comm_;
+  int tag_;
+  const Direction& direction_;
+  Index cellBytes_;
+  bool streams_;
+  std::vector<std::size_t> packs_, unpacks_; // of the messages, as numbers of parts
+  std::vector<Message> sends_, receives_;    // in the buffers
+  std::vector<const std::byte*> next_;       // of what was received, the cells not combined yet
+  std::vector<int> messageOf_;               // of an unpack part, -1 if it is none
+  Round plain_;
+  std::optional<Bound> bound_;
+  Round* round_ = &plain_; // of the action in flight
+};
+
+} // namespace tenon
