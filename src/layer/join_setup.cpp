@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/join_setup.hpp"
 
-#include "kernels/block_copy.hpp"
 #include "geometry/holding.hpp"
+#include "kernels/block_copy.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/traffic_text.hpp"
 

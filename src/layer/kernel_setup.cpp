@@ -3,8 +3,8 @@
 
 #include "declaration/window_layout.hpp"
 #include "geometry/callers_cells.hpp"
-#include "layer/setup.hpp"
 #include "geometry/holding.hpp"
+#include "layer/setup.hpp"
 #include "layer/traffic_text.hpp"
 #include "linop/boundary_op.hpp"
 #include "machine/link.hpp"

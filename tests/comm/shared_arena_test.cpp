@@ -182,7 +182,8 @@ TEST(Transports, SharedWithoutAnArenaIsAnErrorWithTheReason) {
 }
 
 TEST(Transports, HaveNames) {
-  for (Transport t : {Transport::Auto, Transport::Messages, Transport::Shared, Transport::Datatypes})
+  for (Transport t :
+       {Transport::Auto, Transport::Messages, Transport::Shared, Transport::Datatypes})
     EXPECT_EQ(parseTransport(transportName(t)), t);
   expectError(TENON_ERR_ARG, {"'pigeon'", "messages"}, [] { parseTransport("pigeon"); });
 }
