@@ -5,7 +5,6 @@
 #include "geometry/holding.hpp"
 #include "kernels/softmax.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 
@@ -230,30 +229,11 @@ BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
   return maps;
 }
 
-class CrossEntropySetup final : public Setup {
-public:
-  CrossEntropySetup(const Layer& layer, const Layout& input, const Signature& signature,
-                    const Layout& use)
-      : Setup(mapsOf(layer, input, use)), letters_(signature.describe()) {}
-
-private:
-  std::string facts() const override {
-    const Layout& input = inputs().front();
-    const Mesh& mesh = input.mesh();
-    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
-           viewLine("input", input, maps().conversionFrom(maps().list().inputs().front()), mesh) +
-           viewLine("output", output(), mesh);
-  }
-
-  std::string letters_;
-};
-
 } // namespace
 
 std::unique_ptr<Setup> setUpCrossentropy(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
-  return std::make_unique<CrossEntropySetup>(layer, inputs.front(), form.signature,
-                                             form.uses.front());
+  return lossSetup(mapsOf(layer, inputs.front(), form.uses.front()), form.signature);
 }
 
 } // namespace tenon

@@ -2,6 +2,7 @@
 #include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
+#include "layer/traffic_text.hpp"
 #include "linop/make_conversion.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,23 @@ Layout scalarLayout(const Layout& use, Property split) {
       p = split;
   return makeLayout({1}, use.meshPtr(), properties, {CutSource()});
 }
+
+class LossSetup final : public Setup {
+public:
+  LossSetup(BoundMaps maps, const Signature& signature)
+      : Setup(std::move(maps)), labels_(signature.describe()) {}
+
+private:
+  std::string facts() const override {
+    const Layout& input = inputs().front();
+    const Mesh& mesh = input.mesh();
+    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), labels_) +
+           viewLine("input", input, maps().conversionFrom(maps().list().inputs().front()), mesh) +
+           viewLine("output", output(), mesh);
+  }
+
+  std::string labels_;
+};
 
 } // namespace
 
@@ -57,6 +75,10 @@ Layout lossAddend(const Layout& use) {
 
 Layout lossLayout(const Layout& use) {
   return scalarLayout(use, Property::broadcast());
+}
+
+std::unique_ptr<Setup> lossSetup(BoundMaps maps, const Signature& signature) {
+  return std::make_unique<LossSetup>(std::move(maps), signature);
 }
 
 } // namespace tenon

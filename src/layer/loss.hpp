@@ -39,4 +39,7 @@ private:
 Layout lossAddend(const Layout& use);
 Layout lossLayout(const Layout& use);
 
+// A loss set up as a list of maps from one input; the view says its signature.
+std::unique_ptr<Setup> lossSetup(BoundMaps maps, const Signature& signature);
+
 } // namespace tenon

@@ -6,7 +6,6 @@
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"
-#include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
 
@@ -75,46 +74,27 @@ private:
   Buffer inference_; // the difference, where no frame keeps it
 };
 
-class MeanSquaredErrorSetup final : public Setup {
-public:
-  MeanSquaredErrorSetup(const Layer& layer, const Layout& input, const Signature& signature,
-                        const Layout& use)
-      : Setup(mapsOf(layer, input, use)), letters_(signature.describe()) {}
-
-private:
-  static BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
-    BoundMaps maps(layer);
-    const ValueId x = maps.list().input("x", input);
-    BoundMaps::Uses uses;
-    const auto target = std::make_shared<TargetUse>(layer, use, std::nullopt);
-    maps.addSource(uses, "target", target);
-    const ValueId u = sameHolding(input, use) ? maps.list().staged(x) : maps.convert("u", x, use);
-    const ValueId addend = maps.list().value("a", lossAddend(use));
-    maps.run(layer.type(),
-             std::make_unique<SquaredError>(use, cells(use.boxOfRank(layer.comm()->rank())),
-                                            layer.dataType(), target),
-             uses, {u}, addend);
-    maps.apply(OperatorKind::Conversion, addend, maps.list().output("y", lossLayout(use)));
-    return maps;
-  }
-
-  std::string facts() const override {
-    const Layout& input = inputs().front();
-    const Mesh& mesh = input.mesh();
-    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), letters_) +
-           viewLine("input", input, maps().conversionFrom(maps().list().inputs().front()), mesh) +
-           viewLine("output", output(), mesh);
-  }
-
-  std::string letters_;
-};
+BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
+  BoundMaps maps(layer);
+  const ValueId x = maps.list().input("x", input);
+  BoundMaps::Uses uses;
+  const auto target = std::make_shared<TargetUse>(layer, use, std::nullopt);
+  maps.addSource(uses, "target", target);
+  const ValueId u = sameHolding(input, use) ? maps.list().staged(x) : maps.convert("u", x, use);
+  const ValueId addend = maps.list().value("a", lossAddend(use));
+  maps.run(layer.type(),
+           std::make_unique<SquaredError>(use, cells(use.boxOfRank(layer.comm()->rank())),
+                                          layer.dataType(), target),
+           uses, {u}, addend);
+  maps.apply(OperatorKind::Conversion, addend, maps.list().output("y", lossLayout(use)));
+  return maps;
+}
 
 } // namespace
 
 std::unique_ptr<Setup> setUpMeansquarederror(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
-  return std::make_unique<MeanSquaredErrorSetup>(layer, inputs.front(), form.signature,
-                                                 form.uses.front());
+  return lossSetup(mapsOf(layer, inputs.front(), form.uses.front()), form.signature);
 }
 
 } // namespace tenon
