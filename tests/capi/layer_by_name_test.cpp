@@ -38,22 +38,23 @@ protected:
     expectSuccess(TenonLayerSetType(layer_, type));
   }
 
-  // This rank's numbers of the output for an input that counts positions, after the initialisation by
-  // one seed.
-  std::vector<float> outputOf(TenonLayer layer, TenonLayout input) {
+  // This rank's numbers of the output for a random input, after the initialisation by one seed.
+  template <class T = float>
+  std::vector<T> outputOf(TenonLayer layer, TenonLayout input) {
+    const TenonDataType type = std::is_same_v<T, float> ? TENON_FLOAT32 : TENON_FLOAT64;
     expectSuccess(TenonLayerSetUp(layer, input));
     expectSuccess(TenonLayerInitialize(layer, 3));
-    TenonDTensor x = tensor(input, TENON_FLOAT32), y = nullptr;
+    TenonDTensor x = tensor(input, type), y = nullptr;
     expectSuccess(TenonDTensorFillUniform(x, 5, 1, -1, 1));
     expectSuccess(TenonLayerCreateOutput(layer, &y));
     expectSuccess(TenonLayerApply(layer, x, y));
-    const float* values = nullptr;
+    const void* values = nullptr;
     TenonInt count = 0;
     expectSuccess(TenonDTensorGetLocalSize(y, &count));
-    expectSuccess(
-        TenonDTensorGetArrayRead(y, TENON_FLOAT32, reinterpret_cast<const void**>(&values)));
-    const std::vector<float> result(values, values + count);
-    expectSuccess(TenonDTensorRestoreArrayRead(y, reinterpret_cast<const void**>(&values)));
+    expectSuccess(TenonDTensorGetArrayRead(y, type, &values));
+    const T* first = static_cast<const T*>(values);
+    const std::vector<T> result(first, first + count);
+    expectSuccess(TenonDTensorRestoreArrayRead(y, &values));
     expectSuccess(TenonDTensorDestroy(&x));
     expectSuccess(TenonDTensorDestroy(&y));
     return result;
@@ -233,6 +234,29 @@ TEST_F(NetworkFile, LeNet5IsThatOfTheCalls) {
   expectCode(TENON_ERR_ARG, TenonLayerGetParameterAt(layer_, "F6/bais", &bias), {"weight, bias"});
   expectCode(TENON_ERR_ARG, TenonLayerGetChild(layer_, "F7", &child), {"F6"});
   expectSuccess(TenonLayoutDestroy(&input));
+}
+
+// The network of tutorial 05, by its calls.
+TEST_F(NetworkFile, TheHeatClosureIsThatOfTheCalls) {
+  const TenonInt three[] = {3, 3}, one[] = {1, 1};
+  TenonLayer called = nullptr, layers[3] = {};
+  expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &called));
+  expectSuccess(TenonLayerSetDataType(called, TENON_FLOAT64));
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 1, 16, three, &layers[0]));
+  expectSuccess(TenonLayerSetPadding(layers[0], one, nullptr));
+  expectSuccess(TenonLayerCreatePointwise(MPI_COMM_WORLD, "tanh", &layers[1]));
+  expectSuccess(TenonLayerCreateConv(MPI_COMM_WORLD, 2, 16, 1, one, &layers[2]));
+  for (TenonLayer& layer : layers) {
+    expectSuccess(TenonLayerSequentialAdd(called, layer));
+    expectSuccess(TenonLayerDestroy(&layer));
+  }
+  expectSuccess(
+      TenonLayerCreateFromFile(MPI_COMM_WORLD, TENON_TEST_NETWORKS "/heat_closure.json", &layer_));
+  TenonLayout input = layout({1, 1, 16, 9}, "S2");
+  const auto values = outputOf<double>(layer_, input);
+  EXPECT_EQ(values, outputOf<double>(called, input));
+  expectSuccess(TenonLayoutDestroy(&input));
+  expectSuccess(TenonLayerDestroy(&called));
 }
 
 // What was saved reads as what was made, also a graph with a layer that is used twice.

@@ -14,7 +14,7 @@ using test::tensor;
 using test::world;
 using Windows = std::vector<Window>;
 
-const Shape kShape = {2, 2, 24, 7};
+const Shape kFilledShape = {2, 2, 24, 7};
 
 Windows windowsOf(Index kernel, Boundary mode) {
   const Window rows{.kernel = kernel,
@@ -28,7 +28,7 @@ Windows windowsOf(Index kernel, Boundary mode) {
 // The halo that windows of this kernel read.
 Layout withHalo(const Layout& plain, Index kernel, Boundary mode) {
   const Windows windows = windowsOf(kernel, mode);
-  const Shape shape = windowOutputShape(windows, kShape, kShape[1], "a window");
+  const Shape shape = windowOutputShape(windows, kFilledShape, kFilledShape[1], "a window");
   return windowUseLayout(windows, plain,
                          windowOutputLayout(windows, plain, shape, plain.properties(), {}));
 }
@@ -36,7 +36,7 @@ Layout withHalo(const Layout& plain, Index kernel, Boundary mode) {
 Ref<Layer> layerOf(bool pools, Index kernel, Boundary mode) {
   if (pools)
     return test::newPooling(world(), PoolingMode::Max, windowsOf(kernel, mode));
-  const auto layer = test::newConv(world(), kShape[1], 3, windowsOf(kernel, mode));
+  const auto layer = test::newConv(world(), kFilledShape[1], 3, windowsOf(kernel, mode));
   layer->setText("overlap", "off");
   return layer;
 }
@@ -52,7 +52,7 @@ class FilledHalo : public testing::TestWithParam<std::tuple<bool, Boundary, int>
 
 TEST_P(FilledHalo, GivesTheSameWithoutAnExchange) {
   const auto [pools, mode, haloOf] = GetParam();
-  const Layout plain = onWorld(kShape, "S2"), halo = withHalo(plain, haloOf, mode);
+  const Layout plain = onWorld(kFilledShape, "S2"), halo = withHalo(plain, haloOf, mode);
   test::Step want(layerOf(pools, 3, mode), plain), got(layerOf(pools, 3, mode), halo);
   for (test::Step* step : {&want, &got}) {
     if (!pools)
@@ -86,13 +86,13 @@ INSTANTIATE_TEST_SUITE_P(Layers, FilledHalo,
 TEST(FilledHalo, IsRefusedWhereItIsTooNarrow) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank has no halo";
-  const Layout halo = withHalo(onWorld(kShape, "S2"), 3, Boundary::None);
+  const Layout halo = withHalo(onWorld(kFilledShape, "S2"), 3, Boundary::None);
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"widen the halos"},
                          [&] { layerOf(false, 5, Boundary::None)->setUp(halo); });
 }
 
 TEST(FilledHalo, IsRefusedWhereItIsFilledOtherwise) {
-  const Layout halo = withHalo(onWorld(kShape, "S2"), 5, Boundary::Periodic);
+  const Layout halo = withHalo(onWorld(kFilledShape, "S2"), 5, Boundary::Periodic);
   test::expectErrorOnAll(TENON_ERR_LAYOUT, {"boundary modes"},
                          [&] { layerOf(false, 3, Boundary::Reflect)->setUp(halo); });
 }
