@@ -286,8 +286,8 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFromOptions(TenonLayer layer) TENON_NOE
  *  @param[in] layer  layer
  *  @param[in] input  layout of the input, on the communicator of the layer
  *  @return TENON_ERR_SHAPE       the shape of the input does not match the layer
- *  @return TENON_ERR_LAYOUT      the input of a convolution or pooling has a halo that does not hold
- *                                what the windows read; one that does is used as it is filled
+ *  @return TENON_ERR_LAYOUT      the input of a convolution or pooling has a halo that does not
+ *                                hold what the windows read; one that does is used as filled
  *  @return TENON_ERR_OPTION      the signature or the parameter storage does not exist for this
  *                                layer
  *  @return TENON_ERR_SUPPORT     the backend lacks the data type, or overlap is not possible
