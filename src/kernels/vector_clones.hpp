@@ -5,7 +5,7 @@
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) &&                             \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TENON_VECTOR_CLONES __attribute__((flatten, target_clones("avx2", "default")))
 #else
 #define TENON_VECTOR_CLONES
