@@ -33,6 +33,9 @@ public:
   void setText(std::string_view name, std::string_view text);
   void readOptions(const std::string& prefix);
   void inherit(std::string_view name, const Declaration& container);
+  void inherit(std::string_view name, SettingValue value) {
+    settings_.inherit(name, std::move(value));
+  }
   void restore(Settings settings) { settings_ = std::move(settings); }
   // Takes over what was set of the settings that both have.
   void takeSettings(const Declaration& other);

@@ -49,8 +49,7 @@ void Layer::inheritSettings(const Layer& container, int uses) {
   for (const char* name : {"data_type", "storage", "backend", "initializer"})
     declaration_->inherit(name, *container.declaration_);
   const int needed = container.depth_ * uses;
-  if (!declaration_->settings().isSet("stack_depth"))
-    declaration_->set("stack_depth", Index(needed));
+  declaration_->inherit("stack_depth", Index(needed));
   readSettings();
   if (type_ != container.type_)
     throw Error(TENON_ERR_DATATYPE,

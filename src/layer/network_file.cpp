@@ -71,7 +71,7 @@ LayerDescription describeNetwork(const Layer& layer) {
   const Declaration& declaration = layer.declaration();
   LayerDescription description{layer.type(), layer.name(), layer.prefix(), {}, {}, {}};
   for (const Settings::Entry& entry : declaration.settings().entries())
-    if (entry.value)
+    if (entry.value && !entry.isInherited)
       description.settings.emplace_back(entry.spec->name, *entry.value);
   description.output = declaration.outputLayout();
   const int inputs = declaration.contains() ? layer.inputCount() : 0;

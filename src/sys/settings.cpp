@@ -138,7 +138,7 @@ std::string settingText(const SettingValue& value) {
 Settings::Settings(std::vector<std::span<const OptionSpec>> tables) {
   for (const auto& table : tables)
     for (const OptionSpec& spec : table)
-      entries_.push_back({&spec, {}});
+      entries_.push_back({&spec, {}, false});
 }
 
 const Settings::Entry* Settings::findEntry(std::string_view name) const noexcept {
@@ -193,6 +193,7 @@ void Settings::set(std::string_view name, SettingValue value, const Owner& owner
                             kindText(entry->spec->type), settingText(value)));
   check(*entry->spec, value, owner);
   entry->value = std::move(value);
+  entry->isInherited = false;
 }
 
 void Settings::setText(std::string_view name, std::string_view text, const Owner& owner) {
@@ -204,11 +205,6 @@ void Settings::setText(std::string_view name, std::string_view text, const Owner
     throw Error(TENON_ERR_ARG, fmt::format("the setting '{}' of {} takes {}, but was given '{}'",
                                            name, owner.title, kindText(entry->spec->type), text));
   set(name, std::move(*value), owner);
-}
-
-void Settings::unset(std::string_view name) {
-  if (Entry* entry = findEntry(name))
-    entry->value.reset();
 }
 
 bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
@@ -228,11 +224,18 @@ bool Settings::readOptions(const std::string& prefix, const Owner& owner) {
   return any;
 }
 
-void Settings::inherit(std::string_view name, const Settings& other) {
+void Settings::inherit(std::string_view name, SettingValue value) {
   Entry* entry = findEntry(name);
+  if (!entry || entry->value)
+    return;
+  entry->value = std::move(value);
+  entry->isInherited = true;
+}
+
+void Settings::inherit(std::string_view name, const Settings& other) {
   const Entry* from = other.findEntry(name);
-  if (entry && !entry->value && from)
-    entry->value = from->value;
+  if (from && from->value)
+    inherit(name, *from->value);
 }
 
 std::optional<SettingValue> Settings::find(std::string_view name) const {

@@ -35,10 +35,10 @@ public:
   void set(std::string_view name, SettingValue value, const Owner& owner);
   // The same from text, as in an option.
   void setText(std::string_view name, std::string_view text, const Owner& owner);
-  void unset(std::string_view name);
   // Each setting for which the database has a value for this prefix. Returns whether there was one.
   bool readOptions(const std::string& prefix, const Owner& owner);
-  // Takes of another's settings the values that are not set here and have a setting here.
+  // Takes the value where none was set here, and another's value where it was set there.
+  void inherit(std::string_view name, SettingValue value);
   void inherit(std::string_view name, const Settings& other);
 
   // The value, or the default; TENON_ERR_STATE where there is neither.
@@ -53,6 +53,7 @@ public:
   struct Entry {
     const OptionSpec* spec;
     std::optional<SettingValue> value; // as set
+    bool isInherited = false;
   };
   const std::vector<Entry>& entries() const noexcept { return entries_; }
   // "in_channels 3, kernel 3,3": all that have a value, defaults included.

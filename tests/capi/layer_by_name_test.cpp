@@ -285,6 +285,10 @@ TEST_F(NetworkFile, ASavedGraphComesBack) {
   EXPECT_EQ(read(file), read(second));
   TenonLayout x = layout({2, 2, 9}, "S2");
   EXPECT_EQ(outputOf(again, x), outputOf(layer_, x));
+  const std::string third = path("graph3.json"); // without what the layers took from the graph
+  expectSuccess(TenonLayerSaveNetwork(layer_, third.c_str()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(read(file), read(third));
   int count = 0;
   expectSuccess(TenonLayerGetParameterCount(again, &count));
   EXPECT_EQ(count, 2); // shared
