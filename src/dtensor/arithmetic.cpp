@@ -14,7 +14,7 @@ namespace {
 template <class S, class T>
 void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   using Wide = std::common_type_t<S, T>;
-  blockAxpby<S, T>(y.rank(), y.extent().data(), static_cast<Wide>(alpha), x.data<S>(),
+  blockAxpby<S, T>(y.context(), y.rank(), y.extent().data(), static_cast<Wide>(alpha), x.data<S>(),
                    x.strides().data(), static_cast<Wide>(beta), y.mutableData<T>(),
                    y.strides().data());
 }
@@ -49,9 +49,13 @@ void axpby(double alpha, const DTensor& x, double beta, DTensor& y) {
 
 void scaleArray(double factor, DTensor& y) {
   visitDataType(y.dataType(), [&]<class T>(T) {
-    blockScale(y.rank(), y.extent().data(), static_cast<T>(factor), y.mutableData<T>(),
+    blockScale(y.context(), y.rank(), y.extent().data(), static_cast<T>(factor), y.mutableData<T>(),
                y.strides().data());
   });
+}
+
+void copyLocal(const DTensor& x, DTensor& y) {
+  axpby(1, x, 0, y);
 }
 
 void checkFactor(double factor, TenonDataType type, const std::string& who) {

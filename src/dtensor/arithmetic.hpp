@@ -23,6 +23,9 @@ void axpby(double alpha, const DTensor& x, double beta, DTensor& y);
 // y <- factor y; 0 never reads y.
 void scaleArray(double factor, DTensor& y);
 
+// y <- x
+void copyLocal(const DTensor& x, DTensor& y);
+
 // Throws TENON_ERR_DATATYPE unless an array of this type can be multiplied by the factor: integers
 // only by integers.
 void checkFactor(double factor, TenonDataType type, const std::string& who);

@@ -19,24 +19,24 @@ void forEachSlice(const ArrayList& arrays, Shape extent, T* block, const Strides
 
 } // namespace
 
-void gather(const ArrayList& arrays, TenonDataType type, const Shape& extent, void* block,
-            const Strides& strides) {
+void gather(KernelContext& context, const ArrayList& arrays, TenonDataType type,
+            const Shape& extent, void* block, const Strides& strides) {
   visitDataType(type, [&]<class T>(T) {
     forEachSlice(arrays, extent, static_cast<T*>(block), strides,
                  [&](const T* array, T* slice, const Shape& one) {
-                   blockCombine(Combine::Copy, static_cast<int>(one.size()), one.data(), array,
-                                arrays.strides.data(), slice, strides.data());
+                   blockCombine(context, Combine::Copy, static_cast<int>(one.size()), one.data(),
+                                array, arrays.strides.data(), slice, strides.data());
                  });
   });
 }
 
-void scatter(const ArrayList& arrays, TenonDataType type, const Shape& extent, const void* block,
-             const Strides& strides) {
+void scatter(KernelContext& context, const ArrayList& arrays, TenonDataType type,
+             const Shape& extent, const void* block, const Strides& strides) {
   visitDataType(type, [&]<class T>(T) {
     forEachSlice(arrays, extent, static_cast<T*>(const_cast<void*>(block)), strides,
                  [&](T* array, const T* slice, const Shape& one) {
-                   blockCombine(Combine::Copy, static_cast<int>(one.size()), one.data(), slice,
-                                strides.data(), array, arrays.strides.data());
+                   blockCombine(context, Combine::Copy, static_cast<int>(one.size()), one.data(),
+                                slice, strides.data(), array, arrays.strides.data());
                  });
   });
 }

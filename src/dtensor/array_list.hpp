@@ -7,6 +7,7 @@
 
 #include "dtensor/data_type.hpp"
 #include "geometry/layout.hpp"
+#include "kernels/context.hpp"
 
 #include <array>
 #include <cstddef>
@@ -23,9 +24,9 @@ struct ArrayList {
 };
 
 // Copies between the arrays and the block of the extent, which begins at `block`.
-void gather(const ArrayList& arrays, TenonDataType type, const Shape& extent, void* block,
-            const Strides& strides);
-void scatter(const ArrayList& arrays, TenonDataType type, const Shape& extent, const void* block,
-             const Strides& strides);
+void gather(KernelContext& context, const ArrayList& arrays, TenonDataType type,
+            const Shape& extent, void* block, const Strides& strides);
+void scatter(KernelContext& context, const ArrayList& arrays, TenonDataType type,
+             const Shape& extent, const void* block, const Strides& strides);
 
 } // namespace tenon

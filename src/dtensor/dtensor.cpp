@@ -43,8 +43,9 @@ void checkEachOnce(const std::vector<void*>& arrays) {
 
 DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
-      position_(layout_.mesh().position(comm_->rank())), box_(layout_.box(position_)),
-      extent_(extents(box_)), localCells_(cells(extent_)), strides_(ownStrides(extent_)) {
+      context_(contextOf(comm_)), position_(layout_.mesh().position(comm_->rank())),
+      box_(layout_.box(position_)), extent_(extents(box_)), localCells_(cells(extent_)),
+      strides_(ownStrides(extent_)) {
   checkDataType(type);
 }
 
@@ -177,14 +178,14 @@ const ArrayList& DTensor::placedArrays() const {
 void DTensor::gatherArrays() {
   const ArrayList& list = placedArrays();
   checkNotLent();
-  gather(list, type_, extent_, own_.data<void>(), strides_);
+  gather(*context_, list, type_, extent_, own_.data<void>(), strides_);
   changed();
 }
 
 void DTensor::scatterArrays() {
   const ArrayList& list = placedArrays();
   checkWritable();
-  scatter(list, type_, extent_, own_.data<void>(), strides_);
+  scatter(*context_, list, type_, extent_, own_.data<void>(), strides_);
 }
 
 void DTensor::resetArray() {

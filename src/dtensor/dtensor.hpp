@@ -6,6 +6,7 @@
 #include "comm/layout_object.hpp"
 #include "dtensor/array_list.hpp"
 #include "dtensor/data_type.hpp"
+#include "dtensor/kernel_context.hpp"
 #include "sys/memory.hpp"
 
 #include <optional>
@@ -21,6 +22,8 @@ public:
   const CommPtr& comm() const noexcept { return comm_; }
   const Layout& layout() const noexcept { return layout_; }
   TenonDataType dataType() const noexcept { return type_; }
+  // Where kernels work on its array.
+  KernelContext& context() const noexcept { return *context_; }
   int rank() const noexcept { return layout_.rank(); }
   // The mesh position of this rank, -1 outside; its box and the box's extents.
   int position() const noexcept { return position_; }
@@ -107,6 +110,7 @@ private:
   CommPtr comm_;
   Layout layout_;
   TenonDataType type_;
+  KernelContextPtr context_;
   int position_;
   Box box_;
   Shape extent_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/fill.hpp"
 
+#include "dtensor/host_view.hpp"
 #include "sys/random.hpp"
 
 #include <cmath>
@@ -60,7 +61,7 @@ T converted(double value) {
 
 void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
   visitDataType(x.dataType(), [&]<class T>(T) {
-    T* data = x.mutableData<T>();
+    const HostView<T> data(x);
     if (x.localCells() == 0)
       return;
     std::vector<std::vector<Index>> global;
@@ -95,7 +96,7 @@ void fillNormal(DTensor& x, std::uint64_t seed, std::uint64_t stream, double mea
 
 void fillRaw(DTensor& x, std::uint64_t seed, bool integers) {
   visitDataType(x.dataType(), [&]<class T>(T) {
-    T* data = x.mutableData<T>();
+    const HostView<T> data(x);
     Index counter = 0;
     forEachCell(x, [&](Index offset, const auto&) {
       const double u =

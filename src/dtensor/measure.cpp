@@ -30,8 +30,8 @@ double sumInRankOrder(Communicator& comm, double local) {
 
 double localDot(const DTensor& x, const DTensor& y) {
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    return dotBlock<T>(x.rank(), x.extent().data(), x.data<T>(), x.strides().data(), y.data<T>(),
-                       y.strides().data());
+    return dotBlock<T>(x.context(), x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
+                       y.data<T>(), y.strides().data());
   });
 }
 
@@ -53,7 +53,8 @@ double ownedSumOfSquares(const DTensor& x) {
     return 0;
   return visitFloating(x.dataType(), [&]<class T>(T) {
     const T* data = x.data<T>() + offset;
-    return dotBlock<T>(x.rank(), extent.data(), data, x.strides().data(), data, x.strides().data());
+    return dotBlock<T>(x.context(), x.rank(), extent.data(), data, x.strides().data(), data,
+                       x.strides().data());
   });
 }
 
@@ -92,7 +93,8 @@ double rawNorm(const DTensor& x) {
 
 double maxAbsolute(const DTensor& x) {
   const double local = visitFloating(x.dataType(), [&]<class T>(T) {
-    return maxAbsBlock<T>(x.rank(), x.extent().data(), x.data<T>(), x.strides().data());
+    return maxAbsBlock<T>(x.context(), x.rank(), x.extent().data(), x.data<T>(),
+                          x.strides().data());
   });
   double largest = 0;
   for (double part : gathered(*x.comm(), local))

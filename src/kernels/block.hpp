@@ -4,7 +4,7 @@
 // the tightest dimension innermost.
 #pragma once
 
-#include "kernels/parallel.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
@@ -63,8 +63,8 @@ int dividedDimension(const Block& block, int threads);
 
 // The same rows on several threads; row must not throw.
 template <class Row>
-void forEachRowInParts(const Block& block, Row row) {
-  const int threads = kernelThreads(), d = dividedDimension(block, threads);
+void forEachRowInParts(KernelContext& context, const Block& block, Row row) {
+  const int threads = context.threads(), d = dividedDimension(block, threads);
   if (d < 0)
     return forEachRow(block, row);
   parallelRanges(threads, block.extent[d], kLeastWork, [=, &block](Index begin, Index end) {

@@ -8,31 +8,34 @@
 namespace tenon {
 
 template <class S, class T>
-void blockAxpby(int rank, const Index* extent, std::common_type_t<S, T> alpha, const S* x,
-                const Index* xs, std::common_type_t<S, T> beta, T* y, const Index* ys) {
+void blockAxpby(KernelContext& context, int rank, const Index* extent,
+                std::common_type_t<S, T> alpha, const S* x, const Index* xs,
+                std::common_type_t<S, T> beta, T* y, const Index* ys) {
   if constexpr (std::is_same_v<S, T>)
     if (alpha == 1 && (beta == 0 || beta == 1))
-      return blockCombine(beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y, ys);
+      return blockCombine(context, beta == 0 ? Combine::Copy : Combine::Add, rank, extent, x, xs, y,
+                          ys);
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (beta == 0)
-    forEachRowInParts(block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
+    forEachRowInParts(context, block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
       for (Index i = 0; i < n; ++i)
         y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA]);
     });
   else
-    forEachRowInParts(block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
+    forEachRowInParts(context, block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
       for (Index i = 0; i < n; ++i)
         y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA] + beta * y[b + i * stepB]);
     });
 }
 
 template <class T>
-void blockScale(int rank, const Index* extent, T factor, T* y, const Index* ys) {
+void blockScale(KernelContext& context, int rank, const Index* extent, T factor, T* y,
+                const Index* ys) {
   if (factor == 1)
     return;
   if (factor == 0)
-    return fillBlock(rank, extent, T(0), y, ys);
-  forEachRowInParts(normaliseBlock(rank, extent, ys, ys),
+    return fillBlock(context, rank, extent, T(0), y, ys);
+  forEachRowInParts(context, normaliseBlock(rank, extent, ys, ys),
                     [=](Index n, Index, Index, Index at, Index step) {
                       for (Index i = 0; i < n; ++i)
                         y[at + i * step] *= factor;
@@ -40,17 +43,18 @@ void blockScale(int rank, const Index* extent, T factor, T* y, const Index* ys) 
 }
 
 #define TENON_INSTANTIATE(S, T)                                                                    \
-  template void blockAxpby<S, T>(int, const Index*, std::common_type_t<S, T>, const S*,            \
-                                 const Index*, std::common_type_t<S, T>, T*, const Index*);
+  template void blockAxpby<S, T>(KernelContext&, int, const Index*, std::common_type_t<S, T>,      \
+                                 const S*, const Index*, std::common_type_t<S, T>, T*,             \
+                                 const Index*);
 TENON_INSTANTIATE(float, float)
 TENON_INSTANTIATE(double, double)
 TENON_INSTANTIATE(float, double)
 TENON_INSTANTIATE(double, float)
 TENON_INSTANTIATE(std::int64_t, std::int64_t)
 #undef TENON_INSTANTIATE
-template void blockScale<float>(int, const Index*, float, float*, const Index*);
-template void blockScale<double>(int, const Index*, double, double*, const Index*);
-template void blockScale<std::int64_t>(int, const Index*, std::int64_t, std::int64_t*,
-                                       const Index*);
+template void blockScale<float>(KernelContext&, int, const Index*, float, float*, const Index*);
+template void blockScale<double>(KernelContext&, int, const Index*, double, double*, const Index*);
+template void blockScale<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
+                                       std::int64_t*, const Index*);
 
 } // namespace tenon

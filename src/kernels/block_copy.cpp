@@ -44,8 +44,8 @@ void combineRow(Op op, Index n, const T* __restrict x, Index xs, T* __restrict y
 }
 
 template <class T, class Op>
-void combineBlock(Op op, const Block& block, const T* x, T* y) {
-  forEachRowInParts(block, [=](Index n, Index atX, Index stepX, Index atY, Index stepY) {
+void combineBlock(KernelContext& context, Op op, const Block& block, const T* x, T* y) {
+  forEachRowInParts(context, block, [=](Index n, Index atX, Index stepX, Index atY, Index stepY) {
     combineRow(op, n, x + atX, stepX, y + atY, stepY);
   });
 }
@@ -53,24 +53,25 @@ void combineBlock(Op op, const Block& block, const T* x, T* y) {
 } // namespace
 
 template <class T>
-void blockCombine(Combine op, int rank, const Index* extent, const T* x, const Index* xs, T* y,
-                  const Index* ys) {
+void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
+                  const Index* xs, T* y, const Index* ys) {
   const Block block = normaliseBlock(rank, extent, xs, ys);
   switch (op) {
   case Combine::Copy:
-    return combineBlock(CopyTo{}, block, x, y);
+    return combineBlock(context, CopyTo{}, block, x, y);
   case Combine::Add:
-    return combineBlock(AddTo{}, block, x, y);
+    return combineBlock(context, AddTo{}, block, x, y);
   case Combine::Max:
-    return combineBlock(MaxTo{}, block, x, y);
+    return combineBlock(context, MaxTo{}, block, x, y);
   }
 }
 
-template void blockCombine<float>(Combine, int, const Index*, const float*, const Index*, float*,
-                                  const Index*);
-template void blockCombine<double>(Combine, int, const Index*, const double*, const Index*, double*,
-                                   const Index*);
-template void blockCombine<std::int64_t>(Combine, int, const Index*, const std::int64_t*,
-                                         const Index*, std::int64_t*, const Index*);
+template void blockCombine<float>(KernelContext&, Combine, int, const Index*, const float*,
+                                  const Index*, float*, const Index*);
+template void blockCombine<double>(KernelContext&, Combine, int, const Index*, const double*,
+                                   const Index*, double*, const Index*);
+template void blockCombine<std::int64_t>(KernelContext&, Combine, int, const Index*,
+                                         const std::int64_t*, const Index*, std::int64_t*,
+                                         const Index*);
 
 } // namespace tenon

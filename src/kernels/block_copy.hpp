@@ -3,7 +3,7 @@
 // fill, slice, zero-pad) and, with Add and Max, of every reduction on receipt.
 #pragma once
 
-#include "sys/types.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
@@ -13,7 +13,14 @@ enum class Combine { Copy, Add, Max };
 // for x where it is broadcast. Rank 0 to 8; rank 0 is one element. x and y must not overlap.
 // Max propagates NaN. For float, double and std::int64_t.
 template <class T>
-void blockCombine(Combine op, int rank, const Index* extent, const T* x, const Index* xs, T* y,
-                  const Index* ys);
+void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
+                  const Index* xs, T* y, const Index* ys);
+
+// Of n elements one after the other.
+template <class T>
+void arrayCombine(KernelContext& context, Combine op, Index n, const T* x, T* y) {
+  const Index one = 1;
+  blockCombine(context, op, 1, &n, x, &one, y, &one);
+}
 
 } // namespace tenon

@@ -39,13 +39,14 @@ void streamBytes(const std::byte* x, std::byte* y, std::size_t bytes) {
 } // namespace
 
 template <class T>
-void blockStream(int rank, const Index* extent, const T* x, const Index* xs, T* y) {
+void blockStream(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                 T* y) {
   Index ys[kMaxBlockRank] = {}, step = 1;
   for (int d = std::min(rank, kMaxBlockRank) - 1; d >= 0; --d) {
     ys[d] = step;
     step *= extent[d];
   }
-  forEachRowInParts(normaliseBlock(rank, extent, xs, ys),
+  forEachRowInParts(context, normaliseBlock(rank, extent, xs, ys),
                     [=](Index n, Index atX, Index stepX, Index atY, Index stepY) {
                       if (stepX == 1 && stepY == 1)
                         return streamBytes(reinterpret_cast<const std::byte*>(x + atX),
@@ -56,9 +57,11 @@ void blockStream(int rank, const Index* extent, const T* x, const Index* xs, T* 
                     });
 }
 
-template void blockStream<float>(int, const Index*, const float*, const Index*, float*);
-template void blockStream<double>(int, const Index*, const double*, const Index*, double*);
-template void blockStream<std::int64_t>(int, const Index*, const std::int64_t*, const Index*,
-                                        std::int64_t*);
+template void blockStream<float>(KernelContext&, int, const Index*, const float*, const Index*,
+                                 float*);
+template void blockStream<double>(KernelContext&, int, const Index*, const double*, const Index*,
+                                  double*);
+template void blockStream<std::int64_t>(KernelContext&, int, const Index*, const std::int64_t*,
+                                        const Index*, std::int64_t*);
 
 } // namespace tenon

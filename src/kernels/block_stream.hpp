@@ -3,7 +3,7 @@
 // caches would hand to and fro go through memory once instead.
 #pragma once
 
-#include "sys/types.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
@@ -11,6 +11,7 @@ namespace tenon {
 // blockCombine(Combine::Copy, ...). Complete for other threads once a later store of this one is
 // seen. For float, double and std::int64_t.
 template <class T>
-void blockStream(int rank, const Index* extent, const T* x, const Index* xs, T* y);
+void blockStream(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                 T* y);
 
 } // namespace tenon

@@ -79,7 +79,7 @@ public:
   }
 
   void adjointData(const T* w, const T* dy, T* dx) override {
-    parallelFill(batch_ * in_ * inVolume_, T(0), dx);
+    parallelFill(context_->threads(), batch_ * in_ * inVolume_, T(0), dx);
     forEachTile([&](const Tile& tile) {
       const Index width = outputsOf(tile);
       const Index dyDistance = outputDistance(width);
@@ -178,7 +178,7 @@ private:
 
   void multiply(bool transA, bool transB, Index m, Index n, Index k, const T* a, Index lda,
                 const T* b, Index ldb, T beta, T* c, Index ldc) {
-    gemm<T>(Backend::Blas, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
+    gemm<T>(*context_, Backend::Blas, transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
   }
 
   const T* gather(const Tile& tile, const T* x) {

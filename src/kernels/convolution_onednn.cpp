@@ -229,7 +229,7 @@ public:
       stream_.wait();
     });
     if (stage_)
-      stage_->unstage(staged(), dx);
+      stage_->unstage(*context_, staged(), dx);
   }
 
   // oneDNN overwrites its gradients; they are added from here.
@@ -245,9 +245,9 @@ public:
       p.w.store(stream_);
       stream_.wait();
     });
-    axpby(weights_, 1.0f, weightGradient(), 1.0f, dw);
+    axpby(*context_, weights_, 1.0f, weightGradient(), 1.0f, dw);
     if (db)
-      axpby(Index(zeroBias_.size()), 1.0f, biasGradient(), 1.0f, db);
+      axpby(*context_, Index(zeroBias_.size()), 1.0f, biasGradient(), 1.0f, db);
   }
 
   Backend backend() const override { return Backend::OneDnn; }
@@ -323,7 +323,7 @@ private:
   const float* staged(const float* x) {
     if (!stage_)
       return x;
-    stage_->stage(x, staged());
+    stage_->stage(*context_, x, staged());
     return staged();
   }
 

@@ -103,8 +103,8 @@ void gemmOneDnn(const Product<float>& p) {
 } // namespace
 
 template <class T>
-void gemm(Backend backend, bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a,
-          Index lda, const T* b, Index ldb, T beta, T* c, Index ldc) {
+void gemm(KernelContext&, Backend backend, bool transA, bool transB, Index m, Index n, Index k,
+          T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc) {
   const Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
   checkProduct(p);
   const Backend chosen = resolveBackend<T>(backend);
@@ -120,9 +120,9 @@ void gemm(Backend backend, bool transA, bool transB, Index m, Index n, Index k, 
   gemmBlas(p);
 }
 
-template void gemm<float>(Backend, bool, bool, Index, Index, Index, float, const float*, Index,
-                          const float*, Index, float, float*, Index);
-template void gemm<double>(Backend, bool, bool, Index, Index, Index, double, const double*, Index,
-                           const double*, Index, double, double*, Index);
+template void gemm<float>(KernelContext&, Backend, bool, bool, Index, Index, Index, float,
+                          const float*, Index, const float*, Index, float, float*, Index);
+template void gemm<double>(KernelContext&, Backend, bool, bool, Index, Index, Index, double,
+                           const double*, Index, const double*, Index, double, double*, Index);
 
 } // namespace tenon

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/backend.hpp"
-#include "sys/types.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
@@ -11,7 +11,7 @@ namespace tenon {
 // the distances between stored rows. m, n and k may be 0: k = 0 or alpha = 0 scales C
 // and reads neither A nor B. beta = 0 never reads C.
 template <class T>
-void gemm(Backend backend, bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a,
-          Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
+void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
+          Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
 } // namespace tenon

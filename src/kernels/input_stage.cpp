@@ -42,16 +42,16 @@ InputStage<T>::InputStage(Index planes, const WindowShape& window)
 }
 
 template <class T>
-void InputStage<T>::stage(const T* x, T* staged) const {
-  parallelFill(volume(), T(0), staged);
-  blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_, strideX_.data(),
-               staged + offsetStaged_, strideStaged_.data());
+void InputStage<T>::stage(KernelContext& context, const T* x, T* staged) const {
+  parallelFill(context.threads(), volume(), T(0), staged);
+  blockCombine(context, Combine::Copy, kMaxSpatial + 1, extent_.data(), x + offsetX_,
+               strideX_.data(), staged + offsetStaged_, strideStaged_.data());
 }
 
 template <class T>
-void InputStage<T>::unstage(const T* staged, T* x) const {
-  parallelFill(planes_ * inVolume_, T(0), x);
-  blockCombine(Combine::Copy, kMaxSpatial + 1, extent_.data(), staged + offsetStaged_,
+void InputStage<T>::unstage(KernelContext& context, const T* staged, T* x) const {
+  parallelFill(context.threads(), planes_ * inVolume_, T(0), x);
+  blockCombine(context, Combine::Copy, kMaxSpatial + 1, extent_.data(), staged + offsetStaged_,
                strideStaged_.data(), x + offsetX_, strideX_.data());
 }
 

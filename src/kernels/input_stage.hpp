@@ -4,6 +4,7 @@
 //     staged[plane, j] = x[plane, j - padLow],  0 where that is outside.
 #pragma once
 
+#include "kernels/context.hpp"
 #include "kernels/window.hpp"
 
 namespace tenon {
@@ -21,9 +22,9 @@ public:
   const WindowShape& window() const { return staged_; }
   // Elements of the staged array.
   Index volume() const { return planes_ * inputVolume(staged_); }
-  void stage(const T* x, T* staged) const;
+  void stage(KernelContext& context, const T* x, T* staged) const;
   // The transpose: x is overwritten, with zeros where the staged array has no such element.
-  void unstage(const T* staged, T* x) const;
+  void unstage(KernelContext& context, const T* staged, T* x) const;
 
 private:
   Index planes_;

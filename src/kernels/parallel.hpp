@@ -55,8 +55,8 @@ void parallelRanges(int threads, Index count, Index cost, const Body& body) {
 }
 
 template <class T>
-void parallelFill(Index n, T value, T* y) {
-  parallelRanges(kernelThreads(), n, 1,
+void parallelFill(int threads, Index n, T value, T* y) {
+  parallelRanges(threads, n, 1,
                  [=](Index begin, Index end) { std::fill(y + begin, y + end, value); });
 }
 

@@ -41,14 +41,14 @@ PointwiseReads pointwiseReads(const PointwiseFunction& function) {
 }
 
 template <class T>
-void pointwiseForward(Backend backend, const PointwiseFunction& function, Index n, const T* x,
-                      T* y) {
+void pointwiseForward(KernelContext& context, Backend backend, const PointwiseFunction& function,
+                      Index n, const T* x, T* y) {
   const Backend chosen = resolveBackend<T>(backend);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnEvaluates(function.kind))
       return pointwiseForwardOneDnn(function.kind, n, x, y);
-  withFunction(function, [=, cost = costOf(function.kind)](auto f) {
-    parallelRanges(kernelThreads(), n, cost, [=](Index begin, Index end) {
+  withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
+    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         y[i] = f.value(x[i]);
     });
@@ -56,16 +56,16 @@ void pointwiseForward(Backend backend, const PointwiseFunction& function, Index 
 }
 
 template <class T>
-void pointwiseDerivative(Backend backend, const PointwiseFunction& function, Index n, const T* x,
-                         const T* y, const T* v, T* r) {
+void pointwiseDerivative(KernelContext& context, Backend backend, const PointwiseFunction& function,
+                         Index n, const T* x, const T* y, const T* v, T* r) {
   const Backend chosen = resolveBackend<T>(backend);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn && oneDnnDifferentiates(function.kind))
       return pointwiseDerivativeOneDnn(function.kind, n, x, v, r);
-  withFunction(function, [=, cost = costOf(function.kind)](auto f) {
+  withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
-    parallelRanges(kernelThreads(), n, cost, [=](Index begin, Index end) {
+    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         r[i] = f.derivative(point[i], v[i]);
     });
@@ -73,8 +73,8 @@ void pointwiseDerivative(Backend backend, const PointwiseFunction& function, Ind
 }
 
 template <class T>
-void axpby(Index n, T alpha, const T* x, T beta, T* y) {
-  parallelRanges(kernelThreads(), n, 1, [=](Index begin, Index end) {
+void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y) {
+  parallelRanges(context.threads(), n, 1, [=](Index begin, Index end) {
     if (beta == T(0))
       for (Index i = begin; i < end; ++i)
         y[i] = alpha * x[i];
@@ -84,9 +84,17 @@ void axpby(Index n, T alpha, const T* x, T beta, T* y) {
   });
 }
 
+template <class T, class U>
+void difference(KernelContext& context, Index n, const T* x, const U* t, T* d) {
+  parallelRanges(context.threads(), n, 1, [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i)
+      d[i] = x[i] - static_cast<T>(t[i]);
+  });
+}
+
 template <class T>
-void addBias(Index rows, Index cols, const T* b, T* y) {
-  parallelRanges(kernelThreads(), rows, cols, [=](Index begin, Index end) {
+void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y) {
+  parallelRanges(context.threads(), rows, cols, [=](Index begin, Index end) {
     for (Index r = begin; r < end; ++r)
       for (Index c = 0; c < cols; ++c)
         y[r * cols + c] += b[c];
@@ -94,9 +102,9 @@ void addBias(Index rows, Index cols, const T* b, T* y) {
 }
 
 template <class T>
-void sumRows(Index rows, Index cols, const T* x, T* b) {
+void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
   const Index groups = (cols + kColumns - 1) / kColumns;
-  parallelRanges(kernelThreads(), groups, rows * kColumns, [=](Index begin, Index end) {
+  parallelRanges(context.threads(), groups, rows * kColumns, [=](Index begin, Index end) {
     const Index last = std::min(cols, end * kColumns);
     for (Index r = 0; r < rows; ++r)
       for (Index c = begin * kColumns; c < last; ++c)
@@ -105,12 +113,15 @@ void sumRows(Index rows, Index cols, const T* x, T* b) {
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
-  template void pointwiseForward<T>(Backend, const PointwiseFunction&, Index, const T*, T*);       \
-  template void pointwiseDerivative<T>(Backend, const PointwiseFunction&, Index, const T*,         \
-                                       const T*, const T*, T*);                                    \
-  template void axpby<T>(Index, T, const T*, T, T*);                                               \
-  template void addBias<T>(Index, Index, const T*, T*);                                            \
-  template void sumRows<T>(Index, Index, const T*, T*);
+  template void pointwiseForward<T>(KernelContext&, Backend, const PointwiseFunction&, Index,      \
+                                    const T*, T*);                                                 \
+  template void pointwiseDerivative<T>(KernelContext&, Backend, const PointwiseFunction&, Index,   \
+                                       const T*, const T*, const T*, T*);                          \
+  template void axpby<T>(KernelContext&, Index, T, const T*, T, T*);                               \
+  template void difference<T>(KernelContext&, Index, const T*, const float*, T*);                  \
+  template void difference<T>(KernelContext&, Index, const T*, const double*, T*);                 \
+  template void addBias<T>(KernelContext&, Index, Index, const T*, T*);                            \
+  template void sumRows<T>(KernelContext&, Index, Index, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/backend.hpp"
-#include "sys/types.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
@@ -37,24 +37,28 @@ PointwiseReads pointwiseReads(const PointwiseFunction& function);
 
 // y may be x.
 template <class T>
-void pointwiseForward(Backend backend, const PointwiseFunction& function, Index n, const T* x,
-                      T* y);
+void pointwiseForward(KernelContext& context, Backend backend, const PointwiseFunction& function,
+                      Index n, const T* x, T* y);
 
 // r = f'(x) v, where y = f(x). r may be v.
 template <class T>
-void pointwiseDerivative(Backend backend, const PointwiseFunction& function, Index n, const T* x,
-                         const T* y, const T* v, T* r);
+void pointwiseDerivative(KernelContext& context, Backend backend, const PointwiseFunction& function,
+                         Index n, const T* x, const T* y, const T* v, T* r);
 
 // y = alpha x + beta y; beta = 0 never reads y.
 template <class T>
-void axpby(Index n, T alpha, const T* x, T beta, T* y);
+void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y);
+
+// d = x - t, t rounded to the type of x first.
+template <class T, class U>
+void difference(KernelContext& context, Index n, const T* x, const U* t, T* d);
 
 // y[r,c] += b[c].
 template <class T>
-void addBias(Index rows, Index cols, const T* b, T* y);
+void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y);
 
 // b[c] += sum over r of x[r,c].
 template <class T>
-void sumRows(Index rows, Index cols, const T* x, T* b);
+void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b);
 
 } // namespace tenon

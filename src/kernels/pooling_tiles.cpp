@@ -223,7 +223,7 @@ public:
 
   void adjoint(const T* dy, const void* workspace, T* dx) override {
     if (!coversInput())
-      parallelFill(tiles_.planes * tiles_.inVolume, T(0), dx);
+      parallelFill(context_->threads(), tiles_.planes * tiles_.inVolume, T(0), dx);
     const auto* taps = static_cast<const Tap*>(workspace);
     splitRows([=, this](int, Index begin, Index end) {
       spread(tiles_, {begin, end}, dy, taps, dx);

@@ -84,8 +84,8 @@ struct Pieces {
 };
 
 template <class T>
-double dotOfRow(Index n, const T* x, Index xs, const T* y, Index ys) {
-  const int threads = kernelThreads();
+double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
+  const int threads = context.threads();
   if (!isWorthThreads(threads, n))
     return sumOfRow(n, x, xs, y, ys);
   const Pieces pieces(n);
@@ -115,26 +115,26 @@ double largest(double best, Index n, const T* x, Index xs) {
 } // namespace
 
 template <class T>
-double dot(Index n, const T* x, const T* y) {
-  return dotOfRow(n, x, 1, y, 1);
+double dot(KernelContext& context, Index n, const T* x, const T* y) {
+  return dotOfRow(context, n, x, 1, y, 1);
 }
 
 template <class T>
-double sumSquares(Index n, const T* x) {
-  return dot(n, x, x);
+double sumSquares(KernelContext& context, Index n, const T* x) {
+  return dot(context, n, x, x);
 }
 
 template <class T>
-double maxAbs(Index n, const T* x) {
+double maxAbs(KernelContext&, Index n, const T* x) {
   return largest(0.0, n, x, 1);
 }
 
 template <class T>
-double dotBlock(int rank, const Index* extent, const T* x, const Index* xs, const T* y,
-                const Index* ys) {
+double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                const T* y, const Index* ys) {
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (!block.empty && block.rank == 2 && block.extent[0] == 1)
-    return dotOfRow(block.extent[1], x, block.a[1], y, block.b[1]);
+    return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;
   forEachRow(block, [&](Index n, Index atX, Index stepX, Index atY, Index stepY) {
     addDot(sum, n, x + atX, stepX, y + atY, stepY);
@@ -143,7 +143,7 @@ double dotBlock(int rank, const Index* extent, const T* x, const Index* xs, cons
 }
 
 template <class T>
-double maxAbsBlock(int rank, const Index* extent, const T* x, const Index* xs) {
+double maxAbsBlock(KernelContext&, int rank, const Index* extent, const T* x, const Index* xs) {
   double best = 0;
   forEachRow(
       normaliseBlock(rank, extent, xs, xs),
@@ -152,8 +152,9 @@ double maxAbsBlock(int rank, const Index* extent, const T* x, const Index* xs) {
 }
 
 template <class T>
-void fillBlock(int rank, const Index* extent, T value, T* y, const Index* ys) {
-  forEachRowInParts(normaliseBlock(rank, extent, ys, ys),
+void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
+               const Index* ys) {
+  forEachRowInParts(context, normaliseBlock(rank, extent, ys, ys),
                     [=](Index n, Index at, Index step, Index, Index) {
                       if (step == 1)
                         std::fill_n(y + at, n, value);
@@ -164,15 +165,17 @@ void fillBlock(int rank, const Index* extent, T value, T* y, const Index* ys) {
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
-  template double dot<T>(Index, const T*, const T*);                                               \
-  template double sumSquares<T>(Index, const T*);                                                  \
-  template double maxAbs<T>(Index, const T*);                                                      \
-  template double dotBlock<T>(int, const Index*, const T*, const Index*, const T*, const Index*);  \
-  template double maxAbsBlock<T>(int, const Index*, const T*, const Index*);                       \
-  template void fillBlock<T>(int, const Index*, T, T*, const Index*);
+  template double dot<T>(KernelContext&, Index, const T*, const T*);                               \
+  template double sumSquares<T>(KernelContext&, Index, const T*);                                  \
+  template double maxAbs<T>(KernelContext&, Index, const T*);                                      \
+  template double dotBlock<T>(KernelContext&, int, const Index*, const T*, const Index*, const T*, \
+                              const Index*);                                                       \
+  template double maxAbsBlock<T>(KernelContext&, int, const Index*, const T*, const Index*);       \
+  template void fillBlock<T>(KernelContext&, int, const Index*, T, T*, const Index*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE
-template void fillBlock<std::int64_t>(int, const Index*, std::int64_t, std::int64_t*, const Index*);
+template void fillBlock<std::int64_t>(KernelContext&, int, const Index*, std::int64_t,
+                                      std::int64_t*, const Index*);
 
 } // namespace tenon

@@ -4,27 +4,29 @@
 // number of threads.
 #pragma once
 
-#include "sys/types.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
 template <class T>
-double dot(Index n, const T* x, const T* y);
+double dot(KernelContext& context, Index n, const T* x, const T* y);
 template <class T>
-double sumSquares(Index n, const T* x);
+double sumSquares(KernelContext& context, Index n, const T* x);
 // NaN propagates; 0 for n = 0.
 template <class T>
-double maxAbs(Index n, const T* x);
+double maxAbs(KernelContext& context, Index n, const T* x);
 
 // The sum of x[i . xs] y[i . ys] over every i in the box `extent`; rank 0 to 8.
 template <class T>
-double dotBlock(int rank, const Index* extent, const T* x, const Index* xs, const T* y,
-                const Index* ys);
+double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
+                const T* y, const Index* ys);
 template <class T>
-double maxAbsBlock(int rank, const Index* extent, const T* x, const Index* xs);
+double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
+                   const Index* xs);
 
 // y[i . ys] = value; also for std::int64_t.
 template <class T>
-void fillBlock(int rank, const Index* extent, T value, T* y, const Index* ys);
+void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
+               const Index* ys);
 
 } // namespace tenon

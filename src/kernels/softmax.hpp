@@ -7,30 +7,39 @@
 // (by maximum, sum and sum) between them.
 #pragma once
 
-#include "sys/types.hpp"
+#include "kernels/context.hpp"
 
 namespace tenon {
 
 // m[r] = max over c of z[r,c]; -infinity for cols = 0; NaN propagates.
 template <class T>
-void rowMax(Index rows, Index cols, const T* z, T* m);
+void rowMax(KernelContext& context, Index rows, Index cols, const T* z, T* m);
 
 // s[r] = sum over c of exp(z[r,c] - m[r]).
 template <class T>
-void sumExpShifted(Index rows, Index cols, const T* z, const T* m, T* s);
+void sumExpShifted(KernelContext& context, Index rows, Index cols, const T* z, const T* m, T* s);
 
 // p[r] = z[r, label[r] - firstClass] if that class is local, else 0.
 template <class T>
-void pickLabel(Index rows, Index cols, const T* z, const std::int64_t* label, Index firstClass,
-               T* p);
+void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
+               const std::int64_t* label, Index firstClass, T* p);
+
+// The first row whose label is outside [0, classes), -1 if there is none.
+Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes);
+
+// The sum over r of log s[r] + m[r] - p[r], in double.
+template <class T>
+double sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p);
 
 // p[r,c] = exp(z[r,c] - m[r]) / s[r]. p may be z.
 template <class T>
-void softmaxFromParts(Index rows, Index cols, const T* z, const T* m, const T* s, T* p);
+void softmaxFromParts(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
+                      const T* s, T* p);
 
 // dz[r,c] = dloss[r] (exp(z[r,c] - m[r]) / s[r] - [firstClass + c = label[r]]). dz may be z.
 template <class T>
-void crossEntropyAdjoint(Index rows, Index cols, const T* z, const T* m, const T* s,
-                         const std::int64_t* label, Index firstClass, const T* dloss, T* dz);
+void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
+                         const T* s, const std::int64_t* label, Index firstClass, const T* dloss,
+                         T* dz);
 
 } // namespace tenon

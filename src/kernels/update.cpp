@@ -19,15 +19,15 @@ constexpr Index kAdamCost = 4;
 } // namespace
 
 template <class T>
-void sgdStep(Index n, double lr, double momentum, double weightDecay, bool nesterov, const T* g,
-             T* velocity, T* w) {
+void sgdStep(KernelContext& context, Index n, double lr, double momentum, double weightDecay,
+             bool nesterov, const T* g, T* velocity, T* w) {
   const T rate = T(lr), mu = T(momentum), decay = T(weightDecay);
   if (momentum == 0)
-    return parallelRanges(kernelThreads(), n, 1, [=](Index begin, Index end) {
+    return parallelRanges(context.threads(), n, 1, [=](Index begin, Index end) {
       for (Index i = begin; i < end; ++i)
         w[i] -= rate * (g[i] + decay * w[i]);
     });
-  parallelRanges(kernelThreads(), n, kSgdCost, [=](Index begin, Index end) {
+  parallelRanges(context.threads(), n, kSgdCost, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const T gradient = g[i] + decay * w[i];
       velocity[i] = mu * velocity[i] + gradient;
@@ -37,8 +37,8 @@ void sgdStep(Index n, double lr, double momentum, double weightDecay, bool neste
 }
 
 template <class T>
-void adamStep(Index n, double lr, double beta1, double beta2, double eps, double weightDecay,
-              Index stepNumber, const T* g, T* m, T* v, T* w) {
+void adamStep(KernelContext& context, Index n, double lr, double beta1, double beta2, double eps,
+              double weightDecay, Index stepNumber, const T* g, T* m, T* v, T* w) {
   if (stepNumber < 1)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the step number of Adam is {}; it must be >= 1", stepNumber));
@@ -46,7 +46,7 @@ void adamStep(Index n, double lr, double beta1, double beta2, double eps, double
   const T rate = T(lr / (1 - std::pow(beta1, double(stepNumber))));
   const T rootCorrection = T(std::sqrt(1 - std::pow(beta2, double(stepNumber))));
   const T epsilon = T(eps), decay = T(weightDecay);
-  parallelRanges(kernelThreads(), n, kAdamCost, [=](Index begin, Index end) {
+  parallelRanges(context.threads(), n, kAdamCost, [=](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
       const T gradient = g[i] + decay * w[i];
       m[i] = b1 * m[i] + c1 * gradient;
@@ -57,9 +57,9 @@ void adamStep(Index n, double lr, double beta1, double beta2, double eps, double
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
-  template void sgdStep<T>(Index, double, double, double, bool, const T*, T*, T*);                 \
-  template void adamStep<T>(Index, double, double, double, double, double, Index, const T*, T*,    \
-                            T*, T*);
+  template void sgdStep<T>(KernelContext&, Index, double, double, double, bool, const T*, T*, T*); \
+  template void adamStep<T>(KernelContext&, Index, double, double, double, double, double, Index,  \
+                            const T*, T*, T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "dtensor/arithmetic.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/pointwise.hpp"
 #include "layer/layer_types.hpp"
@@ -31,8 +32,8 @@ public:
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& p,
                DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
+      scaleArray(0, dy);
       T* out = dy.mutableData<T>();
-      std::fill_n(out, dy.localCells(), T(0));
       if (dx)
         multiply<T>(*dx, p[0]->value(), T(1), out);
       const DTensor* dw = p[0]->tangent();
@@ -48,8 +49,8 @@ public:
     if (!dx)
       return;
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      gemm<T>(backend_, false, false, n_, i_, o_, T(1), dy.data<T>(), o_, p[0]->value().data<T>(),
-              i_, T(0), dx->mutableData<T>(), i_);
+      gemm<T>(dy.context(), backend_, false, false, n_, i_, o_, T(1), dy.data<T>(), o_,
+              p[0]->value().data<T>(), i_, T(0), dx->mutableData<T>(), i_);
     });
     logFlops(flops());
   }
@@ -57,14 +58,14 @@ public:
   void adjointParameters(const KernelPoint& point, const DTensor& dy, ParameterUses& p) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const T* g = dy.data<T>();
-      gemm<T>(backend_, true, false, o_, i_, n_, T(1), g, o_, point.x->data<T>(), i_, T(1),
-              p[0]->gradientAddends().mutableData<T>(), i_);
+      gemm<T>(dy.context(), backend_, true, false, o_, i_, n_, T(1), g, o_, point.x->data<T>(), i_,
+              T(1), p[0]->gradientAddends().mutableData<T>(), i_);
       logFlops(flops());
       if (p.size() < 2)
         return;
       DTensor& db = p[1]->gradientAddends();
       if (db.localCells() > 0)
-        sumRows<T>(n_, o_, g, db.mutableData<T>());
+        sumRows<T>(dy.context(), n_, o_, g, db.mutableData<T>());
     });
   }
 
@@ -79,15 +80,15 @@ private:
   // out = x W^T + beta out
   template <class T>
   void multiply(const DTensor& x, const DTensor& w, T beta, T* out) {
-    gemm<T>(backend_, false, true, n_, o_, i_, T(1), x.data<T>(), i_, w.data<T>(), i_, beta, out,
-            o_);
+    gemm<T>(x.context(), backend_, false, true, n_, o_, i_, T(1), x.data<T>(), i_, w.data<T>(), i_,
+            beta, out, o_);
   }
 
   // Off the root of an axis that splits the inputs there is no bias: one addend carries it.
   template <class T>
   void addBiasOf(const DTensor& b, T* out) {
     if (b.localCells() > 0)
-      addBias<T>(n_, o_, b.data<T>(), out);
+      addBias<T>(b.context(), n_, o_, b.data<T>(), out);
   }
 
   Index n_, i_, o_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/pointwise.hpp"
-#include "kernels/reduce.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/block_copy.hpp"
+#include "kernels/block_multiply.hpp"
 #include "layer/layer_types.hpp"
 #include "sys/log.hpp"
 
@@ -8,68 +9,71 @@ namespace tenon {
 
 namespace {
 
-// On arrays [batch, channel, space] of this rank, channel by channel.
+// On arrays [batch, channel, cells of space] of this rank.
 class LocalChannelAffine final : public OneInputKernel {
 public:
-  explicit LocalChannelAffine(const Box& box)
-      : runs_(box[0].size() * box[1].size()), channels_(box[1].size()),
-        run_(runs_ > 0 ? cells(box) / runs_ : 0) {}
+  explicit LocalChannelAffine(const Box& box) : extent_{box[0].size(), box[1].size(), 1} {
+    for (std::size_t d = 2; d < box.size(); ++d)
+      extent_[2] *= box[d].size();
+    cells_ = {extent_[1] * extent_[2], extent_[2], 1};
+  }
 
   bool keepsInput() const override { return true; }
   Gradients gradients() const override { return Gradients::Apart; }
 
   void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
-    visitFloating(x.dataType(), [&]<class T>(T) {
-      map<T>(&x, &p[0]->value(), nullptr, nullptr, &p[1]->value(), y);
-    });
-    logFlops(2.0 * double(runs_ * run_));
+    shift(&p[1]->value(), y);
+    addScaled(p[0]->value(), x, y);
+    logFlops(2.0 * double(x.localCells()));
   }
   void tangent(const KernelPoint& at, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      map<T>(dx, &p[0]->value(), at.x, p[0]->tangent(), p[1]->tangent(), dy);
-    });
+    shift(p[1]->tangent(), dy);
+    if (dx)
+      addScaled(p[0]->value(), *dx, dy);
+    if (p[0]->tangent())
+      addScaled(*p[0]->tangent(), *at.x, dy);
   }
   void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses& p, DTensor* dx) override {
-    if (dx)
-      visitFloating(dy.dataType(), [&]<class T>(T) {
-        map<T>(&dy, &p[0]->value(), nullptr, nullptr, nullptr, *dx);
-      });
+    if (!dx)
+      return;
+    scaleArray(0, *dx);
+    addScaled(p[0]->value(), dy, *dx);
   }
   void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T one = 1, *x = at.x->data<T>(), *g = dy.data<T>();
-      const Index step = 1, still = 0;
-      DTensor &scale = p[0]->gradientAddends(), &shift = p[1]->gradientAddends();
-      for (Index r = 0; r < runs_; ++r) {
-        const Index c = r % channels_, first = r * run_;
-        scale.mutableData<T>()[c] += static_cast<T>(dot<T>(run_, g + first, x + first));
-        if (shift.localCells() > 0)
-          shift.mutableData<T>()[c] +=
-              static_cast<T>(dotBlock<T>(1, &run_, g + first, &step, &one, &still));
-      }
+      const auto add = [&](const T* factor, DTensor& gradient) {
+        blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, cells_.data(), dy.data<T>(),
+                            cells_.data(), gradient.mutableData<T>(), kChannels.data());
+      };
+      add(at.x->data<T>(), p[0]->gradientAddends());
+      if (p[1]->gradientAddends().localCells() > 0)
+        add(nullptr, p[1]->gradientAddends());
     });
   }
   std::string describe() const override { return "each channel for itself"; }
 
 private:
-  // out = a u + b v + t, where what is null, or absent on this rank, is zero.
-  template <class T>
-  void map(const DTensor* u, const DTensor* a, const DTensor* v, const DTensor* b, const DTensor* t,
-           DTensor& out) const {
-    const Index step = 1;
-    const bool adds = t && t->localCells() > 0;
-    for (Index r = 0; r < runs_; ++r) {
-      const Index c = r % channels_, first = r * run_;
-      T* y = out.mutableData<T>() + first;
-      fillBlock<T>(1, &run_, adds ? t->data<T>()[c] : T(0), y, &step);
-      if (u)
-        axpby<T>(run_, a->data<T>()[c], u->data<T>() + first, T(1), y);
-      if (b)
-        axpby<T>(run_, b->data<T>()[c], v->data<T>() + first, T(1), y);
-    }
+  using Steps = std::array<Index, 3>;
+  static constexpr Steps kChannels = {0, 1, 0}; // strides of an array of numbers by channel
+
+  // y = t, which off the root of an axis is absent, and is 0.
+  void shift(const DTensor* t, DTensor& y) const {
+    if (!t || t->localCells() == 0)
+      return scaleArray(0, y);
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      blockCombine(y.context(), Combine::Copy, 3, extent_.data(), t->data<T>(), kChannels.data(),
+                   y.mutableData<T>(), cells_.data());
+    });
+  }
+  // y += scale x
+  void addScaled(const DTensor& scale, const DTensor& x, DTensor& y) const {
+    visitFloating(y.dataType(), [&]<class T>(T) {
+      blockMultiplyAdd<T>(y.context(), 3, extent_.data(), 1, scale.data<T>(), kChannels.data(),
+                          x.data<T>(), cells_.data(), y.mutableData<T>(), cells_.data());
+    });
   }
 
-  Index runs_, channels_, run_;
+  Steps extent_, cells_; // of the box, and strides of its arrays
 };
 
 } // namespace

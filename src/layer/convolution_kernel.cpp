@@ -2,8 +2,9 @@
 #include "kernels/convolution.hpp"
 
 #include "declaration/windowed.hpp"
+#include "dtensor/kernel_context.hpp"
+#include "kernels/block_copy.hpp"
 #include "kernels/reduce.hpp"
-#include "layer/layer_context.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/local_window.hpp"
 #include "layer/typed_kernel.hpp"
@@ -40,9 +41,8 @@ public:
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const DTensor* dw = p[0]->tangent();
       const DTensor* db = p.size() > 1 ? p[1]->tangent() : nullptr;
-      const T* b = db ? db->data<T>() : nullptr;
       T* out = dy.mutableData<T>() + firstOutput_;
-      fillOutputs(b, out);
+      fillOutputs(dy.context(), db ? db->data<T>() : nullptr, out);
       if (dx)
         kernel_.get<T>().forward(dx->data<T>(), p[0]->value().data<T>(), nullptr, out, true);
       if (dw)
@@ -86,12 +86,19 @@ private:
 
   // y[n,o,...] = b[o], or 0 without b.
   template <class T>
-  void fillOutputs(const T* b, T* y) const {
+  void fillOutputs(KernelContext& context, const T* b, T* y) const {
+    constexpr int kDims = kMaxSpatial + 2;
     const WindowShape& window = shape_.window;
-    for (Index n = 0; n < shape_.batch; ++n)
-      for (Index o = 0; o < shape_.outChannels; ++o)
-        fillBlock(window.rank, window.out.data(), b ? b[o] : T(0),
-                  y + n * y_.batch + o * y_.channel, y_.space.data());
+    const int rank = window.rank + 2;
+    std::array<Index, kDims> extent = {shape_.batch, shape_.outChannels};
+    std::array<Index, kDims> strides = {y_.batch, y_.channel}, perChannel = {0, 1};
+    std::copy_n(window.out.begin(), window.rank, extent.begin() + 2);
+    std::copy_n(y_.space.begin(), window.rank, strides.begin() + 2);
+    if (b)
+      blockCombine(context, Combine::Copy, rank, extent.data(), b, perChannel.data(), y,
+                   strides.data());
+    else
+      fillBlock(context, rank, extent.data(), T(0), y, strides.data());
   }
 
   TypedKernel<Convolution> kernel_;

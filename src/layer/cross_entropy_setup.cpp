@@ -2,13 +2,14 @@
 #include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
+#include "dtensor/host_view.hpp"
 #include "geometry/holding.hpp"
+#include "kernels/block_copy.hpp"
+#include "kernels/reduce.hpp"
 #include "kernels/softmax.hpp"
 #include "layer/layer_types.hpp"
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace tenon {
 
@@ -65,7 +66,7 @@ public:
   explicit RowMaxima(const LogitsPart& part) : part_(part) {}
   void forwardMany(Inputs z, ParameterUses&, DTensor& m, Buffer*) override {
     visitFloating(part_.type, [&]<class T>(T) {
-      rowMax<T>(part_.rows, part_.cols, z[0]->data<T>(), m.mutableData<T>());
+      rowMax<T>(m.context(), part_.rows, part_.cols, z[0]->data<T>(), m.mutableData<T>());
     });
   }
   std::string describe() const override { return "maxima"; }
@@ -80,23 +81,27 @@ public:
   RowSums(const LogitsPart& part, std::shared_ptr<const TargetUse> labels)
       : part_(part), labels_(std::move(labels)) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& sums, Buffer*) override {
+    checkLabels();
     const std::int64_t* label = labels_->value().data<std::int64_t>();
-    checkLabels(label);
     visitFloating(part_.type, [&]<class T>(T) {
       const T *z = x[0]->data<T>(), *m = x[1]->data<T>();
       T* s = sums.mutableData<T>();
-      sumExpShifted<T>(part_.rows, part_.cols, z, m, s);
-      pickLabel<T>(part_.rows, part_.cols, z, label, part_.firstClass, s + part_.rows);
+      sumExpShifted<T>(sums.context(), part_.rows, part_.cols, z, m, s);
+      pickLabel<T>(sums.context(), part_.rows, part_.cols, z, label, part_.firstClass,
+                   s + part_.rows);
     });
   }
   std::string describe() const override { return "sums"; }
 
 private:
-  void checkLabels(const std::int64_t* label) const {
-    for (Index r = 0; r < part_.rows; ++r)
-      if (label[r] < 0 || label[r] >= part_.classes)
-        throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})", label[r],
-                                               part_.firstSample + r, part_.classes));
+  void checkLabels() const {
+    const DTensor& labels = labels_->value();
+    const Index bad =
+        firstBadLabel(labels.context(), part_.rows, labels.data<std::int64_t>(), part_.classes);
+    if (bad >= 0)
+      throw Error(TENON_ERR_ARG, fmt::format("label {} of sample {} is outside [0,{})",
+                                             HostView<const std::int64_t>(labels)[bad],
+                                             part_.firstSample + bad, part_.classes));
   }
 
   LogitsPart part_;
@@ -118,11 +123,13 @@ public:
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
     if (workspace)
-      std::copy_n(labels_->value().data<std::int64_t>(), part_.rows,
-                  workspace->data<std::int64_t>());
+      arrayCombine(addend.context(), Combine::Copy, part_.rows,
+                   labels_->value().data<std::int64_t>(), workspace->data<std::int64_t>());
     visitFloating(part_.type, [&]<class T>(T) {
       const T* sums = x[2]->data<T>();
-      set<T>(addend, part_.speaks ? loss<T>(x[1]->data<T>(), sums, sums + part_.rows) : 0);
+      const double loss =
+          sumOfLosses<T>(addend.context(), part_.rows, x[1]->data<T>(), sums, sums + part_.rows);
+      setNumber(addend, part_.speaks ? loss / static_cast<double>(part_.samples) : 0);
     });
   }
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) override {
@@ -132,12 +139,10 @@ public:
       if (gradient_.bytes() < bytes)
         gradient_ = Buffer(bytes, "cross-entropy gradient");
       double sum = 0;
-      if (dx[0]) {
-        const T *v = dx[0]->data<T>(), *g = gradient<T>(point, T(1), gradient_.data<T>());
-        for (Index i = 0; i < cells; ++i)
-          sum += static_cast<double>(g[i]) * static_cast<double>(v[i]);
-      }
-      set<T>(addend, sum);
+      if (dx[0])
+        sum = dot<T>(addend.context(), cells, dx[0]->data<T>(),
+                     gradient<T>(point, 1, gradient_.data<T>()));
+      setNumber(addend, sum);
     });
   }
   void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
@@ -145,32 +150,20 @@ public:
     if (!dx[0])
       return;
     visitFloating(part_.type, [&]<class T>(T) {
-      const T seed = dAddend.localCells() > 0 ? dAddend.data<T>()[0] : T(0);
-      gradient<T>(point, seed, dx[0]->mutableData<T>());
+      gradient<T>(point, numberOf(dAddend), dx[0]->mutableData<T>());
     });
   }
   std::string describe() const override { return "negative log-likelihood"; }
 
 private:
-  template <class T>
-  static void set(DTensor& addend, double value) {
-    T* held = addend.mutableData<T>();
-    if (addend.localCells() > 0)
-      held[0] = static_cast<T>(value);
-  }
-  template <class T>
-  double loss(const T* m, const T* s, const T* picked) const {
-    double sum = 0;
-    for (Index r = 0; r < part_.rows; ++r)
-      sum += std::log(static_cast<double>(s[r])) + static_cast<double>(m[r]) -
-             static_cast<double>(picked[r]);
-    return sum / static_cast<double>(part_.samples);
-  }
   // g = seed / N (softmax - onehot)
   template <class T>
-  const T* gradient(const KernelPoint& point, T seed, T* g) {
-    std::fill_n(weights_.data<T>(), part_.rows, seed / static_cast<T>(part_.samples));
-    crossEntropyAdjoint<T>(part_.rows, part_.cols, point.inputs[0]->data<T>(),
+  const T* gradient(const KernelPoint& point, double seed, T* g) {
+    KernelContext& context = point.inputs[0]->context();
+    const Index one = 1;
+    fillBlock(context, 1, &part_.rows, static_cast<T>(seed) / static_cast<T>(part_.samples),
+              weights_.data<T>(), &one);
+    crossEntropyAdjoint<T>(context, part_.rows, part_.cols, point.inputs[0]->data<T>(),
                            point.inputs[1]->data<T>(), point.inputs[2]->data<T>(),
                            point.workspace->data<std::int64_t>(), part_.firstClass,
                            weights_.data<T>(), g);

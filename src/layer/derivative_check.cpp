@@ -4,7 +4,6 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
-#include "layer/saved.hpp"
 
 #include <fmt/format.h>
 

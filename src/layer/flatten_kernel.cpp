@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "dtensor/arithmetic.hpp"
+#include "kernels/block_copy.hpp"
 #include "layer/layer_types.hpp"
 
 namespace tenon {
@@ -20,11 +22,10 @@ public:
 
 private:
   static void copy(const DTensor* x, DTensor& y) {
+    if (!x)
+      return scaleArray(0, y);
     visitFloating(y.dataType(), [&]<class T>(T) {
-      if (x)
-        std::copy_n(x->data<T>(), x->localCells(), y.mutableData<T>());
-      else
-        std::fill_n(y.mutableData<T>(), y.localCells(), T(0));
+      arrayCombine(y.context(), Combine::Copy, x->localCells(), x->data<T>(), y.mutableData<T>());
     });
   }
 };

@@ -3,6 +3,7 @@
 
 #include "geometry/holding.hpp"
 #include "kernels/block_copy.hpp"
+#include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/traffic_text.hpp"
 
@@ -28,7 +29,7 @@ public:
     if (!dx || dx->localCells() == 0)
       return;
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      copy(dy.data<T>() + offset(dy), dy.strides().data(), dx->mutableData<T>(),
+      copy(dy.context(), dy.data<T>() + offset(dy), dy.strides().data(), dx->mutableData<T>(),
            dx->strides().data());
     });
   }
@@ -43,18 +44,21 @@ private:
   }
   Index offset(const DTensor& y) const { return begin_ * y.strides()[dim_]; }
   template <class T>
-  void copy(const T* x, const Index* xs, T* y, const Index* ys) const {
-    blockCombine(Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y, ys);
+  void copy(KernelContext& context, const T* x, const Index* xs, T* y, const Index* ys) const {
+    blockCombine(context, Combine::Copy, static_cast<int>(extent_.size()), extent_.data(), x, xs, y,
+                 ys);
   }
   // Zeros without x.
   void place(const DTensor* x, DTensor& y) const {
     if (std::find(extent_.begin(), extent_.end(), 0) != extent_.end())
       return;
-    static constexpr Strides kBroadcast{};
     visitFloating(y.dataType(), [&]<class T>(T) {
-      const T zero = 0;
-      copy(x ? x->data<T>() : &zero, x ? x->strides().data() : kBroadcast.data(),
-           y.mutableData<T>() + offset(y), y.strides().data());
+      T* place = y.mutableData<T>() + offset(y);
+      if (x)
+        copy(y.context(), x->data<T>(), x->strides().data(), place, y.strides().data());
+      else
+        fillBlock(y.context(), static_cast<int>(extent_.size()), extent_.data(), T(0), place,
+                  y.strides().data());
     });
   }
 

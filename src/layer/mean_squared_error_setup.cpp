@@ -2,6 +2,7 @@
 #include "layer/loss.hpp"
 
 #include "declaration/signature.hpp"
+#include "dtensor/host_view.hpp"
 #include "geometry/holding.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
@@ -31,19 +32,16 @@ public:
     visitFloating(type_, [&]<class T>(T) {
       T* d = (workspace ? workspace : &inference_)->data<T>();
       visitFloating(target_->value().dataType(), [&]<class U>(U) {
-        const T* from = x.data<T>();
-        const U* target = target_->value().data<U>();
-        for (Index i = 0; i < cells_; ++i)
-          d[i] = from[i] - static_cast<T>(target[i]);
+        difference(x.context(), cells_, x.data<T>(), target_->value().data<U>(), d);
       });
-      set<T>(addend, sumSquares<T>(cells_, d) / count_);
+      setNumber(addend, sumSquares<T>(x.context(), cells_, d) / count_);
     });
   }
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&,
                DTensor& addend) override {
     visitFloating(type_, [&]<class T>(T) {
       const T* d = point.workspace->data<T>();
-      set<T>(addend, dx ? 2 * dot<T>(cells_, d, dx->data<T>()) / count_ : 0);
+      setNumber(addend, dx ? 2 * dot<T>(dx->context(), cells_, d, dx->data<T>()) / count_ : 0);
     });
   }
   void adjoint(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
@@ -51,22 +49,13 @@ public:
     if (!dx)
       return;
     visitFloating(type_, [&]<class T>(T) {
-      const double seed =
-          dAddend.localCells() > 0 ? static_cast<double>(dAddend.data<T>()[0]) : 0.0;
-      axpby<T>(cells_, static_cast<T>(2 * seed / count_), point.workspace->data<T>(), T(0),
-               dx->mutableData<T>());
+      axpby<T>(dx->context(), cells_, static_cast<T>(2 * numberOf(dAddend) / count_),
+               point.workspace->data<T>(), T(0), dx->mutableData<T>());
     });
   }
   std::string describe() const override { return "squared difference"; }
 
 private:
-  template <class T>
-  static void set(DTensor& addend, double value) {
-    T* held = addend.mutableData<T>();
-    if (addend.localCells() > 0)
-      held[0] = static_cast<T>(value);
-  }
-
   Index cells_;
   TenonDataType type_;
   std::shared_ptr<const TargetUse> target_;

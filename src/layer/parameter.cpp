@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/parameter.hpp"
 
-#include "kernels/pointwise.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "layer/held_bytes.hpp"
-#include "layer/saved.hpp"
 #include "linop/make_conversion.hpp"
 
 #include <fmt/format.h>
@@ -12,21 +11,6 @@
 #include <utility>
 
 namespace tenon {
-
-namespace {
-
-void setZero(DTensor& x) {
-  visitFloating(x.dataType(),
-                [&]<class T>(T) { std::fill_n(x.mutableData<T>(), x.localCells(), T(0)); });
-}
-
-void addTo(DTensor& y, const DTensor& x) {
-  visitFloating(x.dataType(), [&]<class T>(T) {
-    axpby<T>(x.localCells(), T(1), x.data<T>(), T(1), y.mutableData<T>());
-  });
-}
-
-} // namespace
 
 Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage,
                      TenonDataType type)
@@ -56,11 +40,11 @@ DTensor& Parameter::gradient() {
     use->pending_ = false;
     if (use->toUse_) {
       use->toUse_->applyAdjoint(*use->addends_, *arriving_);
-      addTo(*gradient_, *arriving_);
+      axpby(1, *arriving_, 1, *gradient_);
     } else {
-      addTo(*gradient_, *use->addends_);
+      axpby(1, *use->addends_, 1, *gradient_);
     }
-    setZero(*use->addends_);
+    scaleArray(0, *use->addends_);
   }
   return *gradient_;
 }
@@ -81,10 +65,10 @@ Ref<DTensor> Parameter::reducedGradient() {
 }
 
 void Parameter::zeroGradient() {
-  setZero(*gradient_);
+  scaleArray(0, *gradient_);
   for (ParameterUse* use : uses_) {
     if (use->pending_)
-      setZero(*use->addends_);
+      scaleArray(0, *use->addends_);
     use->pending_ = false;
   }
 }

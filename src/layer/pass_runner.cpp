@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/pass_runner.hpp"
 
-#include "layer/saved.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "linop/conversion.hpp"
 #include "sys/log.hpp"
 
@@ -70,9 +70,9 @@ private:
         copyLocal(*at(step.reads[0]), *at(step.writes[0]));
       return;
     case Do::Add:
-      return addLocal(*at(step.reads[0]), *at(step.writes[0]));
+      return axpby(1, *at(step.reads[0]), 1, *at(step.writes[0]));
     case Do::Zero:
-      return zeroLocal(*at(step.writes[0]));
+      return scaleArray(0, *at(step.writes[0]));
     default:
       return compute([&] { kernel(step, mapOf(step)); });
     }

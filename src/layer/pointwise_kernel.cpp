@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/pointwise.hpp"
 
+#include "dtensor/arithmetic.hpp"
 #include "layer/layer_types.hpp"
 
 #include <fmt/format.h>
@@ -43,15 +44,16 @@ public:
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
-      pointwiseForward<T>(backend_, function_, x.localCells(), x.data<T>(), y.mutableData<T>());
+      pointwiseForward<T>(y.context(), backend_, function_, x.localCells(), x.data<T>(),
+                          y.mutableData<T>());
     });
   }
 
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
     if (dx)
-      return scale(point, *dx, dy);
-    visitFloating(dy.dataType(),
-                  [&]<class T>(T) { std::fill_n(dy.mutableData<T>(), dy.localCells(), T(0)); });
+      scale(point, *dx, dy);
+    else
+      scaleArray(0, dy);
   }
 
   void adjoint(const KernelPoint& point, const DTensor& dy, ParameterUses&, DTensor* dx) override {
@@ -66,7 +68,7 @@ private:
   void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
     visitFloating(v.dataType(), [&]<class T>(T) {
       pointwiseDerivative<T>(
-          backend_, function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
+          r.context(), backend_, function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
           point.y ? point.y->data<T>() : nullptr, v.data<T>(), r.mutableData<T>());
     });
   }

@@ -2,7 +2,8 @@
 #include "kernels/pooling.hpp"
 
 #include "declaration/windowed.hpp"
-#include "layer/layer_context.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/kernel_context.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/local_window.hpp"
 #include "layer/typed_kernel.hpp"
@@ -34,12 +35,11 @@ public:
   }
 
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses&, DTensor& dy) override {
+    if (!dx)
+      return scaleArray(0, dy);
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      if (dx)
-        kernel_.get<T>().tangent(point.x ? point.x->data<T>() : nullptr, dx->data<T>(),
-                                 dy.mutableData<T>());
-      else
-        std::fill_n(dy.mutableData<T>(), dy.localCells(), T(0));
+      kernel_.get<T>().tangent(point.x ? point.x->data<T>() : nullptr, dx->data<T>(),
+                               dy.mutableData<T>());
     });
   }
 

@@ -1,39 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/saved.hpp"
 
-#include "kernels/block_copy.hpp"
+#include "dtensor/arithmetic.hpp"
 
 #include <fmt/format.h>
 
 namespace tenon {
-
-namespace {
-
-void combineLocal(Combine combine, const DTensor& x, DTensor& y) {
-  visitDataType(x.dataType(), [&]<class T>(T) {
-    blockCombine(combine, x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
-                 y.mutableData<T>(), y.strides().data());
-  });
-}
-
-} // namespace
-
-void copyLocal(const DTensor& x, DTensor& y) {
-  combineLocal(Combine::Copy, x, y);
-}
-
-void addLocal(const DTensor& x, DTensor& y) {
-  combineLocal(Combine::Add, x, y);
-}
-
-void zeroLocal(DTensor& y) {
-  static constexpr Strides kBroadcast{};
-  visitFloating(y.dataType(), [&]<class T>(T) {
-    const T zero = 0;
-    blockCombine(Combine::Copy, y.rank(), y.extent().data(), &zero, kBroadcast.data(),
-                 y.mutableData<T>(), y.strides().data());
-  });
-}
 
 bool SavedTensor::keep(const DTensor& x) {
   const bool copied = x.isPlaced();

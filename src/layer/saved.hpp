@@ -22,10 +22,4 @@ private:
   std::uint64_t state_ = 0;
 };
 
-// y <- x in memory, tensors of the same extents and any strides.
-void copyLocal(const DTensor& x, DTensor& y);
-// y <- y + x, likewise.
-void addLocal(const DTensor& x, DTensor& y);
-void zeroLocal(DTensor& y);
-
 } // namespace tenon

@@ -4,6 +4,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "geometry/callers_cells.hpp"
 #include "kernels/block_axpby.hpp"
+#include "kernels/block_multiply.hpp"
 #include "linop/memory_op.hpp"
 
 #include <fmt/format.h>
@@ -37,17 +38,6 @@ Index offsetOf(const std::vector<Index>& begin, const Strides& strides) {
   return std::inner_product(begin.begin(), begin.end(), strides.begin(), Index(0));
 }
 
-// Of the cells of a box whose first is *x.
-template <class Sum, class T>
-Sum sumOf(const T* x, const Shape& extent, const Index* strides, std::size_t d = 0) {
-  if (d == extent.size())
-    return static_cast<Sum>(*x);
-  Sum sum = 0;
-  for (Index i = 0; i < extent[d]; ++i)
-    sum += sumOf<Sum>(x + i * strides[d], extent, strides, d + 1);
-  return sum;
-}
-
 } // namespace
 
 LinearOpRef boundaryValues(const CommPtr& comm, const Layout& layout, TenonDataType type) {
@@ -63,21 +53,20 @@ void BoundaryConstant::doEnd(const Action& action) {
   DTensor& y = *action.y;
   scaleArray(action.beta, y);
   visitDataType(y.dataType(), [&]<class T>(T) {
-    using Sum = std::conditional_t<std::is_integral_v<T>, T, double>;
     static constexpr Strides kSame{};
     const T alpha = static_cast<T>(action.alpha);
     const T* from = x.data<T>();
     T* to = y.mutableData<T>();
-    Sum sum = 0;
     for (const auto& [begin, extent] : cells_) {
+      const int rank = static_cast<int>(extent.size());
       if (action.sense == Sense::Forward)
-        blockAxpby(y.rank(), extent.data(), alpha, from, kSame.data(), T(1),
+        blockAxpby(y.context(), rank, extent.data(), alpha, from, kSame.data(), T(1),
                    to + offsetOf(begin, y.strides()), y.strides().data());
-      else
-        sum += sumOf<Sum>(from + offsetOf(begin, x.strides()), extent, x.strides().data());
+      else if (y.localCells() > 0)
+        blockMultiplyAdd<T>(y.context(), rank, extent.data(), alpha, nullptr, nullptr,
+                            from + offsetOf(begin, x.strides()), x.strides().data(), to,
+                            kSame.data());
     }
-    if (action.sense == Sense::Adjoint && y.localCells() > 0)
-      *to += static_cast<T>(action.alpha * sum);
   });
 }
 

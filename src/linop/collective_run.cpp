@@ -56,12 +56,6 @@ bool piecesFollow(const Shape& extent, const CollectivePieces& pieces) {
   return true;
 }
 
-template <class T>
-void add(Index cells, const T* x, T* y) {
-  const Index one = 1;
-  blockCombine(Combine::Add, 1, &cells, x, &one, y, &one);
-}
-
 } // namespace
 
 void CollectiveStep::doBegin(const Action& action) {
@@ -131,8 +125,8 @@ const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
     const Shape extent = extentOfPiece(x.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * x.strides()[pieces_.dim];
-    blockCombine(Combine::Copy, x.rank(), extent.data(), x.data<T>() + before, x.strides().data(),
-                 buffer + offsets_[c], packedStrides(extent).data());
+    blockCombine(x.context(), Combine::Copy, x.rank(), extent.data(), x.data<T>() + before,
+                 x.strides().data(), buffer + offsets_[c], packedStrides(extent).data());
   }
   return buffer;
 }
@@ -141,8 +135,8 @@ template <class T>
 const T* CollectiveStep::packedPiece(const DTensor& x) {
   if (x.isContiguous())
     return x.data<T>();
-  blockCombine(Combine::Copy, x.rank(), x.extent().data(), x.data<T>(), x.strides().data(),
-               parts_.data<T>(), packedStrides(x.extent()).data());
+  blockCombine(x.context(), Combine::Copy, x.rank(), x.extent().data(), x.data<T>(),
+               x.strides().data(), parts_.data<T>(), packedStrides(x.extent()).data());
   return parts_.data<T>();
 }
 
@@ -162,8 +156,8 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
     const Shape extent = extentOfPiece(y.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * y.strides()[pieces_.dim];
-    blockAxpby(y.rank(), extent.data(), static_cast<T>(action.alpha), from + offsets_[c],
-               packedStrides(extent).data(), static_cast<T>(action.beta),
+    blockAxpby(y.context(), y.rank(), extent.data(), static_cast<T>(action.alpha),
+               from + offsets_[c], packedStrides(extent).data(), static_cast<T>(action.beta),
                y.mutableData<T>() + before, y.strides().data());
   }
 }
@@ -172,7 +166,7 @@ template <class T>
 void CollectiveStep::unpackPiece(const Action& action, const T* from) {
   DTensor& y = *action.y;
   if (y.localCells() > 0)
-    blockAxpby(y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
+    blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
                packedStrides(y.extent()).data(), static_cast<T>(action.beta), y.mutableData<T>(),
                y.strides().data());
 }
@@ -195,14 +189,16 @@ void CollectiveStep::startScatterOfAddends(const T* whole) {
                           &request_),
            "MPI_Ialltoallv");
   count<T>(pieces_.cells - counts_[me]);
-  std::copy_n(whole + offsets_[me], counts_[me], parts_.data<T>() + arrivalOffsets_[me]);
+  arrayCombine(*context_, Combine::Copy, counts_[me], whole + offsets_[me],
+               parts_.data<T>() + arrivalOffsets_[me]);
 }
 
 template <class T>
 const T* CollectiveStep::sumOfAddends() {
   T* addends = parts_.data<T>();
   for (int c = 1; c < ranks_; ++c)
-    add<T>(counts_[pieces_.coordinate], addends + arrivalOffsets_[c], addends);
+    arrayCombine(*context_, Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c],
+                 addends);
   return addends;
 }
 
@@ -224,7 +220,7 @@ void CollectiveStep::sumAlongTree() {
         MPI_Irecv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
         "MPI_Irecv");
     wait(me + step);
-    add<T>(cells, parts_.data<T>(), whole_.data<T>());
+    arrayCombine(*context_, Combine::Add, cells, parts_.data<T>(), whole_.data<T>());
   }
 }
 

@@ -73,6 +73,7 @@ private:
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
   std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate
   Buffer whole_, parts_;
+  KernelContextPtr context_ = contextOf(comm());
   void* target_ = nullptr; // where the whole is gathered to
   MPI_Request request_ = MPI_REQUEST_NULL;
 };

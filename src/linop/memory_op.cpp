@@ -180,7 +180,7 @@ void MemoryOp::doEnd(const Action& action) {
         source += (forward ? term.from : term.to)[d] * x.strides()[d];
         target += (forward ? term.to : term.from)[d] * y.strides()[d];
       }
-      blockAxpby(x.rank(), term.extent.data(), static_cast<T>(action.alpha), source,
+      blockAxpby(y.context(), x.rank(), term.extent.data(), static_cast<T>(action.alpha), source,
                  x.strides().data(), T(1), target, y.strides().data());
     }
   });

@@ -171,8 +171,8 @@ void ReductionOp::takeSource(const Action& action) {
   }
   x_ = action.sense == Sense::Forward ? held_.front() : held_.back();
   visitDataType(domainType(), [&]<class T>(T) {
-    blockAxpby<T, T>(x.rank(), x.extent().data(), T(1), x.data<T>(), x.strides().data(), T(0),
-                     x_->mutableData<T>(), packed_.data());
+    blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
+                     x.strides().data(), T(0), x_->mutableData<T>(), packed_.data());
   });
 }
 
@@ -215,8 +215,8 @@ void ReductionOp::doEnd(const Action& action) {
   if (y_.get() == callersY_.get())
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
-    blockAxpby<T, T>(y.rank(), y.extent().data(), static_cast<T>(action.alpha), y_->data<T>(),
-                     packed_.data(), static_cast<T>(action.beta), y.mutableData<T>(),
+    blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
+                     y_->data<T>(), packed_.data(), static_cast<T>(action.beta), y.mutableData<T>(),
                      y.strides().data());
   });
 }

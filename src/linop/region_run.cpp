@@ -64,12 +64,12 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, to);
     if (meeting.combine == Combine::Max)
-      blockCombine(Combine::Max, y.rank(), to.extent.data(), cellsOf<const T>(from),
+      blockCombine(y.context(), Combine::Max, y.rank(), to.extent.data(), cellsOf<const T>(from),
                    from.steps.data(), cellsOf<T>(target), target.steps.data());
     else
-      blockAxpby(y.rank(), to.extent.data(), static_cast<T>(action.alpha), cellsOf<const T>(from),
-                 from.steps.data(), static_cast<T>(meeting.beta), cellsOf<T>(target),
-                 target.steps.data());
+      blockAxpby(y.context(), y.rank(), to.extent.data(), static_cast<T>(action.alpha),
+                 cellsOf<const T>(from), from.steps.data(), static_cast<T>(meeting.beta),
+                 cellsOf<T>(target), target.steps.data());
   });
 }
 
@@ -77,11 +77,12 @@ std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, 
   const RegionView source = viewOf(x, region), target = packedView(cells, region, x.rank());
   visitDataType(x.dataType(), [&]<class T>(T) {
     if (way == StoreWay::Streaming)
-      blockStream(x.rank(), region.extent.data(), cellsOf<const T>(source), source.steps.data(),
-                  cellsOf<T>(target));
+      blockStream(x.context(), x.rank(), region.extent.data(), cellsOf<const T>(source),
+                  source.steps.data(), cellsOf<T>(target));
     else
-      blockCombine(Combine::Copy, x.rank(), region.extent.data(), cellsOf<const T>(source),
-                   source.steps.data(), cellsOf<T>(target), target.steps.data());
+      blockCombine(x.context(), Combine::Copy, x.rank(), region.extent.data(),
+                   cellsOf<const T>(source), source.steps.data(), cellsOf<T>(target),
+                   target.steps.data());
   });
   return cells + region.cells * dataTypeSize(x.dataType());
 }
@@ -89,8 +90,8 @@ std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, 
 void scaleRegion(double factor, const Region& region, DTensor& y) {
   visitDataType(y.dataType(), [&]<class T>(T) {
     const RegionView target = targetOf<T>(y, region);
-    blockScale(y.rank(), region.extent.data(), static_cast<T>(factor), cellsOf<T>(target),
-               target.steps.data());
+    blockScale(y.context(), y.rank(), region.extent.data(), static_cast<T>(factor),
+               cellsOf<T>(target), target.steps.data());
   });
 }
 
@@ -115,7 +116,8 @@ void clearAround(const Region& kept, DTensor& y) {
 
 void fillWithLowest(DTensor& y) {
   visitDataType(y.dataType(), [&]<class T>(T) {
-    fillBlock(y.rank(), y.extent().data(), lowestOf<T>(), y.mutableData<T>(), y.strides().data());
+    fillBlock(y.context(), y.rank(), y.extent().data(), lowestOf<T>(), y.mutableData<T>(),
+              y.strides().data());
   });
 }
 

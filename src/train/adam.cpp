@@ -49,8 +49,8 @@ void Adam::setFromOptions() {
 void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
                          Index stepNumber) {
   visitFloating(value.dataType(), [&]<class T>(T) {
-    adamStep<T>(value.localCells(), learningRate(), beta1_, beta2_, epsilon_, weightDecay(),
-                stepNumber, direction.data<T>(), mean_[number]->mutableData<T>(),
+    adamStep<T>(value.context(), value.localCells(), learningRate(), beta1_, beta2_, epsilon_,
+                weightDecay(), stepNumber, direction.data<T>(), mean_[number]->mutableData<T>(),
                 square_[number]->mutableData<T>(), value.mutableData<T>());
   });
 }

@@ -2,6 +2,7 @@
 #include "train/dataset.hpp"
 
 #include "comm/agreement.hpp"
+#include "dtensor/host_view.hpp"
 #include "sys/log.hpp"
 #include "sys/random.hpp"
 #include "train/idx.hpp"
@@ -125,14 +126,14 @@ void IdxDataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels)
   chooseOrder(epoch);
   const Index first = batch * layouts_[0].shape()[0];
   visitFloating(x.dataType(), [&]<class T>(T) { fillImages<T>(first, x); });
-  std::int64_t* label = labels.mutableData<std::int64_t>();
+  const HostView<std::int64_t> label(labels);
   for (Index n = 0; n < labels.localCells(); ++n)
     label[n * labels.strides()[0]] = classes_[order_[first + labels.box()[0].begin + n]];
 }
 
 template <class T>
 void IdxDataset::fillImages(Index first, DTensor& x) const {
-  T* data = x.mutableData<T>();
+  const HostView<T> data(x);
   if (x.localCells() == 0)
     return;
   const Index rows = crop_[0].size(), columns = crop_[1].size();

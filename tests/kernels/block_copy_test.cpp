@@ -3,6 +3,7 @@
 // padded, reversed and broadcast strides.
 #include "kernels/block_copy.hpp"
 #include "kernels/draw.hpp"
+#include "kernels/here.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -85,8 +86,8 @@ TYPED_TEST(BlockCopy, EqualsIndexArithmetic) {
       forEachElement(extent, xs, ys, [&](Index i, Index j) {
         expected[size_t(j)] = combined(op, x[size_t(i)], before[size_t(j)]);
       });
-      blockCombine(op, int(extent.size()), extent.data(), x.data() + xs.origin, xs.strides.data(),
-                   y.data() + ys.origin, ys.strides.data());
+      blockCombine(test::here(), op, int(extent.size()), extent.data(), x.data() + xs.origin,
+                   xs.strides.data(), y.data() + ys.origin, ys.strides.data());
       ASSERT_EQ(y, expected) << "trial " << trial;
     }
   }
@@ -97,11 +98,11 @@ TYPED_TEST(BlockCopy, WrittenStrideZeroReduces) {
   const std::vector<T> x{1, 2, 3, 40, 50, 60};
   std::vector<T> y{7, 7};
   const Index extent[] = {2, 3}, xs[] = {3, 1}, ys[] = {1, 0};
-  blockCombine(Combine::Add, 2, extent, x.data(), xs, y.data(), ys);
+  blockCombine(test::here(), Combine::Add, 2, extent, x.data(), xs, y.data(), ys);
   EXPECT_EQ(y, (std::vector<T>{13, 157}));
-  blockCombine(Combine::Max, 2, extent, x.data(), xs, y.data(), ys);
+  blockCombine(test::here(), Combine::Max, 2, extent, x.data(), xs, y.data(), ys);
   EXPECT_EQ(y, (std::vector<T>{13, 157}));
-  blockCombine(Combine::Copy, 2, extent, x.data(), xs, y.data(), ys);
+  blockCombine(test::here(), Combine::Copy, 2, extent, x.data(), xs, y.data(), ys);
   EXPECT_EQ(y, (std::vector<T>{3, 60}));
 }
 
@@ -110,7 +111,7 @@ TEST(BlockCopy, ReductionsKeepTheOrder) {
   const std::vector<double> x{1e20, 1, -1e20, 1};
   double y = 0;
   const Index extent[] = {2, 2}, xs[] = {1, 2}, ys[] = {0, 0};
-  blockCombine(Combine::Add, 2, extent, x.data(), xs, &y, ys);
+  blockCombine(test::here(), Combine::Add, 2, extent, x.data(), xs, &y, ys);
   EXPECT_EQ(y, 2);
 }
 
@@ -119,7 +120,7 @@ TEST(BlockCopy, MaximumKeepsNaN) {
   const std::vector<double> x{nan, 1, 5};
   std::vector<double> y{2, nan, 3};
   const Index extent = 3, stride = 1;
-  blockCombine(Combine::Max, 1, &extent, x.data(), &stride, y.data(), &stride);
+  blockCombine(test::here(), Combine::Max, 1, &extent, x.data(), &stride, y.data(), &stride);
   EXPECT_TRUE(std::isnan(y[0]));
   EXPECT_TRUE(std::isnan(y[1]));
   EXPECT_EQ(y[2], 5);
@@ -128,9 +129,13 @@ TEST(BlockCopy, MaximumKeepsNaN) {
 TEST(BlockCopy, RefusesRanksAndExtentsOutOfRange) {
   const Index extent[9] = {1, -1, 1, 1, 1, 1, 1, 1, 1}, strides[9] = {};
   double x = 0, y = 0;
-  expectError(errorOf([&] { blockCombine(Combine::Copy, 9, extent, &x, strides, &y, strides); }),
+  expectError(errorOf([&] {
+                blockCombine(test::here(), Combine::Copy, 9, extent, &x, strides, &y, strides);
+              }),
               TENON_ERR_ARG, {"9 dimensions", "0 to 8"});
-  expectError(errorOf([&] { blockCombine(Combine::Copy, 2, extent, &x, strides, &y, strides); }),
+  expectError(errorOf([&] {
+                blockCombine(test::here(), Combine::Copy, 2, extent, &x, strides, &y, strides);
+              }),
               TENON_ERR_ARG, {"extent 1", "-1"});
 }
 

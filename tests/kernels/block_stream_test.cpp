@@ -4,6 +4,7 @@
 #include "kernels/block_copy.hpp"
 #include "kernels/block_stream.hpp"
 #include "kernels/draw.hpp"
+#include "kernels/here.hpp"
 
 namespace tenon::test {
 
@@ -21,9 +22,9 @@ void expectSame(Draw& draw, const std::vector<Index>& extent, const std::vector<
   }
   const auto x = draw.integers<T>(span, 100);
   std::vector<T> want(size_t(cells + offset + 8), T(77)), got = want;
-  blockCombine(Combine::Copy, rank, extent.data(), x.data(), strides.data(), want.data() + offset,
-               dense.data());
-  blockStream(rank, extent.data(), x.data(), strides.data(), got.data() + offset);
+  blockCombine(test::here(), Combine::Copy, rank, extent.data(), x.data(), strides.data(),
+               want.data() + offset, dense.data());
+  blockStream(test::here(), rank, extent.data(), x.data(), strides.data(), got.data() + offset);
   ASSERT_EQ(got, want) << "offset " << offset;
 }
 

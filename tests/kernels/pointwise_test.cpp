@@ -2,6 +2,7 @@
 #include "kernels/pointwise.hpp"
 
 #include "kernels/draw.hpp"
+#include "kernels/here.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -128,10 +129,10 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
       for (Index n : {0, 1, 7, 64, 1003}) {
         const auto x = draw.reals<T>(n, -6, 6), v = draw.reals<T>(n, -1, 1);
         std::vector<T> y(x.size()), r(x.size()), inPlace = x;
-        pointwiseForward<T>(backend, f, n, x.data(), y.data());
-        pointwiseForward<T>(backend, f, n, inPlace.data(), inPlace.data());
+        pointwiseForward<T>(test::here(), backend, f, n, x.data(), y.data());
+        pointwiseForward<T>(test::here(), backend, f, n, inPlace.data(), inPlace.data());
         EXPECT_EQ(inPlace, y);
-        pointwiseDerivative<T>(backend, f, n, x.data(), y.data(), v.data(), r.data());
+        pointwiseDerivative<T>(test::here(), backend, f, n, x.data(), y.data(), v.data(), r.data());
         for (size_t i = 0; i < x.size(); ++i) {
           EXPECT_NEAR(y[i], double(valueOf(f, x[i])), tolerance)
               << backendName(backend) << " " << int(f.kind) << " at " << x[i];
@@ -139,7 +140,8 @@ TYPED_TEST(PointwiseKernel, EqualsTheFormula) {
               << backendName(backend) << " " << int(f.kind) << " at " << x[i];
         }
         auto aliased = v;
-        pointwiseDerivative<T>(backend, f, n, x.data(), y.data(), aliased.data(), aliased.data());
+        pointwiseDerivative<T>(test::here(), backend, f, n, x.data(), y.data(), aliased.data(),
+                               aliased.data());
         EXPECT_EQ(aliased, r);
       }
 }
@@ -150,13 +152,14 @@ TYPED_TEST(PointwiseKernel, ExtremesSaturate) {
   const std::vector<T> x{-inf, T(-1000), T(0), T(1000), inf}, ones(5, T(1));
   for (Backend backend : backends<T>()) {
     std::vector<T> y(5), r(5);
-    pointwiseForward<T>(backend, Pointwise::Relu, 5, x.data(), y.data());
+    pointwiseForward<T>(test::here(), backend, Pointwise::Relu, 5, x.data(), y.data());
     EXPECT_EQ(y, (std::vector<T>{0, 0, 0, 1000, inf}));
-    pointwiseDerivative<T>(backend, Pointwise::Relu, 5, x.data(), y.data(), ones.data(), r.data());
+    pointwiseDerivative<T>(test::here(), backend, Pointwise::Relu, 5, x.data(), y.data(),
+                           ones.data(), r.data());
     EXPECT_EQ(r, (std::vector<T>{0, 0, 0, 1, 1}));
-    pointwiseForward<T>(backend, Pointwise::Tanh, 5, x.data(), y.data());
+    pointwiseForward<T>(test::here(), backend, Pointwise::Tanh, 5, x.data(), y.data());
     EXPECT_EQ(y, (std::vector<T>{-1, -1, 0, 1, 1}));
-    pointwiseForward<T>(backend, Pointwise::Sigmoid, 5, x.data(), y.data());
+    pointwiseForward<T>(test::here(), backend, Pointwise::Sigmoid, 5, x.data(), y.data());
     for (size_t i : {0, 1})
       EXPECT_NEAR(y[i], 0, 1e-30);
     EXPECT_EQ(y[2], T(0.5));
@@ -171,7 +174,7 @@ TYPED_TEST(PointwiseKernel, NaNPropagates) {
   for (Backend backend : backends<T>())
     for (const PointwiseFunction& f : kFunctions) {
       T y = 0;
-      pointwiseForward<T>(backend, f, 1, &nan, &y);
+      pointwiseForward<T>(test::here(), backend, f, 1, &nan, &y);
       EXPECT_TRUE(std::isnan(y)) << backendName(backend) << " " << int(f.kind);
     }
 }
@@ -182,9 +185,9 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
   for (const PointwiseFunction& f : kFunctions) {
     const PointwiseReads reads = pointwiseReads(f);
     T y = 0, r = 0;
-    pointwiseForward<T>(Backend::Auto, f, 1, &x, &y);
-    pointwiseDerivative<T>(Backend::Auto, f, 1, reads.x ? &x : nullptr, reads.y ? &y : nullptr, &v,
-                           &r);
+    pointwiseForward<T>(test::here(), Backend::Auto, f, 1, &x, &y);
+    pointwiseDerivative<T>(test::here(), Backend::Auto, f, 1, reads.x ? &x : nullptr,
+                           reads.y ? &y : nullptr, &v, &r);
     EXPECT_NEAR(r, double(2 * derivativeOf(f, x)), 1e-5) << int(f.kind);
   }
 }
@@ -194,23 +197,24 @@ TYPED_TEST(PointwiseKernel, VectorOperations) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
   const std::vector<T> x{1, 2, 3, 4, 5, 6};
   std::vector<T> y(6, nan);
-  axpby<T>(6, 2, x.data(), 0, y.data());
+  axpby<T>(test::here(), 6, 2, x.data(), 0, y.data());
   EXPECT_EQ(y, (std::vector<T>{2, 4, 6, 8, 10, 12}));
-  axpby<T>(6, 1, x.data(), -1, y.data());
+  axpby<T>(test::here(), 6, 1, x.data(), -1, y.data());
   EXPECT_EQ(y, (std::vector<T>{-1, -2, -3, -4, -5, -6}));
   const std::vector<T> b{10, 20, 30};
-  addBias<T>(2, 3, b.data(), y.data());
+  addBias<T>(test::here(), 2, 3, b.data(), y.data());
   EXPECT_EQ(y, (std::vector<T>{9, 18, 27, 6, 15, 24}));
   std::vector<T> sums{1, 1, 1};
-  sumRows<T>(2, 3, x.data(), sums.data());
+  sumRows<T>(test::here(), 2, 3, x.data(), sums.data());
   EXPECT_EQ(sums, (std::vector<T>{6, 8, 10}));
 }
 
 TEST(PointwiseKernel, OneDnnRefusesDouble) {
   double x = 0, y = 0;
-  expectError(
-      errorOf([&] { pointwiseForward<double>(Backend::OneDnn, Pointwise::Tanh, 1, &x, &y); }),
-      TENON_ERR_SUPPORT, {"float64"});
+  expectError(errorOf([&] {
+                pointwiseForward<double>(test::here(), Backend::OneDnn, Pointwise::Tanh, 1, &x, &y);
+              }),
+              TENON_ERR_SUPPORT, {"float64"});
 }
 
 } // namespace tenon::test

@@ -4,6 +4,7 @@
 #include "kernels/softmax.hpp"
 
 #include "kernels/draw.hpp"
+#include "kernels/here.hpp"
 
 #include <cmath>
 #include <limits>
@@ -33,16 +34,17 @@ TYPED_TEST(Softmax, PiecesOfSplitClassesGiveTheLoss) {
       for (Index c = 0; c < cols; ++c)
         local.push_back(z[size_t(r * classes + cuts[part] + c)]);
     parts.push_back(local);
-    rowMax<T>(rows, cols, local.data(), piece.data());
+    rowMax<T>(test::here(), rows, cols, local.data(), piece.data());
     for (size_t r = 0; r < m.size(); ++r)
       m[r] = std::max(m[r], piece[r]);
   }
   for (size_t part = 0; part < parts.size(); ++part) {
     const Index cols = cuts[part + 1] - cuts[part];
-    sumExpShifted<T>(rows, cols, parts[part].data(), m.data(), piece.data());
+    sumExpShifted<T>(test::here(), rows, cols, parts[part].data(), m.data(), piece.data());
     for (size_t r = 0; r < s.size(); ++r)
       s[r] += piece[r];
-    pickLabel<T>(rows, cols, parts[part].data(), label.data(), cuts[part], piece.data());
+    pickLabel<T>(test::here(), rows, cols, parts[part].data(), label.data(), cuts[part],
+                 piece.data());
     for (size_t r = 0; r < p.size(); ++r)
       p[r] += piece[r];
   }
@@ -51,9 +53,10 @@ TYPED_TEST(Softmax, PiecesOfSplitClassesGiveTheLoss) {
   for (size_t part = 0; part < parts.size(); ++part) {
     const Index cols = cuts[part + 1] - cuts[part];
     std::vector<T> probability(parts[part].size()), dz(parts[part].size());
-    softmaxFromParts<T>(rows, cols, parts[part].data(), m.data(), s.data(), probability.data());
-    crossEntropyAdjoint<T>(rows, cols, parts[part].data(), m.data(), s.data(), label.data(),
-                           cuts[part], dloss.data(), dz.data());
+    softmaxFromParts<T>(test::here(), rows, cols, parts[part].data(), m.data(), s.data(),
+                        probability.data());
+    crossEntropyAdjoint<T>(test::here(), rows, cols, parts[part].data(), m.data(), s.data(),
+                           label.data(), cuts[part], dloss.data(), dz.data());
     for (Index r = 0; r < rows; ++r) {
       long double sum = 0;
       for (Index c = 0; c < classes; ++c)
@@ -77,9 +80,9 @@ TYPED_TEST(Softmax, NoClassesGiveNeutralPieces) {
   using T = TypeParam;
   const std::int64_t label[] = {0, 1};
   std::vector<T> m(2), s(2, T(9)), p(2, T(9)), shift(2);
-  rowMax<T>(2, 0, nullptr, m.data());
-  sumExpShifted<T>(2, 0, nullptr, shift.data(), s.data());
-  pickLabel<T>(2, 0, nullptr, label, 0, p.data());
+  rowMax<T>(test::here(), 2, 0, nullptr, m.data());
+  sumExpShifted<T>(test::here(), 2, 0, nullptr, shift.data(), s.data());
+  pickLabel<T>(test::here(), 2, 0, nullptr, label, 0, p.data());
   EXPECT_EQ(m, std::vector<T>(2, -std::numeric_limits<T>::infinity()));
   EXPECT_EQ(s, std::vector<T>(2));
   EXPECT_EQ(p, std::vector<T>(2));
@@ -89,16 +92,16 @@ TYPED_TEST(Softmax, LargeLogitsDoNotOverflow) {
   using T = TypeParam;
   const std::vector<T> z{T(1e4), T(1e4), T(-1e4)};
   std::vector<T> m(1), s(1), p(3);
-  rowMax<T>(1, 3, z.data(), m.data());
-  sumExpShifted<T>(1, 3, z.data(), m.data(), s.data());
-  softmaxFromParts<T>(1, 3, z.data(), m.data(), s.data(), p.data());
+  rowMax<T>(test::here(), 1, 3, z.data(), m.data());
+  sumExpShifted<T>(test::here(), 1, 3, z.data(), m.data(), s.data());
+  softmaxFromParts<T>(test::here(), 1, 3, z.data(), m.data(), s.data(), p.data());
   EXPECT_EQ(p, (std::vector<T>{T(0.5), T(0.5), T(0)}));
 }
 
 TEST(Softmax, MaximumKeepsNaN) {
   const double z[] = {1, std::numeric_limits<double>::quiet_NaN(), 2};
   double m = 0;
-  rowMax<double>(1, 3, z, &m);
+  rowMax<double>(test::here(), 1, 3, z, &m);
   EXPECT_TRUE(std::isnan(m));
 }
 

@@ -2,6 +2,8 @@
 // The kernels that are plain functions, on several threads.
 #include "kernels/block_axpby.hpp"
 #include "kernels/block_copy.hpp"
+#include "kernels/dropout.hpp"
+#include "kernels/here.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/softmax.hpp"
@@ -22,9 +24,9 @@ TYPED_TEST(LoopThreads, PointwiseGivesTheSameBits) {
     const PointwiseFunction function(static_cast<Pointwise>(kind), 0.3);
     expectSameForAllThreads("function " + std::to_string(kind), [&] {
       std::vector<T> y(x.size()), r(x.size());
-      pointwiseForward<T>(Backend::Blas, function, kManyElements, x.data(), y.data());
-      pointwiseDerivative<T>(Backend::Blas, function, kManyElements, x.data(), y.data(), v.data(),
-                             r.data());
+      pointwiseForward<T>(test::here(), Backend::Blas, function, kManyElements, x.data(), y.data());
+      pointwiseDerivative<T>(test::here(), Backend::Blas, function, kManyElements, x.data(),
+                             y.data(), v.data(), r.data());
       append(y, r);
       return y;
     });
@@ -38,19 +40,33 @@ TYPED_TEST(LoopThreads, VectorOperationsGiveTheSameBits) {
   for (double beta : {0.0, 0.7})
     expectSameForAllThreads("axpby", [&] {
       std::vector<T> sum = y;
-      axpby<T>(kManyElements, T(0.3), x.data(), T(beta), sum.data());
+      axpby<T>(test::here(), kManyElements, T(0.3), x.data(), T(beta), sum.data());
       return sum;
     });
   for (Index cols : {1, 10, 37, 300}) {
     const Index rows = kManyElements / cols;
     expectSameForAllThreads("matrix of " + std::to_string(cols) + " columns", [&] {
       std::vector<T> sum = y, b(x.begin(), x.begin() + cols);
-      addBias<T>(rows, cols, x.data(), sum.data());
-      sumRows<T>(rows, cols, y.data(), b.data());
+      addBias<T>(test::here(), rows, cols, x.data(), sum.data());
+      sumRows<T>(test::here(), rows, cols, y.data(), b.data());
       append(sum, b);
       return sum;
     });
   }
+}
+
+TYPED_TEST(LoopThreads, DropoutGivesTheSameBits) {
+  using T = TypeParam;
+  Draw draw(34);
+  const Index extent[3] = {kManyElements / 40, 5, 8}, strides[3] = {70, 9, 1};
+  const auto x = draw.reals<T>(kManyElements, -1, 1);
+  const std::uint64_t counter = 3;
+  expectSameForAllThreads("dropout", [&] {
+    std::vector<T> y(x.size());
+    applyDropout<T>(test::here(), {5, 7, 0.3}, &counter, 3, extent, 11, strides, x.data(),
+                    y.data());
+    return y;
+  });
 }
 
 TYPED_TEST(LoopThreads, SoftmaxGivesTheSameBits) {
@@ -64,11 +80,11 @@ TYPED_TEST(LoopThreads, SoftmaxGivesTheSameBits) {
       label.push_back(draw.integer(0, cols));
     expectSameForAllThreads("softmax", [&] {
       std::vector<T> m(rows), s(rows), p(z.size()), dz(z.size());
-      rowMax<T>(rows, cols, z.data(), m.data());
-      sumExpShifted<T>(rows, cols, z.data(), m.data(), s.data());
-      softmaxFromParts<T>(rows, cols, z.data(), m.data(), s.data(), p.data());
-      crossEntropyAdjoint<T>(rows, cols, z.data(), m.data(), s.data(), label.data(), 1,
-                             dloss.data(), dz.data());
+      rowMax<T>(test::here(), rows, cols, z.data(), m.data());
+      sumExpShifted<T>(test::here(), rows, cols, z.data(), m.data(), s.data());
+      softmaxFromParts<T>(test::here(), rows, cols, z.data(), m.data(), s.data(), p.data());
+      crossEntropyAdjoint<T>(test::here(), rows, cols, z.data(), m.data(), s.data(), label.data(),
+                             1, dloss.data(), dz.data());
       for (const auto* more : {&s, &p, &dz})
         append(m, *more);
       return m;
@@ -85,15 +101,16 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
     expectSameForAllThreads("sgd", [&] {
       std::vector<T> value = w, velocity(w.size());
       for (int step = 0; step < 2; ++step)
-        sgdStep<T>(n, 0.1, momentum, 0.01, true, g.data(), velocity.data(), value.data());
+        sgdStep<T>(test::here(), n, 0.1, momentum, 0.01, true, g.data(), velocity.data(),
+                   value.data());
       append(value, velocity);
       return value;
     });
   expectSameForAllThreads("adam", [&] {
     std::vector<T> value = w, mean(w.size()), square(w.size());
     for (Index step = 1; step <= 2; ++step)
-      adamStep<T>(n, 0.1, 0.9, 0.99, 1e-8, 0.01, step, g.data(), mean.data(), square.data(),
-                  value.data());
+      adamStep<T>(test::here(), n, 0.1, 0.9, 0.99, 1e-8, 0.01, step, g.data(), mean.data(),
+                  square.data(), value.data());
     append(value, mean);
     append(value, square);
     return value;
@@ -113,10 +130,10 @@ TYPED_TEST(LoopThreads, DotsGiveTheSameBits) {
     std::vector<double> sums;
     for (Index n : lengths) {
       const Index one = 1, two = 2, half = n / 2, back = -1;
-      sums.push_back(dot<T>(n, x.data(), y.data()));
-      sums.push_back(sumSquares<T>(n, x.data()));
-      sums.push_back(dotBlock<T>(1, &n, x.data(), &one, y.data() + n - 1, &back));
-      sums.push_back(dotBlock<T>(1, &half, x.data(), &two, y.data(), &one));
+      sums.push_back(dot<T>(test::here(), n, x.data(), y.data()));
+      sums.push_back(sumSquares<T>(test::here(), n, x.data()));
+      sums.push_back(dotBlock<T>(test::here(), 1, &n, x.data(), &one, y.data() + n - 1, &back));
+      sums.push_back(dotBlock<T>(test::here(), 1, &half, x.data(), &two, y.data(), &one));
     }
     return sums;
   });
@@ -171,13 +188,15 @@ TYPED_TEST(BlockThreads, GiveTheSameBits) {
         append(all, y);
       };
       for (Combine op : {Combine::Copy, Combine::Add, Combine::Max})
-        add([&](T* y) { blockCombine(op, box.rank, box.extent, x.data(), box.x, y, box.y); });
+        add([&](T* y) {
+          blockCombine(test::here(), op, box.rank, box.extent, x.data(), box.x, y, box.y);
+        });
       for (int beta : {0, -1}) // where cells meet again, powers of it stay integers
         add([&](T* y) {
-          blockAxpby(box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
+          blockAxpby(test::here(), box.rank, box.extent, T(3), x.data(), box.x, T(beta), y, box.y);
         });
-      add([&](T* y) { blockScale(box.rank, box.extent, T(-1), y, box.y); });
-      add([&](T* y) { fillBlock(box.rank, box.extent, T(5), y, box.y); });
+      add([&](T* y) { blockScale(test::here(), box.rank, box.extent, T(-1), y, box.y); });
+      add([&](T* y) { fillBlock(test::here(), box.rank, box.extent, T(5), y, box.y); });
       return all;
     });
 }

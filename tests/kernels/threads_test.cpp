@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // How many threads there are, and how work is cut into ranges.
 #include "kernels/context.hpp"
+#include "kernels/here.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/thread_count.hpp"
 #include "sys/threads.hpp"
@@ -105,7 +106,7 @@ TEST(Threads, InsideAParallelRegionThereIsOne) {
   ThreadCount three(3);
   Draw draw(4);
   const auto x = draw.reals<double>(kManyElements, -1, 1);
-  const double want = dot(kManyElements, x.data(), x.data());
+  const double want = dot(test::here(), kManyElements, x.data(), x.data());
   std::vector<int> seen(2, 0), pieces(2, 0);
   std::vector<double> got(2, 0), filled(2 * size_t(kManyElements), 0);
 #pragma omp parallel num_threads(2)
@@ -114,8 +115,8 @@ TEST(Threads, InsideAParallelRegionThereIsOne) {
     double* mine = filled.data() + me * kManyElements;
     seen[me] = kernelThreads();
     parallelRanges(kernelThreads(), kManyElements, 1, [&](Index, Index) { ++pieces[me]; });
-    got[me] = dot(kManyElements, x.data(), x.data());
-    parallelFill(kManyElements, double(me + 1), mine);
+    got[me] = dot(test::here(), kManyElements, x.data(), x.data());
+    parallelFill(kernelThreads(), kManyElements, double(me + 1), mine);
   }
   EXPECT_EQ(seen, (std::vector<int>{1, 1}));
   EXPECT_EQ(pieces, (std::vector<int>{1, 1}));

@@ -3,7 +3,7 @@
 // up for an input, and gather what came out.
 #pragma once
 
-#include "layer/saved.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "layer_cases.hpp"
 #include "linop/make_conversion.hpp"
 

@@ -2,8 +2,8 @@
 // The state of a network and its optimizer: what it is called, and that it is all that there is.
 #include "layer/state.hpp"
 
+#include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
-#include "layer/saved.hpp"
 #include "support/layers.hpp"
 #include "support/world.hpp"
 #include "train/optimizer.hpp"

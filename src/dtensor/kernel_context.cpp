@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/layer_context.hpp"
+#include "dtensor/kernel_context.hpp"
 
 #include <map>
 #include <mutex>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels' context that the layers of one communicator share: layers on one communicator run
-// one after the other, those on distinct communicators may run in distinct threads.
+// The kernels' context that all tensors and layers of one communicator share: what is done on one
+// communicator is done one after the other, on distinct ones it may be done in distinct threads.
 #pragma once
 
 #include "comm/communicator.hpp"

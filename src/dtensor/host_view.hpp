@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The values of a tensor on the host, one by one. Everything else hands a tensor's array to a kernel.
+#pragma once
+
+#include "dtensor/dtensor.hpp"
+
+#include <type_traits>
+
+namespace tenon {
+
+// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides.
+template <class T>
+class HostView {
+public:
+  using Tensor = std::conditional_t<std::is_const_v<T>, const DTensor, DTensor>;
+  explicit HostView(Tensor& x) : cells_(cellsOf(x)) {}
+  T& operator[](Index offset) const { return cells_[offset]; }
+
+private:
+  static T* cellsOf(Tensor& x) {
+    if constexpr (std::is_const_v<T>)
+      return x.template data<std::remove_const_t<T>>();
+    else
+      return x.template mutableData<T>();
+  }
+  T* cells_;
+};
+
+// The number in a tensor of one cell: 0 on ranks that do not hold it, where setNumber does nothing.
+double numberOf(const DTensor& x);
+void setNumber(DTensor& x, double value);
+
+} // namespace tenon

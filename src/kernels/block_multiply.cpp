@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/block_multiply.hpp"
+
+#include "kernels/block.hpp"
+#include "kernels/reduce.hpp"
+
+#include <array>
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+// Strides of a, x and y.
+using Steps = std::array<Index, 3>;
+
+struct Walk {
+  int rank = 0; // without unit dimensions, but at least 1
+  std::array<Index, kMaxBlockRank> extent = {1};
+  std::array<Steps, kMaxBlockRank> steps = {};
+};
+
+template <class T>
+T sumOfRow(KernelContext& context, Index n, const T* a, const T* x, const Steps& step) {
+  if constexpr (std::is_integral_v<T>) {
+    T sum = 0;
+    for (Index i = 0; i < n; ++i)
+      sum += a[i * step[0]] * x[i * step[1]];
+    return sum;
+  } else {
+    return static_cast<T>(dotBlock(context, 1, &n, a, &step[0], x, &step[1]));
+  }
+}
+
+template <class T>
+void addRow(KernelContext& context, Index n, T alpha, const T* a, const T* x, T* y,
+            const Steps& step) {
+  if (step[2] == 0 && n > 1) {
+    *y += alpha * sumOfRow(context, n, a, x, step);
+  } else if (step == Steps{0, 1, 1}) {
+    const T factor = alpha * *a;
+    for (Index i = 0; i < n; ++i)
+      y[i] += factor * x[i];
+  } else {
+    for (Index i = 0; i < n; ++i)
+      y[i * step[2]] += alpha * a[i * step[0]] * x[i * step[1]];
+  }
+}
+
+template <class T>
+void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* a, const T* x,
+             T* y) {
+  const Steps& step = walk.steps[d];
+  if (d == walk.rank - 1)
+    return addRow(context, walk.extent[d], alpha, a, x, y, step);
+  for (Index i = 0; i < walk.extent[d]; ++i)
+    addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
+}
+
+// The longest dimension in which y moves on, which threads divide; -1 if there is none.
+int divided(const Walk& walk) {
+  int best = -1;
+  for (int d = 0; d < walk.rank; ++d)
+    if (walk.steps[d][2] != 0 && (best < 0 || walk.extent[d] > walk.extent[best]))
+      best = d;
+  return best;
+}
+
+} // namespace
+
+template <class T>
+void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T alpha, const T* a,
+                      const Index* as, const T* x, const Index* xs, T* y, const Index* ys) {
+  const T one = 1;
+  Walk walk;
+  Index cells = 1;
+  for (int d = 0; d < rank; ++d) {
+    cells *= extent[d];
+    if (extent[d] == 1)
+      continue;
+    walk.extent[walk.rank] = extent[d];
+    walk.steps[walk.rank++] = {a ? as[d] : 0, xs[d], ys[d]};
+  }
+  if (cells == 0)
+    return;
+  walk.rank = std::max(walk.rank, 1);
+  a = a ? a : &one;
+  const int d = divided(walk);
+  if (d < 0)
+    return addRows(context, walk, 0, alpha, a, x, y);
+  parallelRanges(context.threads(), walk.extent[d], cells / walk.extent[d],
+                 [=, &context](Index begin, Index end) {
+                   Walk part = walk;
+                   part.extent[d] = end - begin;
+                   const Steps& step = walk.steps[d];
+                   addRows(context, part, 0, alpha, a + begin * step[0], x + begin * step[1],
+                           y + begin * step[2]);
+                 });
+}
+
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void blockMultiplyAdd<T>(KernelContext&, int, const Index*, T, const T*, const Index*,  \
+                                    const T*, const Index*, T*, const Index*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
+TENON_INSTANTIATE(std::int64_t)
+#undef TENON_INSTANTIATE
+
+} // namespace tenon

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// y <- y + alpha a x with dimensions in which an array stands still, against the sum cell by cell.
+#include "kernels/block_multiply.hpp"
+
+#include "kernels/draw.hpp"
+#include "kernels/here.hpp"
+#include "kernels/thread_count.hpp"
+
+#include <array>
+
+namespace tenon {
+namespace {
+
+using test::Draw;
+using Strides4 = std::array<Index, 4>;
+
+// Row-major strides of the dimensions that are kept, 0 of the others.
+Strides4 stridesOf(const Strides4& extent, unsigned kept) {
+  Strides4 strides{};
+  Index step = 1;
+  for (int d = 3; d >= 0; --d)
+    if (kept >> d & 1) {
+      strides[d] = step;
+      step *= extent[d];
+    }
+  return strides;
+}
+
+template <class F>
+void forEachIndex(const Strides4& extent, F f) {
+  Strides4 i;
+  for (i[0] = 0; i[0] < extent[0]; ++i[0])
+    for (i[1] = 0; i[1] < extent[1]; ++i[1])
+      for (i[2] = 0; i[2] < extent[2]; ++i[2])
+        for (i[3] = 0; i[3] < extent[3]; ++i[3])
+          f(i);
+}
+
+Index offset(const Strides4& index, const Strides4& strides) {
+  Index sum = 0;
+  for (int d = 0; d < 4; ++d)
+    sum += index[d] * strides[d];
+  return sum;
+}
+
+// Every choice of dimensions that a, x and y have, integers, so that any order of a sum is exact.
+template <class T>
+void expectSums(const Strides4& extent, bool hasA) {
+  Draw draw(7);
+  const Index cells = extent[0] * extent[1] * extent[2] * extent[3];
+  const auto a = draw.integers<T>(cells + 1), x = draw.integers<T>(cells + 1);
+  for (unsigned keptA = 0; keptA < (hasA ? 16u : 1u); keptA += 5)
+    for (unsigned keptX = 0; keptX < 16; keptX += 3)
+      for (unsigned keptY = 0; keptY < 16; ++keptY) {
+        const Strides4 as = stridesOf(extent, keptA), xs = stridesOf(extent, keptX),
+                       ys = stridesOf(extent, keptY);
+        auto y = draw.integers<T>(cells + 1), expected = y;
+        forEachIndex(extent, [&](const Strides4& i) {
+          expected[offset(i, ys)] += T(2) * (hasA ? a[offset(i, as)] : T(1)) * x[offset(i, xs)];
+        });
+        blockMultiplyAdd<T>(test::here(), 4, extent.data(), 2, hasA ? a.data() : nullptr, as.data(),
+                            x.data(), xs.data(), y.data(), ys.data());
+        ASSERT_EQ(y, expected) << keptA << " " << keptX << " " << keptY;
+      }
+}
+
+TEST(BlockMultiplyAdd, SumsOverTheDimensionsThatYHasNot) {
+  for (const Strides4& extent : {Strides4{2, 3, 4, 5}, Strides4{3, 1, 1, 4}, Strides4{1, 1, 1, 1},
+                                 Strides4{2, 0, 3, 1}, Strides4{2, 3, 1, 1}}) {
+    expectSums<float>(extent, true);
+    expectSums<double>(extent, true);
+    expectSums<double>(extent, false);
+    expectSums<std::int64_t>(extent, true);
+  }
+}
+
+TEST(BlockMultiplyAdd, ALongSumInFloatIsAsExactAsInDouble) {
+  const Index n = 1 << 22, one = 1, still = 0;
+  const std::vector<float> x(n, 0.1F);
+  float y = 0;
+  blockMultiplyAdd<float>(test::here(), 1, &n, 1, nullptr, nullptr, x.data(), &one, &y, &still);
+  EXPECT_FLOAT_EQ(y, static_cast<float>(static_cast<double>(n) * static_cast<double>(0.1F)));
+}
+
+TEST(BlockMultiplyAdd, ThreadsDoNotChangeASum) {
+  const Strides4 extent{8, 6, 40, 50};
+  Draw draw(11);
+  const auto x = draw.reals<double>(96000, -1, 1);
+  test::expectSameForAllThreads("sum by channel", [&] {
+    std::vector<double> y(6);
+    blockMultiplyAdd<double>(test::here(), 4, extent.data(), 1, x.data(),
+                             stridesOf(extent, 15).data(), x.data(), stridesOf(extent, 15).data(),
+                             y.data(), stridesOf(extent, 2).data());
+    return y;
+  });
+}
+
+} // namespace
+} // namespace tenon
