@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The processor time in which a planner gets 300 forms of each of AlexNet's layers at 4096 ranks, without
+// MPI: every way to give 12 binary axes to batch, output or input channels, height and width in that order.
+//
+//   tests/bench/form_prices
+#include "bench/processor_time.hpp"
+#include "declaration/declaration_types.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon::bench {
+namespace {
+
+constexpr int kAxes = 12;
+constexpr std::size_t kForms = 300;
+constexpr double kTarget = 10; // ms
+
+struct AlexNetLayer {
+  const char* type;
+  Shape input;
+  std::vector<std::pair<const char*, SettingValue>> settings;
+  std::vector<std::string> letters;
+};
+
+AlexNetLayer convolution(Index in, Index out, Index size, Index kernel, Index stride, Index pad) {
+  return {"conv",
+          {4096, in, size, size},
+          {{"in_channels", in},
+           {"out_channels", out},
+           {"kernel", std::vector<Index>{kernel, kernel}},
+           {"stride", std::vector<Index>{stride, stride}},
+           {"padding", std::vector<Index>{pad, pad}}},
+          {"n", "o", "h", "w"}};
+}
+
+AlexNetLayer affine(Index in, Index out) {
+  return {"affine", {4096, in}, {{"inputs", in}, {"outputs", out}}, {"n", "o", "i", "B"}};
+}
+
+std::vector<AlexNetLayer> layers() {
+  return {convolution(3, 64, 224, 11, 4, 2), convolution(64, 192, 27, 5, 1, 2),
+          convolution(192, 384, 13, 3, 1, 1), convolution(384, 256, 13, 3, 1, 1),
+          convolution(256, 256, 13, 3, 1, 1), affine(9216, 4096),
+          affine(4096, 4096),                 affine(4096, 1000)};
+}
+
+// The first kForms ways to cut a row of axes into four runs, one for each letter.
+std::vector<std::string> words(const std::vector<std::string>& letters) {
+  std::vector<std::string> all;
+  for (int a = 0; a <= kAxes; ++a)
+    for (int b = 0; a + b <= kAxes; ++b)
+      for (int c = 0; a + b + c <= kAxes; ++c) {
+        const int runs[] = {a, b, c, kAxes - a - b - c};
+        std::string word;
+        for (int run = 0; run < 4; ++run)
+          for (int axis = 0; axis < runs[run]; ++axis)
+            word += (word.empty() ? "" : ",") + letters[run];
+        if (all.size() < kForms)
+          all.push_back(word);
+      }
+  return all;
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main() {
+  using namespace tenon;
+  using namespace tenon::bench;
+  const MeshPtr mesh = Mesh::make(std::vector<int>(kAxes, 2));
+  fmt::print("{:<34} {:>10} {:>8} {:>8}  {}\n", "300 forms of", "ms", "p10", "p90", "target");
+  for (const AlexNetLayer& layer : layers()) {
+    const auto declaration = makeDeclaration(layer.type);
+    for (const auto& [name, value] : layer.settings)
+      declaration->set(name, value);
+    const Layout input({.shape = layer.input,
+                        .mesh = mesh,
+                        .properties = Properties(kAxes, Property::shard(0))});
+    const std::vector<std::string> all = words(layer.letters);
+    const auto times = processorTimes(1, [&](int) {
+      for (const std::string& word : all)
+        declaration->form({input}, {.letters = word});
+    });
+    const double median = quantile(times, 0.5) / 1000;
+    fmt::print("{:<34} {:>10.2f} {:>8.2f} {:>8.2f}  <= {} {}\n", declaration->view(), median,
+               quantile(times, 0.1) / 1000, quantile(times, 0.9) / 1000, kTarget,
+               median <= kTarget ? "met" : "not met");
+  }
+  return 0;
+}
