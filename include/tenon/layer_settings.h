@@ -59,6 +59,76 @@ TENON_EXTERN TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type
  *  @return TENON_ERR_ARG  the type does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
                                               TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the names of all types of the library but "shell". Not collective.
+ *  @param[out] types   [length] names in alphabetical order, separated by commas. May be NULL, in
+ *                      which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the names need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the names do not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length,
+                                               TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the index labels of a layer, of which a signature has one for each grid axis. Not
+ *  collective.
+ *  @param[in]  layer   layer whose required settings are set
+ *  @param[in]  ndim    number of dimensions of the input; of the first if there are several
+ *  @param[in]  shape   [ndim] shape of that input
+ *  @param[out] labels  [length] labels, separated by commas, such as "n,o,i,B,R,P". May be NULL, in
+ *                      which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the labels need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_STATE  a required setting is not set, or the layer has no type
+ *  @return TENON_ERR_TYPE   the layer is a container, whose layers have labels
+ *  @return TENON_ERR_ARG    the labels do not fit into the buffer
+ *  @see    TenonLayerSetSignature() */
+TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt shape[],
+                                                char labels[], TenonInt length,
+                                                TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns what views say of the settings of a layer. Not collective.
+ *  @param[in]  layer    layer
+ *  @param[out] summary  [length] one line, such as "3 -> 4 features, no bias"; "" if there is
+ *                       nothing to say. May be NULL, in which case only needed is returned.
+ *  @param[in]  length   size of the buffer in characters
+ *  @param[out] needed   size that the summary needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the summary does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonLayerGetSummary(TenonLayer layer, char summary[], TenonInt length,
+                                                 TenonInt* needed) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Examples, for programs that try every type, as `tenon check` does */
+/**@{*/
+
+/** @brief Gives a layer the settings of a random example of its type. Local; call on all ranks.
+ *
+ *  An example has settings that fit each other, and the shapes of inputs and target that fit them.
+ *  It depends only on the type and the seed.
+ *
+ *  @param[in]  layer    layer that is not set up
+ *  @param[in]  seed     random seed; the same on all ranks
+ *  @param[out] inputs   number of inputs
+ *  @param[out] classes  for a loss, the target's labels are in 0 to classes - 1; 0 if the target
+ *                       holds real numbers, or there is none
+ *  @return TENON_ERR_SUPPORT  the type has no examples: it is a container, needs an output layout,
+ *                             or was made or registered by the program
+ *  @return TENON_ERR_STATE    the layer is set up */
+TENON_EXTERN TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
+                                                 TenonInt* classes) TENON_NOEXCEPT;
+
+/** @brief Returns the shape of an input, or of the target, of an example. Not collective.
+ *  @param[in]  layer   layer of the type of the example
+ *  @param[in]  seed    seed of TenonLayerSetExample()
+ *  @param[in]  tensor  number of the input, counted from 0; the number of inputs for the target
+ *  @param[in]  length  length of the array shape
+ *  @param[out] shape   [length] shape. May be NULL, in which case only ndim is returned.
+ *  @param[out] ndim    number of dimensions; 0 for the target of a layer that takes none. May be
+ *                      NULL, in which case it is not returned.
+ *  @return TENON_ERR_SUPPORT  the type has no examples
+ *  @return TENON_ERR_ARG      there is no such tensor, or the shape does not fit */
+TENON_EXTERN TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
+                                                      TenonInt length, TenonInt shape[],
+                                                      int* ndim) TENON_NOEXCEPT;
 /**@}*/
 
 /** @name Settings by name, before TenonLayerSetUp() */

@@ -2,9 +2,11 @@
 // Types and settings of layers by name, and what a container holds by a path of names.
 #include "capi/collective.hpp"
 #include "capi/layer_create.hpp"
+#include "declaration/declaration_types.hpp"
 #include "layer/network_file.hpp"
 #include "layer/path.hpp"
 #include "sys/new_file.hpp"
+#include "sys/text.hpp"
 
 #include <tenon/layer_settings.h>
 
@@ -32,6 +34,23 @@ T getByName(TenonLayer layer, const char* name, const char* kind) {
                                           setting, l.title(), settingText(value), kind));
 }
 
+// Into an array of that length, or nowhere.
+void copyUpTo(const std::vector<Index>& found, TenonInt length, TenonInt* values,
+              const std::string& what) {
+  if (!values)
+    return;
+  if (length < static_cast<TenonInt>(found.size()))
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} values, but length is {}; pass a longer "
+                                           "array",
+                                           what, found.size(), length));
+  std::copy(found.begin(), found.end(), values);
+}
+
+Example exampleOf(const Layer& layer, TenonInt seed) {
+  ExampleDraw draw(static_cast<std::uint64_t>(seed));
+  return layer.declaration().example(draw);
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
@@ -42,6 +61,67 @@ TenonErrorCode TenonLayerGetType(TenonLayer layer, char type[], TenonInt length,
                                  TenonInt* needed) noexcept {
   return guard(__func__, [&] {
     copyText(deref(layer, "layer").type(), {type, length, needed}, "type");
+  });
+}
+
+TenonErrorCode TenonLayerGetTypes(char types[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(joined(declarationNames(), ","), {types, length, needed}, "types");
+  });
+}
+
+TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt shape[],
+                                   char labels[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    const Declaration& declaration = deref(layer, "layer").declaration();
+    if (declaration.contains())
+      throw Error(TENON_ERR_TYPE,
+                  fmt::format("{} is a container, which has no index labels; ask its layers",
+                              declaration.title()));
+    std::vector<std::string> found;
+    for (const SignatureRow& row : declaration.rows({listOf(shape, ndim, "shape")}))
+      found.push_back(row.letter);
+    copyText(joined(found, ","), {labels, length, needed}, "labels");
+  });
+}
+
+TenonErrorCode TenonLayerGetSummary(TenonLayer layer, char summary[], TenonInt length,
+                                    TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(deref(layer, "layer").declaration().view(), {summary, length, needed}, "summary");
+  });
+}
+
+TenonErrorCode TenonLayerSetExample(TenonLayer layer, TenonInt seed, int* inputs,
+                                    TenonInt* classes) noexcept {
+  return guard(__func__, [&] {
+    Layer& l = deref(layer, "layer");
+    const Example example = exampleOf(l, seed);
+    required(inputs, "inputs") = static_cast<int>(example.inputs.size());
+    required(classes, "classes") = example.classes;
+    l.specify("TenonLayerSetExample", [&] {
+      l.checkBeforeSetUp("TenonLayerSetExample");
+      for (const auto& [name, value] : example.settings)
+        l.set(name, value);
+    });
+  });
+}
+
+TenonErrorCode TenonLayerGetExampleShape(TenonLayer layer, TenonInt seed, int tensor,
+                                         TenonInt length, TenonInt shape[], int* ndim) noexcept {
+  return guard(__func__, [&] {
+    const Example example = exampleOf(deref(layer, "layer"), seed);
+    const int inputs = static_cast<int>(example.inputs.size());
+    if (tensor < 0 || tensor > inputs)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("tensor is {}, but the example has {}; pass 0 to {}, the last for the "
+                      "target",
+                      tensor, counted(inputs, "input"), inputs));
+    const Shape& found = tensor == inputs ? example.target : example.inputs[tensor];
+    if (ndim)
+      *ndim = static_cast<int>(found.size());
+    copyUpTo(found, length, shape, "the shape");
   });
 }
 
@@ -73,15 +153,9 @@ TenonErrorCode TenonLayerGetIntegers(TenonLayer layer, const char* name, TenonIn
     const std::vector<Index> found =
         isOne ? std::vector<Index>{getByName<Index>(layer, name, "an integer")}
               : getByName<std::vector<Index>>(layer, name, "a list of integers");
-    const auto size = static_cast<TenonInt>(found.size());
     if (count)
-      *count = size;
-    if (values && length < size)
-      throw Error(TENON_ERR_ARG, fmt::format("the setting '{}' of {} has {} values, but length is "
-                                             "{}; pass a longer array",
-                                             setting, l.title(), size, length));
-    if (values)
-      std::copy(found.begin(), found.end(), values);
+      *count = static_cast<TenonInt>(found.size());
+    copyUpTo(found, length, values, fmt::format("the setting '{}' of {}", setting, l.title()));
   });
 }
 

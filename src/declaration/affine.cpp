@@ -68,6 +68,12 @@ public:
     return fmt::format("{} -> {} features{}", integer("inputs"), integer("outputs"),
                        flag("bias") ? "" : ", no bias");
   }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 2);
+    return {{{"inputs", shape[1]}, {"outputs", draw.between(1, 6)}, {"bias", draw.chance(70)}},
+            {shape}};
+  }
 };
 
 } // namespace

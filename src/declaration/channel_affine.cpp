@@ -60,8 +60,9 @@ public:
     return {2.0 * double(here), double(here), 3.0 * double(here), here};
   }
   std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
-  std::vector<Example> examples() const override {
-    return {{{{"channels", Index(4)}}, {3, 4, 5}}, {{{"channels", Index(3)}}, {2, 3}}};
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 4);
+    return {{{"channels", shape[1]}}, {shape}};
   }
 
 private:

@@ -83,6 +83,17 @@ public:
                        overlap == "auto" ? "" : ", overlap " + overlap);
   }
 
+  Example example(ExampleDraw& draw) const override {
+    const Index groups = draw.of<Index>({1, 1, 1, 2, 3}), inputs = groups * draw.between(1, 2),
+                outputs = groups * draw.between(1, 3);
+    Example example = windowExample(draw, inputs, 100);
+    example.settings.insert(example.settings.end(), {{"in_channels", inputs},
+                                                     {"out_channels", outputs},
+                                                     {"groups", groups},
+                                                     {"bias", draw.chance(70)}});
+    return example;
+  }
+
 private:
   Index groups() const { return integer("groups"); }
   // Of which a part with these input channels has some.

@@ -110,6 +110,11 @@ Work Declaration::work(const Form&, int) const {
   return {};
 }
 
+Example Declaration::example(ExampleDraw&) const {
+  throw Error(TENON_ERR_SUPPORT,
+              fmt::format("{} has type \"{}\", which gives no examples", title(), type()));
+}
+
 void Declaration::setOutputLayout(const Layout&) {
   throw Error(
       TENON_ERR_TYPE,

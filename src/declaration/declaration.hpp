@@ -4,6 +4,7 @@
 // lie on all ranks, and what one rank has to compute.
 #pragma once
 
+#include "declaration/example.hpp"
 #include "declaration/form.hpp"
 #include "sys/settings.hpp"
 
@@ -51,12 +52,8 @@ public:
   // Of the rank at a position of the form's mesh, for one evaluation.
   virtual Work work(const Form& form, int position) const;
 
-  // What tests of every type try: settings, and the shape of an input.
-  struct Example {
-    std::vector<std::pair<const char*, SettingValue>> settings;
-    Shape input;
-  };
-  virtual std::vector<Example> examples() const { return {}; }
+  // What the tests and `tenon check` try of the type. Throws TENON_ERR_SUPPORT if the type gives none.
+  virtual Example example(ExampleDraw& draw) const;
 
   // Whether the type contains layers.
   virtual bool contains() const { return false; }

@@ -23,6 +23,9 @@ public:
   Dropout() : Elementwise("dropout", kSettings) {}
   bool isRandom() const override { return true; }
   std::string summary() const override { return fmt::format("rate {}", real("rate")); }
+  Example example(ExampleDraw& draw) const override {
+    return {{{"rate", 0.4}}, {draw.shape(1, 3)}};
+  }
 
 private:
   bool isLinear() const override { return true; }

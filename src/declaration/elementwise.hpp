@@ -22,6 +22,7 @@ public:
     const Layout use = makeLayoutLike(input, mesh, chosen.input());
     return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
   }
+  Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(1, 3)}}; }
 
 protected:
   virtual bool isLinear() const = 0;

@@ -47,6 +47,8 @@ public:
         .signature = chosen, .inputs = inputs, .uses = {use}, .output = Layout(std::move(spec))};
   }
 
+  Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(2, 4)}}; }
+
 private:
   static Index featuresPerChannel(const Shape& x) {
     Index features = 1;

@@ -144,11 +144,25 @@ private:
 class Add final : public Join {
 public:
   Add() : Join("add", {}) {}
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 3);
+    return {{}, std::vector<Shape>(draw.between(1, 3), shape)};
+  }
 };
 
 class Concatenate final : public Join {
 public:
   Concatenate() : Join("concatenate", kDimension) {}
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 3);
+    const Index dim = draw.between(0, static_cast<Index>(shape.size()) - 1);
+    std::vector<Shape> inputs(draw.between(1, 3), shape);
+    for (Shape& input : inputs)
+      input[dim] = draw.between(1, 4);
+    return {{{"dim", dim}}, inputs};
+  }
 
 private:
   int dimension() const override { return static_cast<int>(integer("dim")); }

@@ -57,6 +57,11 @@ private:
 class MeanSquaredError final : public Loss {
 public:
   MeanSquaredError() : Loss("meansquarederror") {}
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(1, 3);
+    return {.settings = {}, .inputs = {shape}, .target = shape};
+  }
 };
 
 class CrossEntropy final : public Loss {
@@ -68,6 +73,11 @@ public:
     table[0].letter = "n";
     table[1].letter = "c";
     return table;
+  }
+
+  Example example(ExampleDraw& draw) const override {
+    const Shape shape = draw.shape(2, 2);
+    return {.settings = {}, .inputs = {shape}, .target = {shape[0]}, .classes = shape[1]};
   }
 
 private:

@@ -45,6 +45,12 @@ public:
     const char* name = function_.settings.front().name;
     return fmt::format("{} {}", name, real(name));
   }
+  Example example(ExampleDraw& draw) const override {
+    Example example = Elementwise::example(draw);
+    for (const OptionSpec& setting : function_.settings)
+      example.settings.emplace_back(setting.name, function_.isLinear ? -1.5 : 0.25);
+    return example;
+  }
 
 private:
   bool isLinear() const override { return function_.isLinear; }

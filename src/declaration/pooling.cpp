@@ -66,6 +66,15 @@ public:
     return fmt::format("{}-D, {}, {}", spatialRank(), mode, windowText());
   }
 
+  // A window must not see padding alone.
+  Example example(ExampleDraw& draw) const override {
+    Example example = windowExample(draw, draw.between(1, 4), 50);
+    example.settings.emplace_back("ceil", draw.chance(40));
+    if (!isMaximum_)
+      example.settings.emplace_back("include_padding", draw.chance(50));
+    return example;
+  }
+
 private:
   Index defaultStride(Index kernel) const override { return kernel; }
   Index outputChannels(const Shape& input) const override {

@@ -165,6 +165,39 @@ void Windowed::addPieces(const std::vector<Window>& windows, const Layout& plain
   form.pieces = std::move(pieces);
 }
 
+Example Windowed::windowExample(ExampleDraw& draw, Index channels, int mostPadding) {
+  const int dims = draw.of({1, 1, 2, 2, 2, 3});
+  std::vector<Index> kernel, stride, dilation, low, high;
+  std::vector<std::string> boundary;
+  Shape input = {draw.between(1, 3), channels};
+  for (int d = 0; d < dims; ++d) {
+    kernel.push_back(draw.between(1, dims == 3 ? 3 : 4));
+    stride.push_back(draw.of<Index>({1, 1, 2, 3}));
+    dilation.push_back(draw.of<Index>({1, 1, 2}));
+    const Index reach = (kernel[d] - 1) * dilation[d], most = reach * mostPadding / 100;
+    low.push_back(draw.between(0, most));
+    high.push_back(draw.between(0, most));
+    boundary.push_back(draw.of({"none", "none", "none", "zero", "periodic", "reflect/replicate",
+                                "replicate/reflect", "values", "values/none"}));
+    const Index least = std::max<Index>(1, reach + 1 - low[d] - high[d]);
+    input.push_back(draw.between(least, least + (dims == 1 ? 8 : 4)));
+  }
+  Example example{{{"kernel", kernel},
+                   {"stride", stride},
+                   {"dilation", dilation},
+                   {"padding", low},
+                   {"padding_high", high},
+                   {"boundary", joined(boundary, ",")}},
+                  {input}};
+  if (std::ranges::none_of(boundary, [](const auto& mode) { return mode.starts_with("values"); }))
+    return example;
+  if (draw.chance(50))
+    example.settings.emplace_back("boundary_constant", 0.5);
+  else
+    example.inputs.push_back({1});
+  return example;
+}
+
 std::string Windowed::windowText() const {
   const auto constant = settings().find("boundary_constant");
   return describe(windows()) +

@@ -43,6 +43,8 @@ protected:
   void check() const override;
   int spatialRank() const { return static_cast<int>(value<std::vector<Index>>("kernel").size()); }
   std::string windowText() const;
+  // Windows and an input, padded by at most these percent of a window's reach.
+  static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
 
 private:
   // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.

@@ -38,13 +38,13 @@ std::vector<CaseKind> allKinds() {
 std::vector<CaseKind> kindsWith(const std::string& word) {
   std::vector<CaseKind> found;
   for (const CaseKind& kind : allKinds())
-    if (std::string(kind.name).find(word) != std::string::npos)
+    if (kind.name.find(word) != std::string::npos)
       found.insert(found.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight, kind);
   return found;
 }
 
 int refuseOnly(const std::string& word) {
-  std::vector<const char*> names;
+  std::vector<std::string> names;
   for (const CaseKind& kind : allKinds())
     if (kind.weight > 0)
       names.push_back(kind.name);
@@ -130,7 +130,7 @@ bool Sweep::runCase(TenonInt number) {
            .ranks = worldSize(),
            .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number))});
   const CaseKind kind = current_->draw.of(kinds_);
-  current_->text = std::string(" ") + kind.name;
+  current_->text = " " + kind.name;
   const Watchdog watchdog(patience_,
                           fmt::format("tenon check: configuration {} hangs\n  repeat: {}\n", number,
                                       repeatLine(seed_, number, only_)));

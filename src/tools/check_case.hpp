@@ -7,6 +7,8 @@
 #include "tools/draw.hpp"
 #include "tools/values.hpp"
 
+#include <functional>
+
 namespace tenon::tools {
 
 struct Case {
@@ -32,9 +34,9 @@ void compareCopies(Case& c, int number, const Values& mine, const Box& box,
 
 // A kind of configurations, by which -only chooses.
 struct CaseKind {
-  const char* name;
-  void (*run)(Case& c);
-  int weight = 1; // how often it is drawn; 0: only where -only names it
+  std::string name;
+  std::function<void(Case& c)> run;
+  int weight = 2; // how often it is drawn; 0: only where -only names it
 };
 
 inline TenonDataType drawFloating(Draw& draw) {

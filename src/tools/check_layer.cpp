@@ -16,13 +16,6 @@ double toleranceOf(TenonDataType type) {
   return type == TENON_FLOAT32 ? 2e-5 : 1e-12;
 }
 
-std::string drawSignature(Draw& draw, const LayerPlan& plan, int axes) {
-  std::string text;
-  for (int axis = 0; axis < axes; ++axis)
-    text += (axis > 0 ? "," : "") + draw.of(plan.letters);
-  return text;
-}
-
 std::string drawStorage(Draw& draw, int axes) {
   if (draw.chance(70))
     return draw.chance(60) ? "use" : "root";
@@ -44,8 +37,8 @@ void sign(Case& c, TenonLayer layer, const std::string& letters) {
 }
 
 void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const MeshSpec& mesh) {
-  if (!plan.letters.empty() && c.draw.chance(60))
-    sign(c, layer, drawSignature(c.draw, plan, mesh.axes()));
+  if (plan.isSigned && c.draw.chance(60))
+    sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], mesh.axes()));
   const std::string storage = drawStorage(c.draw, mesh.axes());
   const std::string backend = c.draw.of<std::string>({"auto", "reference", "blas"});
   c.text += fmt::format(" storage {} backend {};", storage, backend);
@@ -157,10 +150,10 @@ int placeAmongParts(TenonDTensor x) {
 
 // Every copy is compared; what holds addends is summed first.
 void compare(Case& c, const std::string& what, const Field& ours, const Field& theirs,
-             double factor = 1) {
+             const Values& before = {}) {
   Values expected = theirs.read();
-  for (double& e : expected)
-    e *= factor;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    expected[i] += before[i];
   const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
   compareCopies(c, placeAmongParts(ours), ours.read(), ours.box(), what);
   if (hasLetter(ours, 'P'))
@@ -195,11 +188,12 @@ void dotTest(Case& c, LayerStep& step, TenonDataType type) {
             fmt::format(": the pairings differ by {}", difference));
 }
 
-void compareGradients(Case& c, LayerStep& ours, LayerStep& theirs, double factor) {
+void compareGradients(Case& c, LayerStep& ours, LayerStep& theirs,
+                      const std::vector<Values>& before = {}) {
   const std::vector<Field> a = ours.gradients(), b = theirs.gradients();
   for (std::size_t i = 0; i < a.size(); ++i)
-    compare(c, fmt::format("gradient by parameter {} after {} steps", i, factor), a[i], b[i],
-            factor);
+    compare(c, fmt::format("gradient by parameter {}{}", i, before.empty() ? "" : ", accumulated"),
+            a[i], b[i], before.empty() ? Values{} : before[i]);
 }
 
 void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
@@ -207,24 +201,32 @@ void compareAll(Case& c, LayerStep& ours, LayerStep& theirs) {
   compare(c, "tangent", ours.tangent(), theirs.tangent());
   for (std::size_t i = 0; i < ours.x.size(); ++i)
     compare(c, fmt::format("gradient by input {}", i), ours.dx[i], theirs.dx[i]);
-  compareGradients(c, ours, theirs, 1);
+  compareGradients(c, ours, theirs);
   for (std::vector<Field>* fields : {&ours.x, &ours.direction, &ours.dx, &ours.outputs})
     for (const Field& field : *fields)
       c.found("a user array", field.isGuardIntact() ? "" : ": elements around the box changed");
 }
 
-// The same step once more doubles the parameter gradients.
+// A step more adds its parameter gradients, which one process has of each step alone.
 void compareAccumulated(Case& c, LayerStep& ours, LayerStep& theirs) {
-  ours.apply();
-  ours.applyAdjoint();
+  std::vector<Values> before;
+  for (const Field& gradient : theirs.gradients())
+    before.push_back(gradient.read());
+  require(TenonLayerZeroGradients(theirs.layer()));
+  for (LayerStep* step : {&ours, &theirs}) {
+    step->apply();
+    step->applyAdjoint();
+  }
   compare(c, "output of the second step", ours.y(), theirs.y());
-  compareGradients(c, ours, theirs, 2);
+  compareGradients(c, ours, theirs, before);
 }
 
-// Inference gives the same and keeps nothing.
+// Inference keeps nothing.
 void compareInference(Case& c, LayerStep& ours, LayerStep& theirs) {
-  require(TenonLayerSetTraining(ours.layer(), TENON_FALSE));
-  ours.apply();
+  for (LayerStep* step : {&ours, &theirs}) {
+    require(TenonLayerSetTraining(step->layer(), TENON_FALSE));
+    step->apply();
+  }
   compare(c, "output of inference", ours.y(), theirs.y());
 }
 
@@ -239,6 +241,19 @@ bool isAccepted(Case& c, LayerStep& ours, LayerStep& theirs) {
 }
 
 } // namespace
+
+std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes) {
+  const std::vector<std::string> labels =
+      wordsOf(textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+                return TenonLayerGetLabels(layer, static_cast<int>(input.size()), input.data(),
+                                           text, length, needed);
+              }),
+              ',');
+  std::string text;
+  for (int axis = 0; axis < axes; ++axis)
+    text += (axis > 0 ? "," : "") + draw.of(labels);
+  return text;
+}
 
 void checkLayer(Case& c, const LayerPlan& plan) {
   const TenonDataType type = drawFloating(c.draw);
@@ -261,9 +276,9 @@ void checkLayer(Case& c, const LayerPlan& plan) {
   }
   dotTest(c, theirs, type);
   compareAll(c, ours, theirs);
-  if (!plan.isRandom && c.draw.chance(25))
+  if (c.draw.chance(25))
     compareAccumulated(c, ours, theirs);
-  if (!plan.isRandom && c.draw.chance(20))
+  if (c.draw.chance(20))
     compareInference(c, ours, theirs);
 }
 

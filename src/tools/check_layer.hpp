@@ -8,7 +8,6 @@
 #include "tools/field.hpp"
 
 #include <functional>
-#include <optional>
 
 namespace tenon::tools {
 
@@ -16,15 +15,15 @@ struct LayerPlan {
   std::vector<Indices> inputs;
   // For inputs on a mesh; none: for this process alone.
   std::function<Layer(MPI_Comm comm, const MeshSpec* mesh)> make;
-  // What a mesh axis may have in a signature; none: the layer is left to choose.
-  std::vector<std::string> letters = {};
+  bool isSigned = true; // if not, the layer is left to choose
   // For a loss: the value of its target, and its shape.
   Values target = {};
   Indices targetShape = {};
   TenonDataType targetType = TENON_INT64;
-  bool isRandom = false; // draws anew in each Apply
 };
 
 void checkLayer(Case& c, const LayerPlan& plan);
+// One of the index labels of a layer, for the shape of an input, on each axis of a mesh: "n,h".
+std::string drawSignature(Draw& draw, TenonLayer layer, const Indices& input, int axes);
 
 } // namespace tenon::tools

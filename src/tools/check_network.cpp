@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A small network of same convolution, average pooling, tanh, flatten and affine layer, whose
-// signatures differ, so that whatever lies between them is moved.
+// signatures differ, so that whatever lies between them is moved. As a graph it skips the tanh too.
+#include "tools/check_kinds.hpp"
 #include "tools/check_layer.hpp"
-#include "tools/check_window.hpp"
 
 namespace tenon::tools {
 
@@ -10,70 +10,71 @@ namespace {
 
 constexpr Index kChannels = 3, kClasses = 4;
 
-// What an axis may have in each layer's signature; "" leaves the choice to the layer.
-const std::vector<std::vector<std::string>> kLetters = {
-    {"n", "o", "i", "h", "w", "B", "R"}, {"n", "c", "h", "w", "B", "R"},
-    {"S0", "S1", "S2", "S3", "B", "R"},  {"n", "c", "B", "R"},
-    {"n", "o", "i", "B", "R"},
+struct Node {
+  Layer layer;
+  std::vector<int> reads; // nodes, -1 for the input
+  bool isFlat = false;    // reads features
 };
 
-// For each layer the letters of three axes, or none.
-using Signatures = std::vector<std::vector<std::string>>;
-
-Signatures drawSignatures(Draw& draw) {
-  Signatures drawn;
-  for (const std::vector<std::string>& letters : kLetters)
-    drawn.push_back(draw.chance(40) ? std::vector<std::string>{draw.of(letters), draw.of(letters),
-                                                               draw.of(letters)}
-                                    : std::vector<std::string>{});
-  return drawn;
-}
-
-std::string lettersOf(const std::vector<std::string>& letters, int axes) {
-  std::string text;
-  for (int axis = 0; axis < axes && !letters.empty(); ++axis)
-    text += (axis > 0 ? "," : "") + letters[axis];
-  return text;
-}
-
-std::vector<Layer> makeLayers(MPI_Comm comm, const Indices& input) {
+std::vector<Node> makeNodes(MPI_Comm comm, const Indices& input, bool isGraph) {
   const Indices kernel = {3, 3}, same = {1, 1}, half = {2, 2};
   const Index features = kChannels * (input[2] / 2) * (input[3] / 2);
-  std::vector<Layer> layers(kLetters.size());
-  require(TenonLayerCreateConv(comm, 2, input[1], kChannels, kernel.data(), layers[0].out()));
-  require(TenonLayerSetPadding(layers[0], same.data(), nullptr));
-  require(TenonLayerCreatePooling(comm, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2, half.data(),
-                                  layers[1].out()));
-  require(TenonLayerCreatePointwise(comm, "tanh", layers[2].out()));
-  require(TenonLayerCreateFlatten(comm, layers[3].out()));
-  require(TenonLayerCreateAffine(comm, features, kClasses, layers[4].out()));
-  return layers;
+  std::vector<Node> nodes;
+  const auto add = [&](std::vector<int> reads, bool isFlat = false) {
+    nodes.push_back({Layer(), std::move(reads), isFlat});
+    return nodes.back().layer.out();
+  };
+  require(TenonLayerCreateConv(comm, 2, input[1], kChannels, kernel.data(), add({-1})));
+  require(TenonLayerSetPadding(nodes[0].layer, same.data(), nullptr));
+  require(
+      TenonLayerCreatePooling(comm, TENON_POOLING_AVERAGE_INCLUDE_PAD, 2, half.data(), add({0})));
+  require(TenonLayerCreatePointwise(comm, "tanh", add({1})));
+  if (isGraph)
+    require(TenonLayerCreateAdd(comm, add({1, 2})));
+  const int last = static_cast<int>(nodes.size()) - 1;
+  require(TenonLayerCreateFlatten(comm, add({last})));
+  require(TenonLayerCreateAffine(comm, features, kClasses, add({last + 1}, true)));
+  return nodes;
 }
 
-Layer makeNetwork(MPI_Comm comm, const MeshSpec* mesh, const Indices& input,
-                  const Signatures& signatures) {
-  Layer network;
-  require(TenonLayerCreateSequential(comm, network.out()));
-  const std::vector<Layer> layers = makeLayers(comm, input);
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    if (mesh)
-      require(TenonLayerSetSignature(layers[i], lettersOf(signatures[i], mesh->axes()).c_str()));
-    require(TenonLayerSequentialAdd(network, layers[i]));
-  }
-  return network;
+// Some layers get a signature, the others the choice.
+void sign(Case& c, const Node& node, const Indices& input, int axes) {
+  const std::string signature =
+      c.draw.chance(40)
+          ? drawSignature(c.draw, node.layer, node.isFlat ? Indices{1, 1} : input, axes)
+          : "";
+  require(TenonLayerSetSignature(node.layer, signature.c_str()));
+  c.text += " " + (signature.empty() ? "any" : signature);
+}
+
+void checkNetwork(Case& c, bool isGraph) {
+  const Indices input = {c.draw.between(1, 4), c.draw.between(1, 3), c.draw.between(2, 7),
+                         c.draw.between(2, 7)};
+  const auto make = [&c, input, isGraph](MPI_Comm comm, const MeshSpec* mesh) {
+    Layer network;
+    require(isGraph ? TenonLayerCreateGraph(comm, network.out())
+                    : TenonLayerCreateSequential(comm, network.out()));
+    for (const Node& node : makeNodes(comm, input, isGraph)) {
+      if (mesh)
+        sign(c, node, input, mesh->axes());
+      require(isGraph
+                  ? TenonLayerGraphAddNode(network, node.layer, static_cast<int>(node.reads.size()),
+                                           node.reads.data(), nullptr)
+                  : TenonLayerSequentialAdd(network, node.layer));
+    }
+    return network;
+  };
+  checkLayer(c, {.inputs = {input}, .make = make, .isSigned = false});
 }
 
 } // namespace
 
-void checkNetwork(Case& c) {
-  const Indices input = {c.draw.between(1, 4), c.draw.between(1, 3), c.draw.between(2, 7),
-                         c.draw.between(2, 7)};
-  const Signatures signatures = drawSignatures(c.draw);
-  for (const auto& letters : signatures)
-    c.text += " " + (letters.empty() ? "any" : lettersOf(letters, 3));
-  checkLayer(c, {.inputs = {input}, .make = [=](MPI_Comm comm, const MeshSpec* mesh) {
-                   return makeNetwork(comm, mesh, input, signatures);
-                 }});
+void checkSequential(Case& c) {
+  checkNetwork(c, false);
+}
+
+void checkGraph(Case& c) {
+  checkNetwork(c, true);
 }
 
 } // namespace tenon::tools

@@ -215,8 +215,8 @@ void checkAdjointView(Case& c) {
 
 std::vector<CaseKind> operatorKinds() {
   return {
-      {"conversion", checkConversion, 4},
-      {"halo", checkHalo, 2},
+      {"conversion", checkConversion, 8},
+      {"halo", checkHalo, 4},
       {"repartition", checkRepartition},
       {"boxes", checkBoxes},
       {"primitive", checkPrimitive},

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/check_options.hpp"
 
-#include <sstream>
-
 namespace tenon::tools {
 
 namespace {
@@ -10,12 +8,9 @@ namespace {
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
 // Without what not every machine has, and "auto" takes where it is there.
-std::vector<std::string> wordsOf(const std::string& choices) {
-  std::vector<std::string> words;
-  std::istringstream text(choices);
-  for (std::string word; std::getline(text, word, '|');)
-    if (word != "shared")
-      words.push_back(word);
+std::vector<std::string> choicesOf(int option) {
+  std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
+  std::erase(words, "shared");
   return words;
 }
 
@@ -44,7 +39,7 @@ void ConversionOptions::addChoices() {
     require(TenonOptionsGetDeclaredType(i, &type));
     const std::string name = declaredText(i, TENON_OPTION_TEXT_KEY);
     if (type == TENON_OPTION_CHOICE && name.starts_with(std::string(kStart) + kOwner))
-      addUnlessGiven({name, wordsOf(declaredText(i, TENON_OPTION_TEXT_CHOICES))});
+      addUnlessGiven({name, choicesOf(i)});
   }
 }
 

@@ -4,9 +4,11 @@
 
 #include <tenon.h>
 
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace tenon::tools {
 
@@ -41,6 +43,15 @@ std::string textFrom(const Call& call) {
   require(call(text.data(), needed, nullptr));
   text.pop_back();
   return text;
+}
+
+// The words of a list.
+inline std::vector<std::string> wordsOf(const std::string& list, char separator) {
+  std::vector<std::string> words;
+  std::istringstream text(list);
+  for (std::string word; std::getline(text, word, separator);)
+    words.push_back(word);
+  return words;
 }
 
 inline std::string declaredText(int option, TenonOptionText which) {

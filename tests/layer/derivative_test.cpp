@@ -130,8 +130,10 @@ TEST_P(Derivative, TaylorRemainderIsOfSecondOrder) {
     default:
       const double first = GetParam().smoothness == Smoothness::Smooth ? 2e-3 : 2e-5;
       for (double h = first; h > first / 8; h /= 2) {
-        const double ratio =
-            remainder(step, *dx, *tangent, h) / remainder(step, *dx, *tangent, h / 2);
+        const double larger = remainder(step, *dx, *tangent, h),
+                     ratio = larger / remainder(step, *dx, *tangent, h / 2);
+        if (larger <= 1e-13 * size) // nothing is curved
+          break;
         EXPECT_GT(ratio, 3.5) << what << " at h = " << h;
         EXPECT_LT(ratio, 4.5) << what << " at h = " << h;
       }

@@ -12,48 +12,6 @@ namespace {
 using test::onWorld;
 using test::world;
 
-// Types with one input and a form of their own, ready to be set up.
-struct Sample {
-  const char* name;
-  Shape input;
-  std::function<Ref<Layer>()> make;
-};
-
-std::vector<Sample> samples() {
-  const std::vector<Window> windows = {{.kernel = 3, .padLow = 1, .padHigh = 1},
-                                       {.kernel = 2, .stride = 2}};
-  std::vector<Sample> all = {
-      {"conv", {4, 4, 9, 8}, [=] { return test::newConv(world(), 4, 6, windows); }},
-      {"groups",
-       {4, 4, 9, 8},
-       [=] {
-         auto layer = test::newConv(world(), 4, 6, windows);
-         layer->set("groups", Index(2));
-         return layer;
-       }},
-      {"affine", {5, 7}, [] { return test::newAffine(world(), 7, 3); }},
-      {"max", {3, 4, 9, 8}, [=] { return test::newPooling(world(), PoolingMode::Max, windows); }},
-      {"mean",
-       {3, 4, 9, 8},
-       [=] { return test::newPooling(world(), PoolingMode::AverageExcludePad, windows); }},
-      {"flatten", {3, 4, 2, 2}, [] { return test::newLayer(world(), "flatten"); }},
-      {"dropout", {3, 4, 5}, [] { return test::newDropout(world()); }},
-      {"add", {3, 4}, [] { return test::newLayer(world(), "add"); }},
-      {"loss",
-       {3, 4},
-       [] {
-         return test::meanSquaredError(world(), {3, 4});
-       }},
-      {"entropy", {6, 4}, [] {
-         return test::crossEntropy(world(), {6, 4});
-       }}};
-  for (const test::LayerCase& example : test::exampleCases())
-    all.push_back({"example", example.input, [=] { return example.make(world()); }});
-  for (const std::string& name : pointwiseNames())
-    all.push_back({"pointwise", {3, 4, 5}, [=] { return test::newLayer(world(), name); }});
-  return all;
-}
-
 // Meshes of all ranks: one axis, and two where that can be.
 std::vector<MeshPtr> meshes() {
   const int ranks = world()->size();
@@ -86,8 +44,8 @@ double countedFlops() {
   return sum;
 }
 
-void expectForm(const Sample& sample, const Layout& input, const std::string& letters) {
-  const auto layer = sample.make();
+void expectForm(const test::LayerCase& sample, const Layout& input, const std::string& letters) {
+  const auto layer = sample.make(world());
   layer->setText("signature", letters);
   const auto declaration = makeDeclaration(layer->type());
   declaration->takeSettings(layer->declaration());
@@ -115,17 +73,18 @@ void expectForm(const Sample& sample, const Layout& input, const std::string& le
 }
 
 TEST(Forms, AreTheSetUpLayers) {
-  for (const Sample& sample : samples())
-    for (const MeshPtr& mesh : meshes()) {
-      const auto layer = sample.make();
-      const SignatureTable table = layer->declaration().rows({sample.input});
-      for (const std::string& letters : wordsOn(table, mesh->axes())) {
-        const Layout input({.shape = sample.input,
-                            .mesh = mesh,
-                            .properties = Properties(mesh->axes(), Property::broadcast())});
-        ASSERT_NO_FATAL_FAILURE(expectForm(sample, input, letters));
+  for (const std::string& type : test::typesWithExamples())
+    for (const test::LayerCase& sample : test::exampleCases(type, 4))
+      for (const MeshPtr& mesh : meshes()) {
+        const auto layer = sample.make(world());
+        const SignatureTable table = layer->declaration().rows({sample.input});
+        for (const std::string& letters : wordsOn(table, mesh->axes())) {
+          const Layout input({.shape = sample.input,
+                              .mesh = mesh,
+                              .properties = Properties(mesh->axes(), Property::broadcast())});
+          ASSERT_NO_FATAL_FAILURE(expectForm(sample, input, letters));
+        }
       }
-    }
 }
 
 // A layer may be asked to lie on a mesh that its input does not lie on.
