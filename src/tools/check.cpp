@@ -20,7 +20,7 @@ const std::vector<ProgramOption> kCheckOptions = {
     {"case", TENON_OPTION_INT, "-1",
      "run only the configuration of this number; -1: run the first n"},
     {"only", TENON_OPTION_STRING, "",
-     "run only kinds of configurations whose names contain this word"},
+     "run only kinds of configurations (operators, types of layers) whose names contain this word"},
     {"patience", TENON_OPTION_INT, "120",
      "timeout in seconds for a configuration that hangs; 0: none"},
 };

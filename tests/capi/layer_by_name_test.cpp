@@ -95,6 +95,76 @@ TEST_F(LayerByName, SettingsComeBack) {
   EXPECT_STREQ(type, "conv");
 }
 
+template <class Call>
+std::string textFrom(Call call) {
+  char text[1000] = "";
+  expectSuccess(call(text, sizeof text, nullptr));
+  return text;
+}
+
+TEST_F(LayerByName, LabelsAreThoseOfTheTable) {
+  const TenonInt kernel[] = {3, 3}, shape[] = {4, 6, 8, 8}, two = 2;
+  const auto labels = [&](int ndim) {
+    return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonLayerGetLabels(layer_, ndim, shape, text, length, needed);
+    });
+  };
+  create("conv");
+  expectCode(TENON_ERR_STATE, TenonLayerGetLabels(layer_, 4, shape, nullptr, 0, nullptr),
+             {"kernel"});
+  expectSuccess(TenonLayerSetIntegers(layer_, "kernel", 2, kernel));
+  EXPECT_EQ(labels(4), "n,o,i,h,w,B,R,P");
+  expectSuccess(TenonLayerSetIntegers(layer_, "groups", 1, &two));
+  EXPECT_EQ(labels(4), "n,g,h,w,B,R,P");
+  expectSuccess(TenonLayerSetType(layer_, "tanh"));
+  EXPECT_EQ(labels(3), "S0,S1,S2,B,R");
+  expectCode(TENON_ERR_NULL, TenonLayerGetLabels(layer_, 4, nullptr, nullptr, 0, nullptr), {});
+  expectSuccess(TenonLayerSetType(layer_, "sequential"));
+  expectCode(TENON_ERR_TYPE, TenonLayerGetLabels(layer_, 4, shape, nullptr, 0, nullptr),
+             {"container"});
+}
+
+TEST_F(LayerByName, TheSummarySaysWhatIsSet) {
+  const TenonInt three = 3, four = 4;
+  create("affine");
+  expectSuccess(TenonLayerSetIntegers(layer_, "inputs", 1, &three));
+  expectSuccess(TenonLayerSetIntegers(layer_, "outputs", 1, &four));
+  expectSuccess(TenonLayerSetBool(layer_, "bias", TENON_FALSE));
+  EXPECT_EQ(textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+              return TenonLayerGetSummary(layer_, text, length, needed);
+            }),
+            "3 -> 4 features, no bias");
+}
+
+TEST_F(LayerByName, ExamplesFitTheirType) {
+  const std::string types = "," + textFrom(TenonLayerGetTypes) + ",";
+  for (const char* type : {"affine", "conv", "graph", "tanh"})
+    EXPECT_NE(types.find(std::string(",") + type + ","), std::string::npos) << types;
+  int inputs = 0, ndim = -1;
+  TenonInt classes = -1, features = 0, x[2] = {}, target[1] = {};
+  create("affine");
+  expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
+  EXPECT_EQ(inputs, 1);
+  EXPECT_EQ(classes, 0);
+  expectSuccess(TenonLayerGetExampleShape(layer_, 5, 0, 2, x, &ndim));
+  EXPECT_EQ(ndim, 2);
+  expectSuccess(TenonLayerGetIntegers(layer_, "inputs", 1, &features, nullptr));
+  EXPECT_EQ(features, x[1]);
+  expectSuccess(TenonLayerGetExampleShape(layer_, 5, 1, 0, nullptr, &ndim));
+  EXPECT_EQ(ndim, 0); // takes no target
+  expectCode(TENON_ERR_ARG, TenonLayerGetExampleShape(layer_, 5, 2, 2, x, &ndim), {"tensor is 2"});
+  expectCode(TENON_ERR_ARG, TenonLayerGetExampleShape(layer_, 5, 0, 1, x, &ndim), {"2 values"});
+  expectSuccess(TenonLayerSetType(layer_, "crossentropy"));
+  expectSuccess(TenonLayerSetExample(layer_, 5, &inputs, &classes));
+  expectSuccess(TenonLayerGetExampleShape(layer_, 5, 0, 2, x, nullptr));
+  expectSuccess(TenonLayerGetExampleShape(layer_, 5, inputs, 1, target, nullptr));
+  EXPECT_EQ(classes, x[1]);
+  EXPECT_EQ(target[0], x[0]);
+  expectSuccess(TenonLayerSetType(layer_, "sequential"));
+  expectCode(TENON_ERR_SUPPORT, TenonLayerSetExample(layer_, 5, &inputs, &classes),
+             {"sequential", "no examples"});
+}
+
 TEST_F(LayerByName, RefusesWhatThereIsNot) {
   const TenonInt three[] = {3, 3, 3}, zero = 0;
   create("conv");
