@@ -45,8 +45,8 @@ std::vector<CaseKind> kindsWith(const std::string& word) {
 
 int refuseOnly(const std::string& word) {
   std::vector<std::string> names;
-  for (const CaseKind& kind : allKinds())
-    if (kind.weight > 0)
+  for (const CaseKind& kind : allKinds()) // an operator and a layer can have one name
+    if (kind.weight > 0 && std::ranges::find(names, kind.name) == names.end())
       names.push_back(kind.name);
   if (worldRank() == 0)
     std::fputs(
