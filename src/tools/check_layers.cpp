@@ -104,7 +104,7 @@ std::vector<CaseKind> layerKinds() {
     const auto found = own.find(type);
     kinds.push_back({type,
                      found != own.end() ? found->second : [=](Case& c) { checkExample(c, type); },
-                     type == "conv" ? 8 : 1});
+                     type == "conv" ? 8 : 1}); // most settings by far
   }
   return kinds;
 }
