@@ -38,10 +38,14 @@ AlexNetLayer affine(Index in, Index out) {
 }
 
 std::vector<AlexNetLayer> layers() {
-  return {convolution(3, 64, 224, 11, 4, 2), convolution(64, 192, 27, 5, 1, 2),
-          convolution(192, 384, 13, 3, 1, 1), convolution(384, 256, 13, 3, 1, 1),
-          convolution(256, 256, 13, 3, 1, 1), affine(9216, 4096),
-          affine(4096, 4096),                 affine(4096, 1000)};
+  return {convolution(3, 64, 224, 11, 4, 2),
+          convolution(64, 192, 27, 5, 1, 2),
+          convolution(192, 384, 13, 3, 1, 1),
+          convolution(384, 256, 13, 3, 1, 1),
+          convolution(256, 256, 13, 3, 1, 1),
+          affine(9216, 4096),
+          affine(4096, 4096),
+          affine(4096, 1000)};
 }
 
 // The first kForms ways to cut a row of axes into four runs, one for each letter.
@@ -73,9 +77,8 @@ int main() {
     const auto declaration = makeDeclaration(layer.type);
     for (const auto& [name, value] : layer.settings)
       declaration->set(name, value);
-    const Layout input({.shape = layer.input,
-                        .mesh = mesh,
-                        .properties = Properties(kAxes, Property::shard(0))});
+    const Layout input(
+        {.shape = layer.input, .mesh = mesh, .properties = Properties(kAxes, Property::shard(0))});
     const std::vector<std::string> all = words(layer.letters);
     const auto times = processorTimes(1, [&](int) {
       for (const std::string& word : all)
