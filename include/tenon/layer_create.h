@@ -88,6 +88,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateAffine(MPI_Comm comm, TenonInt input
  *  | gelutanh  | x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, an approximation of gelu   |
  *  | silu      | x / (1 + exp(-x))                                                           |
  *  | softplus  | log(1 + exp(x))                                                             |
+ *  | exp       | exponential                                                                 |
+ *  | sine      | sin x, x in radians (Sitzmann et al. 2020)                                  |
  *  | scale     | factor x; see TenonLayerSetFactor()                                         |
  *  | identity  | x                                                                           |
  *

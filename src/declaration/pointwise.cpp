@@ -28,6 +28,8 @@ constexpr Function kFunctions[] = {{"relu", 1},
                                    {"gelutanh", 1},
                                    {"silu", 1},
                                    {"softplus", 1},
+                                   {"exp", 1},
+                                   {"sine", 1},
                                    {"scale", 0, kFactor, true},
                                    {"identity", 0, {}, true}};
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/pointwise.hpp"
 
-#include "kernels/parallel.hpp"
-#include "kernels/pointwise_functions.hpp"
-#include "kernels/pointwise_onednn.hpp"
-
-#include <type_traits>
+#include "kernels/each.hpp"
+#include "kernels/functors/pointwise.hpp"
 
 namespace tenon {
 
@@ -29,6 +26,75 @@ constexpr Index costOf(Pointwise function) {
   }
 }
 
+template <class F, class T>
+struct Value {
+  F f;
+  const T* x;
+  T* y;
+  void operator()(Index i) const { y[i] = f.value(x[i]); }
+};
+
+template <class F, class T>
+struct Derivative {
+  F f;
+  const T *point, *v;
+  T* r;
+  void operator()(Index i) const { r[i] = f.derivative(point[i], v[i]); }
+};
+
+template <class T>
+struct Axpby {
+  T alpha;
+  const T* x;
+  T beta;
+  T* y;
+  void operator()(Index i) const { y[i] = alpha * x[i] + beta * y[i]; }
+};
+
+template <class T>
+struct Scaled {
+  T alpha;
+  const T* x;
+  T* y;
+  void operator()(Index i) const { y[i] = alpha * x[i]; }
+};
+
+template <class T, class U>
+struct Difference {
+  const T* x;
+  const U* t;
+  T* d;
+  void operator()(Index i) const { d[i] = x[i] - static_cast<T>(t[i]); }
+};
+
+// Elements that are looked at together for one that the loop without branches cannot do.
+constexpr Index kTogether = 256;
+
+// of(f) and, where an argument is too large for it, of(F::Anywhere{}), give the functor to be walked.
+template <class F, class T, class Of>
+void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T* arguments,
+                Of of) {
+  if constexpr (requires {
+                  F::kMost;
+                  typename F::Anywhere;
+                }) {
+    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
+      for (Index i = begin; i < end; i += kTogether) {
+        const Index last = std::min(end, i + kTogether);
+        T most = 0;
+        for (Index j = i; j < last; ++j)
+          most = std::max(most, std::abs(arguments[j]));
+        if (most <= T(F::kMost))
+          walkElements(i, last, of(f));
+        else
+          walkElements(i, last, of(typename F::Anywhere{}));
+      }
+    });
+  } else {
+    eachElement(context, n, cost, of(f));
+  }
+}
+
 // Columns that a sum over rows gives to one thread together: a cache line of doubles, and more.
 constexpr Index kColumns = 16;
 
@@ -41,55 +107,38 @@ PointwiseReads pointwiseReads(const PointwiseFunction& function) {
 }
 
 template <class T>
-void pointwiseForward(KernelContext& context, Backend backend, const PointwiseFunction& function,
-                      Index n, const T* x, T* y) {
-  const Backend chosen = resolveBackend<T>(backend);
-  if constexpr (std::is_same_v<T, float>)
-    if (chosen == Backend::OneDnn && oneDnnEvaluates(function.kind))
-      return pointwiseForwardOneDnn(function.kind, n, x, y);
+void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
+                      const T* x, T* y) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
-    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i)
-        y[i] = f.value(x[i]);
+    eachWithin(context, n, f, cost, x, [=](auto which) {
+      return Value<decltype(which), T>{which, x, y};
     });
   });
 }
 
 template <class T>
-void pointwiseDerivative(KernelContext& context, Backend backend, const PointwiseFunction& function,
-                         Index n, const T* x, const T* y, const T* v, T* r) {
-  const Backend chosen = resolveBackend<T>(backend);
-  if constexpr (std::is_same_v<T, float>)
-    if (chosen == Backend::OneDnn && oneDnnDifferentiates(function.kind))
-      return pointwiseDerivativeOneDnn(function.kind, n, x, v, r);
+void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
+                         const T* x, const T* y, const T* v, T* r) {
   withFunction(function, [=, &context, cost = costOf(function.kind)](auto f) {
     const T* points[] = {v, x, y};
     const T* point = points[int(f.kReads)];
-    parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i)
-        r[i] = f.derivative(point[i], v[i]);
+    eachWithin(context, n, f, cost, point, [=](auto which) {
+      return Derivative<decltype(which), T>{which, point, v, r};
     });
   });
 }
 
 template <class T>
 void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y) {
-  parallelRanges(context.threads(), n, 1, [=](Index begin, Index end) {
-    if (beta == T(0))
-      for (Index i = begin; i < end; ++i)
-        y[i] = alpha * x[i];
-    else
-      for (Index i = begin; i < end; ++i)
-        y[i] = alpha * x[i] + beta * y[i];
-  });
+  if (beta == T(0))
+    eachElement(context, n, 1, Scaled<T>{alpha, x, y});
+  else
+    eachElement(context, n, 1, Axpby<T>{alpha, x, beta, y});
 }
 
 template <class T, class U>
 void difference(KernelContext& context, Index n, const T* x, const U* t, T* d) {
-  parallelRanges(context.threads(), n, 1, [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i)
-      d[i] = x[i] - static_cast<T>(t[i]);
-  });
+  eachElement(context, n, 1, Difference<T, U>{x, t, d});
 }
 
 template <class T>
@@ -113,10 +162,10 @@ void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
-  template void pointwiseForward<T>(KernelContext&, Backend, const PointwiseFunction&, Index,      \
-                                    const T*, T*);                                                 \
-  template void pointwiseDerivative<T>(KernelContext&, Backend, const PointwiseFunction&, Index,   \
-                                       const T*, const T*, const T*, T*);                          \
+  template void pointwiseForward<T>(KernelContext&, const PointwiseFunction&, Index, const T*,     \
+                                    T*);                                                           \
+  template void pointwiseDerivative<T>(KernelContext&, const PointwiseFunction&, Index, const T*,  \
+                                       const T*, const T*, T*);                                    \
   template void axpby<T>(KernelContext&, Index, T, const T*, T, T*);                               \
   template void difference<T>(KernelContext&, Index, const T*, const float*, T*);                  \
   template void difference<T>(KernelContext&, Index, const T*, const double*, T*);                 \

@@ -3,12 +3,11 @@
 // since the Jacobian is diagonal; and the small vector operations around them.
 #pragma once
 
-#include "kernels/backend.hpp"
 #include "kernels/context.hpp"
 
 namespace tenon {
 
-// The formulas are in pointwise_functions.hpp. The rectifiers have their left derivative at 0; NaN
+// The formulas are in functors/pointwise.hpp. The rectifiers have their left derivative at 0; NaN
 // propagates.
 enum class Pointwise {
   Relu,
@@ -19,6 +18,8 @@ enum class Pointwise {
   GeluTanh, // the usual approximation of Gelu by tanh
   Silu,
   Softplus,
+  Exp,
+  Sine,
   Scale,
   Identity
 };
@@ -37,13 +38,13 @@ PointwiseReads pointwiseReads(const PointwiseFunction& function);
 
 // y may be x.
 template <class T>
-void pointwiseForward(KernelContext& context, Backend backend, const PointwiseFunction& function,
-                      Index n, const T* x, T* y);
+void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
+                      const T* x, T* y);
 
 // r = f'(x) v, where y = f(x). r may be v.
 template <class T>
-void pointwiseDerivative(KernelContext& context, Backend backend, const PointwiseFunction& function,
-                         Index n, const T* x, const T* y, const T* v, T* r);
+void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
+                         const T* x, const T* y, const T* v, T* r);
 
 // y = alpha x + beta y; beta = 0 never reads y.
 template <class T>

@@ -5,7 +5,7 @@
 // One pass over a row of outputs takes all taps of one input row; the loops are free of branches.
 #include "kernels/maximum.hpp"
 #include "kernels/pooling_backends.hpp"
-#include "kernels/vector_clones.hpp"
+#include "kernels/vectorised.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -178,23 +178,6 @@ void spreadRows(const Tiles& tiles, Range rows, const T* dy, const Tap* taps, T*
   });
 }
 
-TENON_VECTOR_CLONES void pool(const Tiles& tiles, Range rows, const float* x, float* y, Tap* kept,
-                              Tap* row) {
-  poolRows(tiles, rows, x, y, kept, row);
-}
-TENON_VECTOR_CLONES void pool(const Tiles& tiles, Range rows, const double* x, double* y, Tap* kept,
-                              Tap* row) {
-  poolRows(tiles, rows, x, y, kept, row);
-}
-TENON_VECTOR_CLONES void spread(const Tiles& tiles, Range rows, const float* dy, const Tap* taps,
-                                float* dx) {
-  spreadRows(tiles, rows, dy, taps, dx);
-}
-TENON_VECTOR_CLONES void spread(const Tiles& tiles, Range rows, const double* dy, const Tap* taps,
-                                double* dx) {
-  spreadRows(tiles, rows, dy, taps, dx);
-}
-
 template <class T>
 class TilePooling final : public Pooling<T> {
 public:
@@ -217,7 +200,8 @@ public:
   void forward(const T* x, T* y, void* workspace) override {
     auto* kept = static_cast<Tap*>(workspace);
     splitRows([=, this](int thread, Index begin, Index end) {
-      pool(tiles_, {begin, end}, x, y, kept, context_->scratch<Tap>(tapsAt_, thread));
+      Tap* row = context_->scratch<Tap>(tapsAt_, thread);
+      vectorised([=, this] { poolRows(tiles_, {begin, end}, x, y, kept, row); });
     });
   }
 
@@ -226,7 +210,7 @@ public:
       parallelFill(context_->threads(), tiles_.planes * tiles_.inVolume, T(0), dx);
     const auto* taps = static_cast<const Tap*>(workspace);
     splitRows([=, this](int, Index begin, Index end) {
-      spread(tiles_, {begin, end}, dy, taps, dx);
+      vectorised([=, this] { spreadRows(tiles_, {begin, end}, dy, taps, dx); });
     });
   }
 

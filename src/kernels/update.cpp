@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/update.hpp"
 
-#include "kernels/parallel.hpp"
+#include "kernels/each.hpp"
+#include "kernels/functors/update.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -21,19 +22,11 @@ constexpr Index kAdamCost = 4;
 template <class T>
 void sgdStep(KernelContext& context, Index n, double lr, double momentum, double weightDecay,
              bool nesterov, const T* g, T* velocity, T* w) {
-  const T rate = T(lr), mu = T(momentum), decay = T(weightDecay);
+  const T rate = T(lr), decay = T(weightDecay);
   if (momentum == 0)
-    return parallelRanges(context.threads(), n, 1, [=](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i)
-        w[i] -= rate * (g[i] + decay * w[i]);
-    });
-  parallelRanges(context.threads(), n, kSgdCost, [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const T gradient = g[i] + decay * w[i];
-      velocity[i] = mu * velocity[i] + gradient;
-      w[i] -= rate * (nesterov ? gradient + mu * velocity[i] : velocity[i]);
-    }
-  });
+    return eachElement(context, n, 1, functors::PlainSgd<T>{rate, decay, g, w});
+  eachElement(context, n, kSgdCost,
+              functors::MomentumSgd<T>{rate, decay, T(momentum), nesterov, g, velocity, w});
 }
 
 template <class T>
@@ -42,18 +35,20 @@ void adamStep(KernelContext& context, Index n, double lr, double beta1, double b
   if (stepNumber < 1)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the step number of Adam is {}; it must be >= 1", stepNumber));
-  const T b1 = T(beta1), c1 = T(1 - beta1), b2 = T(beta2), c2 = T(1 - beta2);
-  const T rate = T(lr / (1 - std::pow(beta1, double(stepNumber))));
-  const T rootCorrection = T(std::sqrt(1 - std::pow(beta2, double(stepNumber))));
-  const T epsilon = T(eps), decay = T(weightDecay);
-  parallelRanges(context.threads(), n, kAdamCost, [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      const T gradient = g[i] + decay * w[i];
-      m[i] = b1 * m[i] + c1 * gradient;
-      v[i] = b2 * v[i] + c2 * gradient * gradient;
-      w[i] -= rate * m[i] / (std::sqrt(v[i]) / rootCorrection + epsilon);
-    }
-  });
+  const auto t = double(stepNumber);
+  eachElement(context, n, kAdamCost,
+              functors::Adam<T>{.rate = T(lr / (1 - std::pow(beta1, t))),
+                                .decay = T(weightDecay),
+                                .b1 = T(beta1),
+                                .c1 = T(1 - beta1),
+                                .b2 = T(beta2),
+                                .c2 = T(1 - beta2),
+                                .root = T(std::sqrt(1 - std::pow(beta2, t))),
+                                .epsilon = T(eps),
+                                .g = g,
+                                .m = m,
+                                .v = v,
+                                .w = w});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

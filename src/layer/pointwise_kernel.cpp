@@ -23,6 +23,8 @@ constexpr Known kKnown[] = {{"relu", Pointwise::Relu},
                             {"gelutanh", Pointwise::GeluTanh},
                             {"silu", Pointwise::Silu},
                             {"softplus", Pointwise::Softplus},
+                            {"exp", Pointwise::Exp},
+                            {"sine", Pointwise::Sine},
                             {"scale", Pointwise::Scale, "factor"},
                             {"identity", Pointwise::Identity}};
 
@@ -36,16 +38,14 @@ PointwiseFunction functionOf(const Declaration& declaration) {
 
 class LocalPointwise final : public OneInputKernel {
 public:
-  LocalPointwise(const PointwiseFunction& function, Backend backend)
-      : function_(function), backend_(backend) {}
+  explicit LocalPointwise(const PointwiseFunction& function) : function_(function) {}
 
   bool keepsInput() const override { return pointwiseReads(function_).x; }
   bool keepsOutput() const override { return pointwiseReads(function_).y; }
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
-      pointwiseForward<T>(y.context(), backend_, function_, x.localCells(), x.data<T>(),
-                          y.mutableData<T>());
+      pointwiseForward<T>(y.context(), function_, x.localCells(), x.data<T>(), y.mutableData<T>());
     });
   }
 
@@ -61,27 +61,26 @@ public:
       scale(point, dy, *dx);
   }
 
-  std::string describe() const override { return fmt::format("backend {}", backendName(backend_)); }
+  std::string describe() const override { return "element by element"; }
 
 private:
   // r = f'(x) v: the Jacobian is diagonal, so tangent and adjoint are one.
   void scale(const KernelPoint& point, const DTensor& v, DTensor& r) {
     visitFloating(v.dataType(), [&]<class T>(T) {
       pointwiseDerivative<T>(
-          r.context(), backend_, function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
+          r.context(), function_, v.localCells(), point.x ? point.x->data<T>() : nullptr,
           point.y ? point.y->data<T>() : nullptr, v.data<T>(), r.mutableData<T>());
     });
   }
 
   PointwiseFunction function_;
-  Backend backend_;
 };
 
 } // namespace
 
 std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
                                                  const Box&) {
-  return std::make_unique<LocalPointwise>(functionOf(layer.declaration()), resolvedBackend(layer));
+  return std::make_unique<LocalPointwise>(functionOf(layer.declaration()));
 }
 
 } // namespace tenon

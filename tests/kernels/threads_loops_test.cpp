@@ -24,9 +24,9 @@ TYPED_TEST(LoopThreads, PointwiseGivesTheSameBits) {
     const PointwiseFunction function(static_cast<Pointwise>(kind), 0.3);
     expectSameForAllThreads("function " + std::to_string(kind), [&] {
       std::vector<T> y(x.size()), r(x.size());
-      pointwiseForward<T>(test::here(), Backend::Blas, function, kManyElements, x.data(), y.data());
-      pointwiseDerivative<T>(test::here(), Backend::Blas, function, kManyElements, x.data(),
-                             y.data(), v.data(), r.data());
+      pointwiseForward<T>(test::here(), function, kManyElements, x.data(), y.data());
+      pointwiseDerivative<T>(test::here(), function, kManyElements, x.data(), y.data(), v.data(),
+                             r.data());
       append(y, r);
       return y;
     });

@@ -22,7 +22,7 @@ double valueAtMinusTwo(const Ref<Layer>& layer) {
 
 TEST(PointwiseLayer, IsFoundByItsName) {
   for (const char* name : {"relu", "tanh", "sigmoid", "leakyrelu", "gelu", "gelutanh", "silu",
-                           "softplus", "scale", "identity"})
+                           "softplus", "exp", "sine", "scale", "identity"})
     EXPECT_EQ(test::newPointwise(world(), name)->type(), name);
   expectError(TENON_ERR_TYPE, {"'gleu'", "'gelu'", "softplus"},
               [] { test::newPointwise(world(), "gleu"); });

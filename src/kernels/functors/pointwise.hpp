@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The pointwise functions themselves: a value, and the derivative times v at a point that is the
+// function's argument or its value, whichever it is written in.
+//
+//   relu      max(x, 0)                 [y > 0]
+//   tanh      tanh x                    1 - y^2
+//   sigmoid   s(x) = 1 / (1 + exp(-x))  y (1 - y)
+//   leakyrelu x > 0 ? x : a x           x > 0 ? 1 : a
+//   gelu      x Phi(x)                  Phi(x) + x phi(x), Phi and phi of the normal distribution
+//   gelutanh  x (1 + tanh u) / 2        s + x s (1 - s) 2 u', s = s(2 u) = (1 + tanh u) / 2,
+//                                       u = sqrt(2 / pi) (x + 0.044715 x^3)
+//   silu      x s(x)                    s (1 + x (1 - s))
+//   softplus  log(1 + exp(x))           s(x)
+//   exp       exp x                     y
+//   sine      sin x                     cos x
+//   scale     a x                       a
+//   identity  x                         1
+#pragma once
+
+#include "kernels/functors/elementary.hpp"
+#include "kernels/pointwise.hpp"
+
+namespace tenon::pointwise {
+
+enum class Reads { Nothing, Argument, Value };
+
+struct Relu {
+  static constexpr Reads kReads = Reads::Value;
+  template <class T>
+  static T value(T x) {
+    return x < T(0) ? T(0) : x;
+  }
+  template <class T>
+  static T derivative(T y, T v) {
+    return y > T(0) ? v : T(0);
+  }
+};
+
+struct Tanh {
+  static constexpr Reads kReads = Reads::Value;
+  template <class T>
+  static T value(T x) {
+    return functors::hyperbolicTangent(x);
+  }
+  template <class T>
+  static T derivative(T y, T v) {
+    return (T(1) - y * y) * v;
+  }
+};
+
+struct Sigmoid {
+  static constexpr Reads kReads = Reads::Value;
+  template <class T>
+  static T value(T x) {
+    return functors::logistic(x);
+  }
+  template <class T>
+  static T derivative(T y, T v) {
+    return y * (T(1) - y) * v;
+  }
+};
+
+struct LeakyRelu {
+  static constexpr Reads kReads = Reads::Argument;
+  double slope;
+  template <class T>
+  T value(T x) const {
+    return x > T(0) ? x : T(slope) * x;
+  }
+  template <class T>
+  T derivative(T x, T v) const {
+    return x > T(0) ? v : T(slope) * v;
+  }
+};
+
+// Beyond +- kMost the normal distribution is 0 or 1.
+struct Gelu {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  static constexpr T kMost = sizeof(T) == sizeof(double) ? T(39) : T(14.6);
+  template <class T>
+  static T value(T given) {
+    using namespace functors;
+    const T x = clamped(given, -kMost<T>, kMost<T>), a = magnitude(x);
+    const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
+    const T below = a < kCentre<T> ? centre : T(1) - gaussian(a) * tail / a;
+    return x <= -kCentre<T> ? -gaussian(a, tail) : given * below;
+  }
+  template <class T>
+  static T derivative(T given, T v) {
+    using namespace functors;
+    constexpr T kPerRootOf2Pi = T(0.39894228040143267794);
+    const T x = clamped(given, -kMost<T>, kMost<T>), a = magnitude(x), bell = gaussian(a);
+    const T tail = bell * normalTail(a) / a, centre = T(0.5) + x * normalCentre(x * x);
+    const T below = a < kCentre<T> ? centre : x < T(0) ? tail : T(1) - tail;
+    return (below + x * bell * kPerRootOf2Pi) * v;
+  }
+};
+
+struct GeluTanh {
+  static constexpr Reads kReads = Reads::Argument;
+  // 2 u = kLinear x + kCubic x^3, in two parts, of which the first has 26 bits.
+  static constexpr double kLinear[] = {0x1.988453p+0, 0x1.ea1b284687e5ap-27};
+  static constexpr double kCubic[] = {0x1.2444f28p-4, 0x1.26c5a57a4def1p-31};
+  template <class T>
+  static constexpr T kMost = sizeof(T) == sizeof(double) ? T(23)
+                                                         : T(12); // x s(2 u) is 0 or x beyond
+
+  static functors::Twofold<double> twiceU(double x) {
+    const auto [square, more] = functors::square(x);
+    const double s = functors::upperHalf(square), rest = (square - s) + more;
+    const double cube = kCubic[0] * s, sum = cube + kLinear[0];
+    const double back = sum - cube, lost = (cube - (sum - back)) + (kLinear[0] - back);
+    const double low = lost + (kCubic[0] * rest + kCubic[1] * (s + rest) + kLinear[1]);
+    const double a = functors::upperHalf(x), b = functors::upperHalf(sum);
+    return {a * b, (x - a) * b + ((sum - b) + low) * x};
+  }
+  static functors::Twofold<float> twiceU(float x) {
+    const double exact =
+        double(x) * (kLinear[0] + kLinear[1] + (kCubic[0] + kCubic[1]) * double(x) * double(x));
+    const float high = float(exact);
+    return {high, float(exact - double(high))};
+  }
+  template <class T>
+  static T value(T given) {
+    const T x = functors::clamped(given, -kMost<T>, kMost<T>);
+    const auto [u, low] = twiceU(x);
+    return functors::gated(given < x ? x : given, u, low);
+  }
+  template <class T>
+  static T derivative(T given, T v) {
+    const T x = functors::clamped(given, -kMost<T>, kMost<T>);
+    const auto [u, low] = twiceU(x);
+    const T s = functors::logistic(u, low), rest = functors::logistic(-u, -low);
+    const T slope = T(kLinear[0] + kLinear[1]) + T(3 * (kCubic[0] + kCubic[1])) * x * x;
+    return (s + x * s * rest * slope) * v;
+  }
+};
+
+struct Silu {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  static T least(T x) { // s(x) is 0 below
+    constexpr T kLeast = functors::Format<T>::kLeastExponent;
+    return x < kLeast ? kLeast : x;
+  }
+  template <class T>
+  static T value(T x) {
+    return functors::gated(least(x), x);
+  }
+  template <class T>
+  static T derivative(T given, T v) {
+    constexpr T kMost = -functors::Format<T>::kLeastExponent; // s(-x) is 0 beyond
+    const T x = least(given), s = functors::logistic(x), rest = functors::logistic(-x);
+    return s * (T(1) + (x > kMost ? kMost : x) * rest) * v;
+  }
+};
+
+struct Softplus {
+  static constexpr Reads kReads = Reads::Argument;
+  template <class T>
+  static T value(T x) {
+    return (x < T(0) ? T(0) : x) +
+           functors::logOfOnePlus(functors::exponential(-functors::magnitude(x)));
+  }
+  template <class T>
+  static T derivative(T x, T v) {
+    return functors::logistic(x) * v;
+  }
+};
+
+struct Exp {
+  static constexpr Reads kReads = Reads::Value;
+  template <class T>
+  static T value(T x) {
+    return functors::exponential(x);
+  }
+  template <class T>
+  static T derivative(T y, T v) {
+    return y * v;
+  }
+};
+
+// Where |x| is above kMost only `anywhere` is right.
+struct Sine {
+  static constexpr Reads kReads = Reads::Argument;
+  static constexpr double kMost = functors::kMostAngle;
+  template <class T>
+  static T value(T x) {
+    return functors::sine(x);
+  }
+  template <class T>
+  static T derivative(T x, T v) {
+    return functors::cosine(x) * v;
+  }
+  struct Anywhere {
+    template <class T>
+    static T value(T x) {
+      return std::sin(x);
+    }
+    template <class T>
+    static T derivative(T x, T v) {
+      return std::cos(x) * v;
+    }
+  };
+};
+
+struct Scale {
+  static constexpr Reads kReads = Reads::Nothing;
+  double factor;
+  template <class T>
+  T value(T x) const {
+    return T(factor) * x;
+  }
+  template <class T>
+  T derivative(T, T v) const {
+    return T(factor) * v;
+  }
+};
+
+// Calls visit with the structure of the function.
+template <class Visit>
+auto withFunction(const PointwiseFunction& function, Visit visit) {
+  switch (function.kind) {
+  case Pointwise::Relu:
+    return visit(Relu{});
+  case Pointwise::Tanh:
+    return visit(Tanh{});
+  case Pointwise::Sigmoid:
+    return visit(Sigmoid{});
+  case Pointwise::LeakyRelu:
+    return visit(LeakyRelu{function.parameter});
+  case Pointwise::Gelu:
+    return visit(Gelu{});
+  case Pointwise::GeluTanh:
+    return visit(GeluTanh{});
+  case Pointwise::Silu:
+    return visit(Silu{});
+  case Pointwise::Softplus:
+    return visit(Softplus{});
+  case Pointwise::Exp:
+    return visit(Exp{});
+  case Pointwise::Sine:
+    return visit(Sine{});
+  case Pointwise::Scale:
+    return visit(Scale{function.parameter});
+  case Pointwise::Identity:
+    break;
+  }
+  return visit(Scale{1});
+}
+
+} // namespace tenon::pointwise

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plain loops compiled for each set of vector instructions, with all that they call inlined, and run with
+// the set that kernels use.
+#pragma once
+
+#include "kernels/instruction_set.hpp"
+
+namespace tenon {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class Body>
+__attribute__((flatten, target("arch=x86-64-v4"))) void runAvx512(const Body& body) {
+  const Body own = body; // so that what it captures by value stays in registers
+  own();
+}
+template <class Body>
+__attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body) {
+  const Body own = body;
+  own();
+}
+#endif
+
+template <class Body>
+void vectorised(const Body& body) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (instructionSet() == InstructionSet::Avx512)
+    return runAvx512(body);
+  if (instructionSet() == InstructionSet::Avx2)
+    return runAvx2(body);
+#endif
+  body();
+}
+
+} // namespace tenon

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The functions of each element, with every set of instructions that the processor has, against
+// long double: at most 3 units in the last place, and the limits at numbers that are none.
+#include "kernels/draw.hpp"
+#include "kernels/here.hpp"
+#include "kernels/instruction_set.hpp"
+#include "kernels/pointwise.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace tenon::test {
+namespace {
+
+using Real = long double;
+
+constexpr Pointwise kFunctions[] = {Pointwise::Exp,      Pointwise::Tanh, Pointwise::Sigmoid,
+                                    Pointwise::Gelu,     Pointwise::Silu, Pointwise::GeluTanh,
+                                    Pointwise::Softplus, Pointwise::Sine};
+
+Real sigmoidOf(Real x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+Real valueOf(Pointwise function, Real x) {
+  switch (function) {
+  case Pointwise::Exp:
+    return std::exp(x);
+  case Pointwise::Tanh:
+    return std::tanh(x);
+  case Pointwise::Sigmoid:
+    return sigmoidOf(x);
+  case Pointwise::Gelu:
+    return x * std::erfc(-x * std::numbers::sqrt2_v<Real> / 2) / 2;
+  case Pointwise::GeluTanh:
+    return x * sigmoidOf(2 * std::sqrt(2 / std::numbers::pi_v<Real>) * (x + 0.044715L * x * x * x));
+  case Pointwise::Silu:
+    return x * sigmoidOf(x);
+  case Pointwise::Softplus:
+    return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+  default:
+    return std::sin(x);
+  }
+}
+
+// Each set of instructions in turn.
+template <class Body>
+void forEachSet(Body body) {
+  for (InstructionSet set : instructionSets()) {
+    SCOPED_TRACE(instructionSetName(set));
+    limitInstructionSet(set);
+    body();
+  }
+  limitInstructionSet(instructionSets().back());
+}
+
+template <class T>
+std::vector<T> valuesOf(Pointwise function, const std::vector<T>& x) {
+  std::vector<T> y(x.size());
+  pointwiseForward<T>(here(), function, static_cast<Index>(x.size()), x.data(), y.data());
+  return y;
+}
+
+// In units of the last place of the number nearest to what is wanted.
+template <class T>
+double errorIn(T got, Real want) {
+  const T nearest = static_cast<T>(want);
+  if (got == nearest)
+    return 0;
+  const T size = std::abs(nearest);
+  const Real unit =
+      std::isinf(size)
+          ? Real(std::numeric_limits<T>::max()) * Real(std::numeric_limits<T>::epsilon())
+          : Real(std::nextafter(size, std::numeric_limits<T>::infinity())) - Real(size);
+  return static_cast<double>(std::abs(Real(got) - want) / unit);
+}
+
+// Of all sizes from 2^-60 on, and many where the functions bend.
+template <class T>
+std::vector<T> arguments(Draw& draw, int mostExponent) {
+  std::vector<T> x;
+  for (int exponent = -60; exponent <= mostExponent; ++exponent)
+    for (int i = 0; i < 60; ++i)
+      x.push_back(
+          static_cast<T>(std::ldexp(draw.real(1, 2), exponent) * (draw.chance(0.5) ? 1 : -1)));
+  for (double size : {1.0, 4.0, 20.0, 120.0, 800.0})
+    for (T value : draw.reals<T>(2000, -size, size))
+      x.push_back(value);
+  return x;
+}
+
+bool isLongDoubleLonger() {
+  const volatile Real one = 1, little = 1e-18L;
+  return one + little != one;
+}
+
+} // namespace
+
+template <class T>
+class Functors : public ::testing::Test {};
+TYPED_TEST_SUITE(Functors, RealTypes);
+
+TYPED_TEST(Functors, AreWithinThreeUnitsInTheLastPlace) {
+  using T = TypeParam;
+  if (!isLongDoubleLonger())
+    GTEST_SKIP() << "long double is double here";
+  Draw draw(61);
+  const std::vector<T> x = arguments<T>(draw, 20), large = arguments<T>(draw, 60);
+  forEachSet([&] {
+    for (Pointwise function : kFunctions) {
+      const auto& points = function == Pointwise::Sine ? large : x;
+      const std::vector<T> y = valuesOf(function, points);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        ASSERT_LE(errorIn(y[i], valueOf(function, points[i])), 3)
+            << "function " << int(function) << " at " << points[i] << " gives " << y[i];
+    }
+  });
+}
+
+TYPED_TEST(Functors, HaveTheirLimits) {
+  using T = TypeParam;
+  using Limits = std::numeric_limits<T>;
+  const T inf = Limits::infinity(), least = Limits::denorm_min(), nan = Limits::quiet_NaN();
+  const T half = T(0.5), log2 = std::numbers::ln2_v<T>;
+  // At -infinity, -0, the least number and infinity.
+  const std::vector<std::pair<Pointwise, std::vector<T>>> expected = {
+      {Pointwise::Exp, {0, 1, 1, inf}},
+      {Pointwise::Tanh, {-1, -T(0), least, 1}},
+      {Pointwise::Sigmoid, {0, half, half, 1}},
+      {Pointwise::Gelu, {-T(0), -T(0), 0, inf}},
+      {Pointwise::GeluTanh, {-T(0), -T(0), 0, inf}},
+      {Pointwise::Silu, {-T(0), -T(0), 0, inf}},
+      {Pointwise::Softplus, {0, log2, log2, inf}},
+      {Pointwise::Sine, {nan, -T(0), least, nan}}};
+  const std::vector<T> x = {-inf, -T(0), least, inf};
+  forEachSet([&] {
+    for (const auto& [function, want] : expected) {
+      SCOPED_TRACE(int(function));
+      const std::vector<T> y = valuesOf(function, x);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        EXPECT_EQ(std::isnan(y[i]), std::isnan(want[i])) << y[i] << " at " << x[i];
+        if (!std::isnan(want[i])) {
+          EXPECT_EQ(y[i], want[i]) << "at " << x[i];
+          EXPECT_EQ(std::signbit(y[i]), std::signbit(want[i])) << "at " << x[i];
+        }
+      }
+      EXPECT_TRUE(std::isnan(valuesOf<T>(function, {nan})[0]));
+    }
+  });
+}
+
+// Beyond these the loops without branches would be wrong.
+TYPED_TEST(Functors, TheSineOfALargeAngleStandsBesideSmallOnes) {
+  using T = TypeParam;
+  std::vector<T> x(700, T(0.25));
+  x[300] = T(1e30);
+  const std::vector<T> y = valuesOf(Pointwise::Sine, x);
+  EXPECT_EQ(y[300], std::sin(T(1e30)));
+  EXPECT_NEAR(y[299], std::sin(T(0.25)), 1e-7);
+}
+
+} // namespace tenon::test
