@@ -61,7 +61,10 @@ public:
   Work work(const Form& form, int position) const override {
     const Box in = form.uses[0].box(position), out = form.output.box(position);
     const double flops = 2.0 * double(cells(in)) * double(out[1].size());
-    return {flops, flops, flops, cells(in)};
+    return {flops, flops, flops};
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
   }
 
   std::string summary() const override {

@@ -57,7 +57,10 @@ public:
 
   Work work(const Form& form, int position) const override {
     const Index here = cells(form.uses[0].box(position));
-    return {2.0 * double(here), double(here), 3.0 * double(here), here};
+    return {2.0 * double(here), double(here), 3.0 * double(here)};
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
   }
   std::string summary() const override { return fmt::format("{} channels", integer("channels")); }
   Example example(ExampleDraw& draw) const override {

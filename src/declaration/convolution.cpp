@@ -71,7 +71,10 @@ public:
     for (const Window& window : windows())
       taps *= double(window.kernel);
     const double flops = 2.0 * double(cells(out)) * taps;
-    return {flops, flops, flops, cells(in)};
+    return {flops, flops, flops};
+  }
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};
   }
 
   std::string summary() const override {

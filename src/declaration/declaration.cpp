@@ -115,6 +115,30 @@ Example Declaration::example(ExampleDraw&) const {
               fmt::format("{} has type \"{}\", which gives no examples", title(), type()));
 }
 
+Layout Declaration::storageLayout(const Layout& use) const {
+  Layout plain = use.withoutMargins();
+  const std::string storage = text("storage");
+  if (storage == "use")
+    return plain;
+  LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
+  spec.properties = storage == "root" ? Properties(plain.mesh().axes(), Property::root())
+                                      : parseProperties(storage);
+  for (const Property& p : spec.properties)
+    if (p.isPartial())
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("parameters of {} cannot be stored as \"{}\": partial sums cannot be "
+                              "updated by an optimizer; use S<dim>, B or R",
+                              title(), storage));
+  return Layout(std::move(spec));
+}
+
+Layouts Declaration::storageLayouts(const Form& form) const {
+  Layouts layouts;
+  for (const ParameterForm& parameter : form.parameters)
+    layouts.push_back(storageLayout(parameter.use));
+  return layouts;
+}
+
 void Declaration::setOutputLayout(const Layout&) {
   throw Error(
       TENON_ERR_TYPE,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a type of layers is, without MPI and without a rank: its settings, its shapes, the rows of its
 // signature table, and for given inputs and index labels its form: how inputs, parameters and output
-// lie on all ranks, and what one rank has to compute.
+// lie on all ranks, what one rank has to compute, and the maps that run.
 #pragma once
 
 #include "declaration/example.hpp"
 #include "declaration/form.hpp"
+#include "declaration/map_list.hpp"
 #include "sys/settings.hpp"
 
 #include <memory>
@@ -51,6 +52,12 @@ public:
   virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
   // Of the rank at a position of the form's mesh, for one evaluation.
   virtual Work work(const Form& form, int position) const;
+  // The maps of a form whose parameters are stored in these layouts: by default those of one kernel
+  // (kernel_maps.cpp).
+  virtual MapList maps(const Form& form, const Layouts& storage) const;
+  // Where a parameter that is used like this is stored, by the setting, or all of a form.
+  Layout storageLayout(const Layout& use) const;
+  Layouts storageLayouts(const Form& form) const;
 
   // What the tests and `tenon check` try of the type. Throws TENON_ERR_SUPPORT if the type gives none.
   virtual Example example(ExampleDraw& draw) const;
@@ -76,6 +83,9 @@ protected:
   virtual std::string summary() const { return {}; }
   // What the settings must fulfil together, as far as they are set; called after each set.
   virtual void check() const {}
+  // Of a type with one kernel: what that needs and keeps.
+  virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }
+  Index cellBytes() const { return text("data_type") == "float64" ? 8 : 4; }
 
   bool flag(std::string_view name) const { return value<bool>(name); }
   Index integer(std::string_view name) const { return value<Index>(name); }

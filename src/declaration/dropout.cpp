@@ -29,6 +29,10 @@ public:
 
 private:
   bool isLinear() const override { return true; }
+  // The number of the Apply, from which the derivatives draw the mask again.
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(), .workspace = {sizeof(std::uint64_t)}};
+  }
 };
 
 } // namespace

@@ -33,12 +33,24 @@ struct FormPiece {
   std::vector<Box> outputs; // by position, in global indices
 };
 
+// Boundary values may be given as one.
+inline bool isNumber(const Layout& layout) {
+  return layout.shape() == Shape{1} && !layout.hasMargins();
+}
+
 // The sides of the input's use layout whose cells the caller supplies.
 struct CallersValues {
   std::optional<double> constant; // none: they are a second input
 };
 
 struct Form {
+  // Of a type with one kernel: what kernel number k of its maps reads of the first input, and the
+  // outputs that it computes at a position of the mesh.
+  const Layout& useOf(int k) const { return pieces.empty() ? uses.front() : pieces[k].use; }
+  Box outputsOf(int k, int position) const {
+    return pieces.empty() || position < 0 ? output.box(position) : pieces[k].outputs[position];
+  }
+
   Signature signature;
   Layouts inputs,
       uses; // of the inputs that are converted; a second input with boundary values is not
@@ -49,11 +61,9 @@ struct Form {
   std::vector<FormPiece> pieces = {};
 };
 
-// Floating-point operations of one rank, and bytes that it keeps between Apply and its adjoint, for
-// elements of one byte each.
+// Floating-point operations of one rank.
 struct Work {
   double forward = 0, adjoint = 0, adjointParameters = 0;
-  Index keptCells = 0;
 };
 
 } // namespace tenon

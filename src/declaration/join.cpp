@@ -13,6 +13,7 @@
 // Labels on a mesh axis: S0, S1, ..., B, R, P. Without a choice y lies as the first input does.
 #include "declaration/declaration_types.hpp"
 #include "declaration/result_layout.hpp"
+#include "geometry/holding.hpp"
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
@@ -69,6 +70,25 @@ public:
       begin += extent;
     }
     return form;
+  }
+
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    for (std::size_t i = 0; i < form.inputs.size(); ++i)
+      list.input(fmt::format("x{}", i), form.inputs[i]);
+    const ValueId y = list.output("y", form.output);
+    for (std::size_t i = 0; i < form.inputs.size(); ++i) {
+      const ValueId x = list.inputs()[i];
+      if (dimension() < 0) {
+        list.apply(OperatorKind::Conversion, x, y);
+        continue;
+      }
+      const ValueId part = sameHolding(form.inputs[i], form.uses[i])
+                               ? x
+                               : list.convert(fmt::format("x{}'", i), x, form.uses[i]);
+      list.runPart({.name = "place"}, {part}, y);
+    }
+    return list;
   }
 
   std::string summary() const override {

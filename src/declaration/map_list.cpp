@@ -9,6 +9,10 @@
 
 namespace tenon {
 
+Index Workspace::bytesOfRank(int rank) const {
+  return cellsOf ? bytes * cells(cellsOf->boxOfRank(rank)) : bytes;
+}
+
 ValueId MapList::addValue(Value value) {
   values_.push_back(std::move(value));
   read_.push_back(false);
@@ -28,8 +32,9 @@ ValueId MapList::value(std::string name, const Layout& layout) {
   return addValue({std::move(name), layout});
 }
 
-ValueId MapList::constant(std::string name, const Layout& layout) {
-  const int index = constants_++;
+ValueId MapList::constant(std::string name, const Layout& layout, double value) {
+  const int index = static_cast<int>(constants_.size());
+  constants_.push_back(value);
   return addValue({std::move(name), layout, Value::Place::Constant, kNoValue, index});
 }
 
@@ -64,8 +69,8 @@ void MapList::unstage(ValueId stagedOutput) {
   add({.kind = Map::Kind::Stage, .x = {stagedOutput}, .y = values_[stagedOutput].standsIn});
 }
 
-int MapList::source(std::string name) {
-  sources_.push_back({std::move(name)});
+int MapList::source(SourceEntry source) {
+  sources_.push_back(std::move(source));
   const int index = static_cast<int>(sources_.size()) - 1;
   maps_.push_back({.kind = Map::Kind::Source, .object = index});
   return index;
@@ -76,6 +81,12 @@ int MapList::apply(OperatorKind kind, ValueId x, ValueId y) {
   const int index = static_cast<int>(operators_.size()) - 1;
   applyAgain(index, x, y);
   return index;
+}
+
+ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
+  const ValueId y = value(std::move(name), to);
+  apply(kind, x, y);
+  return y;
 }
 
 void MapList::applyAgain(int op, ValueId x, ValueId y) {
@@ -137,7 +148,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
 void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
   operators_.insert(operators_.end(), node.operators_.begin(), node.operators_.end());
   sources_.insert(sources_.end(), node.sources_.begin(), node.sources_.end());
-  constants_ += node.constants_;
+  constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
   for (KernelEntry kernel : node.kernels_) {
     for (int& source : kernel.sources)
       source += at.sources;
@@ -147,10 +158,11 @@ void MapList::addObjects(const MapList& node, const JoinedObjects& at) {
 
 JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& reads, ValueId write,
                             const JoinedObjects* earlier) {
-  const JoinedObjects at = earlier ? *earlier
-                                   : JoinedObjects{static_cast<int>(operators_.size()),
-                                                   static_cast<int>(kernels_.size()),
-                                                   static_cast<int>(sources_.size()), constants_};
+  const JoinedObjects at =
+      earlier
+          ? *earlier
+          : JoinedObjects{static_cast<int>(operators_.size()), static_cast<int>(kernels_.size()),
+                          static_cast<int>(sources_.size()), static_cast<int>(constants_.size())};
   if (!earlier)
     addObjects(node, at);
   const std::vector<ValueId> here = bind(node, reads, write, at);
@@ -173,6 +185,17 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
   }
   nodes_ += std::max(1, node.nodes_);
   return at;
+}
+
+Index MapList::keptBytes(int rank, Index cellBytes) const {
+  Index sum = 0;
+  for (const Value& value : values_)
+    if (value.kept)
+      sum += cellBytes * cells(value.layout.boxOfRank(rank));
+  for (const Map& map : maps_)
+    if (map.kind == Map::Kind::Kernel)
+      sum += kernels_[map.object].workspace.bytesOfRank(rank);
+  return sum;
 }
 
 // The order of steps rests on it that nothing is written after it was read.

@@ -7,12 +7,14 @@
 // sum of what its readers give back, and tangent and adjoint follow from the list (pass.hpp). A
 // value is complete before it is read.
 //
-// Operators are known by their layouts and kind, kernels by what they need. Whoever runs the list
-// has an object for each operator, kernel, source and constant, in the order of the tables here.
+// Operators are known by their layouts and kind, kernels by what they need and keep. Whoever runs the
+// list has an object for each operator, kernel, source and constant, in the order of the tables here;
+// whoever plans counts.
 #pragma once
 
 #include "geometry/layout.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,16 +53,32 @@ struct OperatorEntry {
 // cotangents, so that it runs even if nobody wants these; or apart, where nobody waits for it.
 enum class Gradients { None, Within, Apart };
 
+// What a kernel keeps for its derivatives beside values: so many bytes, or so many for each cell that
+// a rank holds in a layout.
+struct Workspace {
+  Index bytes = 0;
+  std::optional<Layout> cellsOf = {};
+
+  Index bytesOfRank(int rank) const;
+};
+
 struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
   bool keepsOutput = false;
   Gradients gradients = Gradients::None;
+  Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads
 };
 
+// A parameter of the form, or a target, which may come in any layout: real, or the numbers of classes.
 struct SourceEntry {
+  enum class Of { Parameter, Target, Labels };
   std::string name;
+  Of of = Of::Parameter;
+  Layout use;
+  int parameter = -1;                 // its number in the form,
+  std::optional<Layout> storage = {}; // and where it comes from
 };
 
 struct Map {
@@ -87,7 +105,7 @@ public:
   ValueId input(std::string name, const Layout& layout);
   ValueId output(std::string name, const Layout& layout);
   ValueId value(std::string name, const Layout& layout);
-  ValueId constant(std::string name, const Layout& layout);
+  ValueId constant(std::string name, const Layout& layout, double value);
   // An input in contiguous memory; a value of the library's is that already.
   ValueId staged(ValueId input);
   // Likewise where the output is written; unstage() follows its writers.
@@ -95,8 +113,11 @@ public:
   void unstage(ValueId stagedOutput);
 
   // Maps, in the order in which they run. All return the index of their object.
-  int source(std::string name);
+  int source(SourceEntry source);
   int apply(OperatorKind kind, ValueId x, ValueId y);
+  // A value of that name and layout, from x.
+  ValueId convert(std::string name, ValueId x, const Layout& to,
+                  OperatorKind kind = OperatorKind::Conversion);
   // y <- A x with an operator of the list.
   void applyAgain(int op, ValueId x, ValueId y);
   int run(KernelEntry kernel, std::vector<ValueId> x, ValueId y) {
@@ -120,11 +141,13 @@ public:
   const std::vector<OperatorEntry>& operators() const noexcept { return operators_; }
   const std::vector<KernelEntry>& kernels() const noexcept { return kernels_; }
   const std::vector<SourceEntry>& sources() const noexcept { return sources_; }
-  int constants() const noexcept { return constants_; }
+  const std::vector<double>& constants() const noexcept { return constants_; }
   // That were joined, a network's nodes counted.
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
+  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell.
+  Index keptBytes(int rank, Index cellBytes) const;
 
 private:
   ValueId addValue(Value value);
@@ -142,9 +165,10 @@ private:
   std::vector<KernelEntry> kernels_;
   std::vector<SourceEntry> sources_;
   std::vector<ValueId> inputs_;
+  std::vector<double> constants_;
   std::vector<bool> read_; // by value: a map reads it
   ValueId output_ = kNoValue;
-  int constants_ = 0, nodes_ = 0;
+  int nodes_ = 0;
 };
 
 } // namespace tenon

@@ -14,32 +14,36 @@ constexpr OptionSpec kSlope[] = {
     {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu for negative arguments"}};
 constexpr OptionSpec kFactor[] = {{"factor", OptionSpec::Real, "1", "factor of scale"}};
 
+enum class Reads { Nothing, Argument, Value };
+
 struct Function {
   const char* name;
-  int kept; // tensors that the derivative reads
+  Reads reads; // of the derivative
   std::span<const OptionSpec> settings = {};
   bool isLinear = false;
 };
-constexpr Function kFunctions[] = {{"relu", 1},
-                                   {"tanh", 1},
-                                   {"sigmoid", 1},
-                                   {"leakyrelu", 1, kSlope},
-                                   {"gelu", 1},
-                                   {"gelutanh", 1},
-                                   {"silu", 1},
-                                   {"softplus", 1},
-                                   {"exp", 1},
-                                   {"sine", 1},
-                                   {"scale", 0, kFactor, true},
-                                   {"identity", 0, {}, true}};
+constexpr Function kFunctions[] = {{"relu", Reads::Value},
+                                   {"tanh", Reads::Value},
+                                   {"sigmoid", Reads::Value},
+                                   {"leakyrelu", Reads::Argument, kSlope},
+                                   {"gelu", Reads::Argument},
+                                   {"gelutanh", Reads::Argument},
+                                   {"silu", Reads::Argument},
+                                   {"softplus", Reads::Argument},
+                                   {"exp", Reads::Value},
+                                   {"sine", Reads::Argument},
+                                   {"scale", Reads::Nothing, kFactor, true},
+                                   {"identity", Reads::Nothing, {}, true}};
 
 class PointwiseDeclaration final : public Elementwise {
 public:
   explicit PointwiseDeclaration(const Function& function)
       : Elementwise(function.name, function.settings), function_(function) {}
 
-  Work work(const Form& form, int position) const override {
-    return {.keptCells = function_.kept * cells(form.uses[0].box(position))};
+  KernelEntry kernel(const Form&) const override {
+    return {.name = type(),
+            .keepsInputs = function_.reads == Reads::Argument,
+            .keepsOutput = function_.reads == Reads::Value};
   }
   std::string summary() const override {
     if (function_.settings.empty())

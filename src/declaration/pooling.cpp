@@ -55,8 +55,11 @@ public:
     return table;
   }
 
-  Work work(const Form& form, int position) const override {
-    return {.keptCells = isMaximum_ ? cells(form.uses[0].box(position)) : 0};
+  // Of a maximum the adjoint reads where it was, and the tangent looks for it.
+  KernelEntry kernel(const Form& form) const override {
+    return {.name = type(),
+            .keepsInputs = isMaximum_,
+            .workspace = {isMaximum_ ? Index(sizeof(std::int32_t)) : 0, form.output}};
   }
 
   std::string summary() const override {

@@ -41,6 +41,12 @@ public:
             .uses = {output},
             .output = output};
   }
+  MapList maps(const Form& form, const Layouts&) const override {
+    MapList list;
+    const ValueId x = list.input("x", form.inputs.front());
+    list.apply(OperatorKind::Conversion, x, list.output("y", form.output));
+    return list;
+  }
 };
 
 } // namespace

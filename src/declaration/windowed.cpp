@@ -124,6 +124,14 @@ void Windowed::checkHalo(const Layout& input, const Layout& use) const {
                             title(), input.describe(), use.describe()));
 }
 
+void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const {
+  if (!isNumber(given) && !(given == use))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the boundary values of {} have layout {}; pass them in the layout of "
+                            "TenonLayerGetBoundaryLayout(), {}, or as one number of shape [1]",
+                            title(), given.describe(), use.describe()));
+}
+
 Layout Windowed::plainLayout(const Layout& input, const MeshPtr& mesh,
                              const Properties& properties) const {
   return makeLayoutLike(input, mesh, properties);
@@ -150,6 +158,8 @@ Form Windowed::form(const Layouts& inputs, const Choice& choice) const {
             .output = output,
             .callers = callersValues()};
   checkHalo(input, form.uses.front());
+  if (inputs.size() > 1)
+    checkBoundaryValues(inputs[1], form.uses.front());
   addParameters(plain, form);
   if (choice.overlap && !input.hasMargins() && computesInPieces(inputs, plain, choice))
     addPieces(windows, plain, form);

@@ -49,6 +49,7 @@ protected:
 private:
   // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
+  void checkBoundaryValues(const Layout& given, const Layout& use) const;
   std::vector<Index> perDimension(std::string_view name, Index unset) const;
   void readBoundary(std::vector<Window>& windows) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;

@@ -32,4 +32,12 @@ std::vector<CellBox> callersCells(const Layout& layout, int position) {
   return gapsOf(others);
 }
 
+Layout boundaryScalar(const Layout& layout) {
+  Properties properties = layout.properties();
+  for (Property& p : properties)
+    if (p.isShard())
+      p = Property::broadcast();
+  return Layout({.shape = {1}, .mesh = layout.meshPtr(), .properties = std::move(properties)});
+}
+
 } // namespace tenon

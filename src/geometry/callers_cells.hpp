@@ -17,4 +17,8 @@ Coverage besideCallers(const Margin& margin, Index extent, Interval box);
 // The caller's cells in the array of a mesh position as disjoint boxes, none of them empty.
 std::vector<CellBox> callersCells(const Layout& layout, int position);
 
+// One number on the layout's mesh so that each rank has what it adds to its cells: a copy along the
+// axes that split the layout, along the others as the layout itself.
+Layout boundaryScalar(const Layout& layout);
+
 } // namespace tenon

@@ -16,9 +16,6 @@ public:
   LocalAffine(Index samples, Index inputs, Index outputs, Backend backend)
       : n_(samples), i_(inputs), o_(outputs), backend_(backend) {}
 
-  bool keepsInput() const override { return true; }
-  Gradients gradients() const override { return Gradients::Apart; }
-
   void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
       T* out = y.mutableData<T>();

@@ -4,6 +4,7 @@
 #include "dtensor/fill.hpp"
 #include "layer/held_bytes.hpp"
 #include "layer/layer.hpp"
+#include "layer/loss.hpp"
 #include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
 #include "linop/make_conversion.hpp"
@@ -53,15 +54,37 @@ bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
 }
 
-void BoundMaps::apply(OperatorKind kind, ValueId x, ValueId y) {
-  const int index = list_.apply(kind, x, y);
-  operators_.push_back(makeOperator(comm_, list_.operators()[index], type_));
+BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : BoundMaps(layer) {
+  std::vector<Ref<Parameter>> parameters;
+  Layouts storage;
+  for (const ParameterForm& parameter : form.parameters) {
+    parameters.push_back(layer.parameter(parameter));
+    storage.push_back(parameters.back()->storage());
+  }
+  list_ = layer.declaration().maps(form, storage);
+  const auto uses = std::make_shared<ParameterUses>();
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
+  for (const SourceEntry& entry : list_.sources())
+    sources_.push_back(makeSource(entry, uses));
+  for (const Value& value : list_.values())
+    if (value.place == Value::Place::Constant) {
+      constants_.push_back(tensor(value.layout));
+      fillConstant(*constants_.back(), list_.constants()[value.constant]);
+    }
+  for (const OperatorEntry& entry : list_.operators())
+    operators_.push_back(makeOperator(comm_, entry, type_));
+  for (std::size_t k = 0; k < list_.kernels().size(); ++k)
+    kernels_.push_back({make(static_cast<int>(k), sources_), uses, &layer_});
 }
 
-ValueId BoundMaps::convert(std::string name, ValueId x, const Layout& to) {
-  const ValueId y = list_.value(std::move(name), to);
-  apply(OperatorKind::Conversion, x, y);
-  return y;
+std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
+                                              const std::shared_ptr<ParameterUses>& uses) const {
+  if (entry.of == SourceEntry::Of::Parameter)
+    return {uses, (*uses)[entry.parameter].get()};
+  return std::make_shared<TargetUse>(
+      layer_, entry.use,
+      entry.of == SourceEntry::Of::Labels ? std::optional(TENON_INT64) : std::nullopt);
 }
 
 const LinearOp* BoundMaps::conversionOf(const Map& map) const {
@@ -83,51 +106,6 @@ const LinearOp* BoundMaps::conversionFrom(ValueId x) const {
     if (map.kind == Map::Kind::Operator && map.x.front() == x)
       return conversionOf(map);
   return nullptr;
-}
-
-ValueId BoundMaps::constant(std::string name, const Layout& layout, double value) {
-  constants_.push_back(tensor(layout));
-  fillConstant(*constants_.back(), value);
-  return list_.constant(std::move(name), layout);
-}
-
-void BoundMaps::addUse(Uses& uses, Ref<Parameter> parameter, const Layout& use) {
-  const std::string name = parameter->name();
-  uses.all->push_back(std::make_unique<ParameterUse>(std::move(parameter), use));
-  ParameterUse* const added = uses.all->back().get();
-  if (added->conversion())
-    addSource(uses, name, std::shared_ptr<Source>(uses.all, added));
-}
-
-void BoundMaps::addSource(Uses& uses, std::string name, std::shared_ptr<Source> source) {
-  sources_.push_back(std::move(source));
-  uses.sources.push_back(list_.source(std::move(name)));
-}
-
-KernelEntry BoundMaps::bind(std::string name, std::unique_ptr<LocalKernel> kernel,
-                            const Uses& uses) {
-  KernelEntry entry{.name = std::move(name),
-                    .keepsInputs = kernel->keepsInput(),
-                    .keepsOutput = kernel->keepsOutput(),
-                    .gradients = kernel->gradients(),
-                    .sources = uses.sources};
-  kernels_.push_back({std::move(kernel), uses.all, &layer_});
-  return entry;
-}
-
-void BoundMaps::run(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
-                    std::vector<ValueId> x, ValueId y) {
-  list_.run(bind(std::move(name), std::move(kernel), uses), std::move(x), y);
-}
-
-void BoundMaps::runPart(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
-                        std::vector<ValueId> x, ValueId y) {
-  list_.runPart(bind(std::move(name), std::move(kernel), uses), std::move(x), y);
-}
-
-void BoundMaps::runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
-                         std::vector<ValueId> x, ValueId y) {
-  list_.runFixed(bind(std::move(name), std::move(kernel), uses), std::move(x), y);
 }
 
 void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write) {

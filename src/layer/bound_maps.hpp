@@ -7,6 +7,8 @@
 #include "layer/source.hpp"
 #include "linop/linear_op.hpp"
 
+#include <functional>
+
 namespace tenon {
 
 class Layer;
@@ -19,40 +21,26 @@ struct BoundKernel {
   bool wantsGradients() const;
 };
 
+using Sources = std::vector<std::shared_ptr<Source>>;
+// Makes kernel number k of a list, which may keep the list's sources.
+using MakeKernel = std::function<std::unique_ptr<LocalKernel>(int k, const Sources& sources)>;
+
 class BoundMaps {
 public:
-  // The layer must outlive the maps.
+  // Of a network, whose nodes are joined: no maps as yet. The layer must outlive them.
   explicit BoundMaps(const Layer& layer);
+  // The maps of a form of the layer's. Collective, as the making of operators is.
+  BoundMaps(Layer& layer, const Form& form, const MakeKernel& make);
 
-  // What adds a map without an object goes to the list itself.
+  // Of a network: what adds a value goes to the list itself.
   MapList& list() noexcept { return list_; }
   const MapList& list() const noexcept { return list_; }
+  // The maps of a node, which outlives these, with its objects: see MapList::join().
+  void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
 
-  // y (+)= A x. Collective, as the making of an operator is.
-  void apply(OperatorKind kind, ValueId x, ValueId y);
-  // A value of that name and layout, converted from x. Collective.
-  ValueId convert(std::string name, ValueId x, const Layout& to);
   // The conversion that writes a value, or that reads one; null if there is none.
   const LinearOp* conversionTo(ValueId y) const;
   const LinearOp* conversionFrom(ValueId x) const;
-  ValueId constant(std::string name, const Layout& layout, double value);
-
-  // The parameters of kernels, and all that must be up to date before a kernel of these runs.
-  struct Uses {
-    std::shared_ptr<ParameterUses> all = std::make_shared<ParameterUses>();
-    std::vector<int> sources = {};
-  };
-  void addUse(Uses& uses, Ref<Parameter> parameter, const Layout& use);
-  void addSource(Uses& uses, std::string name, std::shared_ptr<Source> source);
-  void run(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
-           std::vector<ValueId> x, ValueId y);
-  void runPart(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
-               std::vector<ValueId> x, ValueId y);
-  void runFixed(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses,
-                std::vector<ValueId> x, ValueId y);
-
-  // The maps of a node, which outlives these, with its objects: see MapList::join().
-  void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
 
   const Layer& layer() const noexcept { return layer_; }
   LinearOp& op(int index) const { return *operators_[index]; }
@@ -70,8 +58,8 @@ public:
 private:
   // Null for an operator that moves nothing between ranks.
   const LinearOp* conversionOf(const Map& map) const;
-
-  KernelEntry bind(std::string name, std::unique_ptr<LocalKernel> kernel, const Uses& uses);
+  std::shared_ptr<Source> makeSource(const SourceEntry& entry,
+                                     const std::shared_ptr<ParameterUses>& uses) const;
 
   const Layer& layer_;
   CommPtr comm_;
@@ -80,7 +68,7 @@ private:
   std::vector<int> events_; // by node
   std::vector<LinearOpRef> operators_;
   std::vector<BoundKernel> kernels_;
-  std::vector<std::shared_ptr<Source>> sources_;
+  Sources sources_;
   std::vector<Ref<DTensor>> constants_;
   std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
 };

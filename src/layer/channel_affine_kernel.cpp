@@ -18,9 +18,6 @@ public:
     cells_ = {extent_[1] * extent_[2], extent_[2], 1};
   }
 
-  bool keepsInput() const override { return true; }
-  Gradients gradients() const override { return Gradients::Apart; }
-
   void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
     shift(&p[1]->value(), y);
     addScaled(p[0]->value(), x, y);

@@ -24,9 +24,6 @@ public:
       : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
         shape_(shape), y_(y), firstOutput_(firstOutput), flops_(flopsOf(shape)) {}
 
-  bool keepsInput() const override { return true; }
-  Gradients gradients() const override { return Gradients::Apart; }
-
   void forward(const DTensor& x, ParameterUses& p, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
       const T* w = p[0]->value().data<T>();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss.hpp"
 
-#include "declaration/signature.hpp"
 #include "dtensor/host_view.hpp"
-#include "geometry/holding.hpp"
 #include "kernels/block_copy.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/softmax.hpp"
@@ -18,19 +16,6 @@ namespace {
 constexpr int kSamples = 0;
 constexpr int kClasses = 1;
 
-// The logits' properties with `batch` where an axis splits the samples and `classes` where one
-// splits the classes; B and R stay.
-Properties replaced(const Properties& logits, Property batch, Property classes) {
-  Properties result = logits;
-  for (Property& p : result) {
-    if (p == Property::shard(kSamples))
-      p = batch;
-    else if (p == Property::shard(kClasses))
-      p = classes;
-  }
-  return result;
-}
-
 // What the kernels know of this rank's logits.
 struct LogitsPart {
   Index rows = 0, cols = 0, firstClass = 0, firstSample = 0;
@@ -38,16 +23,14 @@ struct LogitsPart {
   bool speaks = true;     // of the copies along class axes one adds the loss
   TenonDataType type;
 
-  LogitsPart(const Layout& use, bool isHeld, int rank, TenonDataType dataType)
+  LogitsPart(const Layout& use, int rank, TenonDataType dataType)
       : samples(use.shape()[kSamples]), classes(use.shape()[kClasses]), type(dataType) {
     const int position = use.mesh().position(rank);
     const Box box = use.box(position);
     firstSample = box[kSamples].begin;
     firstClass = box[kClasses].begin;
-    if (isHeld) {
-      rows = box[kSamples].size();
-      cols = box[kClasses].size();
-    }
+    rows = box[kSamples].size();
+    cols = box[kClasses].size();
     for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
       speaks &= !(use.property(axis) == Property::shard(kClasses)) ||
                 use.mesh().coordinate(position, axis) == 0;
@@ -116,11 +99,6 @@ public:
       : part_(part), labels_(std::move(labels)),
         weights_(part.rows * dataTypeSize(part.type), "cross-entropy weights") {}
 
-  Index workspaceBytes() const override {
-    return part_.rows * static_cast<Index>(sizeof(std::int64_t));
-  }
-  bool keepsInput() const override { return true; }
-
   void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
     if (workspace)
       arrayCombine(addend.context(), Combine::Copy, part_.rows,
@@ -176,57 +154,23 @@ private:
   Buffer gradient_; // for tangents, once there is one
 };
 
-// A layout whose dimension `dim` is the samples, cut as the logits are.
-Layout perSample(const Layout& use, const Shape& shape, Property classes, int dim) {
-  std::vector<CutSource> cuts(shape.size());
-  cuts[dim] = {&use, kSamples};
-  return makeLayout(shape, use.meshPtr(), replaced(use.properties(), Property::shard(dim), classes),
-                    cuts);
-}
-
-BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
-  const Property P = Property::partial(), B = Property::broadcast();
-  const Index samples = use.shape()[kSamples];
-  const int rank = layer.comm()->rank();
-  BoundMaps maps(layer);
-  MapList& list = maps.list();
-  const ValueId x = list.input("x", input);
-  const Layout labels = perSample(use, {samples}, B, 0);
-  BoundMaps::Uses uses;
-  const auto target = std::make_shared<TargetUse>(layer, labels, TENON_INT64);
-  maps.addSource(uses, "labels", target);
-  const Layout addend = lossAddend(use);
-  const LogitsPart part(use, cells(addend.boxOfRank(rank)) > 0, rank, layer.dataType());
-
-  const ValueId z = sameHolding(input, use) ? list.staged(x) : maps.convert("z", x, use);
-  // The same with what all classes give, in one exchange, which finds the largest too.
-  const auto overClasses = [&](OperatorKind kind, ValueId local, const char* name,
-                               const Layout& to) {
-    if (sameHolding(list.values()[local].layout, to))
-      return local;
-    const ValueId all = list.value(name, to);
-    maps.apply(kind, local, all);
-    return all;
-  };
-  const ValueId m = list.value("m", perSample(use, {samples}, P, 0));
-  maps.runFixed("maxima", std::make_unique<RowMaxima>(part), {}, {z}, m);
-  const ValueId maxima = overClasses(OperatorKind::Maximum, m, "M", labels);
-  const ValueId s = list.value("s", perSample(use, {2, samples}, P, 1));
-  maps.runFixed("sums", std::make_unique<RowSums>(part, target), uses, {z, maxima}, s);
-  const ValueId sums =
-      overClasses(OperatorKind::Exchange, s, "S", perSample(use, {2, samples}, B, 1));
-  const ValueId a = list.value("a", addend);
-  maps.run("nll", std::make_unique<NegativeLogLikelihood>(part, target), uses, {z, maxima, sums},
-           a);
-  maps.apply(OperatorKind::Conversion, a, list.output("y", lossLayout(use)));
-  return maps;
-}
-
 } // namespace
 
+// The maxima, the sums and the addend, in the order of the list.
 std::unique_ptr<Setup> setUpCrossentropy(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
-  return lossSetup(mapsOf(layer, inputs.front(), form.uses.front()), form.signature);
+  const LogitsPart part(form.uses.front(), layer.comm()->rank(), layer.dataType());
+  return setUpLoss(layer, form, [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
+    auto labels = std::static_pointer_cast<const TargetUse>(sources.front());
+    switch (k) {
+    case 0:
+      return std::make_unique<RowMaxima>(part);
+    case 1:
+      return std::make_unique<RowSums>(part, std::move(labels));
+    default:
+      return std::make_unique<NegativeLogLikelihood>(part, std::move(labels));
+    }
+  });
 }
 
 } // namespace tenon

@@ -17,9 +17,6 @@ public:
       first_ += box[d].begin * strides_[d];
   }
 
-  // The number of the Apply.
-  Index workspaceBytes() const override { return sizeof(std::uint64_t); }
-
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
     if (!workspace)
       return copyLocal(x, y);

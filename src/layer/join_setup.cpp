@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "layer/join_setup.hpp"
-
-#include "geometry/holding.hpp"
 #include "kernels/block_copy.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"
@@ -67,55 +64,32 @@ private:
   Index begin_;
 };
 
-std::string nameOf(std::size_t input) {
-  return fmt::format("x{}", input);
-}
-
-BoundMaps mapsOf(const Layer& layer, const Form& form, int dim) {
-  BoundMaps maps(layer);
-  const std::size_t inputs = form.inputs.size();
-  for (std::size_t i = 0; i < inputs; ++i)
-    maps.list().input(nameOf(i), form.inputs[i]);
-  const ValueId y = maps.list().output("y", form.output);
-  const int rank = layer.comm()->rank();
-  Index begin = 0;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    const ValueId x = maps.list().inputs()[i];
-    if (dim < 0) {
-      maps.apply(OperatorKind::Conversion, x, y);
-      continue;
-    }
-    const Layout& part = form.uses[i];
-    const ValueId use =
-        sameHolding(form.inputs[i], part) ? x : maps.convert(nameOf(i) + "'", x, part);
-    maps.runPart("place", std::make_unique<Placement>(part, rank, dim, begin), {}, {use}, y);
-    begin += part.boxOfRank(rank)[dim].size();
-  }
-  return maps;
+std::string joinFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (std::size_t i = 0; i < setup.inputs().size(); ++i)
+    text += viewLine(fmt::format("input {}", i), setup.inputs()[i],
+                     setup.maps().conversionFrom(setup.maps().list().inputs()[i]), mesh);
+  return text + viewLine("output", setup.output(), mesh);
 }
 
 } // namespace
 
-JoinSetup::JoinSetup(const Layer& layer, const Form& form, int dim)
-    : Setup(mapsOf(layer, form, dim)) {}
-
-std::string JoinSetup::facts() const {
-  const Mesh& mesh = output().mesh();
-  std::string text = fmt::format("  process grid {}\n", mesh.describe());
-  for (std::size_t i = 0; i < inputs().size(); ++i)
-    text += viewLine(fmt::format("input {}", i), inputs()[i],
-                     maps().conversionFrom(maps().list().inputs()[i]), mesh);
-  return text + viewLine("output", output(), mesh);
-}
-
 std::unique_ptr<Setup> setUpAdd(Layer& layer, const Layouts& inputs) {
-  return std::make_unique<JoinSetup>(layer, layer.form(inputs), -1);
+  return std::make_unique<Setup>(BoundMaps(layer, layer.form(inputs), {}), "", joinFacts);
 }
 
 std::unique_ptr<Setup> setUpConcatenate(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
-  return std::make_unique<JoinSetup>(layer, form,
-                                     static_cast<int>(layer.declaration().value<Index>("dim")));
+  const int dim = static_cast<int>(layer.declaration().value<Index>("dim"));
+  const int rank = layer.comm()->rank();
+  Index begin = 0; // of the next part on this rank
+  const auto kernel = [&](int k, const Sources&) {
+    const Index here = begin;
+    begin += form.uses[k].boxOfRank(rank)[dim].size();
+    return std::make_unique<Placement>(form.uses[k], rank, dim, here);
+  };
+  return std::make_unique<Setup>(BoundMaps(layer, form, kernel), "", joinFacts);
 }
 
 } // namespace tenon

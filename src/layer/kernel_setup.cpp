@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/kernel_setup.hpp"
 
-#include "declaration/window_layout.hpp"
-#include "geometry/callers_cells.hpp"
-#include "geometry/holding.hpp"
 #include "layer/setup.hpp"
 #include "layer/traffic_text.hpp"
-#include "linop/boundary_op.hpp"
 #include "machine/link.hpp"
 
 #include <fmt/format.h>
@@ -15,110 +11,45 @@ namespace tenon {
 
 namespace {
 
-bool isNumber(const Layout& layout) {
-  return layout.shape() == Shape{1} && !layout.hasMargins();
+// By kernel: what it reads.
+std::vector<ValueId> valuesRead(const MapList& list) {
+  std::vector<ValueId> values;
+  for (const Map& map : list.maps())
+    if (map.kind == Map::Kind::Kernel)
+      values.push_back(map.x.front());
+  return values;
 }
 
-// What a view says of a list besides its layouts.
-struct KernelFacts {
-  std::string signature;
-  ValueId use = kNoValue;
-  ValueId boundary = kNoValue,
-          number = kNoValue; // the caller's, and as one number beside the cells
-  std::vector<ValueId> strips = {};
-  BoundMaps::Uses uses = {};
-};
-
-// kNoValue where a constant is for no cell.
-ValueId addBoundaryInput(BoundMaps& maps, const Layer& layer, const KernelPlan& plan,
-                         const Layouts& given) {
-  if (const auto& constant = plan.callers->constant)
-    return hasCallersSide(plan.use) ? maps.constant("c", boundaryScalar(plan.use), *constant)
-                                    : kNoValue;
-  if (!isNumber(given[1]) && !(given[1] == plan.use))
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("the boundary values of {} have layout {}; pass them in the layout of "
-                            "TenonLayerGetBoundaryLayout(), {}, or as one number of shape [1]",
-                            layer.title(), given[1].describe(), plan.use.describe()));
-  return maps.list().input("v", given[1]);
+// The caller's at the boundary: a second input or a constant; kNoValue without them.
+ValueId boundaryOf(const MapList& list) {
+  if (list.inputs().size() > 1)
+    return list.inputs()[1];
+  for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v)
+    if (list.values()[v].place == Value::Place::Constant)
+      return v;
+  return kNoValue;
 }
 
-// use <- use + M v, with v in the use layout or a number, which is moved beside the cells.
-void addBoundary(BoundMaps& maps, KernelFacts& facts) {
-  const Layout to = maps.list().values()[facts.use].layout;
-  const Layout given = maps.list().values()[facts.boundary].layout;
-  if (!hasCallersSide(to))
-    return;
-  if (!isNumber(given))
-    return maps.apply(OperatorKind::BoundaryValues, facts.boundary, facts.use);
-  const Layout number = boundaryScalar(to);
-  facts.number = given == number ? facts.boundary : maps.convert("n", facts.boundary, number);
-  maps.apply(OperatorKind::BoundaryNumber, facts.number, facts.use);
+std::string kernelFacts(const Setup& setup) {
+  const BoundMaps& maps = setup.maps();
+  const MapList& list = maps.list();
+  const Mesh& mesh = setup.output().mesh();
+  const std::vector<ValueId> read = valuesRead(list);
+  std::string text =
+      fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(), setup.signature(),
+                  maps.kernels().front().kernel->describe()) +
+      viewLine("input", setup.inputs().front(), maps.conversionTo(read.front()), mesh);
+  if (const ValueId boundary = boundaryOf(list); boundary != kNoValue)
+    text += viewLine("boundary values", list.values()[boundary].layout,
+                     maps.conversionFrom(boundary), mesh);
+  for (std::size_t s = 1; s < read.size(); ++s)
+    text += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n", s - 1,
+                        trafficText(*maps.conversionTo(read[s])));
+  for (const auto& use : *maps.kernels().front().uses)
+    if (const LinearOp* conversion = use->conversion())
+      text += viewLine(use->parameter().name(), conversion->domain(), conversion, mesh);
+  return text + viewLine("output", setup.output(), mesh);
 }
-
-// Halos that the caller has filled are not exchanged again.
-ValueId addUse(BoundMaps& maps, ValueId x, const Layout& use) {
-  const Layout given = maps.list().values()[x].layout;
-  if (!given.hasMargins() || !use.hasMargins() || !holdsAllOf(given, use))
-    return maps.convert("u", x, use);
-  const ValueId u = maps.list().value("u", use);
-  maps.apply(OperatorKind::Crop, x, u);
-  return u;
-}
-
-BoundMaps mapsOf(const Layer& layer, const Layouts& given, KernelPlan plan, KernelFacts& facts) {
-  BoundMaps maps(layer);
-  const ValueId x = maps.list().input("x", given[0]);
-  if (plan.callers)
-    facts.boundary = addBoundaryInput(maps, layer, plan, given);
-  maps.list().output("y", plan.output);
-  for (std::size_t i = 0; i < plan.parameters.size(); ++i)
-    maps.addUse(facts.uses, plan.parameters[i], plan.parameterUses[i]);
-
-  // What travels is named first, so that it travels while the rest is computed.
-  for (const KernelStrip& strip : plan.strips)
-    facts.strips.push_back(maps.convert(fmt::format("u{}", facts.strips.size()), x, strip.use));
-  const bool asItIs = sameHolding(given[0], plan.use);
-  facts.use = asItIs ? maps.list().staged(x) : addUse(maps, x, plan.use);
-  if (facts.boundary != kNoValue && !asItIs) // else no cell lies outside the domain
-    addBoundary(maps, facts);
-
-  const ValueId y = maps.list().stagedOutput();
-  const std::string name = layer.type();
-  if (plan.strips.empty())
-    maps.run(name, std::move(plan.kernel), facts.uses, {facts.use}, y);
-  else
-    maps.runPart(name, std::move(plan.kernel), facts.uses, {facts.use}, y);
-  for (std::size_t s = 0; s < plan.strips.size(); ++s)
-    maps.runPart(name, std::move(plan.strips[s].kernel), facts.uses, {facts.strips[s]}, y);
-  maps.list().unstage(y);
-  return maps;
-}
-
-class KernelSetup final : public Setup {
-public:
-  KernelSetup(BoundMaps maps, KernelFacts facts)
-      : Setup(std::move(maps)), facts_(std::move(facts)) {}
-
-private:
-  std::string facts() const override {
-    const Mesh& mesh = output().mesh();
-    std::string text = fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(),
-                                   facts_.signature, maps().kernels().front().kernel->describe());
-    text += viewLine("input", inputs().front(), maps().conversionTo(facts_.use), mesh);
-    if (facts_.boundary != kNoValue)
-      text += viewLine("boundary values", maps().list().values()[facts_.boundary].layout,
-                       maps().conversionTo(facts_.number), mesh);
-    for (std::size_t s = 0; s < facts_.strips.size(); ++s)
-      text += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n", s,
-                          trafficText(*maps().conversionTo(facts_.strips[s])));
-    for (const auto& use : *facts_.uses.all)
-      if (const LinearOp* conversion = use->conversion())
-        text += viewLine(use->parameter().name(), conversion->domain(), conversion, mesh);
-    return text + viewLine("output", output(), mesh);
-  }
-  KernelFacts facts_;
-};
 
 // What one more kernel call costs, with what oneDNN does around it.
 constexpr double kStripSeconds = 1e-5;
@@ -154,30 +85,12 @@ Form chosenForm(const Layer& layer, const Layouts& inputs) {
 
 std::unique_ptr<Setup> setUpKernel(Layer& layer, const Layouts& inputs, KernelMaker make) {
   const Form form = chosenForm(layer, inputs);
-  const Layout& use = form.uses.front();
-  const int here = use.mesh().position(layer.comm()->rank());
-  const auto outputsOf = [&](const FormPiece& piece) {
-    return here < 0 ? form.output.box(here) : piece.outputs[here];
+  const int here = form.output.mesh().position(layer.comm()->rank());
+  const auto kernel = [&](int k, const Sources&) {
+    return make(layer, form, form.useOf(k), form.outputsOf(k, here));
   };
-  KernelPlan plan{.signature = form.signature,
-                  .use = use,
-                  .output = form.output,
-                  .parameters = {},
-                  .parameterUses = {},
-                  .kernel = nullptr,
-                  .callers = form.callers};
-  for (const ParameterForm& parameter : form.parameters) {
-    plan.parameterUses.push_back(parameter.use);
-    plan.parameters.push_back(layer.parameter(parameter));
-  }
-  plan.kernel = make(layer, form, use,
-                     form.pieces.empty() ? form.output.box(here) : outputsOf(form.pieces.front()));
-  for (std::size_t s = 1; s < form.pieces.size(); ++s)
-    plan.strips.push_back(
-        {form.pieces[s].use, make(layer, form, form.pieces[s].use, outputsOf(form.pieces[s]))});
-  KernelFacts facts{.signature = plan.signature.describe()};
-  BoundMaps maps = mapsOf(layer, inputs, std::move(plan), facts);
-  return std::make_unique<KernelSetup>(std::move(maps), std::move(facts));
+  return std::make_unique<Setup>(BoundMaps(layer, form, kernel), form.signature.describe(),
+                                 kernelFacts);
 }
 
 } // namespace tenon

@@ -385,23 +385,6 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
     children_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
-Layout Layer::storageLayout(const Layout& use) const {
-  Layout plain = use.withoutMargins();
-  const std::string storage = textOf("storage");
-  if (storage == "use")
-    return plain;
-  LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
-  spec.properties = storage == "root" ? Properties(plain.mesh().axes(), Property::root())
-                                      : parseProperties(storage);
-  for (const Property& p : spec.properties)
-    if (p.isPartial())
-      throw Error(TENON_ERR_OPTION,
-                  fmt::format("parameters of {} cannot be stored as \"{}\": partial sums cannot be "
-                              "updated by an optimizer; use S<dim>, B or R",
-                              title(), storage));
-  return Layout(std::move(spec));
-}
-
 Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   const std::string& name = form.name;
   for (const Ref<Parameter>& known : parameters_) {
@@ -416,7 +399,8 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
               fmt::join(form.use.shape(), ",")));
     return known;
   }
-  parameters_.push_back(makeRef<Parameter>(comm_, form, storageLayout(form.use), type_));
+  parameters_.push_back(
+      makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_));
   parameters_.back()->setFrozen(frozen_);
   if (!this->name().empty())
     parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));

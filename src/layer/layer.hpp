@@ -169,7 +169,6 @@ private:
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
   const Level& top() const;
-  Layout storageLayout(const Layout& use) const;
   std::string brief() const;
   std::string ownView() const;
   std::string textOf(std::string_view name) const;

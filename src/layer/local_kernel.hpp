@@ -19,15 +19,11 @@ struct KernelPoint {
   Inputs inputs = {};
 };
 
-// Its parameters are pUse in the order in which the layer type declared them.
+// What it keeps, and where its adjoint adds to gradients, its entry in the list says. Its parameters
+// are pUse in the order in which the layer type declared them.
 class LocalKernel {
 public:
   virtual ~LocalKernel() = default;
-  virtual Index workspaceBytes() const { return 0; }
-  virtual bool keepsInput() const { return false; }
-  virtual bool keepsOutput() const { return false; }
-  // Where its adjoint adds to the parameters' gradients.
-  virtual Gradients gradients() const { return Gradients::None; }
   // `workspace` is null in inference.
   virtual void forwardMany(Inputs x, ParameterUses& parameters, DTensor& y, Buffer* workspace) = 0;
   // A tangent may be null: it is zero.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss.hpp"
 
-#include "declaration/signature.hpp"
 #include "layer/traffic_text.hpp"
 #include "linop/make_conversion.hpp"
 
@@ -12,31 +11,14 @@ namespace tenon {
 
 namespace {
 
-// [1], with the properties of `use` but for `split` on the axes that split it.
-Layout scalarLayout(const Layout& use, Property split) {
-  Properties properties = use.properties();
-  for (Property& p : properties)
-    if (p.isShard())
-      p = split;
-  return makeLayout({1}, use.meshPtr(), properties, {CutSource()});
+std::string lossFacts(const Setup& setup) {
+  const BoundMaps& maps = setup.maps();
+  const Layout& input = setup.inputs().front();
+  const Mesh& mesh = input.mesh();
+  return fmt::format("  process grid {}, signature {}\n", mesh.describe(), setup.signature()) +
+         viewLine("input", input, maps.conversionFrom(maps.list().inputs().front()), mesh) +
+         viewLine("output", setup.output(), mesh);
 }
-
-class LossSetup final : public Setup {
-public:
-  LossSetup(BoundMaps maps, const Signature& signature)
-      : Setup(std::move(maps)), labels_(signature.describe()) {}
-
-private:
-  std::string facts() const override {
-    const Layout& input = inputs().front();
-    const Mesh& mesh = input.mesh();
-    return fmt::format("  process grid {}, signature {}\n", mesh.describe(), labels_) +
-           viewLine("input", input, maps().conversionFrom(maps().list().inputs().front()), mesh) +
-           viewLine("output", output(), mesh);
-  }
-
-  std::string labels_;
-};
 
 } // namespace
 
@@ -69,16 +51,9 @@ void TargetUse::begin() {
   conversion_->start({Sense::Forward, 1, &target, 0, value_.get()});
 }
 
-Layout lossAddend(const Layout& use) {
-  return scalarLayout(use, Property::partial());
-}
-
-Layout lossLayout(const Layout& use) {
-  return scalarLayout(use, Property::broadcast());
-}
-
-std::unique_ptr<Setup> lossSetup(BoundMaps maps, const Signature& signature) {
-  return std::make_unique<LossSetup>(std::move(maps), signature);
+std::unique_ptr<Setup> setUpLoss(Layer& layer, const Form& form, const MakeKernel& make) {
+  return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe(),
+                                 lossFacts);
 }
 
 } // namespace tenon

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What losses share: the target with which they compare their input, and the layouts of their value,
-// a sum of one addend from each part of the input:
-//
-//   loss = sum over parts of addend,   P on the axes that split the input -> B.
+// What losses share: the target with which they compare their input.
 #pragma once
 
 #include "layer/layer.hpp"
@@ -35,11 +32,7 @@ private:
   Ref<DTensor> value_;
 };
 
-// The layouts of a part's addend and of the loss, [1], for an input in the layout `use`.
-Layout lossAddend(const Layout& use);
-Layout lossLayout(const Layout& use);
-
-// A loss set up as a list of maps from one input; the view says its signature.
-std::unique_ptr<Setup> lossSetup(BoundMaps maps, const Signature& signature);
+// A loss set up with the kernels of its list; the view says its signature.
+std::unique_ptr<Setup> setUpLoss(Layer& layer, const Form& form, const MakeKernel& make);
 
 } // namespace tenon

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss.hpp"
 
-#include "declaration/signature.hpp"
 #include "dtensor/host_view.hpp"
-#include "geometry/holding.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"
@@ -24,11 +22,10 @@ public:
       count_ *= static_cast<double>(extent);
   }
 
-  Index workspaceBytes() const override { return cells_ * dataTypeSize(type_); }
-
   void forward(const DTensor& x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
-    if (!workspace && inference_.bytes() < workspaceBytes())
-      inference_ = Buffer(workspaceBytes(), "mean squared error difference");
+    const Index bytes = cells_ * dataTypeSize(type_);
+    if (!workspace && inference_.bytes() < bytes)
+      inference_ = Buffer(bytes, "mean squared error difference");
     visitFloating(type_, [&]<class T>(T) {
       T* d = (workspace ? workspace : &inference_)->data<T>();
       visitFloating(target_->value().dataType(), [&]<class U>(U) {
@@ -63,27 +60,16 @@ private:
   Buffer inference_; // the difference, where no frame keeps it
 };
 
-BoundMaps mapsOf(const Layer& layer, const Layout& input, const Layout& use) {
-  BoundMaps maps(layer);
-  const ValueId x = maps.list().input("x", input);
-  BoundMaps::Uses uses;
-  const auto target = std::make_shared<TargetUse>(layer, use, std::nullopt);
-  maps.addSource(uses, "target", target);
-  const ValueId u = sameHolding(input, use) ? maps.list().staged(x) : maps.convert("u", x, use);
-  const ValueId addend = maps.list().value("a", lossAddend(use));
-  maps.run(layer.type(),
-           std::make_unique<SquaredError>(use, cells(use.boxOfRank(layer.comm()->rank())),
-                                          layer.dataType(), target),
-           uses, {u}, addend);
-  maps.apply(OperatorKind::Conversion, addend, maps.list().output("y", lossLayout(use)));
-  return maps;
-}
-
 } // namespace
 
 std::unique_ptr<Setup> setUpMeansquarederror(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
-  return lossSetup(mapsOf(layer, inputs.front(), form.uses.front()), form.signature);
+  const Layout& use = form.uses.front();
+  return setUpLoss(layer, form, [&](int, const Sources& sources) {
+    return std::make_unique<SquaredError>(
+        use, cells(use.boxOfRank(layer.comm()->rank())), layer.dataType(),
+        std::static_pointer_cast<const TargetUse>(sources.front()));
+  });
 }
 
 } // namespace tenon

@@ -134,7 +134,7 @@ std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
-  return std::make_unique<NetworkSetup>(layer, layer.setUpNodes(inputs));
+  return makeNetworkSetup(layer, layer.setUpNodes(inputs));
 }
 
 } // namespace

@@ -48,17 +48,18 @@ BoundMaps mapsOf(const Layer& layer, const Layouts& layouts) {
   return maps;
 }
 
+std::string networkFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (const Layout& input : setup.inputs())
+    text += viewLine("input", input, mesh);
+  return text + viewLine("output", setup.output(), mesh);
+}
+
 } // namespace
 
-NetworkSetup::NetworkSetup(const Layer& layer, const Layouts& values)
-    : Setup(mapsOf(layer, values)) {}
-
-std::string NetworkSetup::facts() const {
-  const Mesh& mesh = output().mesh();
-  std::string text = fmt::format("  process grid {}\n", mesh.describe());
-  for (const Layout& input : inputs())
-    text += viewLine("input", input, mesh);
-  return text + viewLine("output", output(), mesh);
+std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values) {
+  return std::make_unique<Setup>(mapsOf(layer, values), "", networkFacts);
 }
 
 } // namespace tenon

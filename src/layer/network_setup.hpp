@@ -7,13 +7,7 @@
 
 namespace tenon {
 
-class NetworkSetup final : public Setup {
-public:
-  // values: the layouts of the network's values, its inputs first.
-  NetworkSetup(const Layer& layer, const Layouts& values);
-
-private:
-  std::string facts() const override;
-};
+// values: the layouts of the network's values, its inputs first.
+std::unique_ptr<Setup> makeNetworkSetup(const Layer& layer, const Layouts& values);
 
 } // namespace tenon

@@ -40,9 +40,6 @@ class LocalPointwise final : public OneInputKernel {
 public:
   explicit LocalPointwise(const PointwiseFunction& function) : function_(function) {}
 
-  bool keepsInput() const override { return pointwiseReads(function_).x; }
-  bool keepsOutput() const override { return pointwiseReads(function_).y; }
-
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
       pointwiseForward<T>(y.context(), function_, x.localCells(), x.data<T>(), y.mutableData<T>());

@@ -18,14 +18,7 @@ class LocalPooling final : public OneInputKernel {
 public:
   LocalPooling(const PoolingShape& shape, TenonDataType type, Backend backend,
                const KernelContextPtr& context)
-      : isMax_(shape.mode == PoolingMode::Max),
-        kernel_(type, [&]<class T>() { return makePooling<T>(shape, backend, context); }) {}
-
-  Index workspaceBytes() const override {
-    return kernel_.visit([](const auto& k) { return k.workspaceBytes(); });
-  }
-  // The tangent of a maximum needs to know where it was.
-  bool keepsInput() const override { return isMax_; }
+      : kernel_(type, [&]<class T>() { return makePooling<T>(shape, backend, context); }) {}
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer* workspace) override {
     visitFloating(x.dataType(), [&]<class T>(T) {
@@ -57,7 +50,6 @@ public:
   }
 
 private:
-  bool isMax_;
   TypedKernel<Pooling> kernel_;
 };
 

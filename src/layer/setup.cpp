@@ -52,8 +52,9 @@ Index Frame::bytes() const {
   return sum;
 }
 
-Setup::Setup(BoundMaps maps)
-    : maps_(std::move(maps)), inputs_(inputsOf(maps_.list())), inputDuals_(dualsOf(inputs_)),
+Setup::Setup(BoundMaps maps, std::string signature, Facts facts)
+    : maps_(std::move(maps)), signature_(std::move(signature)), facts_(facts),
+      inputs_(inputsOf(maps_.list())), inputDuals_(dualsOf(inputs_)),
       output_(maps_.list().values()[maps_.list().output()].layout), outputDual_(output_.dual()) {}
 
 // A network's nodes never get here.
@@ -139,9 +140,9 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   for (const Map& map : list.maps()) {
     const bool isKernel = map.kind == Map::Kind::Kernel;
     const Layer& layer = isKernel ? *maps_.kernel(map.object).layer : maps_.layer();
-    frame->workspaces_.emplace_back(isKernel ? maps_.kernel(map.object).kernel->workspaceBytes()
-                                             : 0,
-                                    layer.title() + " workspace");
+    frame->workspaces_.emplace_back(
+        isKernel ? list.kernels()[map.object].workspace.bytesOfRank(layer.comm()->rank()) : 0,
+        layer.title() + " workspace");
   }
   frame->parameters_.resize(parameters_.size());
   return frame;
@@ -260,7 +261,7 @@ std::string Setup::copiesText(const PassTensors& of, const char* call, bool cota
 }
 
 std::string Setup::describe() const {
-  std::string text = facts();
+  std::string text = facts_(*this);
   if (adjoints_.empty())
     return text; // a network's node, which nothing has applied by itself
   text += copiesText(apply_, "Apply", false);

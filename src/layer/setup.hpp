@@ -34,9 +34,10 @@ private:
 
 class Setup {
 public:
-  // The inputs and the output are those of the list.
-  explicit Setup(BoundMaps maps);
-  virtual ~Setup() = default;
+  // The lines of a view that say what a layer is on its process grid.
+  using Facts = std::string (*)(const Setup& setup);
+  // The inputs and the output are those of the list. The signature is for the facts.
+  Setup(BoundMaps maps, std::string signature, Facts facts);
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
@@ -45,6 +46,7 @@ public:
   const Layout& output() const noexcept { return output_; }
   const Layout& outputDual() const noexcept { return outputDual_; }
   const BoundMaps& maps() const noexcept { return maps_; }
+  const std::string& signature() const noexcept { return signature_; }
 
   // The first one derives the passes, and allocates what all share.
   std::unique_ptr<Frame> makeFrame();
@@ -57,10 +59,6 @@ public:
   std::string describe() const;
   // Memory of its own, allocated now; frames and parameters apart.
   Index bytes() const;
-
-protected:
-  // The lines of a view that say what the layer is on its process grid.
-  virtual std::string facts() const = 0;
 
 private:
   // A pass and the tensors of its values. Its arguments' slots are the caller's during a call.
@@ -95,6 +93,8 @@ private:
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
+  std::string signature_;
+  Facts facts_;
   Layouts inputs_, inputDuals_;
   Layout output_, outputDual_;
   PassTensors apply_;

@@ -10,19 +10,11 @@ namespace tenon {
 // not at the user's wish.
 class LocalShell final : public OneInputKernel {
 public:
-  explicit LocalShell(ShellDeclaration& layer)
-      : layer_(layer), workspace_(layer.workspace_), keepsInput_(layer.keepsInput_),
-        keepsOutput_(layer.keepsOutput_) {
+  explicit LocalShell(ShellDeclaration& layer) : layer_(layer) {
     call_.values.resize(layer.declared_.size());
     call_.tangents.resize(layer.declared_.size());
     call_.gradients.resize(layer.declared_.size());
   }
-
-  Index workspaceBytes() const override { return workspace_; }
-  bool keepsInput() const override { return keepsInput_; }
-  bool keepsOutput() const override { return keepsOutput_; }
-  // The user's functions may gather something although no input wants its cotangent.
-  Gradients gradients() const override { return Gradients::Within; }
 
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
     prepare(uses, workspace, false, false);
@@ -66,8 +58,6 @@ private:
   }
 
   ShellDeclaration& layer_;
-  Index workspace_;
-  bool keepsInput_, keepsOutput_;
   ShellCall call_;
 };
 
@@ -156,6 +146,15 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
         {p.name, makeLayout(p.shape, mesh, everywhere, std::vector<CutSource>(p.shape.size())),
          p.fanIn, p.fanOut});
   return form;
+}
+
+// The user's functions may gather something although no input wants its cotangent.
+KernelEntry ShellDeclaration::kernel(const Form&) const {
+  return {.name = type(),
+          .keepsInputs = keepsInput_,
+          .keepsOutput = keepsOutput_,
+          .gradients = Gradients::Within,
+          .workspace = {workspace_}};
 }
 
 void declareShell(Layer& layer, const std::string& type) {

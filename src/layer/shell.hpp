@@ -59,6 +59,7 @@ private:
     Shape shape;
     Index fanIn, fanOut;
   };
+  KernelEntry kernel(const Form&) const override;
   std::string furtherText() const override;
 
   ShellFunctions functions_;

@@ -70,12 +70,4 @@ void BoundaryConstant::doEnd(const Action& action) {
   });
 }
 
-Layout boundaryScalar(const Layout& layout) {
-  Properties properties = layout.properties();
-  for (Property& p : properties)
-    if (p.isShard())
-      p = Property::broadcast();
-  return Layout({.shape = {1}, .mesh = layout.meshPtr(), .properties = std::move(properties)});
-}
-
 } // namespace tenon

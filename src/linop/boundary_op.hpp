@@ -30,8 +30,4 @@ private:
   std::vector<CellBox> cells_;
 };
 
-// One number on the layout's mesh so that each rank has what it adds to its cells: a copy along the
-// axes that split the layout, along the others as the layout itself.
-Layout boundaryScalar(const Layout& layout);
-
 } // namespace tenon

@@ -29,7 +29,7 @@ MapList convolution() {
   MapList list;
   const ValueId x = list.input("x", line(2));
   list.output("y", line(2));
-  const int weight = list.source("weight");
+  const int weight = list.source({.name = "weight", .use = line(2)});
   const ValueId u = list.value("u", withHalo(2));
   list.apply(OperatorKind::Conversion, x, u);
   const ValueId y = list.stagedOutput();

@@ -213,7 +213,7 @@ inline void RandomList::addValue() {
   case 5: { // a statistic or a constant as a factor
     ValueId factor = kNoValue;
     if (upTo(1)) {
-      factor = made(list.constant("c", someLayout()));
+      factor = made(list.constant("c", someLayout(), 0));
       constants.push_back(draw());
       at(factor).value = constants.back();
     } else {
@@ -252,7 +252,7 @@ inline RandomList::RandomList(unsigned seed, const std::vector<Cells>& given) : 
     values_.push_back(list.input("x" + std::to_string(i), someLayout()));
   for (int w = 0; w < 2; ++w) {
     weights.push_back(draw());
-    list.source("w" + std::to_string(w));
+    list.source({.name = "w" + std::to_string(w), .use = someLayout()});
   }
   for (int i = 0; i < kInputs; ++i) {
     made(values_[i]);
