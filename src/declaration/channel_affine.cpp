@@ -57,7 +57,8 @@ public:
 
   Work work(const Form& form, int position) const override {
     const Index here = cells(form.uses[0].box(position));
-    return {2.0 * double(here), double(here), 3.0 * double(here)};
+    const bool adds = cells(form.parameters[1].use.box(position)) > 0;
+    return {2.0 * double(here), double(here), (adds ? 3.0 : 2.0) * double(here)};
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};

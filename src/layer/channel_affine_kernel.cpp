@@ -35,17 +35,20 @@ public:
       return;
     scaleArray(0, *dx);
     addScaled(p[0]->value(), dy, *dx);
+    logFlops(double(dy.localCells()));
   }
   void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
+    const bool shifts = p[1]->gradientAddends().localCells() > 0;
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const auto add = [&](const T* factor, DTensor& gradient) {
         blockMultiplyAdd<T>(dy.context(), 3, extent_.data(), 1, factor, cells_.data(), dy.data<T>(),
                             cells_.data(), gradient.mutableData<T>(), kChannels.data());
       };
       add(at.x->data<T>(), p[0]->gradientAddends());
-      if (p[1]->gradientAddends().localCells() > 0)
+      if (shifts)
         add(nullptr, p[1]->gradientAddends());
     });
+    logFlops((shifts ? 3.0 : 2.0) * double(dy.localCells()));
   }
   std::string describe() const override { return "each channel for itself"; }
 

@@ -1,16 +1,90 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a declaration says of a layer without a rank is what the set-up layer is: layouts of output and
-// parameters, conversions, operations, on every rank, for every type and every combination of labels.
+// What a declaration says of a layer without MPI is what the set-up layer is and does: layouts,
+// operations, messages and bytes of Apply and adjoint as the log counts them, and memory kept between
+// the two, on every rank, for every type, every combination of labels and inputs in many layouts.
 #include "layer_run.hpp"
 
 #include "declaration/declaration_types.hpp"
+#include "declaration/pass.hpp"
+#include "geometry/traffic.hpp"
+#include "kernels/pooling.hpp"
 #include "sys/log.hpp"
+#include "sys/options.hpp"
+#include "sys/view.hpp"
 
 namespace tenon {
 namespace {
 
 using test::onWorld;
 using test::world;
+
+// Types with a form of their own, ready to be set up.
+struct Sample {
+  const char* name;
+  std::vector<Shape> inputs;
+  std::function<Ref<Layer>()> make;
+};
+
+std::vector<Sample> samples() {
+  const std::vector<Window> windows = {{.kernel = 3, .padLow = 1, .padHigh = 1},
+                                       {.kernel = 2, .stride = 2}};
+  const auto conv = [=](std::vector<std::pair<const char*, SettingValue>> settings) {
+    return [=] {
+      auto layer = test::newConv(world(), 4, 6, windows);
+      layer->setText("overlap", "off");
+      for (const auto& [name, value] : settings)
+        layer->set(name, value);
+      return layer;
+    };
+  };
+  const auto text = [](const char* value) { return SettingValue(std::string(value)); };
+  const auto pooling = [=](PoolingMode mode) {
+    return [=] { return test::newPooling(world(), mode, windows); };
+  };
+  const auto values = [=] {
+    auto layer = test::newConv(world(), 4, 6, {{.kernel = 3, .padLow = 1, .padHigh = 1}});
+    layer->setText("boundary", "values");
+    return layer;
+  };
+  std::vector<Sample> all = {
+      {"conv", {{4, 4, 9, 8}}, conv({})},
+      {"groups", {{4, 4, 9, 8}}, conv({{"groups", Index(2)}})},
+      {"strips", {{4, 4, 9, 8}}, conv({{"overlap", text("on")}})},
+      {"stored", {{4, 4, 9, 8}}, conv({{"storage", text("root")}})},
+      {"values", {{4, 4, 9}, {1}}, values},
+      {"constant",
+       {{4, 4, 9}},
+       [=] {
+         auto layer = values();
+         layer->set("boundary_constant", 2.5);
+         return layer;
+       }},
+      {"affine", {{5, 7}}, [] { return test::newAffine(world(), 7, 3); }},
+      {"max", {{3, 4, 9, 8}}, pooling(PoolingMode::Max)},
+      {"mean", {{3, 4, 9, 8}}, pooling(PoolingMode::AverageExcludePad)},
+      {"flatten", {{3, 4, 2, 2}}, [] { return test::newLayer(world(), "flatten"); }},
+      {"dropout", {{3, 4, 5}}, [] { return test::newDropout(world()); }},
+      {"add", {{3, 4}, {3, 4}, {3, 4}}, [] { return test::newLayer(world(), "add"); }},
+      {"concatenate", {{3, 4}, {3, 5}}, [] { return test::newConcatenate(world(), 1); }},
+      {"repartition",
+       {{3, 7}},
+       [] {
+         return test::repartition(world(), {3, 7});
+       }},
+      {"loss",
+       {{3, 4}},
+       [] {
+         return test::meanSquaredError(world(), {3, 4});
+       }},
+      {"entropy", {{6, 4}}, [] {
+         return test::crossEntropy(world(), {6, 4});
+       }}};
+  for (const test::LayerCase& example : test::exampleCases())
+    all.push_back({"example", {example.input}, [=] { return example.make(world()); }});
+  for (const std::string& name : pointwiseNames())
+    all.push_back({"pointwise", {{3, 4, 5}}, [=] { return test::newLayer(world(), name); }});
+  return all;
+}
 
 // Meshes of all ranks: one axis, and two where that can be.
 std::vector<MeshPtr> meshes() {
@@ -35,60 +109,251 @@ std::vector<std::string> wordsOn(const SignatureTable& table, int axes) {
   return words;
 }
 
-// On this rank, since the log was reset.
-double countedFlops() {
-  double sum = 0;
-  for (const EventRecord& record : logSnapshot())
+// B, R, P, each dimension split evenly, and the last one by cuts of the caller's, which leave the first
+// part empty; on a second axis the property after that of the first.
+Layouts layoutsOn(const MeshPtr& mesh, const Shape& shape) {
+  Properties each = {Property::broadcast(), Property::root(), Property::partial()};
+  for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+    each.push_back(Property::shard(d));
+  Layouts all;
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = {}};
+    for (int axis = 0; axis < mesh->axes(); ++axis)
+      spec.properties.push_back(each[(i + axis) % each.size()]);
+    all.emplace_back(spec);
+  }
+  LayoutSpec uneven = all.back().spec();
+  const int last = static_cast<int>(shape.size()) - 1;
+  uneven.cuts.resize(shape.size());
+  uneven.cuts[last] = {0};
+  for (int part = 0; part < all.back().parts(last); ++part)
+    uneven.cuts[last].push_back(
+        part + 1 == all.back().parts(last) ? shape[last] : std::min<Index>(part, shape[last]));
+  all.emplace_back(uneven);
+  return all;
+}
+
+struct Count {
+  double flops = 0;
+  Index messages = 0, bytes = 0;
+
+  Count& operator+=(const Count& other) {
+    flops += other.flops;
+    messages += other.messages;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+void expectEqual(const Count& counted, const Count& said, const std::string& what) {
+  EXPECT_EQ(counted.flops, said.flops) << what;
+  EXPECT_EQ(counted.messages, said.messages) << what;
+  EXPECT_EQ(counted.bytes, said.bytes) << what;
+}
+
+// What the log counts in a call on this rank.
+template <class Call>
+Count counted(const char* event, Call&& call) {
+  logReset();
+  logEnable(true);
+  call();
+  Count count;
+  for (const EventRecord& record : logSnapshot()) {
     if (record.event == "LocalKernel")
-      sum += record.flops;
-  return sum;
+      count.flops += record.flops;
+    if (record.event != event)
+      continue;
+    count.messages += record.messages;
+    count.bytes += record.bytes;
+  }
+  logEnable(false);
+  return count;
 }
 
-void expectForm(const test::LayerCase& sample, const Layout& input, const std::string& letters) {
-  const auto layer = sample.make(world());
-  layer->setText("signature", letters);
-  const auto declaration = makeDeclaration(layer->type());
-  declaration->takeSettings(layer->declaration());
-  const Form form = declaration->form({input}, {.letters = letters});
-  layer->setUp(input);
-  const std::string what = sample.name + (" " + letters) + " for " + input.describe();
-  EXPECT_EQ(form.output, layer->outputLayout()) << what;
-  const auto parameters = layer->parameters();
-  ASSERT_EQ(form.parameters.size(), parameters.size()) << what;
+// What this rank sends of a conversion that is one exchange.
+Count sent(const Layout& from, const Layout& to, Index cellBytes) {
+  const Traffic traffic = countFlow(from, to, world()->rank(), Role::Source).others;
+  return {0, traffic.messages, traffic.cells * cellBytes};
+}
+
+// A layer by its declaration alone.
+class Said {
+public:
+  Said(const Declaration& declaration, Form form)
+      : declaration_(declaration), form_(std::move(form)),
+        list_(declaration.maps(form_, declaration.storageLayouts(form_))),
+        work_(declaration.work(form_, form_.output.mesh().position(world()->rank()))) {}
+
+  const Form& form() const { return form_; }
+  const MapList& list() const { return list_; }
+  Index keptBytes() const { return list_.keptBytes(world()->rank(), kCellBytes); }
+
+  // With the parameters' conversions, which a first Apply makes, and the target's from where it lies.
+  Count apply(const DTensor* target) const {
+    Count sum{work_.forward, 0, 0};
+    for (const OperatorEntry& op : list_.operators())
+      if (!op.isLocal())
+        sum += sent(op.from, op.to, kCellBytes);
+    for (const SourceEntry& source : list_.sources())
+      sum += source.storage ? sent(*source.storage, source.use, kCellBytes)
+                            : sent(target->layout(), source.use, dataTypeSize(target->dataType()));
+    return sum;
+  }
+  Count adjoint(bool wanted) const {
+    Count sum{(wanted ? work_.adjoint : 0) + work_.adjointParameters, 0, 0};
+    for (const Step& step : adjointPass(list_, Chosen(list_.inputs().size(), wanted)).steps) {
+      if (step.what != Do::Begin && step.what != Do::Apply)
+        continue;
+      const OperatorEntry& op = list_.operators()[list_.maps()[step.map].object];
+      if (!op.isLocal())
+        sum += sent(op.to.dual(), op.from.dual(), kCellBytes);
+    }
+    return sum;
+  }
+
+private:
+  static constexpr Index kCellBytes = 4;
+  const Declaration& declaration_;
+  Form form_;
+  MapList list_;
+  Work work_;
+};
+
+// Tensors in memory of the caller's, of which the layer keeps copies.
+class Arrays {
+public:
+  explicit Arrays(const Layouts& layouts) {
+    for (const Layout& layout : layouts) {
+      tensors_.push_back(test::tensor(layout, TENON_FLOAT32));
+      memory_.emplace_back(std::max<Index>(1, cells(layout.boxOfRank(world()->rank()))));
+      tensors_.back()->placeBox(memory_.back().data(), false);
+      raw_.push_back(tensors_.back().get());
+    }
+  }
+  DTensor& one() { return *raw_.front(); }
+  Inputs inputs() const { return {const_cast<const DTensor* const*>(raw_.data()), raw_.size()}; }
+  InputCotangents cotangents() const { return raw_; }
+
+private:
+  std::vector<Ref<DTensor>> tensors_;
+  std::vector<std::vector<float>> memory_;
+  std::vector<DTensor*> raw_;
+};
+
+Layouts dualsOf(const Layouts& layouts) {
+  Layouts duals;
+  for (const Layout& layout : layouts)
+    duals.push_back(layout.dual());
+  return duals;
+}
+
+void expectLayouts(const Layer& layer, const Said& said, const std::string& what) {
+  EXPECT_EQ(said.form().output, layer.outputLayout()) << what;
+  const auto parameters = layer.parameters();
+  const Layouts storage = layer.declaration().storageLayouts(said.form());
+  ASSERT_EQ(storage.size(), parameters.size()) << what;
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    EXPECT_EQ(form.parameters[p].name, parameters[p]->name()) << what;
-    EXPECT_EQ(form.parameters[p].use.withoutMargins(), parameters[p]->storage()) << what;
-  }
-  EXPECT_EQ(form.output.shape(), declaration->outputShape({input.shape()})) << what;
-  if (!layer->declaration().takesTarget()) {
-    test::Step step(layer, input, TENON_FLOAT32);
-    logReset();
-    logEnable(true);
-    step.apply();
-    const double counted = countedFlops();
-    logEnable(false);
-    const int here = form.output.mesh().position(world()->rank());
-    EXPECT_EQ(counted, declaration->work(form, here).forward) << what;
+    EXPECT_EQ(said.form().parameters[p].name, parameters[p]->name()) << what;
+    EXPECT_EQ(storage[p], parameters[p]->storage()) << what;
   }
 }
 
-TEST(Forms, AreTheSetUpLayers) {
-  for (const std::string& type : test::typesWithExamples())
-    for (const test::LayerCase& sample : test::exampleCases(type, 4))
-      for (const MeshPtr& mesh : meshes()) {
-        const auto layer = sample.make(world());
-        const SignatureTable table = layer->declaration().rows({sample.input});
-        for (const std::string& letters : wordsOn(table, mesh->axes())) {
-          const Layout input({.shape = sample.input,
-                              .mesh = mesh,
-                              .properties = Properties(mesh->axes(), Property::broadcast())});
-          ASSERT_NO_FATAL_FAILURE(expectForm(sample, input, letters));
-        }
+void expectSteps(Layer& layer, const Said& said, const Layouts& inputs, const std::string& what) {
+  Arrays x(inputs), dx(dualsOf(inputs));
+  Arrays y({layer.outputLayout()}), dy({layer.outputLayout().dual()});
+  const DTensor* target = layer.declaration().takesTarget() ? &layer.target() : nullptr;
+  expectEqual(counted("LayerApply", [&] { layer.apply(x.inputs(), y.one()); }), said.apply(target),
+              what + ", apply");
+  EXPECT_NE(layer.describe().find("saved activations " + sizeText(said.keptBytes()) + "\n"),
+            std::string::npos)
+      << what << ": " << said.keptBytes() << " B are not\n"
+      << layer.describe();
+  expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), dx.cotangents()); }),
+              said.adjoint(true), what + ", adjoint");
+  layer.apply(x.inputs(), y.one());
+  const std::vector<DTensor*> none(inputs.size(), nullptr);
+  expectEqual(counted("LayerAdjoint", [&] { layer.applyAdjoint(dy.one(), InputCotangents(none)); }),
+              said.adjoint(false), what + ", adjoint of parameters");
+}
+
+void expectForm(const Sample& sample, const Layouts& inputs, const std::string& letters) {
+  const auto layer = sample.make();
+  const bool fixed = layer->declaration().outputLayout().has_value();
+  if (!fixed)
+    layer->setText("signature", letters);
+  std::string what = sample.name + (" " + letters) + " for";
+  for (const Layout& input : inputs)
+    what += " " + input.describe();
+  const Declaration& declaration = layer->declaration();
+  const bool overlap =
+      declaration.settings().has("overlap") && declaration.value<std::string>("overlap") == "on";
+  std::optional<Said> said;
+  try {
+    said.emplace(declaration,
+                 declaration.form(inputs, {.letters = fixed ? "" : letters, .overlap = overlap}));
+  } catch (const Error& refused) {
+    EXPECT_TRUE(overlap) << what << ": " << refused.text();
+    test::expectErrorOnAll(refused.code(), {}, [&] { layer->setUp(inputs); });
+    return;
+  }
+  layer->setUp(inputs);
+  ASSERT_NO_FATAL_FAILURE(expectLayouts(*layer, *said, what));
+  expectSteps(*layer, *said, inputs, what);
+}
+
+class Forms : public testing::Test {
+protected:
+  Forms() { options().set("-tenon_conversion_route", "exchange"); }
+  ~Forms() override { options().set("-tenon_conversion_route", "auto"); }
+};
+
+// On one axis each word meets two of the layouts, the next word other two; of the words on several axes
+// eight, spread evenly, meet one.
+TEST_F(Forms, AreTheSetUpLayers) {
+  for (const Sample& sample : samples())
+    for (const MeshPtr& mesh : meshes()) {
+      std::vector<Layouts> layouts; // by input
+      for (const Shape& shape : sample.inputs)
+        layouts.push_back(layoutsOn(mesh, shape));
+      const SignatureTable table = sample.make()->declaration().rows(sample.inputs);
+      const std::vector<std::string> words = wordsOn(table, mesh->axes());
+      const std::size_t cases = mesh->axes() == 1 ? 2 * words.size() : 8;
+      for (std::size_t c = 0; c < cases; ++c) {
+        Layouts inputs;
+        for (std::size_t i = 0; i < layouts.size(); ++i)
+          inputs.push_back(layouts[i][(c + i) % layouts[i].size()]);
+        ASSERT_NO_FATAL_FAILURE(expectForm(sample, inputs, words[c * words.size() / cases]));
       }
+    }
+}
+
+// A declaration does not see the kernels of the backends, which fill what it says.
+TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
+  for (const Index stride : {1, 2}) {
+    const auto pooling = makeDeclaration("maxpooling");
+    pooling->set("kernel", std::vector<Index>{2});
+    pooling->set("stride", std::vector<Index>{stride});
+    const Form form = pooling->form({onWorld({3, 4, 8}, "B")}, {});
+    const MapList list = pooling->maps(form, {});
+    const PoolingShape shape{12,
+                             {.rank = 1,
+                              .in = {8},
+                              .out = {form.output.shape()[2]},
+                              .kernel = {2},
+                              .stride = {stride},
+                              .dilation = {1},
+                              .padLow = {0},
+                              .padEnd = {8}},
+                             PoolingMode::Max};
+    for (const Backend backend :
+         {Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Auto})
+      EXPECT_EQ(list.kernels()[0].workspace.bytesOfRank(world()->rank()),
+                makePooling<float>(shape, backend)->workspaceBytes());
+  }
 }
 
 // A layer may be asked to lie on a mesh that its input does not lie on.
-TEST(Forms, MayLieOnAnotherMesh) {
+TEST_F(Forms, MayLieOnAnotherMesh) {
   const auto conv = makeDeclaration("conv");
   conv->set("in_channels", Index(3));
   conv->set("out_channels", Index(8));
@@ -102,6 +367,12 @@ TEST(Forms, MayLieOnAnotherMesh) {
   EXPECT_EQ(form.uses[0].properties(), parseProperties("S0,B"));
   EXPECT_EQ(form.parameters[0].use.properties(), parseProperties("B,S0"));
   EXPECT_THROW(conv->form({input}, {.mesh = other}), Error); // labels must be named
+  // So its maps: to the other mesh, where each of eight processes keeps its fourth of x.
+  const MapList list = conv->maps(form, conv->storageLayouts(form));
+  ASSERT_EQ(list.operators().size(), 1U);
+  EXPECT_EQ(list.operators()[0].from, input);
+  EXPECT_EQ(list.operators()[0].to, form.uses[0]);
+  EXPECT_EQ(list.keptBytes(7, 4), 4 * 16 * 3 * 32 * 32 / 2);
 }
 
 } // namespace
