@@ -307,8 +307,8 @@ protected:
   ~Forms() override { options().set("-tenon_conversion_route", "auto"); }
 };
 
-// On one axis each word meets two of the layouts, the next word other two; of the words on several axes
-// eight, spread evenly, meet one.
+// On one axis each word meets two of the layouts, the next word other two, and others with other numbers
+// of ranks; of the words on several axes eight, spread evenly, meet one.
 TEST_F(Forms, AreTheSetUpLayers) {
   for (const Sample& sample : samples())
     for (const MeshPtr& mesh : meshes()) {
@@ -321,7 +321,7 @@ TEST_F(Forms, AreTheSetUpLayers) {
       for (std::size_t c = 0; c < cases; ++c) {
         Layouts inputs;
         for (std::size_t i = 0; i < layouts.size(); ++i)
-          inputs.push_back(layouts[i][(c + i) % layouts[i].size()]);
+          inputs.push_back(layouts[i][(c + i + world()->size()) % layouts[i].size()]);
         ASSERT_NO_FATAL_FAILURE(expectForm(sample, inputs, words[c * words.size() / cases]));
       }
     }
