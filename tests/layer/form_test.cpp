@@ -18,71 +18,54 @@ namespace {
 using test::onWorld;
 using test::world;
 
-// Types with a form of their own, ready to be set up.
+// A layer ready to be set up.
 struct Sample {
-  const char* name;
+  std::string name;
   std::vector<Shape> inputs;
   std::function<Ref<Layer>()> make;
 };
 
+Sample sampleOf(const std::string& type, const Example& example) {
+  return {type, example.inputs, [=] {
+            auto layer = test::newLayer(world(), type);
+            for (const auto& [name, value] : example.settings)
+              layer->set(name, value);
+            if (layer->declaration().settings().has("overlap") &&
+                !layer->declaration().isSet("overlap"))
+              layer->setText("overlap", "off");
+            if (!example.target.empty())
+              test::setTarget(*layer, example);
+            return layer;
+          }};
+}
+
+// What each type draws, and what a draw may not meet: strips, parameters stored elsewhere, boundary
+// values, and a layout of the output.
 std::vector<Sample> samples() {
-  const std::vector<Window> windows = {{.kernel = 3, .padLow = 1, .padHigh = 1},
-                                       {.kernel = 2, .stride = 2}};
-  const auto conv = [=](std::vector<std::pair<const char*, SettingValue>> settings) {
-    return [=] {
-      auto layer = test::newConv(world(), 4, 6, windows);
-      layer->setText("overlap", "off");
-      for (const auto& [name, value] : settings)
-        layer->set(name, value);
-      return layer;
-    };
-  };
+  const std::vector<Index> kernel = {3, 2}, padding = {1, 0};
   const auto text = [](const char* value) { return SettingValue(std::string(value)); };
-  const auto pooling = [=](PoolingMode mode) {
-    return [=] { return test::newPooling(world(), mode, windows); };
-  };
-  const auto values = [=] {
-    auto layer = test::newConv(world(), 4, 6, {{.kernel = 3, .padLow = 1, .padHigh = 1}});
-    layer->setText("boundary", "values");
-    return layer;
-  };
-  std::vector<Sample> all = {
-      {"conv", {{4, 4, 9, 8}}, conv({})},
-      {"groups", {{4, 4, 9, 8}}, conv({{"groups", Index(2)}})},
-      {"strips", {{4, 4, 9, 8}}, conv({{"overlap", text("on")}})},
-      {"stored", {{4, 4, 9, 8}}, conv({{"storage", text("root")}})},
-      {"values", {{4, 4, 9}, {1}}, values},
-      {"constant",
-       {{4, 4, 9}},
-       [=] {
-         auto layer = values();
-         layer->set("boundary_constant", 2.5);
-         return layer;
-       }},
-      {"affine", {{5, 7}}, [] { return test::newAffine(world(), 7, 3); }},
-      {"max", {{3, 4, 9, 8}}, pooling(PoolingMode::Max)},
-      {"mean", {{3, 4, 9, 8}}, pooling(PoolingMode::AverageExcludePad)},
-      {"flatten", {{3, 4, 2, 2}}, [] { return test::newLayer(world(), "flatten"); }},
-      {"dropout", {{3, 4, 5}}, [] { return test::newDropout(world()); }},
-      {"add", {{3, 4}, {3, 4}, {3, 4}}, [] { return test::newLayer(world(), "add"); }},
-      {"concatenate", {{3, 4}, {3, 5}}, [] { return test::newConcatenate(world(), 1); }},
-      {"repartition",
-       {{3, 7}},
-       [] {
-         return test::repartition(world(), {3, 7});
-       }},
-      {"loss",
-       {{3, 4}},
-       [] {
-         return test::meanSquaredError(world(), {3, 4});
-       }},
-      {"entropy", {{6, 4}}, [] {
-         return test::crossEntropy(world(), {6, 4});
-       }}};
-  for (const test::LayerCase& example : test::exampleCases())
-    all.push_back({"example", {example.input}, [=] { return example.make(world()); }});
-  for (const std::string& name : pointwiseNames())
-    all.push_back({"pointwise", {{3, 4, 5}}, [=] { return test::newLayer(world(), name); }});
+  const Example conv{{{"in_channels", Index(4)},
+                      {"out_channels", Index(6)},
+                      {"kernel", kernel},
+                      {"padding", padding}},
+                     {{4, 4, 9, 8}}};
+  Example strips = conv, stored = conv, values = conv, constant = conv;
+  strips.settings.emplace_back("overlap", text("on"));
+  stored.settings.emplace_back("storage", text("root"));
+  constant.settings.emplace_back("boundary", text("values,none"));
+  values.settings.push_back(constant.settings.back());
+  values.inputs.push_back({1});
+  constant.settings.emplace_back("boundary_constant", 2.5);
+  std::vector<Sample> all = {{"repartition", {{3, 7}}, [] {
+                                return test::repartition(world(), {3, 7});
+                              }}};
+  for (const Example& example : {conv, strips, stored, values, constant})
+    all.push_back(sampleOf("conv", example));
+  for (const std::string& type : test::typesWithExamples())
+    for (int seed = 0; seed < 2; ++seed) {
+      ExampleDraw draw(seed);
+      all.push_back(sampleOf(type, makeDeclaration(type)->example(draw)));
+    }
   return all;
 }
 
