@@ -25,12 +25,13 @@
 
 /** @brief Type of an option's value. */
 typedef enum TenonOptionType TENON_ENUM_INT {
-  TENON_OPTION_FLAG = 0,   /**< true or false; true if no value is written */
-  TENON_OPTION_INT = 1,    /**< an integer of 64 bits */
-  TENON_OPTION_REAL = 2,   /**< a real number */
-  TENON_OPTION_STRING = 3, /**< any text */
-  TENON_OPTION_CHOICE = 4, /**< one of a list of words */
-  TENON_OPTION_WORD = 5,   /**< text that may be left out */
+  TENON_OPTION_FLAG = 0,     /**< true or false; true if no value is written */
+  TENON_OPTION_INT = 1,      /**< an integer of 64 bits */
+  TENON_OPTION_REAL = 2,     /**< a real number */
+  TENON_OPTION_STRING = 3,   /**< any text */
+  TENON_OPTION_CHOICE = 4,   /**< one of a list of words */
+  TENON_OPTION_WORD = 5,     /**< text that may be left out */
+  TENON_OPTION_INTEGERS = 6, /**< integers, separated by commas */
   TENON_OPTION_TYPE_MAX_ = 0x7fff
 } TenonOptionType;
 
@@ -106,6 +107,21 @@ TENON_EXTERN TenonErrorCode TenonOptionsGetFlag(const char* prefix, const char* 
  */
 TENON_EXTERN TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name,
                                                TenonInt* value) TENON_NOEXCEPT;
+
+/** @brief Returns the values of an option of integers, or its default. Not collective.
+ *
+ *  See TenonOptionsGetFlag() for the errors.
+ *
+ *  @param[in]  prefix  prefix of an object ("conv1_"), or "-" for options of the program. May be
+ *                      NULL, in which case there is no prefix.
+ *  @param[in]  name    name of a declared option, without a dash
+ *  @param[in]  length  length of the array values
+ *  @param[out] values  [length] values. May be NULL, in which case only count is returned.
+ *  @param[out] count   number of values. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the values do not fit into the array */
+TENON_EXTERN TenonErrorCode TenonOptionsGetIntegers(const char* prefix, const char* name,
+                                                    TenonInt length, TenonInt values[],
+                                                    TenonInt* count) TENON_NOEXCEPT;
 
 /** @brief Returns the value of a real option, or its default. Not collective.
  *

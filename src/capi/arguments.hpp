@@ -84,4 +84,16 @@ inline void copyBox(const Box& box, TenonInt* low, TenonInt* high) {
   }
 }
 
+// Into an array of that length, or nowhere if it is NULL.
+inline void copyUpTo(const std::vector<Index>& found, TenonInt length, TenonInt* values,
+                     const std::string& what) {
+  if (!values)
+    return;
+  if (length < static_cast<TenonInt>(found.size()))
+    throw Error(TENON_ERR_ARG, fmt::format("{} has {} values, but length is {}; pass a longer "
+                                           "array",
+                                           what, found.size(), length));
+  std::copy(found.begin(), found.end(), values);
+}
+
 } // namespace tenon

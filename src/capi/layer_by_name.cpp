@@ -34,18 +34,6 @@ T getByName(TenonLayer layer, const char* name, const char* kind) {
                                           setting, l.title(), settingText(value), kind));
 }
 
-// Into an array of that length, or nowhere.
-void copyUpTo(const std::vector<Index>& found, TenonInt length, TenonInt* values,
-              const std::string& what) {
-  if (!values)
-    return;
-  if (length < static_cast<TenonInt>(found.size()))
-    throw Error(TENON_ERR_ARG, fmt::format("{} has {} values, but length is {}; pass a longer "
-                                           "array",
-                                           what, found.size(), length));
-  std::copy(found.begin(), found.end(), values);
-}
-
 Example exampleOf(const Layer& layer, TenonInt seed) {
   ExampleDraw draw(static_cast<std::uint64_t>(seed));
   return layer.declaration().example(draw);

@@ -17,8 +17,8 @@ namespace {
 
 using Types = std::initializer_list<OptionSpec::Type>;
 
-const Types kAnyType{OptionSpec::Flag,   OptionSpec::Int,    OptionSpec::Real,
-                     OptionSpec::String, OptionSpec::Choice, OptionSpec::Word};
+const Types kAnyType{OptionSpec::Flag,   OptionSpec::Int,  OptionSpec::Real, OptionSpec::String,
+                     OptionSpec::Choice, OptionSpec::Word, OptionSpec::Ints};
 
 struct Asked {
   std::string prefix, name;
@@ -53,6 +53,8 @@ OptionSpec::Type typeOf(TenonOptionType type) {
     return OptionSpec::Choice;
   case TENON_OPTION_WORD:
     return OptionSpec::Word;
+  case TENON_OPTION_INTEGERS:
+    return OptionSpec::Ints;
   default:
     throw Error(TENON_ERR_ARG,
                 fmt::format("unknown option type {}; use a TENON_OPTION_... constant",
@@ -61,9 +63,9 @@ OptionSpec::Type typeOf(TenonOptionType type) {
 }
 
 TenonOptionType publicType(OptionSpec::Type type) {
-  static constexpr TenonOptionType kTypes[] = {TENON_OPTION_FLAG,   TENON_OPTION_INT,
-                                               TENON_OPTION_REAL,   TENON_OPTION_STRING,
-                                               TENON_OPTION_CHOICE, TENON_OPTION_WORD};
+  static constexpr TenonOptionType kTypes[] = {
+      TENON_OPTION_FLAG,   TENON_OPTION_INT,  TENON_OPTION_REAL,    TENON_OPTION_STRING,
+      TENON_OPTION_CHOICE, TENON_OPTION_WORD, TENON_OPTION_INTEGERS};
   return kTypes[type];
 }
 
@@ -140,6 +142,17 @@ TenonErrorCode TenonOptionsGetInt(const char* prefix, const char* name, TenonInt
   return guard(__func__, [&] {
     const Asked option = asked(prefix, name, {OptionSpec::Int});
     required(value, "value") = options().getInt(option.prefix, option.name);
+  });
+}
+
+TenonErrorCode TenonOptionsGetIntegers(const char* prefix, const char* name, TenonInt length,
+                                       TenonInt values[], TenonInt* count) noexcept {
+  return guard(__func__, [&] {
+    const Asked option = asked(prefix, name, {OptionSpec::Ints});
+    const std::vector<Index> found = options().getInts(option.prefix, option.name);
+    if (count)
+      *count = static_cast<TenonInt>(found.size());
+    copyUpTo(found, length, values, fmt::format("the option '{}'", option.name));
   });
 }
 

@@ -8,7 +8,9 @@
 
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
+#include <vector>
 
 namespace tenon {
 
@@ -20,11 +22,15 @@ struct Arrival {
   int vote = 0, all = 0;
 };
 
-// MPI has the buffers still, unless the parent is freed when all is over.
+// MPI has the buffers still, unless the parent is freed when all is over: they stay for good then.
 int release(MPI_Comm, int, void* value, void*) {
-  const auto* arrival = static_cast<Arrival*>(value);
-  if (arrival->voted == MPI_REQUEST_NULL)
-    delete arrival;
+  static auto& pending = *new std::vector<std::unique_ptr<Arrival>>;
+  static std::mutex mutex;
+  std::unique_ptr<Arrival> arrival(static_cast<Arrival*>(value));
+  if (arrival->voted != MPI_REQUEST_NULL) {
+    const std::scoped_lock lock(mutex);
+    pending.push_back(std::move(arrival));
+  }
   return MPI_SUCCESS;
 }
 

@@ -166,6 +166,15 @@ std::optional<Index> OptionDatabase::findInt(std::string_view prefix, std::strin
   return parsed(*value, parseInt(value->text), declared);
 }
 
+std::optional<std::vector<Index>> OptionDatabase::findInts(std::string_view prefix,
+                                                           std::string_view name) const {
+  const auto declared = declaredAs(prefix, name, {OptionSpec::Ints});
+  const auto value = lookup(prefix, name);
+  if (!value)
+    return std::nullopt;
+  return parsed(*value, parseInts(value->text), declared);
+}
+
 std::optional<double> OptionDatabase::findReal(std::string_view prefix,
                                                std::string_view name) const {
   const auto declared = declaredAs(prefix, name, {OptionSpec::Real});
@@ -202,6 +211,13 @@ Index OptionDatabase::getInt(std::string_view prefix, std::string_view name) con
     return *given;
   const auto text = defaultOf(prefix, name);
   return parsedDefault(name, text, parseInt(text));
+}
+
+std::vector<Index> OptionDatabase::getInts(std::string_view prefix, std::string_view name) const {
+  if (const auto given = findInts(prefix, name))
+    return *given;
+  const auto text = defaultOf(prefix, name);
+  return parsedDefault(name, text, parseInts(text));
 }
 
 double OptionDatabase::getReal(std::string_view prefix, std::string_view name) const {

@@ -47,6 +47,7 @@ public:
   std::optional<OptionValue> lookup(std::string_view prefix, std::string_view name) const;
   std::optional<bool> findFlag(std::string_view prefix, std::string_view name) const;
   std::optional<Index> findInt(std::string_view prefix, std::string_view name) const;
+  std::optional<std::vector<Index>> findInts(std::string_view prefix, std::string_view name) const;
   std::optional<double> findReal(std::string_view prefix, std::string_view name) const;
   // For String, Choice and Word.
   std::optional<std::string> findString(std::string_view prefix, std::string_view name) const;
@@ -56,6 +57,7 @@ public:
   // option whose owners declare different defaults has no default of its own: use find.
   bool getFlag(std::string_view prefix, std::string_view name) const;
   Index getInt(std::string_view prefix, std::string_view name) const;
+  std::vector<Index> getInts(std::string_view prefix, std::string_view name) const;
   double getReal(std::string_view prefix, std::string_view name) const;
   std::string getString(std::string_view prefix, std::string_view name) const;
   std::string getChoice(std::string_view prefix, std::string_view name) const;

@@ -33,6 +33,13 @@ TEST_F(CApi, OptionsAreSetAndReadByType) {
   TenonBool progress = TENON_TRUE;
   expectSuccess(TenonOptionsGetFlag("", "progress", &progress));
   EXPECT_EQ(progress, TENON_FALSE);
+  expectSuccess(TenonOptionsDeclare("test", "sizes", TENON_OPTION_INTEGERS, "8,2,4", "sizes", ""));
+  TenonInt sizes[3] = {}, count = 0;
+  expectSuccess(TenonOptionsGetIntegers("-", "sizes", 0, nullptr, &count));
+  EXPECT_EQ(count, 3);
+  expectSuccess(TenonOptionsGetIntegers("-", "sizes", 3, sizes, nullptr));
+  EXPECT_EQ(sizes[0] * 100 + sizes[1] * 10 + sizes[2], 824);
+  expectCode(TENON_ERR_ARG, TenonOptionsGetIntegers("-", "sizes", 2, sizes, nullptr), {"'sizes'"});
   char text[4] = "x";
   expectSuccess(TenonOptionsGetString("", "options_file", text, sizeof text, nullptr));
   EXPECT_STREQ(text, "");
