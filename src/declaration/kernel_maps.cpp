@@ -55,7 +55,7 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   MapList list;
   const ValueId x = list.input("x", form.inputs.front());
   const ValueId boundary = addBoundaryInput(list, form);
-  list.output("y", form.output);
+  const ValueId output = list.output("y", form.output);
   KernelEntry entry = kernel(form);
   for (std::size_t p = 0; p < form.parameters.size(); ++p) {
     const ParameterForm& parameter = form.parameters[p];
@@ -71,18 +71,20 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   for (std::size_t k = 1; k < form.pieces.size(); ++k)
     strips.push_back(list.convert(fmt::format("u{}", k - 1), x, form.pieces[k].use));
   const bool asItIs = sameHolding(form.inputs.front(), form.uses.front());
-  const ValueId use = asItIs ? list.staged(x) : addUse(list, x, form.uses.front());
+  const ValueId use =
+      asItIs ? (entry.anyStrides ? x : list.staged(x)) : addUse(list, x, form.uses.front());
   if (boundary != kNoValue && !asItIs) // else no cell lies outside the domain
     addBoundary(list, boundary, use);
 
-  const ValueId y = list.stagedOutput();
+  const ValueId y = entry.anyStrides ? output : list.stagedOutput();
   if (strips.empty())
     list.run(entry, {use}, y);
   else
     list.runPart(entry, {use}, y);
   for (ValueId strip : strips)
     list.runPart(entry, {strip}, y);
-  list.unstage(y);
+  if (y != output)
+    list.unstage(y);
   return list;
 }
 

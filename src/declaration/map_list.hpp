@@ -66,6 +66,7 @@ struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
   bool keepsOutput = false;
+  bool anyStrides = false; // reads and writes arrays as they lie; else they are contiguous
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/pointwise.hpp"
+#include "layer/pointwise_names.hpp"
 
 #include "dtensor/arithmetic.hpp"
 #include "layer/layer_types.hpp"
@@ -27,14 +27,6 @@ constexpr Known kKnown[] = {{"relu", Pointwise::Relu},
                             {"sine", Pointwise::Sine},
                             {"scale", Pointwise::Scale, "factor"},
                             {"identity", Pointwise::Identity}};
-
-PointwiseFunction functionOf(const Declaration& declaration) {
-  for (const Known& known : kKnown)
-    if (declaration.type() == known.name)
-      return {known.function, known.parameter ? declaration.value<double>(known.parameter) : 0};
-  throw Error(TENON_ERR_INTERNAL,
-              fmt::format("the function '{}' has no kernel", declaration.type()));
-}
 
 class LocalPointwise final : public OneInputKernel {
 public:
@@ -75,9 +67,16 @@ private:
 
 } // namespace
 
+PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings) {
+  for (const Known& known : kKnown)
+    if (name == known.name)
+      return {known.function, known.parameter ? settings.value<double>(known.parameter) : 0};
+  throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));
+}
+
 std::unique_ptr<LocalKernel> makePointwiseKernel(Layer& layer, const Form&, const Layout&,
                                                  const Box&) {
-  return std::make_unique<LocalPointwise>(functionOf(layer.declaration()));
+  return std::make_unique<LocalPointwise>(pointwiseFunction(layer.type(), layer.declaration()));
 }
 
 } // namespace tenon
