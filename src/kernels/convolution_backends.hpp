@@ -3,6 +3,9 @@
 #pragma once
 
 #include "kernels/convolution.hpp"
+#include "kernels/instruction_set.hpp"
+
+#include <string>
 
 namespace tenon {
 
@@ -18,5 +21,11 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
+// For a window that the direct convolution knows, and a set that the processor has.
+template <class T>
+std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,
+                                                      KernelContextPtr context, InstructionSet set);
+// Why it cannot compute this one; "" if it can.
+std::string whyNotDirect(const WindowShape& window);
 
 } // namespace tenon

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Direct convolution with each set of vector instructions that the machine has, against the reference.
+#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution_cases.hpp"
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+Maker<T> directMaker(InstructionSet set) {
+  return [set](const ConvolutionShape& shape) {
+    return makeDirectConvolution<T>(shape, std::make_shared<KernelContext>(), set);
+  };
+}
+
+// Its outputs of a row read consecutive inputs.
+ConvolutionShape drawDirectShape(Draw& draw, Index mostChannels) {
+  ConvolutionShape shape = drawShape(draw, mostChannels);
+  shape.window.stride[shape.window.rank - 1] = 1;
+  return shape;
+}
+
+} // namespace
+
+template <class T>
+class DirectConvolution : public ::testing::Test {};
+TYPED_TEST_SUITE(DirectConvolution, RealTypes);
+
+TYPED_TEST(DirectConvolution, EqualsTheReference) {
+  using T = TypeParam;
+  for (InstructionSet set : instructionSets()) {
+    Draw draw(31);
+    for (int trial = 0; trial < 400; ++trial) {
+      const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 40 : 5);
+      SCOPED_TRACE(instructionSetName(set));
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
+    }
+  }
+}
+
+TYPED_TEST(DirectConvolution, OutputsLieWhereTheShapeSays) {
+  using T = TypeParam;
+  for (InstructionSet set : instructionSets()) {
+    Draw draw(32);
+    for (int trial = 0; trial < 200; ++trial) {
+      const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 30 : 5);
+      SCOPED_TRACE(instructionSetName(set));
+      ASSERT_NO_FATAL_FAILURE(expectEqualWhenPlaced<T>(draw, shape, directMaker<T>(set)));
+    }
+  }
+}
+
+// Every number of channels of a block, and rows of every length around whole vectors.
+TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
+  using T = TypeParam;
+  for (InstructionSet set : instructionSets()) {
+    Draw draw(33);
+    for (Index channels = 1; channels <= 17; ++channels)
+      for (Index width : {1, 7, 8, 9, 16, 17, 31, 48, 63, 64}) {
+        const WindowShape w{2, {3, width}, {3, width}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+        const Index others = channels % 5 + 1;
+        SCOPED_TRACE(instructionSetName(set));
+        ASSERT_NO_FATAL_FAILURE(
+            expectEqualToReference<T>(draw, {1, channels, others, w}, directMaker<T>(set)));
+        ASSERT_NO_FATAL_FAILURE(
+            expectEqualToReference<T>(draw, {1, others, channels, w}, directMaker<T>(set)));
+      }
+  }
+}
+
+// Several bands in each dimension.
+TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
+  using T = TypeParam;
+  const WindowShape plane{2, {220, 175}, {219, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
+  const WindowShape line{1, {50000}, {50000}, {5}, {1}, {2}, {4}};
+  const WindowShape space{3,         {21, 42, 43}, {11, 42, 43}, {3, 3, 3},
+                          {2, 1, 1}, {1, 1, 1},    {1, 1, 1}};
+  for (InstructionSet set : instructionSets()) {
+    Draw draw(34);
+    for (const ConvolutionShape& shape :
+         {ConvolutionShape{2, 5, 3, plane}, ConvolutionShape{1, 3, 2, line},
+          ConvolutionShape{1, 12, 3, space, 3}}) {
+      SCOPED_TRACE(instructionSetName(set));
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
+    }
+  }
+}
+
+} // namespace tenon::test
