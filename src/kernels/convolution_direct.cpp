@@ -47,16 +47,6 @@ private:
 
 } // namespace
 
-template <class T>
-const DirectKernels<T>& directKernels(InstructionSet set) {
-#ifdef __x86_64__
-  return set == InstructionSet::Avx2 ? directKernelsAvx2<T>() : directKernelsAvx512<T>();
-#else
-  throw Error(TENON_ERR_INTERNAL, fmt::format("there are no kernels for {} on this processor",
-                                              instructionSetName(set)));
-#endif
-}
-
 std::string whyNotDirect(const WindowShape& window) {
   if (instructionSets().empty())
     return "the processor has no AVX2 and FMA";

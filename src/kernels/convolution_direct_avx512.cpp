@@ -7,7 +7,7 @@ namespace tenon {
 
 namespace {
 
-#define TENON_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma")))
+#define TENON_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma,tune=skylake-avx512")))
 #define TENON_BYTES 64
 #define TENON_SUMS 24
 #define TENON_CHANNELS 8

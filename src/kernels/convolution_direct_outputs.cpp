@@ -52,26 +52,22 @@ void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, cons
                            bool accumulate) const {
   T* packed = context.scratch<T>(packed_);
   pack(context, w, packed);
-  const Index perImage = bands_.perImage(), bands = sum_.batch * sum_.groups * perImage;
-  if (bands == 0)
-    return;
-  const Index work = sum_.outChannels * columns(); // of an output
+  const Call call{packed, b, out, accumulate};
+  const Index bands = sum_.batch * sum_.groups * bands_.perImage();
+  const Index work = Index(bands_.vectors(0).size()) * sum_.outChannels * columns(); // of a band
   parallelPieces(context.threads(padded_), bands, work,
                  [=, this, &context](int piece, Index begin, Index end) {
                    T* padded = context.scratch<T>(padded_, piece);
                    for (Index i = begin; i < end; ++i) {
-                     const Index image = i / perImage / sum_.groups,
-                                 group = i / perImage % sum_.groups;
-                     const Bands::Band band = bands_.band(image, group, i % perImage);
+                     const Bands::Band band = bandAt(i);
                      bands_.load(band, in, padded);
-                     runBand(band, padded, packed, b, out, accumulate);
+                     runBand(call, band, padded);
                    }
                  });
 }
 
 template <class T>
-void DirectOutputs<T>::runBand(const Bands::Band& band, const T* padded, const T* packed,
-                               const T* b, T* out, bool accumulate) const {
+void DirectOutputs<T>::runBand(const Call& call, const Bands::Band& band, const T* padded) const {
   const std::vector<OutputVector>& vectors = bands_.vectors(band.shape);
   const Index count = Index(vectors.size()), firstChannel = band.group * sum_.outChannels;
   for (Index i = 0; i < count; i += kStrip)
@@ -80,12 +76,12 @@ void DirectOutputs<T>::runBand(const Bands::Band& band, const T* padded, const T
       const OutputSums<T> sums{padded,
                                bands_.offsets().data(),
                                columns(),
-                               packed + (firstChannel + k) * columns(),
-                               b ? b + firstChannel + k : nullptr,
-                               out + bands_.firstOutput(band, k),
+                               call.packed + (firstChannel + k) * columns(),
+                               call.b ? call.b + firstChannel + k : nullptr,
+                               call.out + bands_.firstOutput(band, k),
                                sum_.out.strides.channel,
                                sum_.out.strides.space[2],
-                               accumulate};
+                               call.accumulate};
       kernels_->outputs(block, sums, vectors.data() + i, std::min(kStrip, count - i));
       k += block;
     }

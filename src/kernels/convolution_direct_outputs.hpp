@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/context.hpp"
+
 #include "kernels/convolution_direct_bands.hpp"
 
 namespace tenon {
@@ -16,10 +17,20 @@ public:
            bool accumulate) const;
 
 private:
+  struct Call {
+    const T *packed, *b;
+    T* out;
+    bool accumulate;
+  };
   Index columns() const { return static_cast<Index>(bands_.offsets().size()); }
   void pack(KernelContext& context, const T* w, T* packed) const;
-  void runBand(const Bands::Band& band, const T* padded, const T* packed, const T* b, T* out,
-               bool accumulate) const;
+  // Band i of all images and groups.
+  Bands::Band bandAt(Index i) const {
+    const Index perImage = bands_.perImage();
+    return bands_.band(i / perImage / sum_.groups, i / perImage % sum_.groups, i % perImage);
+  }
+  // `padded` holds the band's input.
+  void runBand(const Call& call, const Bands::Band& band, const T* padded) const;
 
   DirectSum sum_;
   const DirectKernels<T>* kernels_;

@@ -40,22 +40,23 @@ DirectWeights<T>::DirectWeights(const DirectSum& forward, const DirectKernels<T>
 
 template <class T>
 void DirectWeights<T>::run(KernelContext& context, const T* x, const T* dy, T* dw, T* db) const {
-  const Index perImage = bands_.perImage(), bands = sum_.batch * perImage;
+  const Index perImage = bands_.perImage(), units = sum_.batch * perImage * sum_.groups;
   const Index weights = allOutputs() * columns();
   T* allSums = context.scratch<T>(sums_);
-  parallelPieces(context.threads(padded_), parts_, bands * weights,
-                 [=, this, &context](int piece, Index begin, Index end) {
+  const Index work = units * Index(bands_.vectors(0).size()) * sum_.outChannels * columns();
+  parallelPieces(context.threads(padded_), parts_, work,
+                 [=, this, &context](int piece, Index first, Index last) {
                    T* padded = context.scratch<T>(padded_, piece);
                    T* gathered = context.scratch<T>(gathered_, piece);
-                   for (Index part = begin; part < end; ++part) {
+                   for (Index part = first; part < last; ++part) {
                      T* sums = allSums + part * sumsOfPart();
                      std::fill_n(sums, sumsOfPart(), T(0));
-                     for (Index i = bands * part / parts_; i < bands * (part + 1) / parts_; ++i)
-                       for (Index group = 0; group < sum_.groups; ++group) {
-                         const Bands::Band band = bands_.band(i / perImage, group, i % perImage);
-                         bands_.load(band, x, padded);
-                         runBand(band, padded, dy, gathered, sums);
-                       }
+                     for (Index i = units * part / parts_; i < units * (part + 1) / parts_; ++i) {
+                       const Bands::Band band = bands_.band(
+                           i / sum_.groups / perImage, i % sum_.groups, i / sum_.groups % perImage);
+                       bands_.load(band, x, padded);
+                       runBand(band, padded, dy, gathered, sums);
+                     }
                    }
                  });
   const auto add = [&](Index first, Index count, T* to) {

@@ -20,6 +20,7 @@ private:
   Index allOutputs() const { return sum_.groups * sum_.outChannels; }
   // Of a part: the weights as dw has them, and the biases.
   Index sumsOfPart() const { return allOutputs() * (columns() + 1); }
+  // `padded` holds the band's input.
   void runBand(const Bands::Band& band, const T* padded, const T* dy, T* gathered, T* sums) const;
   void gather(const Bands::Band& band, const T* dy, T* gathered) const;
 

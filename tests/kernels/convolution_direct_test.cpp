@@ -31,7 +31,7 @@ TYPED_TEST(DirectConvolution, EqualsTheReference) {
   using T = TypeParam;
   for (InstructionSet set : instructionSets()) {
     Draw draw(31);
-    for (int trial = 0; trial < 400; ++trial) {
+    for (int trial = 0; trial < 200; ++trial) {
       const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 40 : 5);
       SCOPED_TRACE(instructionSetName(set));
       ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
@@ -43,7 +43,7 @@ TYPED_TEST(DirectConvolution, OutputsLieWhereTheShapeSays) {
   using T = TypeParam;
   for (InstructionSet set : instructionSets()) {
     Draw draw(32);
-    for (int trial = 0; trial < 200; ++trial) {
+    for (int trial = 0; trial < 100; ++trial) {
       const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 30 : 5);
       SCOPED_TRACE(instructionSetName(set));
       ASSERT_NO_FATAL_FAILURE(expectEqualWhenPlaced<T>(draw, shape, directMaker<T>(set)));
@@ -57,7 +57,7 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
   for (InstructionSet set : instructionSets()) {
     Draw draw(33);
     for (Index channels = 1; channels <= 17; ++channels)
-      for (Index width : {1, 7, 8, 9, 16, 17, 31, 48, 63, 64}) {
+      for (Index width : {1, 7, 8, 17, 31, 64}) {
         const WindowShape w{2, {3, width}, {3, width}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
         const Index others = channels % 5 + 1;
         SCOPED_TRACE(instructionSetName(set));
@@ -72,8 +72,8 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
 // Several bands in each dimension.
 TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
   using T = TypeParam;
-  const WindowShape plane{2, {220, 175}, {219, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
-  const WindowShape line{1, {50000}, {50000}, {5}, {1}, {2}, {4}};
+  const WindowShape plane{2, {120, 175}, {119, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
+  const WindowShape line{1, {30000}, {30000}, {5}, {1}, {2}, {4}};
   const WindowShape space{3,         {21, 42, 43}, {11, 42, 43}, {3, 3, 3},
                           {2, 1, 1}, {1, 1, 1},    {1, 1, 1}};
   for (InstructionSet set : instructionSets()) {
