@@ -43,7 +43,7 @@ std::unique_ptr<Convolution<T>> makeDirect(const ConvolutionShape& shape,
                 fmt::format("backend 'direct' does not support this convolution: {}; use 'auto', "
                             "'blas' or 'reference'",
                             why));
-  return makeDirectConvolution<T>(shape, std::move(context), instructionSets().back());
+  return makeDirectConvolution<T>(shape, std::move(context), directInstructions<T>(shape.window));
 }
 
 } // namespace
@@ -75,7 +75,9 @@ template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context) {
   checkShape(shape);
-  if (backend == Backend::Direct)
+  const bool isDirect = backend == Backend::Direct ||
+                        (backend == Backend::Auto && !isEmpty(shape) && isDirectFaster<T>(shape));
+  if (isDirect)
     return makeDirect<T>(shape, contextOrOwn(std::move(context)));
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)

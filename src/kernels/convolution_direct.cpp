@@ -4,9 +4,6 @@
 #include "kernels/convolution_backends.hpp"
 #include "kernels/convolution_direct_outputs.hpp"
 #include "kernels/convolution_direct_weights.hpp"
-#include "sys/error.hpp"
-
-#include <fmt/format.h>
 
 namespace tenon {
 
@@ -46,14 +43,6 @@ private:
 };
 
 } // namespace
-
-std::string whyNotDirect(const WindowShape& window) {
-  if (instructionSets().empty())
-    return "the processor has no AVX2 and FMA";
-  if (window.stride[window.rank - 1] > 1)
-    return fmt::format("the stride in the last dimension is {}", window.stride[window.rank - 1]);
-  return "";
-}
 
 template <class T>
 std::unique_ptr<Convolution<T>>

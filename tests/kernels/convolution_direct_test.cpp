@@ -21,6 +21,11 @@ ConvolutionShape drawDirectShape(Draw& draw, Index mostChannels) {
   return shape;
 }
 
+// A plane with a square kernel, this stride along the rows and this length of a row of outputs.
+WindowShape planeWindow(Index kernel, Index stride, Index row) {
+  return {2, {64, row * stride}, {64, row}, {kernel, kernel}, {1, stride}, {1, 1}, {1, 1}};
+}
+
 } // namespace
 
 template <class T>
@@ -85,6 +90,43 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
       ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
     }
   }
+}
+
+TYPED_TEST(DirectConvolution, AutoTakesItWhereItIsFaster) {
+  using T = TypeParam;
+  const auto chosen = [](const ConvolutionShape& shape) {
+    return makeConvolution<T>(shape, Backend::Auto)->backend();
+  };
+  const Backend other = resolveBackend<T>(Backend::Auto);
+  const Backend direct = instructionSets().empty() ? other : Backend::Direct;
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 64)}), direct);
+  EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 64)}), direct);
+  EXPECT_EQ(chosen({1, 8, 8, planeWindow(3, 1, 64), 8}), direct); // each channel by itself
+  EXPECT_EQ(chosen({1, 64, 64, planeWindow(3, 1, 64)}), sizeof(T) == 8 ? direct : other);
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 2, 64)}), other);
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(1, 1, 64)}), other);
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 1)}), other); // vectors of one output
+  EXPECT_EQ(chosen({1, 256, 256, planeWindow(3, 1, 8)}), other);
+  EXPECT_EQ(chosen({0, 4, 8, planeWindow(3, 1, 64)}), Backend::Blas);
+}
+
+TYPED_TEST(DirectConvolution, SaysItsInstructions) {
+  using T = TypeParam;
+  for (InstructionSet set : instructionSets()) {
+    const auto op = directMaker<T>(set)({1, 4, 8, planeWindow(3, 1, 64)});
+    EXPECT_EQ(op->backend(), Backend::Direct);
+    EXPECT_STREQ(op->implementation(), instructionSetName(set));
+  }
+}
+
+// Where it is asked for, nothing else takes its place.
+TYPED_TEST(DirectConvolution, RefusesWhatItDoesNotSupport) {
+  using T = TypeParam;
+  expectError(errorOf([] {
+                makeConvolution<T>({1, 4, 8, planeWindow(3, 2, 64)}, Backend::Direct);
+              }),
+              TENON_ERR_SUPPORT,
+              {"'direct'", instructionSets().empty() ? "AVX2" : "stride", "'auto'"});
 }
 
 } // namespace tenon::test
