@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where direct convolution is possible, and where it is faster than the library that would take its place.
+#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution_direct_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <type_traits>
+
+namespace tenon {
+
+std::string whyNotDirect(const WindowShape& window) {
+  if (instructionSets().empty())
+    return "the processor has no AVX2 and FMA";
+  if (window.stride[window.rank - 1] > 1)
+    return fmt::format("the stride in the last dimension is {}", window.stride[window.rank - 1]);
+  return "";
+}
+
+template <class T>
+InstructionSet directInstructions(const WindowShape& window) {
+  for (InstructionSet set : instructionSets())
+    if (window.out[window.rank - 1] <= directKernels<T>(set).lanes)
+      return set;
+  return instructionSets().back();
+}
+
+// As tests/bench/convolution measures it on a processor with AVX-512.
+template <class T>
+bool isDirectFaster(const ConvolutionShape& shape) {
+  constexpr Index kManyChannels = 128, kSmallImage = 1024; // where BLAS reads its weights better
+  constexpr Index kFewChannels = 16,
+                  kSomeChannels = 32; // which oneDNN pads; where it does equally well
+  const WindowShape& w = shape.window;
+  if (!whyNotDirect(w).empty() || kernelVolume(w) == 1)
+    return false;
+  const Index channels = std::min(shape.inChannels, shape.outChannels) / shape.groups;
+  const Index row = w.out[w.rank - 1], lanes = directKernels<T>(directInstructions<T>(w)).lanes;
+  const double use = double(row) / double(ceilDivide(row, lanes) * lanes); // of the vectors' lanes
+  if (std::is_same_v<T, double>)
+    return use >= 0.5 && (channels <= kManyChannels || outputVolume(w) >= kSmallImage);
+  if (channels < kFewChannels)
+    return use >= 0.5;
+  return channels <= kSomeChannels && use >= 0.9 && row >= 2 * lanes;
+}
+
+template InstructionSet directInstructions<float>(const WindowShape&);
+template InstructionSet directInstructions<double>(const WindowShape&);
+template bool isDirectFaster<float>(const ConvolutionShape&);
+template bool isDirectFaster<double>(const ConvolutionShape&);
+
+} // namespace tenon
