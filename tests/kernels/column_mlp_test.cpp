@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The fused perceptron against its definition point by point: values, tangents, and the adjoint by the
+// identity  <tangent, dy> = <dx, adjoint of x> + <dW, gradients>, with each set of instructions.
+#include "kernels/column_mlp.hpp"
+
+#include "kernels/draw.hpp"
+#include "kernels/thread_count.hpp"
+
+#include <cmath>
+#include <numeric>
+
+namespace tenon::test {
+namespace {
+
+// The channels of all points in an array of their own order, and what lies between left alone.
+template <class T>
+struct Field {
+  std::vector<T> cells;
+  PointArray<T> array() { return {cells.data() + first, {strides[0], strides[1]}, channel}; }
+  PointArray<const T> constant() const {
+    return {cells.data() + first, {strides[0], strides[1]}, channel};
+  }
+  T& at(Index i, Index j, Index c) {
+    return cells[size_t(first + i * strides[0] + j * strides[1] + c * channel)];
+  }
+  Index first, strides[2], channel;
+};
+
+struct Case {
+  std::vector<Index> widths;
+  Index rows, columns;
+  bool biases, channelsLast;
+  PointwiseFunction function;
+};
+
+template <class T>
+Field<T> fieldOf(Draw& draw, const Case& c, Index channels) {
+  const Index gap = 3;
+  Field<T> field;
+  if (c.channelsLast)
+    field = {{}, 2, {c.columns * channels + gap, channels}, 1};
+  else
+    field = {{}, 1, {channels * (c.columns + gap), 1}, c.columns + gap};
+  field.cells = draw.reals<T>(c.rows * (c.columns + gap) * (channels + gap) + gap, -1, 1);
+  return field;
+}
+
+template <class T>
+struct Numbers {
+  std::vector<std::vector<T>> weights, biases;
+  Numbers(Draw& draw, const Case& c, double size) {
+    for (size_t l = 0; l + 1 < c.widths.size(); ++l) {
+      weights.push_back(draw.reals<T>(c.widths[l] * c.widths[l + 1], -size, size));
+      biases.push_back(draw.reals<T>(c.biases ? c.widths[l + 1] : 0, -size, size));
+    }
+  }
+  template <class U>
+  std::vector<LayerNumbers<U>> layers() {
+    std::vector<LayerNumbers<U>> all;
+    for (size_t l = 0; l < weights.size(); ++l)
+      all.push_back({weights[l].data(), biases[l].empty() ? nullptr : biases[l].data()});
+    return all;
+  }
+};
+
+// Value and tangent of one point, in double.
+template <class T>
+void expectedPoint(const Case& c, const Numbers<T>& n, const Numbers<T>& dn, std::vector<double>& h,
+                   std::vector<double>& dh) {
+  KernelContext context;
+  for (size_t l = 0; l < n.weights.size(); ++l) {
+    const size_t in = h.size(), out = size_t(c.widths[l + 1]);
+    std::vector<double> z(out), dz(out), f(out), df(out);
+    for (size_t k = 0; k < out; ++k) {
+      z[k] = c.biases ? double(n.biases[l][k]) : 0;
+      dz[k] = c.biases ? double(dn.biases[l][k]) : 0;
+      for (size_t i = 0; i < in; ++i) {
+        z[k] += double(n.weights[l][k * in + i]) * h[i];
+        dz[k] +=
+            double(n.weights[l][k * in + i]) * dh[i] + double(dn.weights[l][k * in + i]) * h[i];
+      }
+    }
+    if (l + 1 < n.weights.size()) {
+      pointwiseForward<double>(context, c.function, Index(out), z.data(), f.data());
+      pointwiseDerivative<double>(context, c.function, Index(out), z.data(), f.data(), dz.data(),
+                                  df.data());
+      h = f, dh = df;
+    } else {
+      h = z, dh = dz;
+    }
+  }
+}
+
+template <class T>
+void expectMlp(Draw& draw, const Case& c) {
+  SCOPED_TRACE(c.rows * c.columns);
+  const double tolerance = 300 * double(std::numeric_limits<T>::epsilon());
+  const PointBox box{2, {c.rows, c.columns}};
+  Numbers<T> n(draw, c, 0.6), dn(draw, c, 1), gradients(draw, c, 1);
+  Field<T> x = fieldOf<T>(draw, c, c.widths.front()), dx = fieldOf<T>(draw, c, c.widths.front()),
+           y = fieldOf<T>(draw, c, c.widths.back()), dy = fieldOf<T>(draw, c, c.widths.back()),
+           weight = fieldOf<T>(draw, c, c.widths.back()), back = dx;
+  const Field<T> untouched = y;
+  ColumnMlp<T> mlp(c.widths, c.function, std::make_shared<KernelContext>());
+  const auto layers = n.template layers<const T>();
+  for (size_t l = 0; l < layers.size(); ++l)
+    mlp.setLayer(int(l), layers[l]);
+  mlp.forward(box, x.constant(), y.array());
+  mlp.tangent(box, x.constant(), dx.constant(), dn.template layers<const T>(), dy.array());
+  const Numbers<T> before = gradients;
+  mlp.adjoint(box, x.constant(), weight.constant(), back.array(), gradients.template layers<T>());
+
+  double paired = 0, paidBack = 0, size = 1;
+  for (Index i = 0; i < c.rows; ++i)
+    for (Index j = 0; j < c.columns; ++j) {
+      std::vector<double> h, dh;
+      for (Index k = 0; k < c.widths.front(); ++k) {
+        h.push_back(double(x.at(i, j, k)));
+        dh.push_back(double(dx.at(i, j, k)));
+        paidBack += dh.back() * double(back.at(i, j, k));
+        size += std::abs(dh.back() * double(back.at(i, j, k)));
+      }
+      expectedPoint(c, n, dn, h, dh);
+      for (Index k = 0; k < c.widths.back(); ++k) {
+        ASSERT_NEAR(double(y.at(i, j, k)), h[size_t(k)], tolerance) << i << " " << j << " " << k;
+        ASSERT_NEAR(double(dy.at(i, j, k)), dh[size_t(k)], 10 * tolerance) << i << " " << j;
+        paired += dh[size_t(k)] * double(weight.at(i, j, k));
+        y.at(i, j, k) = untouched.cells[size_t(&y.at(i, j, k) - y.cells.data())];
+      }
+    }
+  EXPECT_EQ(y.cells, untouched.cells); // what lies between the points
+  const auto pay = [&](const std::vector<T>& d, const std::vector<T>& g, const std::vector<T>& g0) {
+    for (size_t i = 0; i < d.size(); ++i) {
+      paidBack += double(d[i]) * (double(g[i]) - double(g0[i]));
+      size += std::abs(double(d[i]) * double(g[i]));
+    }
+  };
+  for (size_t l = 0; l < layers.size(); ++l) {
+    pay(dn.weights[l], gradients.weights[l], before.weights[l]);
+    pay(dn.biases[l], gradients.biases[l], before.biases[l]);
+  }
+  EXPECT_NEAR(paired, paidBack, tolerance * size);
+}
+
+} // namespace
+
+template <class T>
+class ColumnMlpKernel : public ::testing::Test {};
+TYPED_TEST_SUITE(ColumnMlpKernel, RealTypes);
+
+TYPED_TEST(ColumnMlpKernel, IsItsDefinitionAtEachPoint) {
+  using T = TypeParam;
+  const PointwiseFunction functions[] = {Pointwise::Tanh, Pointwise::Gelu, Pointwise::Relu,
+                                         Pointwise::Sine};
+  for (InstructionSet set : instructionSets()) {
+    SCOPED_TRACE(instructionSetName(set));
+    limitInstructionSet(set);
+    Draw draw(71);
+    for (const auto& [rows, columns] :
+         {std::pair<Index, Index>{1, 1}, {1, 3}, {2, 5}, {1, 16}, {3, 37}, {7, 41}, {0, 4}})
+      for (bool last : {false, true}) {
+        const Index layers = draw.integer(1, 3);
+        Case c{{}, rows, columns, draw.chance(0.6), last, functions[draw.integer(0, 3)]};
+        for (Index l = 0; l <= layers; ++l)
+          c.widths.push_back(draw.integer(1, 21));
+        expectMlp<T>(draw, c);
+      }
+    Case network{{8, 32, 32, 4}, 1, 1, true, true, Pointwise::Tanh};
+    for (Index points : {1, 2, 5, 16, 64, 333}) {
+      network.columns = points;
+      expectMlp<T>(draw, network);
+    }
+  }
+  limitInstructionSet(instructionSets().back());
+}
+
+TYPED_TEST(ColumnMlpKernel, GivesTheSameBitsOnAnyNumberOfThreads) {
+  using T = TypeParam;
+  const Case c{{5, 16, 3}, 40, 50, true, false, Pointwise::Tanh};
+  const PointBox box{2, {c.rows, c.columns}};
+  expectSameForAllThreads("column perceptron", [&] {
+    Draw draw(72);
+    Numbers<T> n(draw, c, 0.6), gradients(draw, c, 1);
+    Field<T> x = fieldOf<T>(draw, c, 5), dx = x, y = fieldOf<T>(draw, c, 3);
+    ColumnMlp<T> mlp(c.widths, c.function, std::make_shared<KernelContext>());
+    const auto layers = n.template layers<const T>();
+    for (size_t l = 0; l < layers.size(); ++l)
+      mlp.setLayer(int(l), layers[l]);
+    mlp.forward(box, x.constant(), y.array());
+    mlp.adjoint(box, x.constant(), y.constant(), dx.array(), gradients.template layers<T>());
+    std::vector<T> all = y.cells;
+    append(all, dx.cells);
+    for (const auto& numbers : gradients.weights)
+      append(all, numbers);
+    for (const auto& numbers : gradients.biases)
+      append(all, numbers);
+    return all;
+  });
+}
+
+} // namespace tenon::test
