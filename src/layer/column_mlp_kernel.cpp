@@ -101,9 +101,11 @@ private:
     return tangent ? tangent->data<T>() : nullptr;
   }
 
-  // Those that have changed since the last call.
+  // Those that have changed since the last call. A rank without points may have none.
   template <class T>
   void takeWeights(ParameterUses& p) {
+    if (p.front()->value().localCells() == 0)
+      return;
     states_.resize(p.size(), 0);
     for (int l = 0; l < layers_; ++l) {
       const DTensor& w = p[weight(l)]->value();
