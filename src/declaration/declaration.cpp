@@ -18,7 +18,7 @@ constexpr OptionSpec kCommon[] = {
     {"storage", OptionSpec::String, "use",
      "storage layout of parameters: use, root, or properties such as S0,B"},
     {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
-     "auto|reference|blas|onednn"},
+     "auto|reference|blas|onednn|direct"},
     {"stack_depth",
      OptionSpec::Int,
      "1",

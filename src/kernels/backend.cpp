@@ -12,7 +12,8 @@ namespace tenon {
 
 namespace {
 
-constexpr std::array kBackends{Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn};
+constexpr std::array kBackends{Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
+                               Backend::Direct};
 
 } // namespace
 
@@ -26,6 +27,8 @@ const char* backendName(Backend backend) {
     return "blas";
   case Backend::OneDnn:
     return "onednn";
+  case Backend::Direct:
+    return "direct";
   }
   throw Error(TENON_ERR_INTERNAL, fmt::format("backend number {} has no name", int(backend)));
 }
@@ -45,6 +48,8 @@ Backend resolveBackend(Backend backend) {
   constexpr bool isDouble = std::is_same_v<T, double>;
   if (backend == Backend::Auto)
     return isDouble ? Backend::Blas : Backend::OneDnn;
+  if (backend == Backend::Direct)
+    return Backend::Blas;
   if (backend == Backend::OneDnn && isDouble)
     throw Error(
         TENON_ERR_SUPPORT,

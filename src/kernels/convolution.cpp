@@ -34,6 +34,18 @@ bool isEmpty(const ConvolutionShape& shape) {
          0;
 }
 
+template <class T>
+std::unique_ptr<Convolution<T>> makeDirect(const ConvolutionShape& shape,
+                                           KernelContextPtr context) {
+  const std::string why = whyNotDirect(shape.window);
+  if (!why.empty())
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("backend 'direct' does not support this convolution: {}; use 'auto', "
+                            "'blas' or 'reference'",
+                            why));
+  return makeDirectConvolution<T>(shape, std::move(context), directInstructions<T>(shape.window));
+}
+
 } // namespace
 
 ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank) {
@@ -63,6 +75,10 @@ template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context) {
   checkShape(shape);
+  const bool isDirect = backend == Backend::Direct ||
+                        (backend == Backend::Auto && !isEmpty(shape) && isDirectFaster<T>(shape));
+  if (isDirect)
+    return makeDirect<T>(shape, contextOrOwn(std::move(context)));
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
     return makeReferenceConvolution<T>(shape);

@@ -50,12 +50,15 @@ public:
   virtual void adjointWeights(const T* x, const T* dy, T* dw, T* db) = 0;
   // Who computes: never Auto, and Blas where oneDNN was asked for but the shape is empty.
   virtual Backend backend() const = 0;
-  // What computes, for a view: "im2col+gemm", or oneDNN's names of its implementations.
+  // What computes, for a view: "im2col+gemm", the vector instructions of the direct convolution, or
+  // oneDNN's names of its implementations.
   virtual const char* implementation() const = 0;
 };
 
 // Without a context the object has its own. Any extent may be 0: then forward gives the bias or
-// nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape.
+// nothing, and the adjoints give zeros or add nothing. TENON_ERR_ARG for a malformed shape;
+// TENON_ERR_SUPPORT where Direct is asked for with a stride above 1 in the last dimension, or on a
+// processor without AVX2 and FMA.
 template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context = nullptr);

@@ -3,6 +3,10 @@
 #pragma once
 
 #include "kernels/convolution.hpp"
+#include "kernels/instruction_set.hpp"
+
+#include <string>
+#include <vector>
 
 namespace tenon {
 
@@ -18,5 +22,19 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
+// For a window that the direct convolution supports, and instructions that the processor has.
+template <class T>
+std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,
+                                                      KernelContextPtr context, InstructionSet set);
+// The sets for which it is compiled and that may be used, the widest last.
+std::vector<InstructionSet> directInstructionSets();
+// Why it cannot compute this one; "" if it can.
+std::string whyNotDirect(const WindowShape& window);
+// The widest vectors that the processor has, or narrower ones into which a row of outputs fits.
+template <class T>
+InstructionSet directInstructions(const WindowShape& window);
+// Whether it is faster than BLAS in float64, or oneDNN in float32, in its three products together.
+template <class T>
+bool isDirectFaster(const ConvolutionShape& shape);
 
 } // namespace tenon
