@@ -4,13 +4,14 @@
 namespace tenon::test {
 
 TEST(Backend, NamesAreReadBack) {
-  for (Backend b : {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn})
+  for (Backend b :
+       {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Direct})
     EXPECT_EQ(parseBackend(backendName(b)), b);
 }
 
 TEST(Backend, UnknownNameListsTheKnownOnes) {
   expectError(errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
-              {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'"});
+              {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'"});
 }
 
 TEST(Backend, AutoDependsOnTheDataType) {
@@ -18,6 +19,12 @@ TEST(Backend, AutoDependsOnTheDataType) {
   EXPECT_EQ(resolveBackend<double>(Backend::Auto), Backend::Blas);
   EXPECT_EQ(resolveBackend<float>(Backend::Blas), Backend::Blas);
   EXPECT_EQ(resolveBackend<double>(Backend::Reference), Backend::Reference);
+}
+
+// It concerns convolutions alone.
+TEST(Backend, DirectIsBlasForOtherKernels) {
+  EXPECT_EQ(resolveBackend<float>(Backend::Direct), Backend::Blas);
+  EXPECT_EQ(resolveBackend<double>(Backend::Direct), Backend::Blas);
 }
 
 TEST(Backend, OneDnnRefusesDouble) {

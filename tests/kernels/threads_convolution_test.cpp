@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution as matrix products on several threads. On small integers every sum is exact, so that
-// the order in which BLAS takes it does not show, and the reference gives the same bits.
-#include "kernels/convolution.hpp"
+// Convolution on several threads. On small integers every sum is exact, so that the order in which
+// BLAS takes it does not show, and the reference gives the same bits; the direct convolution keeps the
+// order of its sums on any numbers.
+#include "kernels/convolution_backends.hpp"
 #include "kernels/thread_count.hpp"
 
 namespace tenon::test {
@@ -60,6 +61,22 @@ TYPED_TEST(ConvolutionThreads, GiveTheSameBits) {
     ThreadCount three(3);
     expectSameBits(everyResult<T>(c.shape, Backend::Blas, operands),
                    everyResult<T>(c.shape, Backend::Reference, operands));
+  }
+}
+
+TYPED_TEST(ConvolutionThreads, OfTheDirectOneGiveTheSameBitsOnAnyNumbers) {
+  using T = TypeParam;
+  if (directInstructionSets().empty())
+    GTEST_SKIP() << "the processor has no AVX2 and FMA";
+  Draw draw(24);
+  for (const Case& c : kCases) {
+    ConvolutionShape shape = c.shape;
+    shape.window.stride[shape.window.rank - 1] = 1;
+    Operands<T> operands(draw, shape);
+    for (auto* values : {&operands.x, &operands.w, &operands.b, &operands.dy})
+      *values = draw.reals<T>(Index(values->size()), -1, 1);
+    expectSameForAllThreads(c.what,
+                            [&] { return everyResult<T>(shape, Backend::Direct, operands); });
   }
 }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Random convolutions, and what makes a kernel equal to the reference, bit by bit on small integers.
+#pragma once
+
+#include "kernels/convolution.hpp"
+#include "kernels/draw.hpp"
+
+#include <functional>
+
+namespace tenon::test {
+
+template <class T>
+struct Arrays {
+  std::vector<T> x, w, b, y;
+};
+
+template <class T>
+Arrays<T> drawArrays(Draw& draw, const ConvolutionShape& s) {
+  return {draw.integers<T>(s.batch * s.inChannels * inputVolume(s.window)),
+          draw.integers<T>(s.outChannels * s.inChannels / s.groups * kernelVolume(s.window)),
+          draw.integers<T>(s.outChannels),
+          draw.integers<T>(s.batch * s.outChannels * outputVolume(s.window))};
+}
+
+inline ConvolutionShape drawShape(Draw& draw, Index mostChannels) {
+  const auto count = [&](Index most) { return draw.chance(0.04) ? 0 : draw.integer(1, most); };
+  const Index groups = draw.chance(0.3) ? draw.integer(2, 4) : 1;
+  const Index most = std::max<Index>(1, mostChannels / groups);
+  return {count(4), groups * count(most), groups * count(most),
+          draw.chance(0.5) ? draw.window() : draw.ordinaryWindow(), groups};
+}
+
+inline std::string describe(const ConvolutionShape& s) {
+  std::ostringstream text;
+  text << "batch " << s.batch << " channels " << s.inChannels << " -> " << s.outChannels << " in "
+       << s.groups << " groups " << test::describe(s.window);
+  return text.str();
+}
+
+// Everything that a convolution computes, each from the same start.
+template <class T>
+std::vector<std::vector<T>> allResults(Convolution<T>& op, const Arrays<T>& a) {
+  std::vector<T> plain(a.y.size(), T(99)), unbiased(a.y.size(), T(99)), added = a.y;
+  op.forward(a.x.data(), a.w.data(), a.b.data(), plain.data(), false);
+  op.forward(a.x.data(), a.w.data(), nullptr, unbiased.data(), false);
+  op.forward(a.x.data(), a.w.data(), a.b.data(), added.data(), true);
+  std::vector<T> dx(a.x.size(), T(99)), dw = a.w, db = a.b, dwAlone = a.w;
+  op.adjointData(a.w.data(), a.y.data(), dx.data());
+  op.adjointWeights(a.x.data(), a.y.data(), dw.data(), db.data());
+  op.adjointWeights(a.x.data(), a.y.data(), dwAlone.data(), nullptr);
+  return {plain, unbiased, added, dx, dw, db, dwAlone};
+}
+
+// The kernel under test of a shape.
+template <class T>
+using Maker = std::function<std::unique_ptr<Convolution<T>>(const ConvolutionShape&)>;
+
+template <class T>
+Maker<T> makerOf(Backend backend) {
+  return [backend](const ConvolutionShape& shape) { return makeConvolution<T>(shape, backend); };
+}
+
+template <class T>
+std::string describe(const Convolution<T>& op, const ConvolutionShape& shape) {
+  return backendName(op.backend()) + (" " + describe(shape));
+}
+
+template <class T>
+void expectEqualToReference(Draw& draw, const ConvolutionShape& shape, const Maker<T>& make) {
+  const auto arrays = drawArrays<T>(draw, shape);
+  const auto reference = makeConvolution<T>(shape, Backend::Reference);
+  const auto op = make(shape);
+  // Twice, since scratch is used again.
+  const auto expected = allResults(*reference, arrays);
+  ASSERT_EQ(allResults(*op, arrays), expected) << describe(*op, shape);
+  ASSERT_EQ(allResults(*op, arrays), expected) << describe(*op, shape);
+}
+
+// y as a box in the middle of a larger array, whose dimensions lie in any order: its strides, where
+// its first cell is, and how large the array.
+struct Placement {
+  ImageStrides y;
+  Index first = 0, cells = 1;
+};
+
+inline Placement drawPlacement(Draw& draw, const ConvolutionShape& s) {
+  Placement placed;
+  std::vector<std::pair<Index, Index*>> dims{{s.batch, &placed.y.batch},
+                                             {s.outChannels, &placed.y.channel}};
+  for (int d = 0; d < s.window.rank; ++d)
+    dims.emplace_back(s.window.out[d], &placed.y.space[d]);
+  if (draw.chance(0.5))
+    std::swap(dims[draw.integer(0, Index(dims.size()) - 1)], dims.back());
+  for (auto d = dims.rbegin(); d != dims.rend(); ++d) {
+    const Index before = draw.integer(0, 2);
+    *d->second = placed.cells;
+    placed.first += before * placed.cells;
+    placed.cells *= before + d->first + draw.integer(0, 2);
+  }
+  return placed;
+}
+
+// visit(cell of the contiguous y, cell of the placed one)
+template <class Visit>
+void forEachPlaced(const ConvolutionShape& s, const Placement& placed, Visit visit) {
+  Index dense = 0;
+  const WindowShape w = embedWindow(s.window);
+  const int front = kMaxSpatial - s.window.rank;
+  for (Index n = 0; n < s.batch; ++n)
+    for (Index k = 0; k < s.outChannels; ++k)
+      forEachOutput(w, [&](const Position& o, Index) {
+        Index at = placed.first + n * placed.y.batch + k * placed.y.channel;
+        for (int d = 0; d < s.window.rank; ++d)
+          at += o[front + d] * placed.y.space[d];
+        visit(dense++, at);
+      });
+}
+
+// The same convolution with y and dy placed, beside the contiguous reference; what lies around them
+// is left alone.
+template <class T>
+void expectEqualWhenPlaced(Draw& draw, ConvolutionShape shape, const Maker<T>& make) {
+  const auto dense = drawArrays<T>(draw, shape);
+  const auto expected = allResults(*makeConvolution<T>(shape, Backend::Reference), dense);
+  const Placement placed = drawPlacement(draw, shape);
+  shape.y = placed.y;
+  const auto op = make(shape);
+  std::vector<T> y(placed.cells, T(77)), dx(dense.x.size(), T(99)), dw = dense.w, db = dense.b;
+  T* const first = y.data() + placed.first;
+  const auto expectPlaced = [&](const std::vector<T>& cells) {
+    std::vector<T> wanted(placed.cells, T(77));
+    forEachPlaced(shape, placed, [&](Index from, Index to) { wanted[to] = cells[from]; });
+    ASSERT_EQ(y, wanted) << describe(*op, shape);
+  };
+  op->forward(dense.x.data(), dense.w.data(), dense.b.data(), first, false);
+  ASSERT_NO_FATAL_FAILURE(expectPlaced(expected[0]));
+  forEachPlaced(shape, placed, [&](Index from, Index to) { y[to] = dense.y[from]; });
+  op->adjointData(dense.w.data(), first, dx.data());
+  op->adjointWeights(dense.x.data(), first, dw.data(), db.data());
+  EXPECT_EQ(dx, expected[3]) << describe(*op, shape);
+  EXPECT_EQ(dw, expected[4]) << describe(*op, shape);
+  EXPECT_EQ(db, expected[5]) << describe(*op, shape);
+  op->forward(dense.x.data(), dense.w.data(), dense.b.data(), first, true);
+  ASSERT_NO_FATAL_FAILURE(expectPlaced(expected[2]));
+}
+
+} // namespace tenon::test

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Direct convolution with each set of vector instructions that the machine has, against the reference.
+#include "kernels/convolution_backends.hpp"
+#include "kernels/convolution_cases.hpp"
+
+namespace tenon::test {
+
+namespace {
+
+template <class T>
+Maker<T> directMaker(InstructionSet set) {
+  return [set](const ConvolutionShape& shape) {
+    return makeDirectConvolution<T>(shape, std::make_shared<KernelContext>(), set);
+  };
+}
+
+// Its outputs of a row read consecutive inputs.
+ConvolutionShape drawDirectShape(Draw& draw, Index mostChannels) {
+  ConvolutionShape shape = drawShape(draw, mostChannels);
+  shape.window.stride[shape.window.rank - 1] = 1;
+  return shape;
+}
+
+// A plane with a square kernel, this stride along the rows and this length of a row of outputs.
+WindowShape planeWindow(Index kernel, Index stride, Index row) {
+  return {2, {64, row * stride}, {64, row}, {kernel, kernel}, {1, stride}, {1, 1}, {1, 1}};
+}
+
+} // namespace
+
+template <class T>
+class DirectConvolution : public ::testing::Test {};
+TYPED_TEST_SUITE(DirectConvolution, RealTypes);
+
+TYPED_TEST(DirectConvolution, EqualsTheReference) {
+  using T = TypeParam;
+  for (InstructionSet set : directInstructionSets()) {
+    Draw draw(31);
+    for (int trial = 0; trial < 200; ++trial) {
+      const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 40 : 5);
+      SCOPED_TRACE(instructionSetName(set));
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
+    }
+  }
+}
+
+TYPED_TEST(DirectConvolution, OutputsLieWhereTheShapeSays) {
+  using T = TypeParam;
+  for (InstructionSet set : directInstructionSets()) {
+    Draw draw(32);
+    for (int trial = 0; trial < 100; ++trial) {
+      const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 30 : 5);
+      SCOPED_TRACE(instructionSetName(set));
+      ASSERT_NO_FATAL_FAILURE(expectEqualWhenPlaced<T>(draw, shape, directMaker<T>(set)));
+    }
+  }
+}
+
+// Every number of channels of a block, and rows of every length around whole vectors.
+TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
+  using T = TypeParam;
+  for (InstructionSet set : directInstructionSets()) {
+    Draw draw(33);
+    for (Index channels = 1; channels <= 17; ++channels)
+      for (Index width : {1, 7, 8, 17, 31, 64}) {
+        const WindowShape w{2, {3, width}, {3, width}, {3, 3}, {1, 1}, {1, 1}, {1, 1}};
+        const Index others = channels % 5 + 1;
+        SCOPED_TRACE(instructionSetName(set));
+        ASSERT_NO_FATAL_FAILURE(
+            expectEqualToReference<T>(draw, {1, channels, others, w}, directMaker<T>(set)));
+        ASSERT_NO_FATAL_FAILURE(
+            expectEqualToReference<T>(draw, {1, others, channels, w}, directMaker<T>(set)));
+      }
+  }
+}
+
+// Several bands in each dimension.
+TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
+  using T = TypeParam;
+  const WindowShape plane{2, {120, 175}, {119, 173}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
+  const WindowShape line{1, {30000}, {30000}, {5}, {1}, {2}, {4}};
+  const WindowShape space{3,         {21, 42, 43}, {11, 42, 43}, {3, 3, 3},
+                          {2, 1, 1}, {1, 1, 1},    {1, 1, 1}};
+  for (InstructionSet set : directInstructionSets()) {
+    Draw draw(34);
+    for (const ConvolutionShape& shape :
+         {ConvolutionShape{2, 5, 3, plane}, ConvolutionShape{1, 3, 2, line},
+          ConvolutionShape{1, 12, 3, space, 3}}) {
+      SCOPED_TRACE(instructionSetName(set));
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
+    }
+  }
+}
+
+TYPED_TEST(DirectConvolution, AutoTakesItWhereItIsFaster) {
+  using T = TypeParam;
+  const auto chosen = [](const ConvolutionShape& shape) {
+    return makeConvolution<T>(shape, Backend::Auto)->backend();
+  };
+  const Backend other = resolveBackend<T>(Backend::Auto);
+  const Backend direct = directInstructionSets().empty() ? other : Backend::Direct;
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 64)}), direct);
+  EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 64)}), direct);
+  EXPECT_EQ(chosen({1, 8, 8, planeWindow(3, 1, 64), 8}), direct); // each channel by itself
+  EXPECT_EQ(chosen({1, 64, 64, planeWindow(3, 1, 64)}), sizeof(T) == 8 ? direct : other);
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 2, 64)}), other);
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(1, 1, 64)}), other);
+  EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 1)}), other); // vectors of one output
+  EXPECT_EQ(chosen({1, 256, 256, planeWindow(3, 1, 8)}), other);
+  EXPECT_EQ(chosen({0, 4, 8, planeWindow(3, 1, 64)}), Backend::Blas);
+}
+
+TYPED_TEST(DirectConvolution, SaysItsInstructions) {
+  using T = TypeParam;
+  for (InstructionSet set : directInstructionSets()) {
+    const auto op = directMaker<T>(set)({1, 4, 8, planeWindow(3, 1, 64)});
+    EXPECT_EQ(op->backend(), Backend::Direct);
+    EXPECT_STREQ(op->implementation(), instructionSetName(set));
+  }
+}
+
+TYPED_TEST(DirectConvolution, NeedsVectorInstructions) {
+  using T = TypeParam;
+  const ConvolutionShape shape{1, 4, 8, planeWindow(3, 1, 64)};
+  limitInstructionSet(InstructionSet::Baseline);
+  EXPECT_EQ(makeConvolution<T>(shape, Backend::Auto)->backend(), resolveBackend<T>(Backend::Auto));
+  expectError(errorOf([&] { makeConvolution<T>(shape, Backend::Direct); }), TENON_ERR_SUPPORT,
+              {"'direct'", "AVX2", "'auto'"});
+  limitInstructionSet(instructionSets().back());
+}
+
+// Where it is asked for, nothing else takes its place.
+TYPED_TEST(DirectConvolution, RefusesWhatItDoesNotSupport) {
+  using T = TypeParam;
+  expectError(errorOf([] {
+                makeConvolution<T>({1, 4, 8, planeWindow(3, 2, 64)}, Backend::Direct);
+              }),
+              TENON_ERR_SUPPORT,
+              {"'direct'", directInstructionSets().empty() ? "AVX2" : "stride", "'auto'"});
+}
+
+} // namespace tenon::test
