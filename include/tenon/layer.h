@@ -259,9 +259,12 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
 
 /** @brief Selects the compute backend. Local; call on all ranks.
  *  @param[in] layer    layer
- *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64), "reference", "blas" or
- *                      "onednn". A backend without kernels for the data type is TENON_ERR_SUPPORT
- *                      in TenonLayerSetUp().
+ *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64, and "direct" for
+ *                      convolutions where it is faster), "reference", "blas", "onednn" or
+ *                      "direct" (Tenon's direct convolution: stride 1 in the last dimension,
+ *                      AVX2 and FMA; other layers use BLAS). A backend that does not support the
+ *                      data type, the layer or the processor is TENON_ERR_SUPPORT in
+ *                      TenonLayerSetUp().
  *  @return TENON_ERR_TYPE  the name is not a backend */
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
                                                  const char* backend) TENON_NOEXCEPT;

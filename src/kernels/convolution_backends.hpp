@@ -6,6 +6,7 @@
 #include "kernels/instruction_set.hpp"
 
 #include <string>
+#include <vector>
 
 namespace tenon {
 
@@ -25,6 +26,8 @@ std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,
                                                       KernelContextPtr context, InstructionSet set);
+// The sets for which it is compiled and that may be used, the widest last.
+std::vector<InstructionSet> directInstructionSets();
 // Why it cannot compute this one; "" if it can.
 std::string whyNotDirect(const WindowShape& window);
 // The widest vectors that the processor has, or narrower ones into which a row of outputs fits.

@@ -9,8 +9,16 @@
 
 namespace tenon {
 
+std::vector<InstructionSet> directInstructionSets() {
+  std::vector<InstructionSet> sets;
+  for (InstructionSet set : instructionSets())
+    if (set != InstructionSet::Baseline && set <= instructionSet())
+      sets.push_back(set);
+  return sets;
+}
+
 std::string whyNotDirect(const WindowShape& window) {
-  if (instructionSets().empty())
+  if (directInstructionSets().empty())
     return "the processor has no AVX2 and FMA";
   if (window.stride[window.rank - 1] > 1)
     return fmt::format("the stride in the last dimension is {}", window.stride[window.rank - 1]);
@@ -19,18 +27,20 @@ std::string whyNotDirect(const WindowShape& window) {
 
 template <class T>
 InstructionSet directInstructions(const WindowShape& window) {
-  for (InstructionSet set : instructionSets())
+  const std::vector<InstructionSet> sets = directInstructionSets();
+  for (InstructionSet set : sets)
     if (window.out[window.rank - 1] <= directKernels<T>(set).lanes)
       return set;
-  return instructionSets().back();
+  return sets.back();
 }
 
 // As tests/bench/convolution measures it on a processor with AVX-512.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape) {
-  constexpr Index kManyChannels = 128, kSmallImage = 1024; // where BLAS reads its weights better
-  constexpr Index kFewChannels = 16,
-                  kSomeChannels = 32; // which oneDNN pads; where it does equally well
+  constexpr Index kManyChannels = 128,
+                  kSmallImage = 1024; // beyond them BLAS reads weights less often
+  constexpr Index kFewChannels = 16;  // fewer are padded by oneDNN
+  constexpr Index kSomeChannels = 32; // above them oneDNN is as fast
   const WindowShape& w = shape.window;
   if (!whyNotDirect(w).empty() || kernelVolume(w) == 1)
     return false;

@@ -55,7 +55,7 @@ struct DirectKernels {
                  Index count, T* db);
 };
 
-// For a set that instructionSets() has.
+// For a set above the baseline that the processor has.
 template <class T>
 const DirectKernels<T>& directKernels(InstructionSet set);
 

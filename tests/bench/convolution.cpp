@@ -2,10 +2,12 @@
 // Convolution kernels of one process: direct with each set of vector instructions, BLAS and oneDNN, on the
 // same arrays, beside a matrix product of 1024^3. Padding, packing and the bias are part of each
 // call. The methods take turns, each with one untimed call before the timed ones; values are compared
-// before anything is timed. Rates are medians, in GFLOP/s; p10 is that of the direct kernel which `auto`
-// would take, in the best tenth of its turns.
+// before anything is timed. Rates are medians of the processor time of one thread, in GFLOP/s; p10 is that of
+// the direct kernel with the widest vectors in the best tenth of its turns, and /gemm and /onednn are its
+// ratios.
 //
 //   OMP_NUM_THREADS=1 tests/bench/convolution [float32|float64] [text in the work's name]
+#include "bench/processor_time.hpp"
 #include "kernels/convolution_backends.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/library_info.hpp"
@@ -14,7 +16,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -108,15 +109,14 @@ struct Method {
 };
 
 void time(std::vector<Method>& methods) {
-  using Clock = std::chrono::steady_clock;
   for (int round = 0; round < kRounds; ++round)
     for (std::size_t i = 0; i < methods.size(); ++i) {
       Method& m = methods[(i + std::size_t(round)) % methods.size()];
       m.run();
-      const auto start = Clock::now();
+      const double start = processorSeconds();
       for (int call = 0; call < m.calls; ++call)
         m.run();
-      m.seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count() / m.calls);
+      m.seconds.push_back((processorSeconds() - start) / m.calls);
     }
 }
 
@@ -128,7 +128,7 @@ convolutions(const ConvolutionShape& shape) {
   all.emplace_back("blas", makeConvolution<T>(shape, Backend::Blas));
   if constexpr (std::is_same_v<T, float>)
     all.emplace_back("onednn", makeConvolution<T>(shape, Backend::OneDnn));
-  for (InstructionSet set : instructionSets())
+  for (InstructionSet set : directInstructionSets())
     all.emplace_back(instructionSetName(set),
                      makeDirectConvolution<T>(shape, std::make_shared<KernelContext>(), set));
   return all;
@@ -237,8 +237,10 @@ void measureAll(const std::string& name) {
 }
 
 void run(const std::string& type, const std::string& name) {
-  if (instructionSets().empty())
+  if (directInstructionSets().empty())
     throw std::runtime_error("this processor has no AVX2 and FMA: there is no direct convolution");
+  if (computeThreads() != 1)
+    throw std::runtime_error("processor time is measured of one thread: set OMP_NUM_THREADS=1");
   const std::string advice = blasAdvice(blasInfo().kernel, processorFlags());
   fmt::print("# BLAS {}, oneDNN {}, {} thread(s), {} rounds{}{}\n", blasInfo().kernel,
              oneDnnVersion(), computeThreads(), kRounds, advice.empty() ? "" : "; ", advice);

@@ -34,7 +34,7 @@ TYPED_TEST_SUITE(DirectConvolution, RealTypes);
 
 TYPED_TEST(DirectConvolution, EqualsTheReference) {
   using T = TypeParam;
-  for (InstructionSet set : instructionSets()) {
+  for (InstructionSet set : directInstructionSets()) {
     Draw draw(31);
     for (int trial = 0; trial < 200; ++trial) {
       const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 40 : 5);
@@ -46,7 +46,7 @@ TYPED_TEST(DirectConvolution, EqualsTheReference) {
 
 TYPED_TEST(DirectConvolution, OutputsLieWhereTheShapeSays) {
   using T = TypeParam;
-  for (InstructionSet set : instructionSets()) {
+  for (InstructionSet set : directInstructionSets()) {
     Draw draw(32);
     for (int trial = 0; trial < 100; ++trial) {
       const ConvolutionShape shape = drawDirectShape(draw, trial % 10 == 0 ? 30 : 5);
@@ -59,7 +59,7 @@ TYPED_TEST(DirectConvolution, OutputsLieWhereTheShapeSays) {
 // Every number of channels of a block, and rows of every length around whole vectors.
 TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
   using T = TypeParam;
-  for (InstructionSet set : instructionSets()) {
+  for (InstructionSet set : directInstructionSets()) {
     Draw draw(33);
     for (Index channels = 1; channels <= 17; ++channels)
       for (Index width : {1, 7, 8, 17, 31, 64}) {
@@ -81,7 +81,7 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
   const WindowShape line{1, {30000}, {30000}, {5}, {1}, {2}, {4}};
   const WindowShape space{3,         {21, 42, 43}, {11, 42, 43}, {3, 3, 3},
                           {2, 1, 1}, {1, 1, 1},    {1, 1, 1}};
-  for (InstructionSet set : instructionSets()) {
+  for (InstructionSet set : directInstructionSets()) {
     Draw draw(34);
     for (const ConvolutionShape& shape :
          {ConvolutionShape{2, 5, 3, plane}, ConvolutionShape{1, 3, 2, line},
@@ -98,7 +98,7 @@ TYPED_TEST(DirectConvolution, AutoTakesItWhereItIsFaster) {
     return makeConvolution<T>(shape, Backend::Auto)->backend();
   };
   const Backend other = resolveBackend<T>(Backend::Auto);
-  const Backend direct = instructionSets().empty() ? other : Backend::Direct;
+  const Backend direct = directInstructionSets().empty() ? other : Backend::Direct;
   EXPECT_EQ(chosen({1, 4, 8, planeWindow(3, 1, 64)}), direct);
   EXPECT_EQ(chosen({1, 16, 16, planeWindow(3, 1, 64)}), direct);
   EXPECT_EQ(chosen({1, 8, 8, planeWindow(3, 1, 64), 8}), direct); // each channel by itself
@@ -112,11 +112,21 @@ TYPED_TEST(DirectConvolution, AutoTakesItWhereItIsFaster) {
 
 TYPED_TEST(DirectConvolution, SaysItsInstructions) {
   using T = TypeParam;
-  for (InstructionSet set : instructionSets()) {
+  for (InstructionSet set : directInstructionSets()) {
     const auto op = directMaker<T>(set)({1, 4, 8, planeWindow(3, 1, 64)});
     EXPECT_EQ(op->backend(), Backend::Direct);
     EXPECT_STREQ(op->implementation(), instructionSetName(set));
   }
+}
+
+TYPED_TEST(DirectConvolution, NeedsVectorInstructions) {
+  using T = TypeParam;
+  const ConvolutionShape shape{1, 4, 8, planeWindow(3, 1, 64)};
+  limitInstructionSet(InstructionSet::Baseline);
+  EXPECT_EQ(makeConvolution<T>(shape, Backend::Auto)->backend(), resolveBackend<T>(Backend::Auto));
+  expectError(errorOf([&] { makeConvolution<T>(shape, Backend::Direct); }), TENON_ERR_SUPPORT,
+              {"'direct'", "AVX2", "'auto'"});
+  limitInstructionSet(instructionSets().back());
 }
 
 // Where it is asked for, nothing else takes its place.
@@ -126,7 +136,7 @@ TYPED_TEST(DirectConvolution, RefusesWhatItDoesNotSupport) {
                 makeConvolution<T>({1, 4, 8, planeWindow(3, 2, 64)}, Backend::Direct);
               }),
               TENON_ERR_SUPPORT,
-              {"'direct'", instructionSets().empty() ? "AVX2" : "stride", "'auto'"});
+              {"'direct'", directInstructionSets().empty() ? "AVX2" : "stride", "'auto'"});
 }
 
 } // namespace tenon::test

@@ -2,8 +2,7 @@
 // Convolution on several threads. On small integers every sum is exact, so that the order in which
 // BLAS takes it does not show, and the reference gives the same bits; the direct convolution keeps the
 // order of its sums on any numbers.
-#include "kernels/convolution.hpp"
-#include "kernels/instruction_set.hpp"
+#include "kernels/convolution_backends.hpp"
 #include "kernels/thread_count.hpp"
 
 namespace tenon::test {
@@ -67,7 +66,7 @@ TYPED_TEST(ConvolutionThreads, GiveTheSameBits) {
 
 TYPED_TEST(ConvolutionThreads, OfTheDirectOneGiveTheSameBitsOnAnyNumbers) {
   using T = TypeParam;
-  if (instructionSets().empty())
+  if (directInstructionSets().empty())
     GTEST_SKIP() << "the processor has no AVX2 and FMA";
   Draw draw(24);
   for (const Case& c : kCases) {
