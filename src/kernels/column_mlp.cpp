@@ -111,9 +111,9 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
 }
 
 template <class T>
-std::vector<T> ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut,
-                                        Index stepIn) const {
-  std::vector<T> packed;
+void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
+                              std::vector<T>& packed) const {
+  packed.clear();
   for (Index k = 0; k < outputs;) {
     const int block = channelsOfBlock(outputs - k, kernels_->mostChannels);
     for (Index i = 0; i < inputs; ++i)
@@ -121,7 +121,6 @@ std::vector<T> ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs,
         packed.push_back(w[(k + j) * stepOut + i * stepIn]);
     k += block;
   }
-  return packed;
 }
 
 template <class T>
@@ -130,8 +129,8 @@ void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed&
   if (!kernels_)
     return;
   const Index inputs = in(layer), outputs = out(layer), row = padded(outputs);
-  packed.blocks = packBlocks(numbers.weights, outputs, inputs, inputs, 1);
-  packed.transposed = packBlocks(numbers.weights, inputs, outputs, 1, inputs);
+  packBlocks(numbers.weights, outputs, inputs, inputs, 1, packed.blocks);
+  packBlocks(numbers.weights, inputs, outputs, 1, inputs, packed.transposed);
   packed.rows.assign(inputs * row, T(0));
   packed.rowOffsets.clear();
   for (Index i = 0; i < inputs; ++i) {

@@ -85,8 +85,8 @@ private:
 
   template <class Body>
   void eachBlock(const PointBox& box, const Body& body);
-  std::vector<T> packBlocks(const T* w, Index outputs, Index inputs, Index stepOut,
-                            Index stepIn) const;
+  void packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
+                  std::vector<T>& packed) const;
   void pack(int layer, const LayerNumbers<const T>& numbers, Packed& packed) const;
   // z = W h + b, or z + W h; and h = W^T z.
   void apply(int layer, const Packed& packed, const T* h, Index points, T* z, bool accumulate);

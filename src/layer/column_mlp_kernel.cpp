@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <tuple>
 
 namespace tenon {
 
@@ -64,7 +65,8 @@ public:
                DTensor& dy) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       takeWeights<T>(p);
-      std::vector<LayerNumbers<const T>> tangents(layers_);
+      auto& tangents = std::get<Lists<T>>(lists_).tangents;
+      tangents.resize(layers_);
       for (int l = 0; l < layers_; ++l)
         tangents[l] = {tangentOf<T>(p[weight(l)]), hasBiases_ ? tangentOf<T>(p[bias(l)]) : nullptr};
       kernel_.get<T>().tangent(boxOf(dy), reading<T>(point.x), reading<T>(dx), tangents,
@@ -75,7 +77,8 @@ public:
                DTensor* dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       takeWeights<T>(p);
-      std::vector<LayerNumbers<T>> gradients(layers_);
+      auto& gradients = std::get<Lists<T>>(lists_).gradients;
+      gradients.resize(layers_);
       for (int l = 0; l < layers_; ++l)
         gradients[l] = {p[weight(l)]->gradientAddends().mutableData<T>(),
                         hasBiases_ ? p[bias(l)]->gradientAddends().mutableData<T>() : nullptr};
@@ -92,6 +95,13 @@ public:
   }
 
 private:
+  // Of a call, kept for the next.
+  template <class T>
+  struct Lists {
+    std::vector<LayerNumbers<const T>> tangents;
+    std::vector<LayerNumbers<T>> gradients;
+  };
+
   int weight(int layer) const { return hasBiases_ ? 2 * layer : layer; }
   static int bias(int layer) { return 2 * layer + 1; }
   double allFlops() const { return std::accumulate(flops_.begin(), flops_.end(), 0.0); }
@@ -122,6 +132,7 @@ private:
   }
 
   TypedKernel<ColumnMlp> kernel_;
+  std::tuple<Lists<float>, Lists<double>> lists_;
   int layers_;
   bool hasBiases_;
   std::vector<double> flops_;         // of a point, by layer
