@@ -15,14 +15,14 @@ const std::vector<ProgramOption> kPlacementOptions{
 
 namespace {
 
-void printJson(const PlannedPlacements& placements) {
+void placementsAsJson(const PlannedPlacements& placements) {
   std::string matrices;
   for (TenonInt i = 0; i < placements.count(); ++i)
     matrices += (i > 0 ? ", " : "") + textOf(placements.matrix(i));
   fmt::print("{{\"count\": {}, \"matrices\": [{}]}}\n", placements.count(), matrices);
 }
 
-void printText(const PlannedPlacements& placements) {
+void placementsAsText(const PlannedPlacements& placements) {
   fmt::print("{} of grid axes {} on system {}; one row per axis, one column per level\n",
              counted(placements.count(), "placement"), textOf(placements.axes),
              textOf(placements.system));
@@ -38,7 +38,7 @@ int planPlacements() {
     if (isJson)
       fmt::print("{{\"count\": 0, \"matrices\": []}}\n");
   });
-  (isJson ? printJson : printText)(placements);
+  (isJson ? placementsAsJson : placementsAsText)(placements);
   return 0;
 }
 
