@@ -76,7 +76,7 @@ void checkExample(Case& c, const std::string& type) {
   checkLayer(c, plan);
 }
 
-void checkRepartition(Case& c) {
+void checkRepartitionLayer(Case& c) {
   const Indices shape = drawShape(c.draw, 1, 3, 6);
   const LayoutSpec to = drawLayout(c.draw, shape, drawMesh(c.draw, c.ranks));
   c.text += " to " + to.text();
@@ -95,7 +95,7 @@ void checkRepartition(Case& c) {
 
 std::vector<CaseKind> layerKinds() {
   const std::map<std::string, std::function<void(Case&)>> own = {
-      {"repartition", checkRepartition},
+      {"repartition", checkRepartitionLayer},
       {"sequential", checkSequential},
       {"graph", checkGraph},
   };

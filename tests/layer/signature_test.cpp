@@ -21,7 +21,7 @@ Properties outputOf(const Ref<Layer>& layer, const Layout& input) {
 Ref<Layer> affineLayer() {
   return test::newAffine(world(), 6, 4);
 }
-Ref<Layer> convolution() {
+Ref<Layer> convolutionLayer() {
   return test::newConv(world(), 4, 4, std::vector<Window>{{.kernel = 3}, {.kernel = 3}});
 }
 Ref<Layer> pooling(PoolingMode mode) {
@@ -45,13 +45,13 @@ const std::vector<Choice>& choices() {
       {affineLayer, kMatrix, "S1", "i", "P"},
       {affineLayer, kMatrix, "R", "R", "R"},
       {affineLayer, kMatrix, "P", "P", "P"},
-      {convolution, kImage, "S0", "n", "S0"},
-      {convolution, kImage, "S1", "i", "P"},
-      {convolution, kImage, "S2", "h", "S2"},
-      {convolution, kImage, "S3", "w", "S3"},
-      {convolution, kImage, "B", "o", "S1"},
-      {convolution, kImage, "R", "R", "R"},
-      {convolution, kImage, "P", "P", "P"},
+      {convolutionLayer, kImage, "S0", "n", "S0"},
+      {convolutionLayer, kImage, "S1", "i", "P"},
+      {convolutionLayer, kImage, "S2", "h", "S2"},
+      {convolutionLayer, kImage, "S3", "w", "S3"},
+      {convolutionLayer, kImage, "B", "o", "S1"},
+      {convolutionLayer, kImage, "R", "R", "R"},
+      {convolutionLayer, kImage, "P", "P", "P"},
       {[] { return pooling(PoolingMode::Max); }, kImage, "S1", "c", "S1"},
       {[] { return pooling(PoolingMode::Max); }, kImage, "S3", "w", "S3"},
       {[] { return pooling(PoolingMode::Max); }, kImage, "B", "B", "B"},
@@ -101,7 +101,7 @@ TEST(Signatures, KeepThePropertyOnAxesOfOneProcess) {
   const int n = world()->size();
   const Layout boxes = onWorld({2, 4, 3 * n, 5}, {1, 1, n, 1}, "S0,S1,S2,S3");
   for (const Ref<Layer>& layer :
-       {convolution(), pooling(PoolingMode::Max), pooling(PoolingMode::AverageIncludePad)})
+       {convolutionLayer(), pooling(PoolingMode::Max), pooling(PoolingMode::AverageIncludePad)})
     EXPECT_EQ(outputOf(layer, boxes), boxes.properties()) << layer->type();
   const Layout rows = onWorld({2 * n, 6}, {n, 1}, "S0,S1");
   EXPECT_EQ(outputOf(affineLayer(), rows), rows.properties());
@@ -114,7 +114,7 @@ TEST(Signatures, MayBeForced) {
   expectForced(affineLayer, kMatrix, rows);
   rows.push_back({"h", "B", "B", "S2"});
   rows.push_back({"w", "B", "B", "S3"});
-  expectForced(convolution, kImage, rows);
+  expectForced(convolutionLayer, kImage, rows);
 }
 
 // Every property of an input is one under which tensors may be joined.
@@ -172,7 +172,7 @@ TEST(Signatures, OfGroupsHaveNoOtherSplitOfChannels) {
 TEST(Signatures, MixOnSeveralAxes) {
   const int channels = world()->size() % 2 == 0 ? 2 : 1;
   const std::vector<int> mesh = {world()->size() / channels, channels};
-  const auto layer = convolution();
+  const auto layer = convolutionLayer();
   layer->setText("signature", "h, o"); // blanks do not matter
   const Layout input = onWorld(kImage, mesh, "S0,B");
   EXPECT_EQ(outputOf(layer, input), parseProperties("S2,S1"));
