@@ -145,7 +145,7 @@ void ColumnMlp<T>::setLayer(int layer, const LayerNumbers<const T>& numbers) {
   pack(layer, numbers, packed_[layer]);
 }
 
-// body(the thread's arrays, block, number of the block)
+// body(the thread's arrays, block)
 template <class T>
 template <class Body>
 void ColumnMlp<T>::eachBlock(const PointBox& box, const Body& body) {

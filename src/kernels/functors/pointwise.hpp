@@ -181,7 +181,7 @@ struct Exp {
   }
 };
 
-// Where |x| is above kMost only `anywhere` is right.
+// Where |x| is above kMost only Anywhere is right.
 struct Sine {
   static constexpr Reads kReads = Reads::Argument;
   static constexpr double kMost = functors::kMostAngle;
