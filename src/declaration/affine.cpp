@@ -42,12 +42,11 @@ public:
   Form form(const Layouts& inputs, const Choice& choice) const override {
     const Layout& input = inputs.front();
     const Shape shape = outputShape({input.shape()});
-    const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
-    const Signature chosen =
-        Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-    const Layout use = makeLayoutLike(input, mesh, chosen.input());
-    const Layout output = makeLayout(shape, mesh, chosen.output(), {{&use, 0}, {}});
-    Form form{.signature = chosen, .inputs = inputs, .uses = {use}, .output = output};
+    Form form = formLikeInput(inputs, choice);
+    const Signature& chosen = form.signature;
+    const Layout &use = form.uses.front(), &output = form.output;
+    const MeshPtr mesh = use.meshPtr();
+    form.output = makeLayout(shape, mesh, chosen.output(), {{&use, 0}, {}});
     form.parameters.push_back({"weight",
                                makeLayout({shape[1], input.shape()[1]}, mesh, chosen.parameter(0),
                                           {{&output, 1}, {&use, 1}}),

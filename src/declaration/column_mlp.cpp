@@ -54,20 +54,16 @@ public:
   }
 
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const Layout& input = inputs.front();
-    const Shape shape = outputShape({input.shape()});
-    const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
-    const Signature chosen =
-        Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-    const Layout use = makeLayoutLike(input, mesh, chosen.input());
+    const Shape shape = outputShape({inputs.front().shape()});
+    Form form = formLikeInput(inputs, choice);
+    const Signature& chosen = form.signature;
+    const Layout& use = form.uses.front();
+    const MeshPtr mesh = use.meshPtr();
     std::vector<CutSource> cuts;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d)
       cuts.push_back({&use, d});
     cuts[1] = {};
-    Form form{.signature = chosen,
-              .inputs = inputs,
-              .uses = {use},
-              .output = makeLayout(shape, mesh, chosen.output(), cuts)};
+    form.output = makeLayout(shape, mesh, chosen.output(), cuts);
     int number = 0;
     for (const Shape& one : parameterShapes()) {
       const bool isWeight = one.size() == 2;

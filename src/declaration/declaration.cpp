@@ -106,6 +106,15 @@ void Declaration::takeSettings(const Declaration& other) {
       set(entry.spec->name, *entry.value);
 }
 
+Form Declaration::formLikeInput(const Layouts& inputs, const Choice& choice) const {
+  const Layout& input = inputs.front();
+  const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
+  const Signature chosen =
+      Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
+  const Layout use = makeLayoutLike(input, mesh, chosen.input());
+  return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
+}
+
 Work Declaration::work(const Form&, int) const {
   return {};
 }

@@ -83,6 +83,8 @@ protected:
   virtual std::string summary() const { return {}; }
   // What the settings must fulfil together, as far as they are set; called after each set.
   virtual void check() const {}
+  // Its first input used under the chosen labels, and an output like it; the rest is the type's.
+  Form formLikeInput(const Layouts& inputs, const Choice& choice) const;
   // Of a type with one kernel: what that needs and keeps.
   virtual KernelEntry kernel(const Form&) const { return {.name = type()}; }
   Index cellBytes() const { return text("data_type") == "float64" ? 8 : 4; }

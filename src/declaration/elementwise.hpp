@@ -15,12 +15,7 @@ public:
     return elementwiseTable(static_cast<int>(inputs.front().size()), isLinear());
   }
   Form form(const Layouts& inputs, const Choice& choice) const override {
-    const Layout& input = inputs.front();
-    const MeshPtr mesh = choice.mesh ? choice.mesh : input.meshPtr();
-    const Signature chosen =
-        Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
-    const Layout use = makeLayoutLike(input, mesh, chosen.input());
-    return {.signature = chosen, .inputs = inputs, .uses = {use}, .output = use};
+    return formLikeInput(inputs, choice);
   }
   Example example(ExampleDraw& draw) const override { return {{}, {draw.shape(1, 3)}}; }
 

@@ -40,10 +40,11 @@ bool findOffsets(const PointBox& box, const PointArray<T>& array, Index first, I
   return follow;
 }
 
-// to[c,p] = array at point p; zeros behind the points.
+// to[c,p] = array at point first + p; zeros from `count` points on. `offsets` is room for theirs.
 template <class T>
-void gather(const PointArray<const T>& array, const Index* offsets, bool follow, Index channels,
-            Index count, Index padded, T* to) {
+void load(const PointBox& box, const PointArray<const T>& array, Index first, Index channels,
+          Index count, Index padded, Index* offsets, T* to) {
+  const bool follow = findOffsets(box, array, first, count, offsets);
   for (Index c = 0; c < channels; ++c, to += padded) {
     const T* from = array.first + c * array.channel;
     if (follow)
@@ -56,8 +57,9 @@ void gather(const PointArray<const T>& array, const Index* offsets, bool follow,
 }
 
 template <class T>
-void scatter(const T* from, const Index* offsets, bool follow, Index channels, Index count,
-             Index padded, const PointArray<T>& array) {
+void store(const T* from, const PointBox& box, const PointArray<T>& array, Index first,
+           Index channels, Index count, Index padded, Index* offsets) {
+  const bool follow = findOffsets(box, array, first, count, offsets);
   for (Index c = 0; c < channels; ++c, from += padded) {
     T* to = array.first + c * array.channel;
     if (follow)
@@ -98,7 +100,7 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
     sumsAt_.push_back(std::exchange(sums_, sums_ + (in(l) + 1) * out(l)));
   ScratchPlan plan;
   space_ = plan.addForThreads<T>(context_->threads(), cells);
-  indices_ = plan.addForThreads<Index>(context_->threads(), 2 * points_);
+  indices_ = plan.addForThreads<Index>(context_->threads(), points_);
   partsAt_ = plan.add<T>(kMostParts * sums_);
   context_->reserve(plan);
   for (Index v = 0; v < std::max(points_, padded(widest)) / lanes_; ++v)
@@ -149,17 +151,13 @@ void ColumnMlp<T>::setLayer(int layer, const LayerNumbers<const T>& numbers) {
 template <class T>
 template <class Body>
 void ColumnMlp<T>::eachBlock(const PointBox& box, const Body& body) {
-  const Index count = box.count(), blocks = (count + points_ - 1) / points_;
-  parallelPieces(
-      context_->threads(space_), blocks, sums_ * points_,
-      [=, this, &body](int thread, Index begin, Index end) {
-        Index* indices = context_->scratch<Index>(indices_, thread);
-        const Space space{context_->scratch<T>(space_, thread), indices, indices + points_};
-        for (Index i = begin; i < end; ++i) {
-          const Index first = i * points_, here = std::min(points_, count - first);
-          body(space, Block{first, here, padded(here)});
-        }
-      });
+  const Index count = box.count();
+  parallelPieces(context_->threads(space_), blocks(count), sums_ * points_,
+                 [=, this, &body](int thread, Index begin, Index end) {
+                   const Space space = spaceOf(thread);
+                   for (Index i = begin; i < end; ++i)
+                     body(space, blockOf(count, i));
+                 });
 }
 
 template <class T>
@@ -244,8 +242,7 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
                               const PointArray<T>& y, const Block& all) {
   for (Index p = 0; p < all.count;) {
     const int points = channelsOfBlock(all.count - p, kernels_->mostChannels);
-    const bool xFollow = findOffsets(box, x, all.first + p, points, space.atX);
-    gather(x, space.atX, xFollow, in(0), points, points, value(space, 0));
+    load(box, x, all.first + p, in(0), points, points, space.offsets, value(space, 0));
     for (int l = 0; l < layers(); ++l) {
       const Packed& packed = packed_[l];
       T* z = value(space, l + 1);
@@ -272,8 +269,8 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
       if (isHidden(l))
         pointwiseForward<T>(*context_, activation_, out(l) * points, z, z);
     }
-    const bool yFollow = findOffsets(box, y, all.first + p, points, space.atY);
-    scatter(value(space, layers()), space.atY, yFollow, out(layers() - 1), points, points, y);
+    store(value(space, layers()), box, y, all.first + p, out(layers() - 1), points, points,
+          space.offsets);
     p += points;
   }
 }
@@ -284,12 +281,10 @@ void ColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
   eachBlock(box, [=, this, &box](const Space& space, const Block& block) {
     if (kernels_ && block.count < lanes_)
       return forwardFew(box, space, x, y, block);
-    const bool xFollow = findOffsets(box, x, block.first, block.count, space.atX);
-    gather(x, space.atX, xFollow, in(0), block.count, block.padded, value(space, 0));
+    load(box, x, block.first, in(0), block.count, block.padded, space.offsets, value(space, 0));
     compute(space, block.padded);
-    const bool yFollow = findOffsets(box, y, block.first, block.count, space.atY);
-    scatter(value(space, layers()), space.atY, yFollow, out(layers() - 1), block.count,
-            block.padded, y);
+    store(value(space, layers()), box, y, block.first, out(layers() - 1), block.count, block.padded,
+          space.offsets);
   });
 }
 
@@ -303,13 +298,11 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
       pack(l, dLayers[l], dPacked_[l]);
   eachBlock(box, [&, this](const Space& space, const Block& block) {
     const Index points = block.padded;
-    bool follow = findOffsets(box, x, block.first, block.count, space.atX);
-    gather(x, space.atX, follow, in(0), block.count, points, value(space, 0));
+    load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0));
     compute(space, points);
     T *dh = spare(space, 0), *dz = spare(space, 1);
     if (dx.first) {
-      follow = findOffsets(box, dx, block.first, block.count, space.atX);
-      gather(dx, space.atX, follow, in(0), block.count, points, dh);
+      load(box, dx, block.first, in(0), block.count, points, space.offsets, dh);
     } else {
       std::fill_n(dh, in(0) * points, T(0));
     }
@@ -324,8 +317,7 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
                                value(space, l + 1), dz, dz);
       std::swap(dh, dz);
     }
-    follow = findOffsets(box, dy, block.first, block.count, space.atY);
-    scatter(dh, space.atY, follow, out(layers() - 1), block.count, points, dy);
+    store(dh, box, dy, block.first, out(layers() - 1), block.count, points, space.offsets);
   });
 }
 
@@ -334,12 +326,10 @@ void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Bloc
                              const PointArray<const T>& x, const PointArray<const T>& dy,
                              const PointArray<T>& dx, T* sums) {
   const Index points = block.padded;
-  bool follow = findOffsets(box, x, block.first, block.count, space.atX);
-  gather(x, space.atX, follow, in(0), block.count, points, value(space, 0));
+  load(box, x, block.first, in(0), block.count, points, space.offsets, value(space, 0));
   compute(space, points);
   T *dz = spare(space, 0), *dh = spare(space, 1);
-  follow = findOffsets(box, dy, block.first, block.count, space.atY);
-  gather(dy, space.atY, follow, out(layers() - 1), block.count, points, dz);
+  load(box, dy, block.first, out(layers() - 1), block.count, points, space.offsets, dz);
   for (int l = layers() - 1; l >= 0; --l) {
     addGradients(l, dz, value(space, l), points, sums + sumsAt_[l]);
     if (l == 0 && !dx.first)
@@ -350,8 +340,7 @@ void ColumnMlp<T>::adjointOf(const PointBox& box, const Space& space, const Bloc
                              value(space, l), dh, dh);
     std::swap(dz, dh);
   }
-  follow = findOffsets(box, dx, block.first, block.count, space.atX);
-  scatter(dz, space.atX, follow, in(0), block.count, points, dx);
+  store(dz, box, dx, block.first, in(0), block.count, points, space.offsets);
 }
 
 // The points are cut into the same parts for any number of threads, and the parts' sums added in order.
@@ -359,26 +348,21 @@ template <class T>
 void ColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<const T>& dy, const PointArray<T>& dx,
                            const std::vector<LayerNumbers<T>>& gradients) {
-  const Index count = box.count(), blocks = (count + points_ - 1) / points_;
-  const Index parts = std::min(blocks, kMostParts);
-  T* all = context_->scratch<T>(partsAt_);
-  parallelPieces(
-      context_->threads(space_), parts, sums_ * count,
-      [&, this](int thread, Index begin, Index end) {
-        Index* indices = context_->scratch<Index>(indices_, thread);
-        const Space space{context_->scratch<T>(space_, thread), indices, indices + points_};
-        for (Index part = begin; part < end; ++part) {
-          T* sums = all + part * sums_;
-          std::fill_n(sums, sums_, T(0));
-          for (Index i = blocks * part / parts; i < blocks * (part + 1) / parts; ++i) {
-            const Index first = i * points_, here = std::min(points_, count - first);
-            adjointOf(box, space, {first, here, padded(here)}, x, dy, dx, sums);
-          }
-        }
-      });
+  const Index count = box.count(), all = blocks(count), parts = std::min(all, kMostParts);
+  T* ofParts = context_->scratch<T>(partsAt_);
+  parallelPieces(context_->threads(space_), parts, sums_ * count,
+                 [&, this](int thread, Index begin, Index end) {
+                   const Space space = spaceOf(thread);
+                   for (Index part = begin; part < end; ++part) {
+                     T* sums = ofParts + part * sums_;
+                     std::fill_n(sums, sums_, T(0));
+                     for (Index i = all * part / parts; i < all * (part + 1) / parts; ++i)
+                       adjointOf(box, space, blockOf(count, i), x, dy, dx, sums);
+                   }
+                 });
   for (Index part = 0; part < parts; ++part)
     for (int l = 0; l < layers(); ++l) {
-      const T* sums = all + part * sums_ + sumsAt_[l];
+      const T* sums = ofParts + part * sums_ + sumsAt_[l];
       const Index weights = out(l) * in(l);
       if (T* to = gradients[l].weights)
         for (Index i = 0; i < weights; ++i)

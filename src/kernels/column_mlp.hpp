@@ -12,6 +12,7 @@
 #include "kernels/convolution_direct_kernels.hpp"
 #include "kernels/pointwise.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -70,7 +71,7 @@ private:
   // The arrays of one block on one thread.
   struct Space {
     T* numbers;
-    Index *atX, *atY; // offsets of the points
+    Index* offsets; // of the points, in the array that is loaded or stored
   };
 
   Index in(int layer) const { return widths_[layer]; }
@@ -83,6 +84,14 @@ private:
   T* before(const Space& space, int level) const { return space.numbers + beforeAt_[level]; }
   T* spare(const Space& space, int which) const { return space.numbers + spareAt_[which]; }
 
+  Space spaceOf(int thread) {
+    return {context_->scratch<T>(space_, thread), context_->scratch<Index>(indices_, thread)};
+  }
+  Index blocks(Index count) const { return (count + points_ - 1) / points_; }
+  Block blockOf(Index count, Index number) const {
+    const Index first = number * points_, here = std::min(points_, count - first);
+    return {first, here, padded(here)};
+  }
   template <class Body>
   void eachBlock(const PointBox& box, const Body& body);
   void packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,

@@ -6,7 +6,6 @@
 
 namespace tenon {
 
-using pointwise::Reads;
 using pointwise::withFunction;
 
 namespace {
@@ -99,12 +98,6 @@ void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T
 constexpr Index kColumns = 16;
 
 } // namespace
-
-PointwiseReads pointwiseReads(const PointwiseFunction& function) {
-  return withFunction(function, [](auto f) {
-    return PointwiseReads{f.kReads == Reads::Argument, f.kReads == Reads::Value};
-  });
-}
 
 template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,

@@ -30,18 +30,13 @@ struct PointwiseFunction {
   double parameter; // slope of LeakyRelu left of 0, factor of Scale; the others have none
 };
 
-// What pointwiseDerivative reads: a caller need keep nothing else, and may pass null for it.
-struct PointwiseReads {
-  bool x, y;
-};
-PointwiseReads pointwiseReads(const PointwiseFunction& function);
-
 // y may be x.
 template <class T>
 void pointwiseForward(KernelContext& context, const PointwiseFunction& function, Index n,
                       const T* x, T* y);
 
-// r = f'(x) v, where y = f(x). r may be v.
+// r = f'(x) v, where y = f(x). r may be v. Of x and y that one may be null which the function's kReads
+// (functors/pointwise.hpp) does not name.
 template <class T>
 void pointwiseDerivative(KernelContext& context, const PointwiseFunction& function, Index n,
                          const T* x, const T* y, const T* v, T* r);

@@ -2,6 +2,7 @@
 #include "kernels/pointwise.hpp"
 
 #include "kernels/draw.hpp"
+#include "kernels/functors/pointwise.hpp"
 #include "kernels/here.hpp"
 
 #include <algorithm>
@@ -176,11 +177,11 @@ TYPED_TEST(PointwiseKernel, DerivativeReadsWhatItSays) {
   using T = TypeParam;
   const T x = T(0.5), v = T(2);
   for (const PointwiseFunction& f : kFunctions) {
-    const PointwiseReads reads = pointwiseReads(f);
+    const auto reads = pointwise::withFunction(f, [](auto function) { return function.kReads; });
     T y = 0, r = 0;
     pointwiseForward<T>(test::here(), f, 1, &x, &y);
-    pointwiseDerivative<T>(test::here(), f, 1, reads.x ? &x : nullptr, reads.y ? &y : nullptr, &v,
-                           &r);
+    pointwiseDerivative<T>(test::here(), f, 1, reads == pointwise::Reads::Argument ? &x : nullptr,
+                           reads == pointwise::Reads::Value ? &y : nullptr, &v, &r);
     EXPECT_NEAR(r, double(2 * derivativeOf(f, x)), 1e-5) << int(f.kind);
   }
 }

@@ -3,6 +3,9 @@
 // layers by the sweeps.
 #include "layer_run.hpp"
 
+#include "declaration/declaration_types.hpp"
+#include "kernels/functors/pointwise.hpp"
+#include "layer/pointwise_names.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 
@@ -26,6 +29,19 @@ TEST(PointwiseLayer, IsFoundByItsName) {
     EXPECT_EQ(test::newPointwise(world(), name)->type(), name);
   expectError(TENON_ERR_TYPE, {"'gleu'", "'gelu'", "softplus"},
               [] { test::newPointwise(world(), "gleu"); });
+}
+
+// The declaration, which is without kernels, says it too.
+TEST(PointwiseLayer, KeepsWhatItsDerivativeReads) {
+  for (const std::string& name : pointwiseNames()) {
+    const auto declaration = makeDeclaration(name);
+    const Form form = declaration->form({onWorld({4}, "B")}, {});
+    const KernelEntry kernel = declaration->maps(form, {}).kernels().front();
+    const auto reads = pointwise::withFunction(pointwiseFunction(name, *declaration),
+                                               [](auto function) { return function.kReads; });
+    EXPECT_EQ(kernel.keepsInputs, reads == pointwise::Reads::Argument) << name;
+    EXPECT_EQ(kernel.keepsOutput, reads == pointwise::Reads::Value) << name;
+  }
 }
 
 TEST(PointwiseLayer, HasDefaultsThatMayBeSet) {
