@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Convolution kernels of one process: direct with each set of vector instructions, BLAS and oneDNN, on the
+// Kernels for the sizes of simulation codes. Convolutions of one process: direct with each set of vector instructions, BLAS and oneDNN, on the
 // same arrays, beside a matrix product of 1024^3. Padding, packing and the bias are part of each
 // call. The methods take turns, each with one untimed call before the timed ones; values are compared
 // before anything is timed. Rates are medians of the processor time of one thread, in GFLOP/s; p10 is that of
 // the direct kernel with the widest vectors in the best tenth of its turns, and /gemm and /onednn are its
-// ratios.
+// ratios. After them a function of each element, and a network of few channels beside TorchScript, where
+// libtorch is installed.
 //
 //   OMP_NUM_THREADS=1 tests/bench/convolution [float32|float64] [text in the work's name]
-#include "bench/processor_time.hpp"
+#include "bench/handles.hpp"
+#include "bench/small_network.hpp"
+#include "bench/turns.hpp"
 #include "kernels/convolution_backends.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/library_info.hpp"
@@ -24,7 +27,6 @@
 namespace tenon::bench {
 namespace {
 
-constexpr int kRounds = 21;
 constexpr Index kMatrix = 1024;
 
 struct Work {
@@ -94,31 +96,6 @@ struct Arrays {
         y(Array<T>::drawn(s.outChannels * outputVolume(s.window))) {}
   Array<T> x, w, b, y;
 };
-
-struct Method {
-  std::string name;
-  std::function<void()> run;
-  int calls;
-  std::vector<double> seconds; // of a call, in each round
-
-  double quantile(double share) const {
-    std::vector<double> sorted = seconds;
-    std::sort(sorted.begin(), sorted.end());
-    return sorted[std::size_t(share * double(sorted.size() - 1))];
-  }
-};
-
-void time(std::vector<Method>& methods) {
-  for (int round = 0; round < kRounds; ++round)
-    for (std::size_t i = 0; i < methods.size(); ++i) {
-      Method& m = methods[(i + std::size_t(round)) % methods.size()];
-      m.run();
-      const double start = processorSeconds();
-      for (int call = 0; call < m.calls; ++call)
-        m.run();
-      m.seconds.push_back((processorSeconds() - start) / m.calls);
-    }
-}
 
 // The convolutions by name; the direct ones last, the widest vectors at the end.
 template <class T>
@@ -200,10 +177,11 @@ void measure(const Work& work, Pass pass, Product<T>& product) {
     requireSame(ops[i].first + " on " + work.name(), results[i], results.front());
     methods.push_back({ops[i].first, run, calls, {}});
   }
-  time(methods);
+  takeTurns(methods);
+  const auto quantileOf = [](const Method& m, double share) { return quantile(m.seconds, share); };
   const double flops = work.flops() * 1e-9;
-  const double gemmRate = 2e-9 * double(kMatrix * kMatrix * kMatrix) / methods[0].quantile(0.5);
-  const double rate = flops / methods.back().quantile(0.5);
+  const double gemmRate = 2e-9 * double(kMatrix * kMatrix * kMatrix) / quantileOf(methods[0], 0.5);
+  const double rate = flops / quantileOf(methods.back(), 0.5);
   fmt::print("{:<8} {:<31} {:<18} {:>6.1f}", sizeof(T) == 8 ? "float64" : "float32", work.name(),
              kPassNames[pass], gemmRate);
   double oneDnn = 0;
@@ -214,11 +192,11 @@ void measure(const Work& work, Pass pass, Product<T>& product) {
       fmt::print(" {:>6}", "-");
       continue;
     }
-    fmt::print(" {:>6.1f}", flops / found->quantile(0.5));
+    fmt::print(" {:>6.1f}", flops / quantileOf(*found, 0.5));
     if (found->name == "onednn")
-      oneDnn = flops / found->quantile(0.5);
+      oneDnn = flops / quantileOf(*found, 0.5);
   }
-  fmt::print(" {:>6.1f} {:>6.2f}", flops / methods.back().quantile(0.1), rate / gemmRate);
+  fmt::print(" {:>6.1f} {:>6.2f}", flops / quantileOf(methods.back(), 0.1), rate / gemmRate);
   if (oneDnn > 0)
     fmt::print(" {:>6.2f}", rate / oneDnn);
   else
@@ -236,14 +214,14 @@ void measureAll(const std::string& name) {
         measure<T>(work, pass, product);
 }
 
-void run(const std::string& type, const std::string& name) {
+void measureConvolutions(const std::string& type, const std::string& name) {
   if (directInstructionSets().empty())
     throw std::runtime_error("this processor has no AVX2 and FMA: there is no direct convolution");
   if (computeThreads() != 1)
     throw std::runtime_error("processor time is measured of one thread: set OMP_NUM_THREADS=1");
   const std::string advice = blasAdvice(blasInfo().kernel, processorFlags());
   fmt::print("# BLAS {}, oneDNN {}, {} thread(s), {} rounds{}{}\n", blasInfo().kernel,
-             oneDnnVersion(), computeThreads(), kRounds, advice.empty() ? "" : "; ", advice);
+             oneDnnVersion(), computeThreads(), kTurns, advice.empty() ? "" : "; ", advice);
   fmt::print("{:<8} {:<31} {:<18} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}  {}\n", "type",
              "work", "pass", "gemm", "blas", "onednn", "avx2", "avx512", "p10", "/gemm", "/onednn",
              "target");
@@ -257,11 +235,9 @@ void run(const std::string& type, const std::string& name) {
 } // namespace tenon::bench
 
 int main(int argc, char** argv) {
-  try {
-    tenon::bench::run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : "");
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "convolution: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+  const std::string type = argc > 1 ? argv[1] : "", name = argc > 2 ? argv[2] : "";
+  return tenon::bench::benchmarkMain(argc, argv, [&] {
+    tenon::bench::measureConvolutions(type, name);
+    tenon::bench::measureSmallNetworks(type, name);
+  });
 }
