@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/convolution_direct_kernels.hpp"
 
-#ifdef __x86_64__
+#ifdef TENON_HAS_AVX512
 
 namespace tenon {
 

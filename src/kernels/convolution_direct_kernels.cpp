@@ -9,12 +9,16 @@ namespace tenon {
 
 template <class T>
 const DirectKernels<T>& directKernels(InstructionSet set) {
-#ifdef __x86_64__
-  return set == InstructionSet::Avx2 ? directKernelsAvx2<T>() : directKernelsAvx512<T>();
-#else
-  throw Error(TENON_ERR_INTERNAL, fmt::format("there are no kernels for {} on this processor",
-                                              instructionSetName(set)));
+#ifdef TENON_HAS_AVX512
+  if (set == InstructionSet::Avx512)
+    return directKernelsAvx512<T>();
 #endif
+#ifdef TENON_HAS_AVX2
+  if (set == InstructionSet::Avx2)
+    return directKernelsAvx2<T>();
+#endif
+  throw Error(TENON_ERR_INTERNAL, fmt::format("no direct convolution is compiled for '{}'",
+                                              instructionSetName(set)));
 }
 
 template const DirectKernels<float>& directKernels<float>(InstructionSet);

@@ -22,14 +22,16 @@ const char* instructionSetName(InstructionSet set) {
 const std::vector<InstructionSet>& instructionSets() {
   static const std::vector<InstructionSet> sets = [] {
     std::vector<InstructionSet> found = {InstructionSet::Baseline};
-#ifdef __x86_64__
+#ifdef TENON_HAS_AVX2
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
         __builtin_cpu_supports("bmi2")) {
       found.push_back(InstructionSet::Avx2);
+#ifdef TENON_HAS_AVX512
       if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
           __builtin_cpu_supports("avx512vl"))
         found.push_back(InstructionSet::Avx512);
+#endif
     }
 #endif
     return found;

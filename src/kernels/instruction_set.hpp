@@ -5,6 +5,14 @@
 
 #include <vector>
 
+// Of an x86-64 the build can leave the widest sets out (TENON_INSTRUCTIONS).
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(TENON_WITHOUT_AVX2)
+#define TENON_HAS_AVX2
+#ifndef TENON_WITHOUT_AVX512
+#define TENON_HAS_AVX512
+#endif
+#endif
+
 namespace tenon {
 
 // Avx2: with FMA (x86-64-v3); Avx512: F, BW, CD, DQ and VL (x86-64-v4).
@@ -13,7 +21,7 @@ enum class InstructionSet { Baseline, Avx2, Avx512 };
 // "baseline", "avx2" or "avx512".
 const char* instructionSetName(InstructionSet set);
 
-// Those of this processor, the widest last.
+// Those that are compiled and that this processor has, the widest last.
 const std::vector<InstructionSet>& instructionSets();
 
 // The one that kernels use: the widest, unless it is limited.

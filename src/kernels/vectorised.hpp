@@ -7,12 +7,14 @@
 
 namespace tenon {
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef TENON_HAS_AVX512
 template <class Body>
 __attribute__((flatten, target("arch=x86-64-v4"))) void runAvx512(const Body& body) {
   const Body own = body; // so that what it captures by value stays in registers
   own();
 }
+#endif
+#ifdef TENON_HAS_AVX2
 template <class Body>
 __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body) {
   const Body own = body;
@@ -22,9 +24,11 @@ __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body
 
 template <class Body>
 void vectorised(const Body& body) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef TENON_HAS_AVX512
   if (instructionSet() == InstructionSet::Avx512)
     return runAvx512(body);
+#endif
+#ifdef TENON_HAS_AVX2
   if (instructionSet() == InstructionSet::Avx2)
     return runAvx2(body);
 #endif
