@@ -4,6 +4,7 @@
 #include "layer/setup.hpp"
 #include "layer/traffic_text.hpp"
 #include "machine/link.hpp"
+#include "sys/error.hpp"
 
 #include <fmt/format.h>
 
@@ -12,18 +13,18 @@ namespace tenon {
 namespace {
 
 // By kernel: what it reads.
-std::vector<ValueId> valuesRead(const MapList& list) {
-  std::vector<ValueId> values;
+std::vector<std::vector<ValueId>> valuesRead(const MapList& list) {
+  std::vector<std::vector<ValueId>> values;
   for (const Map& map : list.maps())
     if (map.kind == Map::Kind::Kernel)
-      values.push_back(map.x.front());
+      values.push_back(map.x);
   return values;
 }
 
-// The caller's at the boundary: a second input or a constant; kNoValue without them.
-ValueId boundaryOf(const MapList& list) {
-  if (list.inputs().size() > 1)
-    return list.inputs()[1];
+// The caller's at the boundary: an input that no kernel reads, or a constant; kNoValue without them.
+ValueId boundaryOf(const MapList& list, std::size_t inputsRead) {
+  if (list.inputs().size() > inputsRead)
+    return list.inputs()[inputsRead];
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v)
     if (list.values()[v].place == Value::Place::Constant)
       return v;
@@ -34,17 +35,19 @@ std::string kernelFacts(const Setup& setup) {
   const BoundMaps& maps = setup.maps();
   const MapList& list = maps.list();
   const Mesh& mesh = setup.output().mesh();
-  const std::vector<ValueId> read = valuesRead(list);
-  std::string text =
-      fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(), setup.signature(),
-                  maps.kernels().front().kernel->describe()) +
-      viewLine("input", setup.inputs().front(), maps.conversionTo(read.front()), mesh);
-  if (const ValueId boundary = boundaryOf(list); boundary != kNoValue)
+  const std::vector<std::vector<ValueId>> read = valuesRead(list);
+  const std::vector<ValueId>& inputs = read.front();
+  std::string text = fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(),
+                                 setup.signature(), maps.kernels().front().kernel->describe());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    text += viewLine(inputs.size() == 1 ? "input" : fmt::format("input {}", i), setup.inputs()[i],
+                     maps.conversionTo(inputs[i]), mesh);
+  if (const ValueId boundary = boundaryOf(list, inputs.size()); boundary != kNoValue)
     text += viewLine("boundary values", list.values()[boundary].layout,
                      maps.conversionFrom(boundary), mesh);
   for (std::size_t s = 1; s < read.size(); ++s)
     text += fmt::format("  strip {} of the output, computed after its halo exchange: {}\n", s - 1,
-                        trafficText(*maps.conversionTo(read[s])));
+                        trafficText(*maps.conversionTo(read[s].front())));
   for (const auto& use : *maps.kernels().front().uses)
     if (const LinearOp* conversion = use->conversion())
       text += viewLine(use->parameter().name(), conversion->domain(), conversion, mesh);
@@ -81,14 +84,21 @@ Form chosenForm(const Layer& layer, const Layouts& inputs) {
   return asked == "on" || saves || strips == 0 ? form : layer.form(inputs);
 }
 
+// What kernels refuse, they refuse without knowing for whom.
+std::unique_ptr<LocalKernel> madeFor(Layer& layer, const Form& form, int k, KernelMaker make) {
+  try {
+    const int here = form.output.mesh().position(layer.comm()->rank());
+    return make(layer, form, form.useOf(k), form.outputsOf(k, here));
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", layer.title(), error.text()), error.where());
+  }
+}
+
 } // namespace
 
 std::unique_ptr<Setup> setUpKernel(Layer& layer, const Layouts& inputs, KernelMaker make) {
   const Form form = chosenForm(layer, inputs);
-  const int here = form.output.mesh().position(layer.comm()->rank());
-  const auto kernel = [&](int k, const Sources&) {
-    return make(layer, form, form.useOf(k), form.outputsOf(k, here));
-  };
+  const auto kernel = [&](int k, const Sources&) { return madeFor(layer, form, k, make); };
   return std::make_unique<Setup>(BoundMaps(layer, form, kernel), form.signature.describe(),
                                  kernelFacts);
 }

@@ -3,6 +3,7 @@
 // of one rank that become errors of all.
 #include "layer_run.hpp"
 
+#include "kernels/convolution_backends.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 
@@ -126,13 +127,25 @@ TEST(LayerSetUp, ListsTheSignaturesThatThereAre) {
 TEST(LayerSetUp, MayBeTriedAgainWithOtherSettings) {
   const auto layer = affine();
   layer->setText("backend", "onednn"); // knows no float64
-  expectErrorOnAll(TENON_ERR_SUPPORT, {"onednn"}, [&] { layer->setUp(batch()); });
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"layer", "onednn"}, [&] { layer->setUp(batch()); });
   EXPECT_TRUE(layer->parameters().empty());
   layer->setDataType(TENON_FLOAT32);
   test::Step step(layer, batch(), TENON_FLOAT32);
   test::fillParameters(*layer);
   step.apply();
   step.adjoint();
+}
+
+// Where direct convolution is asked for, nothing else takes its place.
+TEST(LayerSetUp, RefusesADirectConvolutionWithAStride) {
+  const Window strided{.kernel = 3, .stride = 2};
+  const auto conv = test::newConv(world(), 4, 8, std::vector<Window>(2, strided));
+  conv->setName("conv1");
+  conv->setText("backend", "direct");
+  const char* reason = directInstructionSets().empty() ? "AVX2" : "stride";
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"conv1", "'direct'", reason, "'auto'"}, [&] {
+    conv->setUp(onWorld({2, 4, 9, 9}, "S0"));
+  });
 }
 
 TEST(LayerSetUp, FailsOnAllRanksIfOneHasOtherSettings) {

@@ -2,6 +2,7 @@
 // What a view says of conversions and memory, against numbers counted by hand.
 #include "layer_run.hpp"
 
+#include "kernels/convolution_backends.hpp"
 #include "sys/options.hpp"
 #include "sys/text.hpp"
 #include "sys/view.hpp"
@@ -84,6 +85,17 @@ TEST(View, ShowsBoundaryModesAndTheInputOfTheirValues) {
   fixed->set("boundary_constant", double(2.5));
   fixed->setUp(line);
   expectLine(*fixed, "boundary constant 2.5");
+}
+
+TEST(View, NamesTheInstructionsOfADirectConvolution) {
+  const std::vector<InstructionSet> sets = directInstructionSets();
+  if (sets.empty())
+    GTEST_SKIP() << "this processor has no AVX2 and FMA";
+  const Window window{.kernel = 3, .padLow = 1, .padHigh = 1};
+  const auto conv = test::newConv(world(), 3, 4, std::vector<Window>(2, window));
+  conv->setText("backend", "direct");
+  conv->setUp(onWorld({1, 3, 8, 40}, "S2"));
+  expectLine(*conv, fmt::format("backend direct ({})\n", instructionSetName(sets.back())));
 }
 
 // A convolution over rows cut among the ranks: every fact on a line of its own, the process grid once.
