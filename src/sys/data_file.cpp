@@ -20,7 +20,7 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
   if (!ownFolder.empty())
     folders.push_back(ownFolder);
   for (const std::string& share : shareFolders())
-    folders.push_back(share + "/" + folder);
+    folders.push_back(fmt::format("{}/{}", share, folder));
   std::vector<std::string> known;
   std::error_code ignored;
   for (const std::string& place : folders) {
