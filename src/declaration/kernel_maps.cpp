@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The maps of a type that is one local kernel between conversions. A type says its layouts and its
-// kernel; everything distributed follows, with the input x, parameters p and the output y:
+// kernel; everything distributed follows, with the input x, or several, parameters p and the output y:
 //
 //   pUse = C(storage -> use) p,  xUse = C(x -> use) x [+ M v],  y = kernel(xUse, pUse)
 //
@@ -42,18 +42,29 @@ void addBoundary(MapList& list, ValueId v, ValueId use) {
   list.apply(OperatorKind::BoundaryNumber, given == number ? v : list.convert("n", v, number), use);
 }
 
-// Halos that the caller has filled are not exchanged again.
-ValueId addUse(MapList& list, ValueId x, const Layout& use) {
+// An input where the kernel reads it. Halos that the caller has filled are not exchanged again.
+ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
   const Layout given = list.values()[x].layout;
+  if (sameHolding(given, use))
+    return anyStrides ? x : list.staged(x);
   const bool isFilled = given.hasMargins() && use.hasMargins() && holdsAllOf(given, use);
-  return list.convert("u", x, use, isFilled ? OperatorKind::Crop : OperatorKind::Conversion);
+  return list.convert(std::move(name), x, use,
+                      isFilled ? OperatorKind::Crop : OperatorKind::Conversion);
+}
+
+// A value's name, with its number where there are several.
+std::string numbered(const char* name, std::size_t number, std::size_t count) {
+  return count == 1 ? name : fmt::format("{}{}", name, number);
 }
 
 } // namespace
 
 MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   MapList list;
-  const ValueId x = list.input("x", form.inputs.front());
+  const std::size_t inputs = form.uses.size();
+  for (std::size_t i = 0; i < inputs; ++i)
+    list.input(numbered("x", i, inputs), form.inputs[i]);
+  const ValueId x = list.inputs().front();
   const ValueId boundary = addBoundaryInput(list, form);
   const ValueId output = list.output("y", form.output);
   KernelEntry entry = kernel(form);
@@ -70,17 +81,19 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   std::vector<ValueId> strips;
   for (std::size_t k = 1; k < form.pieces.size(); ++k)
     strips.push_back(list.convert(fmt::format("u{}", k - 1), x, form.pieces[k].use));
-  const bool asItIs = sameHolding(form.inputs.front(), form.uses.front());
-  const ValueId use =
-      asItIs ? (entry.anyStrides ? x : list.staged(x)) : addUse(list, x, form.uses.front());
-  if (boundary != kNoValue && !asItIs) // else no cell lies outside the domain
-    addBoundary(list, boundary, use);
+  std::vector<ValueId> uses;
+  for (std::size_t i = 0; i < inputs; ++i)
+    uses.push_back(
+        addUse(list, list.inputs()[i], numbered("u", i, inputs), form.uses[i], entry.anyStrides));
+  // Where x is used as it lies, no cell lies outside the domain.
+  if (boundary != kNoValue && !sameHolding(form.inputs.front(), form.uses.front()))
+    addBoundary(list, boundary, uses.front());
 
   const ValueId y = entry.anyStrides ? output : list.stagedOutput();
   if (strips.empty())
-    list.run(entry, {use}, y);
+    list.run(entry, uses, y);
   else
-    list.runPart(entry, {use}, y);
+    list.runPart(entry, uses, y);
   for (ValueId strip : strips)
     list.runPart(entry, {strip}, y);
   if (y != output)

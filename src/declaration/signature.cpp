@@ -30,17 +30,28 @@ const SignatureRow& rowOf(const SignatureTable& table, const std::string& letter
                   who, letter, letters(table)));
 }
 
-// The row that moves nothing. Along an axis of one process none does, so there the output keeps the
+Property inputOf(const SignatureRow& row, std::size_t index) {
+  return row.inputs[std::min(index, row.inputs.size() - 1)];
+}
+
+// How many inputs a row leaves where they are.
+int inPlace(const SignatureRow& row, std::span<const Layout> inputs, int axis) {
+  int count = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    count +=
+        inputs[i].mesh() == inputs.front().mesh() && inputs[i].property(axis) == inputOf(row, i);
+  return count;
+}
+
+// The row that moves least. Along an axis of one process nothing moves, so there the output keeps the
 // input's property: a solver's boxes name an axis for every dimension, cut or not.
-const SignatureRow& rowFor(const SignatureTable& table, Property input, int processes) {
-  if (processes == 1)
+const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> inputs, int axis) {
+  if (inputs.front().mesh().extent(axis) == 1)
     for (const SignatureRow& row : table)
-      if (row.output == input)
+      if (row.output == inputs.front().property(axis))
         return row;
-  for (const SignatureRow& row : table)
-    if (row.inputs.front() == input)
-      return row;
-  return table.front();
+  return *std::ranges::max_element(
+      table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
 }
 
 std::vector<std::string> words(const std::string& text) {
@@ -71,29 +82,30 @@ Signature Signature::named(const SignatureTable& table, const Mesh& mesh,
   return Signature(std::move(rows));
 }
 
-Signature Signature::following(const SignatureTable& table, const Layout& input) {
+Signature Signature::following(const SignatureTable& table, std::span<const Layout> inputs) {
   std::vector<SignatureRow> rows;
-  for (int axis = 0; axis < input.mesh().axes(); ++axis)
-    rows.push_back(rowFor(table, input.property(axis), input.mesh().extent(axis)));
+  for (int axis = 0; axis < inputs.front().mesh().axes(); ++axis)
+    rows.push_back(rowFor(table, inputs, axis));
   return Signature(std::move(rows));
 }
 
-Signature Signature::choose(const SignatureTable& table, const Layout& input, const MeshPtr& mesh,
-                            const std::string& letters, const std::string& who) {
+Signature Signature::choose(const SignatureTable& table, std::span<const Layout> inputs,
+                            const MeshPtr& mesh, const std::string& letters,
+                            const std::string& who) {
   if (!letters.empty())
     return named(table, *mesh, letters, who);
-  if (!(*mesh == input.mesh()))
+  if (const Layout& input = inputs.front(); !(*mesh == input.mesh()))
     throw Error(TENON_ERR_OPTION,
                 fmt::format("{} is to run on process grid {}, but its input lies on {}; name its "
                             "index labels on the new grid",
                             who, mesh->describe(), input.mesh().describe()));
-  return following(table, input);
+  return following(table, inputs);
 }
 
 Properties Signature::input(int index) const {
   Properties result;
   for (const SignatureRow& row : rows_)
-    result.push_back(row.inputs[std::min<std::size_t>(index, row.inputs.size() - 1)]);
+    result.push_back(inputOf(row, static_cast<std::size_t>(index)));
   return result;
 }
 

@@ -7,6 +7,8 @@
 
 #include "geometry/layout.hpp"
 
+#include <span>
+
 namespace tenon {
 
 struct SignatureRow {
@@ -16,7 +18,10 @@ struct SignatureRow {
   Property output;
 
   SignatureRow(std::string name, Property input, Properties parameters, Property output)
-      : letter(std::move(name)), inputs{input}, parameters(std::move(parameters)), output(output) {}
+      : SignatureRow(std::move(name), Properties{input}, std::move(parameters), output) {}
+  SignatureRow(std::string name, Properties inputs, Properties parameters, Property output)
+      : letter(std::move(name)), inputs(std::move(inputs)), parameters(std::move(parameters)),
+        output(output) {}
 };
 
 using SignatureTable = std::vector<SignatureRow>;
@@ -27,13 +32,20 @@ public:
   // letters that `who` has.
   static Signature named(const SignatureTable& table, const Mesh& mesh, const std::string& letters,
                          const std::string& who);
-  // On each axis the first row whose input property is the tensor's own, so that nothing moves, or
-  // else the first row of the table; on an axis of one process the first row whose output has the
-  // input's property comes before these.
-  static Signature following(const SignatureTable& table, const Layout& input);
-  // One of the two. Letters must be named on a mesh that is not the input's.
+  // On each axis the first of the rows that leave most of the inputs where they are, or else the first
+  // row of the table; on an axis of one process the first row whose output has the first input's
+  // property comes before these.
+  static Signature following(const SignatureTable& table, std::span<const Layout> inputs);
+  static Signature following(const SignatureTable& table, const Layout& input) {
+    return following(table, std::span(&input, 1));
+  }
+  // One of the two. Letters must be named on a mesh that is not the first input's.
+  static Signature choose(const SignatureTable& table, std::span<const Layout> inputs,
+                          const MeshPtr& mesh, const std::string& letters, const std::string& who);
   static Signature choose(const SignatureTable& table, const Layout& input, const MeshPtr& mesh,
-                          const std::string& letters, const std::string& who);
+                          const std::string& letters, const std::string& who) {
+    return choose(table, std::span(&input, 1), mesh, letters, who);
+  }
 
   Properties input(int index = 0) const;
   Properties parameter(int index) const;

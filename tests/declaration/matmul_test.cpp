@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The rows of the matrix product against its definition: on two and three processes with uneven parts, every
+// choice of properties for a, b and y is tried on random numbers; those that give a b are the table.
+#include "declaration/declaration_types.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+namespace tenon::test {
+namespace {
+
+constexpr Index kRows = 5, kInner = 7, kColumns = 4;
+const Property kProperties[] = {Property::shard(0), Property::shard(1), Property::broadcast(),
+                                Property::partial()};
+
+struct Matrix {
+  Index rows, columns;
+  std::vector<double> cells = std::vector<double>(std::size_t(rows * columns));
+
+  double& at(Index r, Index c) { return cells[r * columns + c]; }
+  double at(Index r, Index c) const { return cells[r * columns + c]; }
+};
+
+Matrix drawn(Index rows, Index columns, std::mt19937& engine) {
+  Matrix m{rows, columns};
+  for (double& cell : m.cells)
+    cell = std::uniform_real_distribution<>(-1, 1)(engine);
+  return m;
+}
+
+Matrix times(const Matrix& a, const Matrix& b) {
+  Matrix y{a.rows, b.columns};
+  for (Index r = 0; r < a.rows; ++r)
+    for (Index c = 0; c < b.columns; ++c)
+      for (Index k = 0; k < a.columns; ++k)
+        y.at(r, c) += a.at(r, k) * b.at(k, c);
+  return y;
+}
+
+// The first part is larger by two, and the last one is empty where there are three.
+std::vector<Index> cutsOf(Index extent, int parts) {
+  return parts == 2 ? std::vector<Index>{0, extent / 2 + 1, extent}
+                    : std::vector<Index>{0, extent / 2 + 1, extent, extent};
+}
+
+Matrix cut(const Matrix& whole, int dim, Index from, Index to) {
+  Matrix part{dim == 0 ? to - from : whole.rows, dim == 1 ? to - from : whole.columns};
+  for (Index r = 0; r < part.rows; ++r)
+    for (Index c = 0; c < part.columns; ++c)
+      part.at(r, c) = whole.at(r + (dim == 0 ? from : 0), c + (dim == 1 ? from : 0));
+  return part;
+}
+
+// What each process holds.
+std::vector<Matrix> held(const Matrix& whole, Property property, int processes,
+                         std::mt19937& engine) {
+  std::vector<Matrix> parts;
+  if (property.isShard()) {
+    const int dim = property.dim;
+    const std::vector<Index> cuts = cutsOf(dim == 0 ? whole.rows : whole.columns, processes);
+    for (int p = 0; p < processes; ++p)
+      parts.push_back(cut(whole, dim, cuts[p], cuts[p + 1]));
+    return parts;
+  }
+  parts.assign(std::size_t(processes), whole);
+  if (!property.isPartial())
+    return parts;
+  for (int p = 1; p < processes; ++p) {
+    parts[p] = drawn(whole.rows, whole.columns, engine);
+    for (std::size_t i = 0; i < whole.cells.size(); ++i)
+      parts[0].cells[i] -= parts[p].cells[i];
+  }
+  return parts;
+}
+
+bool isNear(const Matrix& a, const Matrix& b) {
+  if (a.rows != b.rows || a.columns != b.columns)
+    return false;
+  for (std::size_t i = 0; i < a.cells.size(); ++i)
+    if (std::abs(a.cells[i] - b.cells[i]) > 1e-12)
+      return false;
+  return true;
+}
+
+// Whether the parts are the matrix in this property.
+bool are(const std::vector<Matrix>& parts, const Matrix& whole, Property property,
+         std::mt19937& engine) {
+  if (property.isPartial()) {
+    Matrix sum{whole.rows, whole.columns};
+    for (const Matrix& part : parts) {
+      if (part.rows != whole.rows || part.columns != whole.columns)
+        return false;
+      for (std::size_t i = 0; i < sum.cells.size(); ++i)
+        sum.cells[i] += part.cells[i];
+    }
+    return isNear(sum, whole);
+  }
+  const std::vector<Matrix> wanted = held(whole, property, static_cast<int>(parts.size()), engine);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (!isNear(parts[p], wanted[p]))
+      return false;
+  return true;
+}
+
+std::string text(Property a, Property b, Property y) {
+  return a.describe() + "," + b.describe() + "->" + y.describe();
+}
+
+std::set<std::string> rightRows(int processes) {
+  std::mt19937 engine(3);
+  const Matrix a = drawn(kRows, kInner, engine), b = drawn(kInner, kColumns, engine);
+  const Matrix y = times(a, b);
+  std::set<std::string> right;
+  for (Property pa : kProperties)
+    for (Property pb : kProperties) {
+      const std::vector<Matrix> as = held(a, pa, processes, engine),
+                                bs = held(b, pb, processes, engine);
+      std::vector<Matrix> products;
+      for (int p = 0; p < processes && as[p].columns == bs[p].rows; ++p)
+        products.push_back(times(as[p], bs[p]));
+      if (static_cast<int>(products.size()) < processes)
+        continue;
+      for (Property py : kProperties)
+        if (are(products, y, py, engine))
+          right.insert(text(pa, pb, py));
+    }
+  return right;
+}
+
+TEST(Matmul, RowsAreAllThatAreRight) {
+  std::set<std::string> table;
+  for (const SignatureRow& row :
+       makeDeclaration("matmul")->rows({{kRows, kInner}, {kInner, kColumns}}))
+    if (row.letter != "R")
+      table.insert(text(row.inputs[0], row.inputs[1], row.output));
+  EXPECT_EQ(table, rightRows(2));
+  EXPECT_EQ(table, rightRows(3));
+}
+
+TEST(Matmul, FollowsTheInputsThatMoveLeast) {
+  const auto matmul = makeDeclaration("matmul");
+  const MeshPtr mesh = Mesh::make({2});
+  const auto letters = [&](const char* a, const char* b) {
+    const Layouts inputs = {
+        Layout({.shape = {4, 6}, .mesh = mesh, .properties = parseProperties(a)}),
+        Layout({.shape = {6, 8}, .mesh = mesh, .properties = parseProperties(b)})};
+    return matmul->form(inputs, {}).signature.describe();
+  };
+  EXPECT_EQ(letters("S0", "B"), "m");
+  EXPECT_EQ(letters("B", "S1"), "n");
+  EXPECT_EQ(letters("S1", "S0"), "k");
+  EXPECT_EQ(letters("S1", "B"), "m"); // b stays
+  EXPECT_EQ(letters("P", "B"), "Pa");
+}
+
+TEST(Matmul, RefusesShapesThatDoNotFit) {
+  const auto matmul = makeDeclaration("matmul");
+  using Shapes = std::vector<Shape>;
+  for (const Shapes& shapes : {Shapes{{4, 6}, {5, 8}}, Shapes{{2, 4, 6}, {3, 6, 8}},
+                               Shapes{{2, 4, 6}, {6, 8}}, Shapes{{6}, {6}}})
+    expectError(TENON_ERR_SHAPE, {"[...,m,k] and [...,k,n]"}, [&] { matmul->outputShape(shapes); });
+}
+
+} // namespace
+} // namespace tenon::test
