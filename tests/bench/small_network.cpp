@@ -112,15 +112,16 @@ private:
     require(TenonLayerSetTraining(layer, TENON_FALSE));
     require(TenonLayerSetUp(layer, input_));
   }
-  static T* parameter(TenonLayer layer, int number) {
-    TenonDTensor value = nullptr;
-    require(TenonLayerGetParameter(layer, number, &value));
+  // Handles are given back: while somebody has one, a parameter may change at any time.
+  static const T* parameter(TenonLayer layer, int number) {
+    TensorHandle value;
+    require(TenonLayerGetParameter(layer, number, value.out()));
     return arrayOf<T>(value, kType<T>);
   }
   void copyParameter(int number) {
-    TenonDTensor from = nullptr, to = nullptr;
-    require(TenonLayerGetParameter(column_, number, &from));
-    require(TenonLayerGetParameter(separate_, number, &to));
+    TensorHandle from, to;
+    require(TenonLayerGetParameter(column_, number, from.out()));
+    require(TenonLayerGetParameter(separate_, number, to.out()));
     require(TenonDTensorCopy(from, to));
   }
 
