@@ -144,7 +144,7 @@ bool isEmpty(const Box& box) {
 Shape checkedDomain(const Boxes& boxes, const std::optional<Shape>& shape) {
   if (std::all_of(boxes.begin(), boxes.end(), isEmpty))
     fail("every rank's box is empty, so there is no tensor");
-  const Shape domain = shape ? *shape : hullOf(boxes);
+  Shape domain = shape ? *shape : hullOf(boxes);
   for (std::size_t d = 0; d < domain.size(); ++d) {
     const std::size_t low =
         firstBox(boxes, [&](const Box& a, const Box& b) { return a[d].begin < b[d].begin; });

@@ -135,7 +135,7 @@ std::string settingText(const SettingValue& value) {
       value);
 }
 
-Settings::Settings(std::vector<std::span<const OptionSpec>> tables) {
+Settings::Settings(const std::vector<std::span<const OptionSpec>>& tables) {
   for (const auto& table : tables)
     for (const OptionSpec& spec : table)
       entries_.push_back({&spec, {}, false});

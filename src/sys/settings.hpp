@@ -23,7 +23,7 @@ public:
   };
 
   // The tables live as long as the settings.
-  explicit Settings(std::vector<std::span<const OptionSpec>> tables);
+  explicit Settings(const std::vector<std::span<const OptionSpec>>& tables);
 
   bool has(std::string_view name) const noexcept;
   bool isSet(std::string_view name) const;
