@@ -50,7 +50,7 @@ bool isDirectFaster(const ConvolutionShape& shape) {
   if (std::is_same_v<T, double>)
     return use >= 0.5 && (channels <= kManyChannels || outputVolume(w) >= kSmallImage);
   if (channels < kFewChannels)
-    return use >= 0.5;
+    return use >= 0.75;
   return channels <= kSomeChannels && use >= 0.9 && row >= 2 * lanes;
 }
 
