@@ -38,6 +38,7 @@
 #include <tenon/layer_create.h>
 #include <tenon/layer_network.h>
 #include <tenon/layer_settings.h>
+#include <tenon/layer_weights.h>
 #include <tenon/layout.h>
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>

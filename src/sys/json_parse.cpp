@@ -7,15 +7,17 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
+#include <unordered_set>
 
 namespace tenon {
 
 namespace {
 
 constexpr std::size_t kDeepest = 64;
+// Each takes some fifty times the memory of its shortest text.
+constexpr std::size_t kMostValues = std::size_t(1) << 20;
 
 class NotingIterator {
 public:
@@ -91,7 +93,7 @@ public:
   bool key(string_t& value) override {
     auto& keys = open_.back()->keys;
     keyByte_ = startOfText();
-    if (std::find(keys.begin(), keys.end(), value) != keys.end())
+    if (!known_.back().insert(value).second)
       fail(keyByte_, fmt::format("the key '{}' is given twice", value));
     keys.push_back(value);
     return true;
@@ -118,6 +120,8 @@ private:
   }
 
   JsonNode& put(JsonNode::Kind kind) {
+    if (++values_ > kMostValues)
+      fail(byte(), fmt::format("more than {} values", kMostValues));
     JsonNode* node = &root_;
     if (!open_.empty()) {
       open_.back()->items.emplace_back();
@@ -132,10 +136,12 @@ private:
     if (open_.size() == kDeepest)
       fail(byte(), fmt::format("nested more than {} levels deep", kDeepest));
     open_.push_back(&put(kind));
+    known_.emplace_back();
     return true;
   }
   bool close() {
     open_.pop_back();
+    known_.pop_back();
     return true;
   }
 
@@ -148,7 +154,9 @@ private:
   const char* furthest_;
   std::size_t keyByte_ = 0;
   JsonNode root_;
-  std::vector<JsonNode*> open_; // from the root; only the innermost grows
+  std::vector<JsonNode*> open_;                        // from the root; only the innermost grows
+  std::vector<std::unordered_set<std::string>> known_; // the keys of each
+  std::size_t values_ = 0;
 };
 
 } // namespace

@@ -59,7 +59,19 @@ JsonView JsonView::at(std::string_view key) const {
   const JsonNode* value = find(key);
   if (!value)
     fail(fmt::format("has no key '{}'", key));
-  return {*value, *file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key)};
+  return below(key, *value);
+}
+
+JsonView JsonView::below(std::string_view key, const JsonNode& value) const {
+  return {value, *file_, path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key)};
+}
+
+std::vector<std::pair<std::string, JsonView>> JsonView::members() const {
+  expect(Kind::Object, "an object");
+  std::vector<std::pair<std::string, JsonView>> all;
+  for (std::size_t i = 0; i < node_->keys.size(); ++i)
+    all.emplace_back(node_->keys[i], below(node_->keys[i], node_->items[i]));
+  return all;
 }
 
 void JsonView::allow(const std::vector<std::string>& allowed) const {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tenon {
@@ -25,7 +26,7 @@ struct JsonNode {
 };
 
 // Throws TENON_ERR_FORMAT, naming `file` and the byte, if the text is not one JSON value, has a key
-// twice, or is nested more than 64 deep.
+// twice, is nested more than 64 deep, or has more than a million values.
 JsonNode parseJson(const std::string& text, const std::string& file);
 
 // A value, its file and the path of keys to it. All errors are TENON_ERR_FORMAT and name all three.
@@ -39,7 +40,11 @@ public:
   // The value must be an object with no other keys than these.
   void allow(const std::vector<std::string>& keys) const;
 
+  // The keys of an object with their values.
+  std::vector<std::pair<std::string, JsonView>> members() const;
+
   bool isList() const noexcept { return node_->kind == JsonNode::Kind::List; }
+  bool isText() const noexcept { return node_->kind == JsonNode::Kind::Text; }
   std::vector<JsonView> list() const;
   const std::string& text() const;
   bool flag() const;
@@ -52,6 +57,7 @@ private:
   JsonView(const JsonNode& node, const std::string& file, std::string path)
       : node_(&node), file_(&file), path_(std::move(path)) {}
   const JsonNode* find(std::string_view key) const;
+  JsonView below(std::string_view key, const JsonNode& value) const;
   void expect(JsonNode::Kind kind, const char* expected) const;
 
   const JsonNode* node_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: install_test.sh BUILD CMAKE CC CXX VERSION
+# usage: install_test.sh BUILD CMAKE CC CXX VERSION MPIEXEC...
 # Installs the built library under BUILD/install-test, builds the programs in consumer/ against that
 # copy by find_package and by pkg-config, and runs them.
 set -euo pipefail
@@ -10,6 +10,7 @@ cmake=$2
 cc=$3
 cxx=$4
 version=$5
+mpiexec=("${@:6}") # and its flag for the number of processes
 prefix=$build/prefix
 rm -rf "$build"
 mkdir -p "$build"
@@ -32,6 +33,9 @@ echo "== find_package"
 "$cmake" --build "$build/consumer"
 "$build/consumer/main_c"
 "$build/consumer/main_cpp"
+for ranks in 1 4; do
+  "${mpiexec[@]}" "$ranks" "$build/consumer/field"
+done
 
 echo "== pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name tenon.pc)")
@@ -44,5 +48,7 @@ read -ra flags < <(pkg-config --cflags --libs tenon)
 runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "$cc" -std=c99 -o "$build/pc_c" "$here/consumer/main.c" "${flags[@]}" "$runpath"
 "$cxx" -std=c++17 -o "$build/pc_cpp" "$here/consumer/main.cpp" "${flags[@]}" "$runpath"
+"$cxx" -std=c++20 -o "$build/pc_field" "$here/consumer/field.cpp" "${flags[@]}" "$runpath"
 "$build/pc_c"
 "$build/pc_cpp"
+"${mpiexec[@]}" 4 "$build/pc_field"

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/weights.hpp"
+
+#include "comm/agreement.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "layer/state.hpp"
+#include "linop/make_conversion.hpp"
+#include "sys/checked.hpp"
+#include "sys/log.hpp"
+#include "sys/options.hpp"
+#include "sys/whole_file.hpp"
+#include "weights/assignment.hpp"
+#include "weights/weights_writer.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kWeightsSpecs[] = {
+    {"weights_map", OptionSpec::String, nullptr,
+     "JSON file that says which tensor of a weights file each parameter takes"}};
+const OptionRegistration kWeightsOptions{{"layer", kWeightsSpecs}};
+
+std::vector<NamedParameter> parametersOf(const Layer& layer) {
+  if (!layer.isSetUp())
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", layer.title()));
+  return namedParameters(layer);
+}
+
+std::vector<WantedTensor> wantedOf(const std::vector<NamedParameter>& parameters) {
+  std::vector<WantedTensor> wanted;
+  for (const NamedParameter& named : parameters) {
+    const std::size_t slash = named.path.rfind('/');
+    const bool isInside = slash != named.path.npos;
+    wanted.push_back({isInside ? named.path.substr(0, slash) : "",
+                      isInside ? named.path.substr(slash + 1) : named.path,
+                      named.parameter->storage().shape()});
+  }
+  return wanted;
+}
+
+std::optional<WeightsMap> readMap(const Layer& layer, const std::string& map) {
+  const std::string path =
+      map.empty() ? options().findString(layer.prefix(), "weights_map").value_or("") : map;
+  if (path.empty())
+    return std::nullopt;
+  return parseWeightsMap(readWholeFile(path, "weights map"), path);
+}
+
+// The cells of a box of the parameter, as the tensor of the file has them.
+template <class T>
+std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, const Box& box) {
+  std::vector<WeightsFile::Part> parts(box.size());
+  Index stride = 1;
+  for (std::size_t d = box.size(); d-- > 0;) {
+    parts[static_cast<std::size_t>(source.axes[d])] = {box[d].begin, box[d].end, stride};
+    stride = checkedProduct(stride, box[d].size(), "the number of elements of a parameter");
+  }
+  std::vector<T> block(static_cast<std::size_t>(stride));
+  file.read(file.tensors()[source.tensor], parts, block.data());
+  return block;
+}
+
+// What this process has read, waiting for the others.
+class ReadWeights {
+public:
+  ReadWeights(const Layer& layer, const std::string& path, const std::string& map)
+      : parameters_(parametersOf(layer)) {
+    const WeightsFile file(openBytes(path));
+    const std::optional<WeightsMap> rules = readMap(layer, map);
+    const std::vector<TensorSource> sources =
+        assignTensors(wantedOf(parameters_), file, rules ? &*rules : nullptr, layer.title());
+    text_ = file.describe();
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      DTensor& value = parameters_[i].parameter->value();
+      value.checkWritable();
+      text_ += fmt::format("{} from {}; ", parameters_[i].path, sources[i].tensor);
+      visitFloating(value.dataType(), [&]<class T>(T) {
+        stage<T>(value, readBlock<T>(file, sources[i], value.box()));
+      });
+    }
+  }
+
+  const std::string& describe() const noexcept { return text_; }
+
+  void store() {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      Parameter& parameter = *parameters_[i].parameter;
+      copyLocal(*staged_[i], parameter.value());
+      parameter.valueChanged();
+      parameter.setInitialized();
+    }
+  }
+
+private:
+  template <class T>
+  void stage(const DTensor& value, std::vector<T> block) {
+    auto kept = std::make_shared<std::vector<T>>(std::move(block));
+    staged_.push_back(makeRef<DTensor>(value.comm(), value.layout(), value.dataType()));
+    staged_.back()->placeBox(kept->data(), true);
+    blocks_.push_back(std::move(kept));
+  }
+
+  std::vector<NamedParameter> parameters_;
+  std::vector<std::shared_ptr<void>> blocks_; // the memory of the staged tensors
+  std::vector<Ref<DTensor>> staged_;
+  std::string text_;
+};
+
+// The whole tensor on rank 0, nothing elsewhere.
+Layout wholeOnRoot(const Shape& shape) {
+  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+std::vector<StoredTensor> storedTensors(const std::vector<NamedParameter>& parameters) {
+  std::vector<StoredTensor> tensors;
+  for (const NamedParameter& named : parameters) {
+    const bool isSingle = named.parameter->dataType() == TENON_FLOAT32;
+    StoredTensor tensor{.name = nameInFile(named.path),
+                        .type = isSingle ? ElementType::F32 : ElementType::F64,
+                        .shape = named.parameter->storage().shape()};
+    tensor.bytes = bytesOf(tensor.shape, tensor.type).value();
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+} // namespace
+
+void loadWeights(Layer& layer, const std::string& path, const std::string& map) {
+  static const int event = logEvent("LayerLoadWeights");
+  const LogScope scope(event);
+  collectively(
+      *layer.comm(), "what the weights file holds",
+      [&] { return std::make_unique<ReadWeights>(layer, path, map); },
+      [](const auto& read) { return read->describe(); })
+      ->store();
+}
+
+void saveWeights(Layer& layer, const std::string& path) {
+  static const int event = logEvent("LayerSaveWeights");
+  const LogScope scope(event);
+  const bool writes = layer.comm()->rank() == 0;
+  auto writer = collectively(*layer.comm(), [&] {
+    const std::vector<NamedParameter> parameters = parametersOf(layer);
+    return writes ? makeWeightsWriter(path, storedTensors(parameters)) : nullptr;
+  });
+  // The others do not learn of a failure before the end, since each conversion waits for all.
+  std::optional<Error> failure;
+  for (const NamedParameter& named : namedParameters(layer)) {
+    const DTensor& value = named.parameter->value();
+    DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType());
+    makeConversion(layer.comm(), value.layout(), whole.layout(), value.dataType())
+        ->apply(value, whole);
+    try {
+      if (writes && !failure)
+        writer->add(arrayOf(whole));
+    } catch (const Error& error) {
+      failure = error;
+    }
+  }
+  collectively(*layer.comm(), [&] {
+    if (failure)
+      throw *failure;
+    if (writes)
+      writer->commit();
+    return 0;
+  });
+}
+
+} // namespace tenon

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which tensor of a weights file each parameter of a network takes.
+//
+//   with a map     as it says; a parameter that it does not name takes the tensor of its own name
+//   by name        where the file has a tensor of each parameter's name: "conv1.weight" of "conv1/weight"
+//   by position    otherwise: the layers with parameters take the file's modules in their order, and
+//                  each parameter the module's tensor of its name. A scale is also called weight there,
+//                  and a shift bias. A parameter whose name ends with a number ("weight0", "weight1")
+//                  takes a module for each number.
+//
+// The order of a file's modules is that of its tensors where the file tells it, or that of the numbers
+// in their names where these differ in numbers only.
+#pragma once
+
+#include "weights/weights_file.hpp"
+#include "weights/weights_map.hpp"
+
+namespace tenon {
+
+struct WantedTensor {
+  std::string layer, name; // "encoder/conv1", "weight"
+  std::vector<Index> shape;
+
+  std::string path() const { return layer.empty() ? name : layer + "/" + name; }
+};
+
+struct TensorSource {
+  std::size_t tensor = 0;     // of the file
+  std::vector<int> axes = {}; // dimension d of the parameter is dimension axes[d] of the tensor
+};
+
+// The name that a parameter has in files: its path with dots.
+std::string nameInFile(const std::string& path);
+
+// One for each wanted tensor. Throws TENON_ERR_FORMAT listing all that is missing, left over, or of
+// another shape or type. `network` names it in the message.
+std::vector<TensorSource> assignTensors(const std::vector<WantedTensor>& wanted,
+                                        const WeightsFile& file, const WeightsMap* map,
+                                        const std::string& network);
+
+} // namespace tenon

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "weights/byte_source.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tenon {
+
+namespace {
+
+class FileBytes final : public ByteSource {
+public:
+  // A pipe would make open() wait without O_NONBLOCK.
+  explicit FileBytes(const std::string& path)
+      : ByteSource(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+    if (file_ < 0)
+      failFile(std::strerror(errno));
+    struct stat there {};
+    std::string reason;
+    if (fstat(file_, &there) != 0)
+      reason = std::strerror(errno);
+    else if (!S_ISREG(there.st_mode))
+      reason = "it is not a regular file";
+    size_ = there.st_size;
+    if (reason.empty())
+      return;
+    close(file_);
+    failFile(reason);
+  }
+  ~FileBytes() override { close(file_); }
+
+  Index size() const noexcept override { return size_; }
+
+  void read(Index offset, std::byte* to, Index count) const override {
+    while (count > 0) {
+      const ssize_t got = pread(file_, to, static_cast<std::size_t>(count), offset);
+      if (got < 0 && errno == EINTR)
+        continue;
+      if (got <= 0)
+        failFile(got < 0 ? std::strerror(errno) : "it has become shorter since it was opened");
+      offset += got;
+      to += got;
+      count -= got;
+    }
+  }
+
+private:
+  [[noreturn]] void failFile(const std::string& reason) const {
+    throw Error(TENON_ERR_FILE, fmt::format("cannot read weights file '{}': {}", name(), reason));
+  }
+
+  int file_;
+  Index size_ = 0;
+};
+
+class MemoryBytes final : public ByteSource {
+public:
+  MemoryBytes(const std::byte* first, Index count, std::string name)
+      : ByteSource(std::move(name)), first_(first), count_(count) {}
+  Index size() const noexcept override { return count_; }
+  void read(Index offset, std::byte* to, Index count) const override {
+    std::copy_n(first_ + offset, count, to);
+  }
+
+private:
+  const std::byte* first_;
+  Index count_;
+};
+
+} // namespace
+
+std::vector<std::byte> ByteSource::readPart(Index offset, Index count, const char* what) const {
+  if (offset < 0 || count < 0 || offset > size() || count > size() - offset)
+    fail("", fmt::format("{}, {} bytes at {}, lies beyond the file's {} bytes: the file is "
+                         "truncated or damaged",
+                         what, count, offset, size()));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count));
+  read(offset, bytes.data(), count);
+  return bytes;
+}
+
+void ByteSource::fail(const std::string& tensor, const std::string& why) const {
+  throw Error(TENON_ERR_FORMAT,
+              tensor.empty() ? fmt::format("weights file '{}': {}", name_, why)
+                             : fmt::format("weights file '{}', '{}': {}", name_, tensor, why));
+}
+
+std::unique_ptr<ByteSource> openBytes(const std::string& path) {
+  return std::make_unique<FileBytes>(path);
+}
+
+std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::string name) {
+  return std::make_unique<MemoryBytes>(first, count, std::move(name));
+}
+
+std::uint64_t littleEndian(const std::byte* from, int count) {
+  std::uint64_t number = 0;
+  for (int i = count; i-- > 0;)
+    number = number << 8 | std::to_integer<std::uint64_t>(from[i]);
+  return number;
+}
+
+} // namespace tenon

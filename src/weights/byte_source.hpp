@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The bytes of a file of known length, read where they lie, and a name for messages.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+class ByteSource {
+public:
+  explicit ByteSource(std::string name) : name_(std::move(name)) {}
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+  virtual Index size() const noexcept = 0;
+  // All of them, or TENON_ERR_FILE; `offset` and `count` lie within the size.
+  virtual void read(Index offset, std::byte* to, Index count) const = 0;
+
+  // Throws TENON_ERR_FORMAT unless the bytes lie within the size; `what` names them.
+  std::vector<std::byte> readPart(Index offset, Index count, const char* what) const;
+  // Throws TENON_ERR_FORMAT naming the file, and the tensor in it unless that is empty.
+  [[noreturn]] void fail(const std::string& tensor, const std::string& why) const;
+
+private:
+  std::string name_;
+};
+
+// A regular file, open while the source lives. Throws TENON_ERR_FILE.
+std::unique_ptr<ByteSource> openBytes(const std::string& path);
+// The bytes that another keeps.
+std::unique_ptr<ByteSource> bytesAt(const std::byte* first, Index count, std::string name);
+
+// A little-endian number of `count` <= 8 bytes.
+std::uint64_t littleEndian(const std::byte* from, int count);
+
+} // namespace tenon

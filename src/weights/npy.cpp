@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "weights/npy.hpp"
+
+#include "weights/stored_tensor.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+constexpr std::array<std::pair<std::string_view, ElementType>, 12> kNpyTypes = {{
+    {"b1", ElementType::Bool},
+    {"u1", ElementType::U8},
+    {"i1", ElementType::I8},
+    {"i2", ElementType::I16},
+    {"u2", ElementType::U16},
+    {"f2", ElementType::F16},
+    {"i4", ElementType::I32},
+    {"u4", ElementType::U32},
+    {"f4", ElementType::F32},
+    {"i8", ElementType::I64},
+    {"u8", ElementType::U64},
+    {"f8", ElementType::F64},
+}};
+
+std::optional<ElementType> typeOf(std::string_view text) {
+  const bool isSingle = text.ends_with('1');
+  if (!text.empty() && text.front() == (isSingle ? '|' : '<'))
+    for (const auto& [name, type] : kNpyTypes)
+      if (text.substr(1) == name)
+        return type;
+  return std::nullopt;
+}
+
+// Reads the literal from its beginning to its end.
+class Literal {
+public:
+  Literal(const ByteSource& source, const std::string& name, std::string_view text)
+      : source_(source), name_(name), text_(text) {}
+
+  NpyHeader header() {
+    take('{');
+    while (!tryTake('}')) {
+      entry(text());
+      if (!tryTake(',')) {
+        take('}');
+        break;
+      }
+    }
+    skipSpace();
+    if (!text_.empty())
+      fail();
+    if (!type_ || !order_ || !shape_)
+      fail("its header lacks 'descr', 'fortran_order' or 'shape'");
+    return {*type_, *order_, *shape_};
+  }
+
+private:
+  [[noreturn]] void fail(const std::string& why = "its header is damaged") const {
+    source_.fail(name_, why);
+  }
+
+  void entry(std::string_view key) {
+    take(':');
+    if (key == "descr" && !type_) {
+      skipSpace();
+      if (text_.starts_with('['))
+        fail("its elements are structures, which cannot be read");
+      const std::string_view type = text();
+      type_ = typeOf(type);
+      if (!type_)
+        fail(fmt::format("elements of type '{}' cannot be read; save little-endian numbers such as "
+                         "'<f4' or '<f8'",
+                         type.substr(0, 40)));
+    } else if (key == "fortran_order" && !order_) {
+      order_ = flag();
+    } else if (key == "shape" && !shape_) {
+      shape_ = shape();
+    } else {
+      fail();
+    }
+  }
+
+  void skipSpace() {
+    while (!text_.empty() && (text_.front() == ' ' || text_.front() == '\n'))
+      text_.remove_prefix(1);
+  }
+  bool tryTake(char c) {
+    skipSpace();
+    if (!text_.starts_with(c))
+      return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void take(char c) {
+    if (!tryTake(c))
+      fail();
+  }
+
+  std::string_view text() {
+    skipSpace();
+    if (text_.empty() || (text_.front() != '\'' && text_.front() != '"'))
+      fail();
+    const std::size_t end = text_.find(text_.front(), 1);
+    if (end == std::string_view::npos)
+      fail();
+    const std::string_view found = text_.substr(1, end - 1);
+    text_.remove_prefix(end + 1);
+    return found;
+  }
+  bool flag() {
+    skipSpace();
+    for (const auto& [word, value] : {std::pair(std::string_view("True"), true), {"False", false}})
+      if (text_.starts_with(word)) {
+        text_.remove_prefix(word.size());
+        return value;
+      }
+    fail();
+  }
+  std::vector<Index> shape() {
+    std::vector<Index> extents;
+    take('(');
+    while (!tryTake(')')) {
+      if (extents.size() == kMostDimensions)
+        fail(fmt::format("it has more than {} dimensions", kMostDimensions));
+      extents.push_back(number());
+      if (!tryTake(',')) {
+        take(')');
+        break;
+      }
+    }
+    return extents;
+  }
+  Index number() {
+    skipSpace();
+    Index value = 0;
+    std::size_t digits = 0;
+    for (; digits < text_.size() && text_[digits] >= '0' && text_[digits] <= '9'; ++digits)
+      if (__builtin_mul_overflow(value, 10, &value) ||
+          __builtin_add_overflow(value, text_[digits] - '0', &value))
+        fail();
+    if (digits == 0)
+      fail();
+    text_.remove_prefix(digits);
+    return value;
+  }
+
+  const ByteSource& source_;
+  const std::string& name_;
+  std::string_view text_; // what is left
+  std::optional<ElementType> type_;
+  std::optional<bool> order_;
+  std::optional<std::vector<Index>> shape_;
+};
+
+} // namespace
+
+NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const std::byte* first) {
+  const std::string_view start(reinterpret_cast<const char*>(first), kNpyStart);
+  if (!start.starts_with(kMagic))
+    source.fail(name, "it is no npy file: its first bytes are others");
+  const auto major = std::to_integer<int>(first[6]), minor = std::to_integer<int>(first[7]);
+  if (major < 1 || major > 3 || minor != 0)
+    source.fail(name, fmt::format("it has version {}.{} of the npy format; expected 1.0 to 3.0",
+                                  major, minor));
+  const int lengthBytes = major == 1 ? 2 : 4;
+  const auto length = static_cast<Index>(littleEndian(first + 8, lengthBytes));
+  if (length > kMostNpyText)
+    source.fail(name, fmt::format("its header would have {} bytes; at most {} are read", length,
+                                  kMostNpyText));
+  return {8 + lengthBytes, length};
+}
+
+NpyHeader parseNpyText(const ByteSource& source, const std::string& name, std::string_view text) {
+  return Literal(source, name, text).header();
+}
+
+std::string npyHeader(ElementType type, const std::vector<Index>& shape) {
+  constexpr std::size_t kAlignment = 64, kStart = 10;
+  std::string extents;
+  for (Index extent : shape)
+    extents += fmt::format("{},", extent);
+  std::string text = fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 elementSize(type), extents);
+  text.append(kAlignment - (kStart + text.size() + 1) % kAlignment, ' ');
+  text += '\n';
+  return fmt::format("{}{}{}{}{}{}", kMagic, '\1', '\0', static_cast<char>(text.size() & 255),
+                     static_cast<char>(text.size() >> 8), text);
+}
+
+} // namespace tenon

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The header of numpy's npy format: "\x93NUMPY", a version of two bytes, the length of the text that
+// follows (2 bytes in version 1, 4 after it), and the text, a Python literal
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// The elements follow.
+#pragma once
+
+#include "weights/byte_source.hpp"
+#include "weights/element_type.hpp"
+
+#include <string_view>
+
+namespace tenon {
+
+struct NpyHeader {
+  ElementType type = ElementType::F32;
+  bool isFortranOrder = false;
+  std::vector<Index> shape = {};
+};
+
+// The bytes before the text, of which the length is read.
+inline constexpr Index kNpyStart = 12;
+inline constexpr Index kMostNpyText = Index(1) << 16;
+
+struct NpyStart {
+  Index textBegin = 0, textBytes = 0;
+};
+// From the first kNpyStart bytes of the tensor `name`. Both functions throw TENON_ERR_FORMAT.
+NpyStart parseNpyStart(const ByteSource& source, const std::string& name, const std::byte* first);
+NpyHeader parseNpyText(const ByteSource& source, const std::string& name, std::string_view text);
+
+// All before the elements, whose number of bytes is a multiple of 64.
+std::string npyHeader(ElementType type, const std::vector<Index>& shape);
+
+} // namespace tenon

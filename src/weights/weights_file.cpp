@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "weights/weights_file.hpp"
+
+#include "sys/error.hpp"
+#include "weights/byte_stream.hpp"
+#include "weights/npz.hpp"
+#include "weights/safetensors.hpp"
+#include "weights/zip.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace tenon {
+
+namespace {
+
+// One dimension as it is stored, the slowest first.
+struct StoredDimension {
+  Index extent, inner; // inner: the bytes of one index
+  WeightsFile::Part part;
+};
+
+std::vector<StoredDimension> storedDimensions(const StoredTensor& tensor,
+                                              const std::vector<WeightsFile::Part>& parts) {
+  std::vector<StoredDimension> dims;
+  for (std::size_t d = 0; d < parts.size(); ++d)
+    dims.push_back({tensor.shape[d], 0, parts[d]});
+  if (dims.empty()) // a number is a dimension of one
+    dims.push_back({1, 0, {0, 1, 1}});
+  if (tensor.isFortranOrder)
+    std::reverse(dims.begin(), dims.end());
+  Index inner = elementSize(tensor.type);
+  for (auto dim = dims.rbegin(); dim != dims.rend(); ++dim) {
+    dim->inner = inner;
+    inner *= dim->extent;
+  }
+  return dims;
+}
+
+template <class T>
+class BlockReader {
+public:
+  BlockReader(ElementType type, std::vector<StoredDimension> dims, ByteStream& stream)
+      : type_(type), dims_(std::move(dims)), stream_(stream) {}
+
+  bool read(T* to, std::size_t d = 0) {
+    const StoredDimension& dim = dims_[d];
+    stream_.skip(dim.part.begin * dim.inner);
+    if (d + 1 == dims_.size())
+      readRun(dim.part, to);
+    else
+      for (Index i = dim.part.begin; i < dim.part.end; ++i)
+        read(to + (i - dim.part.begin) * dim.part.stride, d + 1);
+    stream_.skip((dim.extent - dim.part.end) * dim.inner);
+    return fits_;
+  }
+
+private:
+  void readRun(const WeightsFile::Part& part, T* to) {
+    const Index size = elementSize(type_), most = static_cast<Index>(block_.size()) / size;
+    for (Index at = part.begin; at < part.end;) {
+      const Index count = std::min(most, part.end - at);
+      stream_.read(block_.data(), count * size);
+      fits_ = convertElements(type_, block_.data(), count, to + (at - part.begin) * part.stride,
+                              part.stride) &&
+              fits_;
+      at += count;
+    }
+  }
+
+  ElementType type_;
+  std::vector<StoredDimension> dims_;
+  ByteStream& stream_;
+  bool fits_ = true;
+  std::array<std::byte, 4096> block_;
+};
+
+void checkParts(const StoredTensor& tensor, const std::vector<WeightsFile::Part>& parts) {
+  bool fits = parts.size() == tensor.shape.size();
+  for (std::size_t d = 0; fits && d < parts.size(); ++d)
+    fits = parts[d].begin >= 0 && parts[d].end <= tensor.shape[d];
+  if (!fits || !isReal(tensor.type))
+    throw Error(TENON_ERR_INTERNAL, "a block that a stored tensor does not have");
+}
+
+} // namespace
+
+WeightsFile::WeightsFile(std::unique_ptr<ByteSource> source)
+    : source_(std::move(source)),
+      directory_(isZip(*source_) ? readNpz(*source_) : readSafetensors(*source_)) {
+  checkDistinct(*source_, directory_.tensors);
+}
+
+std::string WeightsFile::describe() const {
+  std::string text;
+  for (const StoredTensor& tensor : tensors())
+    text += fmt::format("{} {} [{}]; ", tensor.name, elementTypeName(tensor.type),
+                        fmt::join(tensor.shape, ","));
+  return text;
+}
+
+template <class T>
+void WeightsFile::read(const StoredTensor& tensor, const std::vector<Part>& parts, T* to) const {
+  checkParts(tensor, parts);
+  if (std::any_of(parts.begin(), parts.end(), [](const Part& p) { return p.begin >= p.end; }))
+    return;
+  const auto stream = tensor.member ? streamMember(*source_, *tensor.member)
+                                    : streamBytes(*source_, tensor.begin, tensor.bytes);
+  if (tensor.member)
+    stream->skip(tensor.begin);
+  const bool fits = BlockReader<T>(tensor.type, storedDimensions(tensor, parts), *stream).read(to);
+  stream->finish();
+  if (!fits)
+    source_->fail(tensor.name, "a number is too large for the data type of the layer; use float64");
+}
+
+template void WeightsFile::read(const StoredTensor&, const std::vector<Part>&, float*) const;
+template void WeightsFile::read(const StoredTensor&, const std::vector<Part>&, double*) const;
+
+} // namespace tenon

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "weights/weights_writer.hpp"
+
+#include "sys/error.hpp"
+#include "weights/npy.hpp"
+#include "weights/safetensors.hpp"
+#include "weights/zip.hpp"
+
+#include <fmt/format.h>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <set>
+
+namespace tenon {
+
+namespace {
+
+std::string_view textAt(const void* first, Index bytes) {
+  return {static_cast<const char*>(first), static_cast<std::size_t>(bytes)};
+}
+
+class SafetensorsWriter final : public WeightsWriter {
+public:
+  SafetensorsWriter(const std::string& path, std::vector<StoredTensor> tensors)
+      : tensors_(std::move(tensors)), file_(path) {
+    file_.write(safetensorsHeader(tensors_));
+  }
+  void add(const void* first) override { file_.write(textAt(first, tensors_.at(next_++).bytes)); }
+  void commit() override { file_.commit(); }
+
+private:
+  std::vector<StoredTensor> tensors_;
+  std::size_t next_ = 0;
+  NewFile file_;
+};
+
+class NpzWriter final : public WeightsWriter {
+public:
+  NpzWriter(const std::string& path, std::vector<StoredTensor> tensors)
+      : tensors_(std::move(tensors)), file_(checked(path)) {}
+
+  void add(const void* first) override {
+    const StoredTensor& tensor = tensors_.at(next_++);
+    const std::string header = npyHeader(tensor.type, tensor.shape);
+    ZipMember member{.name = tensor.name + ".npy",
+                     .header = end_,
+                     .bytes = static_cast<Index>(header.size()) + tensor.bytes};
+    member.stored = member.bytes;
+    member.crc = static_cast<std::uint32_t>(
+        crc32_z(crc32_z(0, reinterpret_cast<const Bytef*>(header.data()), header.size()),
+                static_cast<const Bytef*>(first), static_cast<std::size_t>(tensor.bytes)));
+    write(zipLocalHeader(member));
+    write(header);
+    write(textAt(first, tensor.bytes));
+    directory_ += zipDirectoryEntry(member);
+  }
+  void commit() override {
+    const Index begin = end_;
+    write(directory_);
+    write(zipEnd(static_cast<Index>(next_), begin, static_cast<Index>(directory_.size())));
+    file_.commit();
+  }
+
+private:
+  // More than each header and entry has besides its name.
+  static constexpr Index kHeaders = 1024;
+
+  const std::string& checked(const std::string& path) const {
+    Index bytes = kHeaders;
+    for (const StoredTensor& tensor : tensors_)
+      bytes += tensor.bytes + kHeaders + 4 * static_cast<Index>(tensor.name.size());
+    if (bytes > kMostZipBytes || static_cast<Index>(tensors_.size()) > kMostZipMembers)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("weights file '{}' would have {} tensors and {} bytes, more than npz "
+                              "holds; choose a name that ends with .safetensors",
+                              path, tensors_.size(), bytes));
+    return path;
+  }
+  void write(std::string_view text) {
+    file_.write(text);
+    end_ += static_cast<Index>(text.size());
+  }
+
+  std::vector<StoredTensor> tensors_;
+  std::size_t next_ = 0;
+  NewFile file_;
+  Index end_ = 0;
+  std::string directory_;
+};
+
+void checkNames(const std::string& path, const std::vector<StoredTensor>& tensors) {
+  std::set<std::string_view> names;
+  for (const StoredTensor& tensor : tensors) {
+    checkName(*bytesAt(nullptr, 0, path), tensor.name);
+    if (!names.insert(tensor.name).second)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("weights file '{}' would have two tensors '{}'; give the layers other "
+                      "names",
+                      path, tensor.name));
+  }
+}
+
+} // namespace
+
+std::unique_ptr<WeightsWriter> makeWeightsWriter(const std::string& path,
+                                                 std::vector<StoredTensor> tensors) {
+  checkNames(path, tensors);
+  if (path.ends_with(".safetensors"))
+    return std::make_unique<SafetensorsWriter>(path, std::move(tensors));
+  if (path.ends_with(".npz"))
+    return std::make_unique<NpzWriter>(path, std::move(tensors));
+  throw Error(TENON_ERR_ARG, fmt::format("weights file '{}' has a name of neither format; end it "
+                                         "with .safetensors or .npz",
+                                         path));
+}
+
+} // namespace tenon

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writing a weights file: first what it will hold is said, then the tensors' bytes are given in that
+// order. The file takes its place when it is whole.
+#pragma once
+
+#include "sys/new_file.hpp"
+#include "weights/stored_tensor.hpp"
+
+namespace tenon {
+
+class WeightsWriter {
+public:
+  virtual ~WeightsWriter() = default;
+  // The row-major bytes of the next tensor.
+  virtual void add(const void* first) = 0;
+  // After the last one.
+  virtual void commit() = 0;
+};
+
+// The path ends with .safetensors or .npz. Throws TENON_ERR_ARG where it does not or a name is given
+// twice, TENON_ERR_SUPPORT for more than npz holds without its extensions, TENON_ERR_FILE where it
+// cannot be written.
+std::unique_ptr<WeightsWriter> makeWeightsWriter(const std::string& path,
+                                                 std::vector<StoredTensor> tensors);
+
+} // namespace tenon

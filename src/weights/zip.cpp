@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "weights/zip.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::uint32_t kLocal = 0x04034b50, kEntry = 0x02014b50, kEnd = 0x06054b50,
+                        kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
+constexpr Index kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22, kEnd64Bytes = 56,
+                kLocator64Bytes = 20, kMostComment = 0xffff;
+constexpr std::uint64_t kSaturated16 = 0xffff, kSaturated32 = 0xffffffff;
+constexpr std::uint64_t kStored = 0, kDeflated = 8, kEncrypted = 1 << 0, kDescriptor = 1 << 3;
+// Deflate packs at most 1032 bytes into one.
+constexpr Index kMostRatio = 1032;
+
+// The numbers of a record at their offsets.
+class Record {
+public:
+  Record(const std::byte* first) : first_(first) {}
+  std::uint64_t at(Index offset, int count) const { return littleEndian(first_ + offset, count); }
+  Index index(Index offset, int count) const { return static_cast<Index>(at(offset, count)); }
+
+private:
+  const std::byte* first_;
+};
+
+struct Directory {
+  Index begin, bytes, members;
+};
+
+// The last record that ends exactly with the file.
+Index findEnd(const ByteSource& source) {
+  const Index most = std::min(source.size(), kEndBytes + kMostComment);
+  const std::vector<std::byte> tail =
+      source.readPart(source.size() - most, most, "the archive's end");
+  for (Index i = most - kEndBytes; i >= 0; --i) {
+    const Record record(tail.data() + i);
+    if (record.at(0, 4) == kEnd && record.index(20, 2) == most - kEndBytes - i)
+      return source.size() - most + i;
+  }
+  source.fail("", "it begins as a zip archive, but has no directory at its end: the file is "
+                  "truncated or damaged");
+}
+
+Directory readEnd64(const ByteSource& source, Index end) {
+  const auto locator = source.readPart(end - kLocator64Bytes, kLocator64Bytes, "the zip64 locator");
+  if (Record(locator.data()).at(0, 4) != kLocator64)
+    source.fail("", "a size is said to be in a zip64 record, and there is none");
+  const Index at = Record(locator.data()).index(8, 8);
+  const auto bytes = source.readPart(at, kEnd64Bytes, "the zip64 end of the directory");
+  const Record record(bytes.data());
+  if (record.at(0, 4) != kEnd64 || at != end - kLocator64Bytes - kEnd64Bytes ||
+      record.at(4, 8) != kEnd64Bytes - 12)
+    source.fail("", "the zip64 end of the directory is damaged");
+  if (record.at(16, 4) != 0 || record.at(20, 4) != 0 || record.at(24, 8) != record.at(32, 8))
+    source.fail("", "the archive is one of several files");
+  const Directory found{record.index(48, 8), record.index(40, 8), record.index(32, 8)};
+  if (found.begin < 0 || found.bytes < 0 || found.begin > at || found.bytes != at - found.begin)
+    source.fail("", "the archive's directory does not end where its end begins");
+  return found;
+}
+
+Directory readEnd(const ByteSource& source) {
+  const Index end = findEnd(source);
+  const auto bytes = source.readPart(end, kEndBytes, "the archive's end");
+  const Record record(bytes.data());
+  if (record.at(8, 2) == kSaturated16 || record.at(12, 4) == kSaturated32 ||
+      record.at(16, 4) == kSaturated32)
+    return readEnd64(source, end);
+  if (record.at(4, 2) != 0 || record.at(6, 2) != 0 || record.at(8, 2) != record.at(10, 2))
+    source.fail("", "the archive is one of several files");
+  const Directory found{record.index(16, 4), record.index(12, 4), record.index(10, 2)};
+  // Between the two may stand a zip64 end that was not needed.
+  const Index gap = end - found.bytes - found.begin;
+  if (gap != 0 && gap != kEnd64Bytes + kLocator64Bytes)
+    source.fail("", "the archive's directory does not end where its end begins");
+  return found;
+}
+
+// The numbers that did not fit into 32 bits, from the entry's zip64 field.
+void readLargeNumbers(const ByteSource& source, ZipMember& member, const std::byte* extra,
+                      Index extraBytes) {
+  std::vector<Index*> wanted;
+  for (Index* number : {&member.bytes, &member.stored, &member.header})
+    if (*number == static_cast<Index>(kSaturated32))
+      wanted.push_back(number);
+  for (Index at = 0; !wanted.empty() && at + 4 <= extraBytes;) {
+    const Record field(extra + at);
+    const Index length = field.index(2, 2);
+    if (at + 4 + length > extraBytes)
+      break;
+    if (field.at(0, 2) == 1) {
+      if (length < 8 * static_cast<Index>(wanted.size()))
+        break;
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        *wanted[i] = field.index(4 + 8 * static_cast<Index>(i), 8);
+      return;
+    }
+    at += 4 + length;
+  }
+  if (!wanted.empty())
+    source.fail(member.name, "a size is said to be in a zip64 field, and there is none");
+}
+
+void checkMember(const ByteSource& source, const ZipMember& member, std::uint64_t flags,
+                 std::uint64_t method) {
+  if (flags & kEncrypted)
+    source.fail(member.name, "it is encrypted");
+  if (method != kStored && method != kDeflated)
+    source.fail(member.name, fmt::format("it is packed by method {}; 0 (stored) and 8 (deflated) "
+                                         "can be read",
+                                         method));
+  if (member.header < 0 || member.stored < 0 || member.bytes < 0 || member.stored > source.size() ||
+      member.header > source.size() - member.stored)
+    source.fail(member.name, fmt::format("its {} bytes at {} lie beyond the file's {}: the file is "
+                                         "truncated or damaged",
+                                         member.stored, member.header, source.size()));
+  const bool isPossible =
+      member.deflated ? member.bytes / kMostRatio <= member.stored : member.bytes == member.stored;
+  if (!isPossible)
+    source.fail(member.name,
+                fmt::format("{} bytes cannot be stored in {}", member.bytes, member.stored));
+}
+
+// One entry from the rest of the directory, which then begins after it.
+ZipMember readEntry(const ByteSource& source, const std::byte*& at, Index& rest) {
+  const Record record(at);
+  const auto damaged = [&] { source.fail("", "the archive's directory is damaged"); };
+  if (rest < kEntryBytes || record.at(0, 4) != kEntry)
+    damaged();
+  const Index nameBytes = record.index(28, 2), extraBytes = record.index(30, 2);
+  const Index all = kEntryBytes + nameBytes + extraBytes + record.index(32, 2);
+  if (rest < all)
+    damaged();
+  const std::byte* name = at + kEntryBytes;
+  ZipMember member{
+      .name = std::string(reinterpret_cast<const char*>(name), static_cast<std::size_t>(nameBytes)),
+      .header = record.index(42, 4),
+      .stored = record.index(20, 4),
+      .bytes = record.index(24, 4),
+      .crc = static_cast<std::uint32_t>(record.at(16, 4)),
+      .deflated = record.at(10, 2) == kDeflated,
+      .hasDescriptor = (record.at(8, 2) & kDescriptor) != 0};
+  checkName(source, member.name);
+  readLargeNumbers(source, member, name + nameBytes, extraBytes);
+  checkMember(source, member, record.at(8, 2), record.at(10, 2));
+  at += all;
+  rest -= all;
+  return member;
+}
+
+// Compares the member's own header with its entry, and finds where its bytes begin.
+void readLocalHeader(const ByteSource& source, ZipMember& member) {
+  const auto bytes = source.readPart(member.header, kLocalBytes, "a member's header");
+  const Record record(bytes.data());
+  const Index nameBytes = record.index(26, 2);
+  const auto differs = [&](const char* what) {
+    source.fail(member.name, fmt::format("{} differs between the archive's directory and the "
+                                         "member's own header",
+                                         what));
+  };
+  if (record.at(0, 4) != kLocal)
+    source.fail(member.name, fmt::format("no member begins at byte {}", member.header));
+  const auto name = source.readPart(member.header + kLocalBytes, nameBytes, "a member's name");
+  if (member.name != std::string_view(reinterpret_cast<const char*>(name.data()), name.size()))
+    differs("the name");
+  if (record.at(8, 2) != (member.deflated ? kDeflated : kStored))
+    differs("the method");
+  const bool isKnown = (record.at(6, 2) & kDescriptor) == 0;
+  if (isKnown == member.hasDescriptor)
+    differs("a flag");
+  for (const auto& [offset, number, what] : {std::tuple(Index(18), member.stored, "the size"),
+                                             std::tuple(Index(22), member.bytes, "the size")})
+    if (isKnown && record.at(offset, 4) != kSaturated32 && record.index(offset, 4) != number)
+      differs(what);
+  if (isKnown && record.at(14, 4) != member.crc)
+    differs("the checksum");
+  member.begin = member.header + kLocalBytes + nameBytes + record.index(28, 2);
+  if (member.begin > source.size() - member.stored)
+    source.fail(member.name, "it reaches beyond the end of the file: the file is truncated or "
+                             "damaged");
+}
+
+// Each byte before the directory is of one member.
+void checkPlaces(const ByteSource& source, const std::vector<ZipMember>& members, Index directory) {
+  constexpr Index kMostDescriptor = 24;
+  std::vector<const ZipMember*> byPlace;
+  for (const ZipMember& member : members)
+    byPlace.push_back(&member);
+  std::sort(byPlace.begin(), byPlace.end(),
+            [](const auto* a, const auto* b) { return a->header < b->header; });
+  Index end = 0, slack = 0;
+  for (const ZipMember* member : byPlace) {
+    if (member->header < end || member->header > end + slack)
+      source.fail(member->name, fmt::format("it begins at byte {}, but those before it end at {}: "
+                                            "the members {}",
+                                            member->header, end,
+                                            member->header < end ? "overlap" : "leave a hole"));
+    end = member->begin + member->stored;
+    slack = member->hasDescriptor ? kMostDescriptor : 0;
+  }
+  if (directory < end || directory > end + slack)
+    source.fail("", fmt::format("the archive's directory begins at byte {}, but the members end at "
+                                "{}",
+                                directory, end));
+}
+
+void append(std::string& text, std::uint64_t number, int bytes) {
+  for (int i = 0; i < bytes; ++i, number >>= 8)
+    text += static_cast<char>(number & 255);
+}
+
+// What both headers of a member have, from the version on.
+void appendCommon(std::string& text, const ZipMember& member) {
+  constexpr int kVersion = 20, kUtf8 = 1 << 11, kDate = 0x21; // 1 January 1980
+  append(text, kVersion, 2);
+  append(text, kUtf8, 2);
+  append(text, kStored, 2);
+  append(text, 0, 2);
+  append(text, kDate, 2);
+  append(text, member.crc, 4);
+  append(text, static_cast<std::uint64_t>(member.bytes), 4);
+  append(text, static_cast<std::uint64_t>(member.bytes), 4);
+  append(text, member.name.size(), 2);
+  append(text, 0, 2);
+}
+
+} // namespace
+
+bool isZip(const ByteSource& source) {
+  if (source.size() < kEndBytes)
+    return false;
+  const auto first = source.readPart(0, 4, "the first bytes");
+  const std::uint64_t mark = littleEndian(first.data(), 4);
+  return mark == kLocal || mark == kEnd || mark == kEnd64;
+}
+
+std::vector<ZipMember> readZip(const ByteSource& source) {
+  const Directory directory = readEnd(source);
+  if (directory.bytes > kMostDirectoryBytes || directory.members > directory.bytes / kEntryBytes)
+    source.fail("", fmt::format("its directory of {} members would have {} bytes, and at most {} "
+                                "are read",
+                                directory.members, directory.bytes, kMostDirectoryBytes));
+  const auto bytes = source.readPart(directory.begin, directory.bytes, "the archive's directory");
+  const std::byte* at = bytes.data();
+  Index rest = directory.bytes;
+  std::vector<ZipMember> members;
+  for (Index i = 0; i < directory.members; ++i) {
+    members.push_back(readEntry(source, at, rest));
+    readLocalHeader(source, members.back());
+  }
+  if (rest != 0)
+    source.fail("", fmt::format("its directory has {} bytes more than its {} members", rest,
+                                directory.members));
+  checkPlaces(source, members, directory.begin);
+  return members;
+}
+
+std::string zipLocalHeader(const ZipMember& member) {
+  std::string text;
+  append(text, kLocal, 4);
+  appendCommon(text, member);
+  return text + member.name;
+}
+
+std::string zipDirectoryEntry(const ZipMember& member) {
+  std::string text;
+  append(text, kEntry, 4);
+  append(text, 20, 2); // the version that made it
+  appendCommon(text, member);
+  append(text, 0, 2); // comment
+  append(text, 0, 2); // disk
+  append(text, 0, 2); // attributes
+  append(text, 0, 4);
+  append(text, static_cast<std::uint64_t>(member.header), 4);
+  return text + member.name;
+}
+
+std::string zipEnd(Index members, Index directoryBegin, Index directoryBytes) {
+  std::string text;
+  append(text, kEnd, 4);
+  append(text, 0, 4); // disks
+  append(text, static_cast<std::uint64_t>(members), 2);
+  append(text, static_cast<std::uint64_t>(members), 2);
+  append(text, static_cast<std::uint64_t>(directoryBytes), 4);
+  append(text, static_cast<std::uint64_t>(directoryBegin), 4);
+  append(text, 0, 2); // comment
+  return text;
+}
+
+} // namespace tenon

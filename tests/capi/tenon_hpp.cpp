@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The C++ header: errors carry their stack, loans and placements end with their scope, handles move,
+// and lists know their length. Compiled as C++17 and as C++20.
+#include "support/check.h"
+
+#include <tenon.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace {
+
+static_assert(!std::is_copy_constructible_v<tenon::DTensor>);
+static_assert(std::is_nothrow_move_constructible_v<tenon::DTensor>);
+static_assert(std::is_nothrow_move_assignable_v<tenon::Layer>);
+static_assert(!std::is_copy_constructible_v<tenon::Loan<double>>);
+static_assert(sizeof(tenon::Layer) == sizeof(TenonLayer));
+
+int references(const tenon::DTensor& x) {
+  int count = 0;
+  tenon::check(TenonObjectGetReferences(reinterpret_cast<TenonObject>(x.get()), &count));
+  return count;
+}
+
+// The code of what the body throws, and what the exception says.
+template <class Body>
+TenonErrorCode thrown(Body body, std::string* what = nullptr) {
+  try {
+    body();
+  } catch (const tenon::Error& error) {
+    CHECK(!error.message().empty());
+    CHECK(std::strstr(error.what(), error.message().c_str()));
+    if (what)
+      *what = error.what();
+    return error.code();
+  }
+  return TENON_SUCCESS;
+}
+
+tenon::Layout rows(TenonInt extent) {
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return tenon::Layout(tenon::Partition(MPI_COMM_WORLD, {size}), {2, extent}, "S1");
+}
+
+void handlesMove() {
+  tenon::DTensor x(rows(12), TENON_FLOAT64);
+  x.setName("velocity");
+  CHECK(x.name() == "velocity");
+  const int before = references(x);
+  tenon::DTensor second = x.share();
+  CHECK(second.get() == x.get() && references(x) == before + 1);
+  second = tenon::DTensor(rows(8), TENON_FLOAT32);
+  CHECK(references(x) == before && second.get() != x.get());
+  TenonDTensor raw = x;
+  tenon::DTensor moved = std::move(x);
+  CHECK(moved.get() == raw && moved && !x.get());
+  x = std::move(moved);
+  CHECK(x.get() == raw && !moved.get());
+  tenon::DTensor owner(x.release());
+  CHECK(owner.get() == raw && references(owner) == before);
+}
+
+void loansEndWithTheirScope() {
+  tenon::DTensor x(rows(12), TENON_FLOAT64);
+  {
+    auto values = x.array<double>();
+    for (double& value : values)
+      value = 2;
+    if (values.size() > 0)
+      values[0] = 3;
+    CHECK(thrown([&] { x.array<double>(); }) == TENON_ERR_STATE);
+    const auto moved = std::move(values);
+    CHECK(thrown([&] { x.read<double>(); }) == TENON_ERR_STATE);
+  }
+  const auto first = x.read<double>(), again = x.read<double>(); // any number at a time
+  const tenon::Box box = x.box();
+  CHECK(first.size() == std::size_t(2 * (box.high[1] - box.low[1])));
+  CHECK(first.size() == 0 || (first[0] == 3 && again.data() == first.data()));
+  CHECK(thrown([&] { x.read<float>(); }) == TENON_ERR_DATATYPE);
+}
+
+void placementsEndWithTheirScope() {
+  tenon::DTensor x(rows(12), TENON_FLOAT64);
+  x.fill(1);
+  const tenon::Box box = x.box();
+  const TenonInt width = box.high[1] - box.low[1] + 2;
+  std::vector<double> field(static_cast<std::size_t>(2 * width), 5);
+  {
+    const auto placed = x.place(field.data() + 1, {{}, {0, 1}, {0, 1}, 2 * width});
+    CHECK(x.maxAbs() == 5);
+    const auto values = x.read<double>();
+    CHECK(values.data() == field.data() + 1 && values.strides()[0] == width);
+    bool isRefused = false;
+    try {
+      values.begin();
+    } catch (const std::logic_error&) {
+      isRefused = true;
+    }
+    CHECK(isRefused || values.size() == 0);
+  }
+  CHECK(x.maxAbs() == 1);
+  const std::vector<double>& constant = field;
+  const auto placed = x.place(constant.data(), {{width, 1}});
+  CHECK(thrown([&] { x.fill(0); }) == TENON_ERR_STATE);
+  float single[1] = {};
+  CHECK(thrown([&] { (void)x.place(single); }) == TENON_ERR_DATATYPE);
+  bool isRefused = false;
+  try {
+    (void)x.place(field.data(), {{1, 2, 3}});
+  } catch (const std::length_error&) {
+    isRefused = true;
+  }
+  CHECK(isRefused);
+}
+
+void setsWrongly(tenon::Layer& layer) {
+  layer.set("kernal", {3, 3});
+}
+
+void errorsCarryTheirStack() {
+  tenon::Layer layer(MPI_COMM_WORLD, "conv");
+  std::string what;
+  CHECK(thrown([&] { setsWrongly(layer); }, &what) == TENON_ERR_TYPE);
+  CHECK(what.find("did you mean 'kernel'") != std::string::npos ||
+        what.find("kernel") != std::string::npos);
+  CHECK(what.find("TenonLayerSetIntegers") != std::string::npos);
+  CHECK(what.find("setsWrongly") != std::string::npos);
+  CHECK(what.find("tenon_hpp.cpp") != std::string::npos);
+  CHECK(thrown([&] { tenon::check(TenonLayerSetGroups(nullptr, 1)); }, &what) == TENON_ERR_NULL);
+  CHECK(what.find("tenon_hpp.cpp") != std::string::npos);
+  tenon::DTensor none;
+  CHECK(thrown([&] { none.fill(1); }) == TENON_ERR_NULL);
+}
+
+void networksAreBuilt() {
+  const std::array<TenonInt, 2> kernel = {3, 3};
+  const std::vector<TenonInt> padding = {1, 1};
+  tenon::Layer net(MPI_COMM_WORLD, "sequential"), conv(MPI_COMM_WORLD, "conv");
+  conv.set("kernel", kernel).set("padding", padding).set("in_channels", 1).set("out_channels", 2);
+#if __cplusplus >= 202002L
+  conv.set("padding_high", std::span<const TenonInt>(padding));
+#endif
+  conv.set("bias", false);
+  net.add(conv).add(tenon::Layer(MPI_COMM_WORLD, "tanh")).set("data_type", "float64");
+  const tenon::Layout layout(tenon::Partition(MPI_COMM_WORLD, {1}), {2, 1, 4, 5}, "B");
+  net.setUp(layout);
+  net.initialize(3);
+  CHECK(net.parameterCount() == 1);
+  tenon::DTensor x(layout, TENON_FLOAT64);
+  x.fillUniform(1, 1, -1, 1);
+  CHECK(net.testAdjoint(x, 5) < 1e-12);
+  CHECK(std::abs(net.testTaylor(x, 5) - 2) < 0.05);
+  tenon::DTensor y = net.createOutput(), dy = net.createOutputCotangent();
+  net.apply(x, y);
+  dy.fill(1);
+  net.applyAdjoint(dy);
+  const double before = net.parameter("0/weight").norm();
+  tenon::Optimizer optimizer(net, "sgd");
+  optimizer.setLearningRate(0.5);
+  optimizer.step();
+  CHECK(net.parameter(0).norm() != before);
+  tenon::LinearOp identity = tenon::LinearOp::conversion(layout, layout, TENON_FLOAT64);
+  CHECK(identity.testAdjoint(1, true) == 0);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const tenon::Session session(argc, argv, "the C++ header");
+  handlesMove();
+  loansEndWithTheirScope();
+  placementsEndWithTheirScope();
+  errorsCarryTheirStack();
+  networksAreBuilt();
+}

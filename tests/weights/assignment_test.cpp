@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Which tensor each parameter takes: by name, by position, by a map; and what is refused.
+#include "weights/assignment.hpp"
+
+#include "file_bytes.hpp"
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace tenon {
+namespace {
+
+using namespace test;
+
+struct Tensor {
+  std::string name;
+  std::vector<Index> shape = {2};
+  std::string dtype = "F32";
+};
+
+// A file of these tensors; `order` is written as its metadata.
+class Tensors {
+public:
+  explicit Tensors(const std::vector<Tensor>& tensors, bool tellsOrder = true) {
+    std::string json, order, data;
+    for (const Tensor& t : tensors) {
+      const auto cells =
+          std::accumulate(t.shape.begin(), t.shape.end(), Index(1), std::multiplies<>());
+      std::string shape;
+      for (Index extent : t.shape)
+        shape += (shape.empty() ? "" : ",") + std::to_string(extent);
+      const std::size_t begin = data.size();
+      data.append(static_cast<std::size_t>(cells * elementSize(*elementTypeNamed(t.dtype))), '\0');
+      json += fmt::format(R"(,"{}":{{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", t.name,
+                          t.dtype, shape, begin, data.size());
+      order += (order.empty() ? "" : "\\n") + t.name;
+    }
+    bytes_ = safetensors(fmt::format(R"({{"__metadata__":{{{}}}{}}})",
+                                     tellsOrder ? "\"tenon.order\":\"" + order + "\"" : "", json),
+                         data);
+  }
+  // "file's tensor for each parameter", axes behind it.
+  std::string assign(const std::vector<WantedTensor>& wanted, const char* map = nullptr) const {
+    const WeightsFile file = openFile(bytes_);
+    const WeightsMap rules = map ? parseWeightsMap(map, "some.json") : WeightsMap();
+    std::string text;
+    for (const TensorSource& source : assignTensors(wanted, file, map ? &rules : nullptr, "net"))
+      text += file.tensors()[source.tensor].name + " ";
+    return text;
+  }
+
+private:
+  std::string bytes_;
+};
+
+const std::vector<WantedTensor> kTwo = {
+    {"c1", "weight", {2}}, {"c1", "bias", {2}}, {"a/c2", "weight", {2}}, {"a/c2", "bias", {2}}};
+
+TEST(Assignment, ByNameWhateverTheOrder) {
+  EXPECT_EQ("c1.weight c1.bias a.c2.weight a.c2.bias ",
+            Tensors({{"a.c2.bias"}, {"a.c2.weight"}, {"c1.bias"}, {"c1.weight"}}).assign(kTwo));
+  EXPECT_EQ(
+      "weight bias ",
+      Tensors({{"bias"}, {"weight"}}, false).assign({{"", "weight", {2}}, {"", "bias", {2}}}));
+}
+
+TEST(Assignment, ByPositionInTheOrderOfTheFile) {
+  EXPECT_EQ("enc.weight enc.bias dec.weight dec.bias ",
+            Tensors({{"enc.bias"}, {"enc.weight"}, {"dec.weight"}, {"dec.bias"}}).assign(kTwo));
+}
+
+// Where the file does not tell its order, numbers in names do, as numbers.
+TEST(Assignment, ByPositionInTheOrderOfNumbers) {
+  const std::vector<Tensor> sequential = {
+      {"net.10.bias"}, {"net.10.weight"}, {"net.2.bias"}, {"net.2.weight"}};
+  EXPECT_EQ("net.2.weight net.2.bias net.10.weight net.10.bias ",
+            Tensors(sequential, false).assign(kTwo));
+  EXPECT_EQ("net.10.weight net.10.bias net.2.weight net.2.bias ",
+            Tensors(sequential, true).assign(kTwo));
+  expectError(TENON_ERR_FORMAT, {"does not tell the order", "map", "export_torch.py"}, [] {
+    Tensors({{"dec.bias"}, {"dec.weight"}, {"enc.bias"}, {"enc.weight"}}, false).assign(kTwo);
+  });
+}
+
+TEST(Assignment, ScaleAndShiftAreWeightAndBias) {
+  const std::vector<WantedTensor> wanted = {{"n", "scale", {2}}, {"n", "shift", {2}}};
+  EXPECT_EQ("0.weight 0.bias ", Tensors({{"0.weight"}, {"0.bias"}}).assign(wanted));
+  EXPECT_EQ("0.scale 0.shift ", Tensors({{"0.scale"}, {"0.shift"}}).assign(wanted));
+}
+
+TEST(Assignment, NumberedParametersTakeAModuleEach) {
+  const std::vector<WantedTensor> wanted = {{"mlp", "weight0", {3, 2}},
+                                            {"mlp", "bias0", {3}},
+                                            {"mlp", "weight1", {1, 3}},
+                                            {"mlp", "bias1", {1}}};
+  EXPECT_EQ("0.weight 0.bias 2.weight 2.bias ",
+            Tensors({{"0.weight", {3, 2}}, {"0.bias", {3}}, {"2.weight", {1, 3}}, {"2.bias", {1}}})
+                .assign(wanted));
+}
+
+TEST(Assignment, ByMap) {
+  const Tensors file(
+      {{"f.0.weight", {2}}, {"f.0.bias"}, {"d.kernel", {4, 3}}, {"n", {1}, "I64"}, {"own.weight"}});
+  EXPECT_EQ("f.0.weight f.0.bias d.kernel own.weight ",
+            file.assign({{"c1", "weight", {2}},
+                         {"c1", "bias", {2}},
+                         {"dense", "weight", {3, 4}},
+                         {"own", "weight", {2}}},
+                        R"({"format": "tenon-weights-map-1", "parameters": {"c1": "f.0",
+                            "dense/weight": {"name": "d.kernel", "transpose": [1, 0]}},
+                            "unused": ["n"]})"));
+}
+
+TEST(Assignment, ListsAllThatDoesNotFit) {
+  expectError(
+      TENON_ERR_FORMAT,
+      {"'some file' does not fit net", "c1/weight has shape [2], but 'a.weight' has [3,1]",
+       "a/c2/bias: there is no 'b.bias'", "c1/bias: 'a.bias' has elements of type I64",
+       "no parameter takes 'b.running_mean'"},
+      [] {
+        Tensors({{"a.weight", {3, 1}}, {"a.bias", {2}, "I64"}, {"b.weight"}, {"b.running_mean"}})
+            .assign(kTwo);
+      });
+  expectError(TENON_ERR_FORMAT,
+              {"has 1 module (a.weight), but net takes 2 (c1/weight; a/c2/weight)"}, [] {
+                Tensors({{"a.weight"}, {"a.bias"}}).assign(kTwo);
+              });
+  expectError(TENON_ERR_FORMAT, {"and 28 more"}, [] {
+    std::vector<Tensor> many;
+    for (int i = 0; i < 40; ++i)
+      many.push_back({"0.extra" + std::to_string(i)});
+    many.push_back({"0.weight"});
+    Tensors(many).assign({{"", "weight", {2}}});
+  });
+}
+
+TEST(Assignment, RefusesAMapThatDoesNotFit) {
+  const Tensors file({{"a.weight"}, {"a.bias"}, {"b.weight"}, {"b.bias"}});
+  const auto refused = [&](std::initializer_list<const char*> parts, const std::string& rest) {
+    expectError(TENON_ERR_FORMAT, parts, [&] {
+      file.assign(kTwo, (R"({"format": "tenon-weights-map-1", "parameters": )" + rest).c_str());
+    });
+  };
+  refused({"the map names 'c3', which is no layer"}, R"({"c1": "a", "a/c2": "b", "c3": "a"}})");
+  refused({"a/c2/weight: 'a.weight' is taken twice", "no parameter takes 'b.weight'"},
+          R"({"c1": "a", "a/c2": "a"}})");
+  refused({"a/c2/bias: there is no 'a.c2.bias'"}, R"({"c1": "a"}})");
+  refused({"'a.weight' is unused, but it is used", "'z' is unused, but there is no such tensor"},
+          R"({"c1": "a", "a/c2": "b"}, "unused": ["a.weight", "z"]})");
+  refused({"the map transposes a layer; name its parameter"},
+          R"({"c1": {"name": "a", "transpose": [0]}, "a/c2": "b"}})");
+  refused(
+      {"c1/weight has shape [2], but 'a.weight' has [2] transposed by [1,0]"},
+      R"({"c1/weight": {"name": "a.weight", "transpose": [1, 0]}, "c1/bias": "a.bias", "a/c2": "b"}})");
+}
+
+TEST(WeightsMap, RefusesWhatItIsNot) {
+  const auto refused = [](std::initializer_list<const char*> parts, const std::string& text) {
+    expectError(TENON_ERR_FORMAT, parts, [&] { parseWeightsMap(text, "some.json"); });
+  };
+  const std::string start = R"({"format": "tenon-weights-map-1", "parameters": )";
+  refused({"'some.json', byte", "not valid JSON"}, "{");
+  refused({"has no key 'format'"}, "{}");
+  refused({"format", "tenon-weights-map-1"}, R"({"format": "tenon-network-1", "parameters": {}})");
+  refused({"unknown key", "did you mean 'unused'"}, start + R"({}, "unuse": []})");
+  refused({"parameters.c1.nam", "unknown key"}, start + R"({"c1": {"nam": "a"}}})");
+  refused({"parameters.c1", "expected an object"}, start + R"({"c1": 3}})");
+  for (const char* axes : {"[0, 0]", "[1, 2]", "[0, 99999999999]", "[-1]", "[]", "[0.5]"})
+    refused({"parameters.c1.transpose"},
+            start + R"({"c1": {"name": "a", "transpose": )" + axes + "}}}");
+  refused({"unused[0]", "expected a text"}, start + R"({}, "unused": [1]})");
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Opens bytes as a weights file and reads all that a parameter could take from it. The only way out but
+// success is TENON_ERR_FORMAT.
+#pragma once
+
+#include "sys/error.hpp"
+#include "weights/assignment.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+
+namespace tenon::test {
+
+// At most so many numbers are asked for: a file of few bytes may describe more.
+inline constexpr Index kMostNumbers = 1 << 16;
+
+inline void readTensor(const WeightsFile& file, const StoredTensor& tensor) {
+  std::vector<WeightsFile::Part> parts;
+  Index cells = 1;
+  for (std::size_t d = tensor.shape.size(); d-- > 0;) {
+    const Index end = std::min(tensor.shape[d], kMostNumbers / std::max<Index>(cells, 1));
+    parts.insert(parts.begin(), {0, end, cells});
+    cells *= end;
+  }
+  std::vector<double> numbers(static_cast<std::size_t>(cells));
+  file.read(tensor, parts, numbers.data());
+}
+
+template <class Body>
+int refusedOrFine(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    if (error.code() != TENON_ERR_FORMAT)
+      std::abort();
+  }
+  return 0;
+}
+
+inline int readEverything(const std::uint8_t* data, std::size_t size) {
+  return refusedOrFine([&] {
+    const WeightsFile file(
+        bytesAt(reinterpret_cast<const std::byte*>(data), static_cast<Index>(size), "fuzz"));
+    for (const StoredTensor& tensor : file.tensors())
+      if (isReal(tensor.type))
+        refusedOrFine([&] { readTensor(file, tensor); });
+    assignTensors({{"a", "weight", {2, 3}}, {"b", "weight", {2, 3}}}, file, nullptr, "net");
+  });
+}
+
+} // namespace tenon::test
