@@ -17,8 +17,8 @@ const DirectKernels<T>& directKernels(InstructionSet set) {
   if (set == InstructionSet::Avx2)
     return directKernelsAvx2<T>();
 #endif
-  throw Error(TENON_ERR_INTERNAL, fmt::format("no direct convolution is compiled for '{}'",
-                                              instructionSetName(set)));
+  throw Error(TENON_ERR_INTERNAL,
+              fmt::format("no direct convolution is compiled for '{}'", instructionSetName(set)));
 }
 
 template const DirectKernels<float>& directKernels<float>(InstructionSet);
