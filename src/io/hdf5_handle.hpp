@@ -49,7 +49,8 @@ struct Subject {
   std::string file;
 
   [[noreturn]] void fail(const std::string& object, const std::string& reason) const {
-    throw Error(code, fmt::format("cannot {} '{}' of file '{}': {}", doing, object, file, reason));
+    const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
+    throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
   }
   // The result of a call, which is below 0 if it failed.
   template <class Result>
