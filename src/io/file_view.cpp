@@ -13,6 +13,7 @@ namespace tenon {
 
 namespace {
 
+constexpr std::size_t kLongText = 60; // what is longer is left to h5dump
 constexpr Index kViewedBytes = Index(16) << 20;
 
 std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredTensor& tensor,
@@ -47,7 +48,8 @@ FileView viewFile(const std::string& path) {
   for (const auto& [key, value] : file.values)
     view.text += fmt::format("  {} = {}\n", key, valueText(value));
   for (const StoredText& each : file.texts)
-    view.text += wrapped(fmt::format("  {}: {} {}\n", each.group, each.name, each.text));
+    if (each.text.size() <= kLongText)
+      view.text += fmt::format("  {}: {} {}\n", each.group, each.name, each.text);
   for (const StoredNumber& each : file.numbers)
     view.text += fmt::format("  {} = {}\n", each.path, each.value);
   std::size_t width = 0;

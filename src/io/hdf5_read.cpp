@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What a file says, read with suspicion: it may be damaged, foreign or made by an enemy.
+#include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
-
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace tenon {
 
@@ -22,30 +18,12 @@ constexpr std::size_t kMostObjects = 1000000, kMostText = std::size_t(16) << 20;
 class StructureReader {
 public:
   explicit StructureReader(const std::string& path) : subject_{TENON_ERR_FORMAT, "read", path} {
-    if (access(path.c_str(), R_OK) != 0)
-      throw Error(TENON_ERR_FILE,
-                  fmt::format("cannot read file '{}': {}", path, std::strerror(errno)));
-    if (H5Fis_hdf5(path.c_str()) <= 0)
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("file '{}' is no checkpoint: it is no HDF5 file, or its beginning is "
-                              "damaged",
-                              path));
+    checkHeader(path);
     file_ =
         Handle(subject_.check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "/"), H5Fclose);
   }
 
   StoredFile read() {
-    if (H5Aexists(file_, "format") <= 0 || textAttribute(file_, "format") != "tenon-checkpoint")
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("file '{}' is an HDF5 file, but no checkpoint of Tenon: it has no "
-                              "attribute 'format' that says tenon-checkpoint",
-                              subject_.file));
-    const Index version = integerAttribute(file_, "format_version");
-    if (version != kCheckpointVersion)
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("file '{}' has format {}; this library reads format {}. Use the "
-                              "version of Tenon that wrote it, or a later one",
-                              subject_.file, version, kCheckpointVersion));
     found_.writer = textAttribute(file_, "writer");
     found_.created = textAttribute(file_, "created");
     found_.ranks = static_cast<int>(integerAttribute(file_, "ranks_written"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The structure of a file: groups, datasets with their places, attributes. Metadata of HDF5 1.8 and
 // later, which have checksums.
+#include "io/file_header.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
@@ -14,14 +15,11 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-// Large datasets begin where a page does.
-constexpr hsize_t kAlignedFrom = hsize_t(1) << 16, kAlignment = 4096;
-
 class StructureWriter {
 public:
   StructureWriter(const std::string& path, const StoredFile& contents)
       : subject_{TENON_ERR_FILE, "write", path}, contents_(contents),
-        links_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
+        header_(headerBytes(contents.tensors.size())), links_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
         creation_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose) {
     subject_.check(H5Pset_create_intermediate_group(links_, 1), "/");
     subject_.check(H5Pset_alloc_time(creation_, H5D_ALLOC_TIME_EARLY), "/");
@@ -29,8 +27,9 @@ public:
     subject_.check(H5Pset_obj_track_times(creation_, false), "/");
     const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     subject_.check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "/");
-    subject_.check(H5Pset_alignment(access, kAlignedFrom, kAlignment), "/");
-    file_ = Handle(subject_.check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), "/"),
+    const Handle whole(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    subject_.check(H5Pset_userblock(whole, static_cast<hsize_t>(header_)), "/");
+    file_ = Handle(subject_.check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, whole, access), "/"),
                    H5Fclose);
   }
 
@@ -49,10 +48,12 @@ public:
     }
     for (const StoredText& note : contents_.texts)
       text(group(note.group), note.name, note.text);
-    const Handle values = group("values");
+    Handle values = group("values");
     for (const auto& [key, value] : contents_.values)
       this->value(values, key, value);
+    values.close(); // the file is not closed while one of its objects is open
     subject_.check(file_.close(), "/");
+    writeHeader(subject_.file, header_, data_);
   }
 
 private:
@@ -67,6 +68,8 @@ private:
         H5Dclose);
     attribute(set, "digest", H5T_STD_U64LE, H5T_NATIVE_UINT64, &tensor.digest);
     text(set, "digest_kind", "mix64-1");
+    if (tensor.bytes() > 0)
+      data_.push_back({static_cast<Index>(H5Dget_offset(set)), tensor.bytes()});
   }
 
   Handle group(const std::string& path) {
@@ -112,6 +115,8 @@ private:
 
   Subject subject_;
   const StoredFile& contents_;
+  Index header_;
+  std::vector<ByteRange> data_;
   Handle links_, creation_, file_;
 };
 

@@ -67,32 +67,23 @@ protected:
     run_.steps(2);
     run_.checkpoint().setValue("time", 0.5);
     run_.checkpoint().write(path_);
-    written_ = run_.state();
     run_.step();
   }
   void read() { run_.checkpoint().read(path_); }
 
-  // What is read of changed bytes is right, or refused with the file's name.
   void readChanged(const std::string& bytes, const std::string& what) {
     replace(path_, bytes);
     const auto before = run_.state();
     const auto error = errorOf([&] { read(); });
-    if (error) {
-      ++refused_;
-      EXPECT_NE(error->text().find(path_), std::string::npos) << what << ": " << error->text();
-      EXPECT_EQ(run_.state(), before) << what << ": " << error->text();
-    } else {
-      EXPECT_EQ(run_.state(), written_) << what;
-      EXPECT_EQ(std::get<double>(run_.checkpoint().value("time")), 0.5) << what;
-      run_.step();
-    }
+    ASSERT_TRUE(error) << what;
+    EXPECT_EQ(error->code(), TENON_ERR_FORMAT) << what << ": " << error->text();
+    EXPECT_NE(error->text().find(path_), std::string::npos) << what << ": " << error->text();
+    EXPECT_EQ(run_.state(), before) << what << ": " << error->text();
   }
 
   SharedFolder folder_;
   std::string path_;
   TrainingRun run_;
-  std::map<std::string, std::vector<double>> written_;
-  int refused_ = 0;
 };
 
 TEST_F(Refuse, FlippedBits) {
@@ -105,7 +96,6 @@ TEST_F(Refuse, FlippedBits) {
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     readChanged(bytes, "bit " + std::to_string(bit));
   }
-  EXPECT_GT(refused_, count / 4);
 }
 
 TEST_F(Refuse, TruncatedFiles) {
@@ -113,32 +103,22 @@ TEST_F(Refuse, TruncatedFiles) {
   const std::size_t count = world()->size() == 1 ? 50 : 10;
   for (std::size_t i = 0; i < count; ++i)
     readChanged(whole.substr(0, whole.size() * i / count), "part " + std::to_string(i));
-  EXPECT_EQ(refused_, static_cast<int>(count));
-}
-
-// Changes an attribute of the file's root by rank 0.
-void setVersion(const std::string& path, int version) {
-  MPI_Barrier(MPI_COMM_WORLD);
-  if (world()->rank() == 0) {
-    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-    const hid_t attribute = H5Aopen(file, "format_version", H5P_DEFAULT);
-    H5Awrite(attribute, H5T_NATIVE_INT, &version);
-    H5Aclose(attribute);
-    H5Fclose(file);
-  }
-  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 TEST_F(Refuse, ForeignAndNewerFiles) {
-  setVersion(path_, 2);
+  std::string newer = bytesOf(path_);
+  const std::string first = "tenon-checkpoint 1\n";
+  ASSERT_TRUE(newer.starts_with(first));
+  newer[first.size() - 2] = '2';
+  replace(path_, newer);
   expectRefused(run_, TENON_ERR_FORMAT, {path_, "has format 2", "reads format 1"}, [&] { read(); });
   replace(path_, "a text");
-  expectRefused(run_, TENON_ERR_FORMAT, {path_, "no HDF5 file"}, [&] { read(); });
+  expectRefused(run_, TENON_ERR_FORMAT, {path_, "not a checkpoint of Tenon"}, [&] { read(); });
   MPI_Barrier(MPI_COMM_WORLD);
   if (world()->rank() == 0)
     H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
   MPI_Barrier(MPI_COMM_WORLD);
-  expectRefused(run_, TENON_ERR_FORMAT, {path_, "no checkpoint of Tenon"}, [&] { read(); });
+  expectRefused(run_, TENON_ERR_FORMAT, {path_, "not a checkpoint of Tenon"}, [&] { read(); });
   expectRefused(run_, TENON_ERR_FILE, {"nothing.h5", "No such file"},
                 [&] { run_.checkpoint().read(folder_ / "nothing.h5"); });
 }
@@ -175,7 +155,8 @@ TEST_F(Refuse, TheDamagedFileOfAFolderForTheOneBefore) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_.checkpoint().readLatest(folder_.path()), 1);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_EQ(said.find("file '" + last + "': truncated") != std::string::npos, world()->rank() == 0) << said;
+  EXPECT_EQ(said.find("file '" + last + "': it has") != std::string::npos, world()->rank() == 0)
+      << said;
   EXPECT_EQ(run_.state(), first);
   replace(folder_ / "step-1.h5", "");
   expectRefused(run_, TENON_ERR_FORMAT, {"step-1.h5"},
