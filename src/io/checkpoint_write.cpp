@@ -108,7 +108,9 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
       failure = error;
     }
   };
-  if (data.transport == Transport::Together)
+  if (part)
+    note([&] { part->sync(); });
+  else if (data.transport == Transport::Together)
     note([&] { syncToDisk(known); });
   agreeWithoutLimit(*comm_, failure);
   if (part)

@@ -2,6 +2,7 @@
 #include "kernels/digest.hpp"
 
 #include "kernels/block.hpp"
+#include "kernels/vectorised.hpp"
 
 #include <atomic>
 #include <bit>
@@ -23,6 +24,18 @@ std::uint64_t bitsOf(T value) {
   return std::bit_cast<Bits>(value);
 }
 
+template <class T>
+std::uint64_t contiguousRow(Index n, const T* x, std::uint64_t salt, std::uint64_t next) {
+  std::uint64_t row = 0;
+  vectorised([=, &row] {
+    std::uint64_t sum = 0;
+    for (Index i = 0; i < n; ++i)
+      sum += mixed(bitsOf(x[i]) + salt + static_cast<std::uint64_t>(i) * next);
+    row = sum;
+  });
+  return row;
+}
+
 } // namespace
 
 template <class T>
@@ -34,8 +47,11 @@ std::uint64_t digestBlock(KernelContext& context, int rank, const Index* extent,
   forEachRowInParts(context, block, [&](Index n, Index at, Index step, Index global, Index stride) {
     std::uint64_t salt = kGolden * static_cast<std::uint64_t>(first + global + 1), row = 0;
     const std::uint64_t next = kGolden * static_cast<std::uint64_t>(stride);
-    for (Index i = 0; i < n; ++i, salt += next)
-      row += mixed(bitsOf(x[at + i * step]) + salt);
+    if (step == 1)
+      row = contiguousRow(n, x + at, salt, next);
+    else
+      for (Index i = 0; i < n; ++i, salt += next)
+        row += mixed(bitsOf(x[at + i * step]) + salt);
     sum.fetch_add(row, std::memory_order_relaxed);
   });
   return sum;

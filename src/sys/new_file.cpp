@@ -26,6 +26,7 @@ void NewFile::write(std::string_view text) {
 void NewFile::commit() {
   if (std::fflush(file_) != 0)
     part_.fail(std::strerror(errno));
+  part_.sync();
   part_.commit();
 }
 

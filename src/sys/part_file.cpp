@@ -104,10 +104,13 @@ void PartFile::open() {
     fail(std::strerror(errno));
 }
 
-void PartFile::commit() {
+void PartFile::sync() {
   // Some file systems have no fsync, and say so by EINVAL.
   if (fsync(file_) != 0 && errno != EINVAL)
     fail(std::strerror(errno));
+}
+
+void PartFile::commit() {
   checkPlace();
   if (std::rename(name_.c_str(), path_.c_str()) != 0)
     fail(std::strerror(errno));

@@ -22,7 +22,9 @@ public:
   const std::string& name() const noexcept { return name_; }
   // Open for writing until it is committed.
   int descriptor() const noexcept { return file_; }
-  // The file's content and its new name are on the disk when this returns.
+  // What this process has written is on the disk when this returns.
+  void sync();
+  // Gives the file its name, which is on the disk when this returns.
   void commit();
   [[noreturn]] void fail(const std::string& reason) const;
 
