@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonCheckpoint: the state of a run in a file, and from it on any number of ranks.
+ *  @brief TenonCheckpoint: saves the state of a run to a file and restores it on any number of
+ *         ranks.
  *
- *  A checkpoint holds layers (parameters, what dropout has drawn), optimizers (steps, momenta), tensors
- *  of the program and named values (time, epoch). The program adds its objects once, writes as often as it
- *  likes, and reads after a restart:
+ *  A checkpoint holds layers (parameters, the state of dropout), optimizers (steps, momenta),
+ *  tensors of the program and named values (time, epoch). The program adds its objects once, writes
+ *  at any time, and reads after a restart:
  *
  *      TenonCheckpointCreate(comm, &checkpoint);
  *      TenonCheckpointAddLayer(checkpoint, network, "network");
@@ -16,14 +17,14 @@
  *          TenonCheckpointWriteStep(checkpoint, "run1", step);
  *      }
  *
- *  Files are HDF5 (.h5): h5ls and h5dump show names, global shapes and values. A file can be read on any
- *  number of ranks, whatever the layouts in which its tensors were and are distributed; all values
- *  are restored bit by bit. Settings, such as a learning rate, are told in the file but not restored:
- *  they are those of the program.
+ *  Files are HDF5 (.h5): h5ls and h5dump show names, global shapes and values. A file can be read
+ *  on any number of ranks and with any distribution of the tensors; values are restored bitwise.
+ *  Settings such as the learning rate are listed in the file but
+ *  not restored.
  *
- *  A file is written beside its place, brought to the disk, and renamed. A failure, and the end of the
- *  process at any moment, leave the file that was there before. On reading, every tensor is checked by a
- *  digest; if a file is damaged or does not fit, the objects stay as they were.
+ *  A file is written under a temporary name in the same folder, synchronised with the disk, and
+ *  renamed: after a failure, or if the program is killed, the previous file is intact. On reading,
+ *  every tensor is verified by a digest; if a file is damaged or does not fit, no object changes.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -50,8 +51,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointCreate(MPI_Comm comm,
 /** @brief Reads the options of a checkpoint. Local; call on all ranks.
  *
  *  Options: -tenon_checkpoint_keep, the number of files that TenonCheckpointWriteStep() keeps (2);
- *  -tenon_checkpoint_transport, who writes and reads: "together", all ranks, which needs parallel HDF5;
- *  "root", rank 0, to which the others send their data; "auto" (default), together if HDF5 is
+ *  -tenon_checkpoint_transport, who writes and reads: "together", all ranks, which needs parallel
+ *  HDF5; "root", rank 0, to which the others send their data; "auto" (default), together if HDF5 is
  *  parallel. The files are the same.
  *
  *  @param[in] checkpoint  checkpoint
@@ -89,13 +90,14 @@ TENON_EXTERN TenonErrorCode TenonCheckpointAddOptimizer(TenonCheckpoint checkpoi
 
 /** @brief Adds a tensor, such as a field of the solver. Local; call on all ranks.
  *
- *  Its owned elements are written, without the halo; on reading the halo stays as it was. User arrays are
- *  written and read where they are, whatever their strides.
+ *  Its owned elements are written, without the halo; on reading the halo stays as it was. User
+ *  arrays are written and read where they are, whatever their strides.
  *
  *  @param[in] checkpoint  checkpoint, which keeps a reference to the tensor
  *  @param[in] tensor      tensor of any type, with properties S, B and R
  *  @param[in] name        name in the file (/tensors/name), a word without a slash
- *  @return TENON_ERR_ARG     the name is taken or not usable, or the tensor is on another communicator
+ *  @return TENON_ERR_ARG     the name is taken or not usable, or the tensor is on another
+ *                            communicator
  *  @return TENON_ERR_LAYOUT  the tensor holds partial sums, or its halo has a negative width
  */
 TENON_EXTERN TenonErrorCode TenonCheckpointAddTensor(TenonCheckpoint checkpoint,
@@ -158,9 +160,9 @@ TENON_EXTERN TenonErrorCode TenonCheckpointGetString(TenonCheckpoint checkpoint,
 
 /** @brief Writes a file. Collective on the checkpoint.
  *
- *  A file of this name is replaced once the new one is whole and on the disk. Until then the new one is
- *  .NAME.part.RANDOM in the same folder; what a writer that was killed has left of this name is
- *  removed.
+ *  A file of this name is replaced once the new one is whole and on the disk. Until then the new
+ *  one is .NAME.part.RANDOM in the same folder; what a writer that was killed has left of this name
+ *  is removed.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] path        path, by custom ending in .h5
@@ -174,9 +176,9 @@ TENON_EXTERN TenonErrorCode TenonCheckpointWrite(TenonCheckpoint checkpoint,
 
 /** @brief Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
  *
- *  The folder is made if there is none. Of the files up to this step, the latest are kept, and the others
- *  removed; see TenonCheckpointSetFromOptions(). Files of later steps are left alone. The step is also
- *  written as the value "step".
+ *  The folder is made if there is none. Of the files up to this step, the latest are kept, and the
+ *  others removed; see TenonCheckpointSetFromOptions(). Files of later steps are left alone. The
+ *  step is also written as the value "step".
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] folder      folder of the files of one run
@@ -188,13 +190,14 @@ TENON_EXTERN TenonErrorCode TenonCheckpointWriteStep(TenonCheckpoint checkpoint,
 
 /** @brief Reads a file into the objects that were added. Collective on the checkpoint.
  *
- *  The file must have all that the objects have, with the same names, shapes and types; what it has of
- *  objects that were not added is not read. The values of the file replace those of the same keys.
+ *  The file must have all that the objects have, with the same names, shapes and types; what it has
+ *  of objects that were not added is not read. The values of the file replace those of the same
+ *  keys.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] path        path
  *  @return TENON_ERR_FILE    the file cannot be read
- *  @return TENON_ERR_FORMAT  the file is damaged, truncated, no checkpoint, or of a later format
+ *  @return TENON_ERR_FORMAT  the file is damaged, truncated, not a checkpoint, or of a later format
  *  @return TENON_ERR_SHAPE   the file does not fit the objects; the message lists the differences
  *  @return TENON_ERR_STATE   a layer is not set up, or a tensor's array is in use
  */
@@ -217,8 +220,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint
 /** @brief Lets a signal be noted instead of ending the program. Local; call on all ranks.
  *
  *  For SIGTERM, say, which batch systems send before a job's time is over: ask
- *  TenonCheckpointGetSignal() after each step, write a last checkpoint and stop. Off by default. Only one
- *  signal of a process is noted at a time, until the checkpoint is destroyed.
+ *  TenonCheckpointGetSignal() after each step, write a last checkpoint and stop. Off by default.
+ *  Only one signal of a process is noted at a time, until the checkpoint is destroyed.
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] signal      number of the signal, such as SIGTERM; 0: off
@@ -243,7 +246,8 @@ TENON_EXTERN TenonErrorCode TenonCheckpointView(TenonCheckpoint checkpoint) TENO
  *
  *  @param[in] path  path
  *  @return TENON_ERR_FILE     the file cannot be read
- *  @return TENON_ERR_FORMAT   the file is damaged, truncated, no checkpoint, or of a later format
+ *  @return TENON_ERR_FORMAT   the file is damaged, truncated, not a checkpoint, or of a later
+ *                             format
  *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
  */
 TENON_EXTERN TenonErrorCode TenonCheckpointViewFile(const char* path) TENON_NOEXCEPT;
