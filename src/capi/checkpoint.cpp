@@ -15,7 +15,7 @@ struct tenon::ClassOf<TenonCheckpoint> : std::type_identity<Checkpoint> {};
 namespace {
 
 template <class T>
-const T& valueOf(TenonCheckpoint handle, const char* key, const char* expected) {
+const T& storedValue(TenonCheckpoint handle, const char* key, const char* expected) {
   const Checkpoint& checkpoint = deref(handle, "checkpoint");
   const std::string name = textOf(key, "key");
   if (const T* found = std::get_if<T>(&checkpoint.value(name)))
@@ -96,21 +96,22 @@ TenonErrorCode TenonCheckpointSetString(TenonCheckpoint checkpoint, const char* 
 
 TenonErrorCode TenonCheckpointGetInt(TenonCheckpoint checkpoint, const char* key,
                                      TenonInt* value) noexcept {
-  return guard(__func__,
-               [&] { required(value, "value") = valueOf<Index>(checkpoint, key, "an integer"); });
+  return guard(__func__, [&] {
+    required(value, "value") = storedValue<Index>(checkpoint, key, "an integer");
+  });
 }
 
 TenonErrorCode TenonCheckpointGetReal(TenonCheckpoint checkpoint, const char* key,
                                       double* value) noexcept {
   return guard(__func__, [&] {
-    required(value, "value") = valueOf<double>(checkpoint, key, "a real number");
+    required(value, "value") = storedValue<double>(checkpoint, key, "a real number");
   });
 }
 
 TenonErrorCode TenonCheckpointGetString(TenonCheckpoint checkpoint, const char* key, char text[],
                                         TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] {
-    copyText(valueOf<std::string>(checkpoint, key, "a text"), {text, length, needed}, "text");
+    copyText(storedValue<std::string>(checkpoint, key, "a text"), {text, length, needed}, "text");
   });
 }
 

@@ -15,7 +15,7 @@ namespace {
 using test::here;
 
 template <class T>
-std::vector<T> draw(Index n) {
+std::vector<T> drawnCells(Index n) {
   std::vector<T> x;
   for (Index i = 0; i < n; ++i)
     x.push_back(static_cast<T>(1000 * normalAt(1, 2, static_cast<std::uint64_t>(i))));
@@ -24,7 +24,7 @@ std::vector<T> draw(Index n) {
 
 // Word by word from the header's comment.
 template <class T>
-std::uint64_t defined(const std::vector<T>& x) {
+std::uint64_t definedDigest(const std::vector<T>& x) {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     std::uint64_t bits = 0;
@@ -38,10 +38,10 @@ std::uint64_t defined(const std::vector<T>& x) {
 }
 
 template <class T>
-void checkSplits() {
+void checkDigestSplits() {
   const Index rows = 13, columns = 29;
-  const auto x = draw<T>(rows * columns);
-  const std::uint64_t want = defined(x);
+  const auto x = drawnCells<T>(rows * columns);
+  const std::uint64_t want = definedDigest(x);
   const Index strides[] = {columns, 1};
   for (const Index cut : {0, 4, 13})
     for (const Index side : {0, 1, 28}) {
@@ -64,9 +64,9 @@ void checkSplits() {
 }
 
 TEST(Digest, IsThatOfTheDefinitionForAnySplit) {
-  checkSplits<float>();
-  checkSplits<double>();
-  checkSplits<std::int64_t>();
+  checkDigestSplits<float>();
+  checkDigestSplits<double>();
+  checkDigestSplits<std::int64_t>();
 }
 
 } // namespace
