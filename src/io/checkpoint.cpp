@@ -48,10 +48,10 @@ private:
 };
 
 // No two things of one name, and nothing inside what has values itself.
-void checkPaths(const std::vector<StoredTensor>& tensors,
+void checkPaths(const std::vector<StoredDataset>& tensors,
                 const std::vector<StoredNumber>& numbers) {
   std::vector<std::string> paths;
-  for (const StoredTensor& tensor : tensors)
+  for (const StoredDataset& tensor : tensors)
     paths.push_back(tensor.path + "/");
   for (const StoredNumber& number : numbers)
     paths.push_back(number.path + "/");
@@ -186,7 +186,7 @@ Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
       },
       [&](const Contents& found) {
         std::string text = doing;
-        for (const StoredTensor& each : found.tensors)
+        for (const StoredDataset& each : found.tensors)
           text += fmt::format(" {} {} [{}]", each.path, dataTypeName(each.type),
                               fmt::join(each.shape, ","));
         for (const StoredNumber& each : found.numbers)
@@ -200,7 +200,7 @@ FileData Checkpoint::fileData(const std::string& path, const Contents& contents,
   const bool isTogether = transport_ == "together" || (transport_ == "auto" && hasParallelHdf5());
   const std::string work = fmt::format("{} {} (MiB)", doing, path);
   const Index total = bytesOf(contents.tensors) / kMebibyte;
-  return {path, &contents.tensors, isTogether ? Transport::Together : Transport::Root,
+  return {path, &contents.tensors, isTogether ? FileTransport::Together : FileTransport::Root,
           [work, total, done = Index(0)](Index bytes) mutable {
             done += bytes;
             showProgress(work, done / kMebibyte, total, "", 0);

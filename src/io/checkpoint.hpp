@@ -59,7 +59,7 @@ private:
   };
   struct Contents {
     TensorPointers pointers;
-    std::vector<StoredTensor> tensors;
+    std::vector<StoredDataset> tensors;
     std::vector<StoredNumber> numbers;
   };
   std::string checkedRoot(const char* folder, const std::string& name, const char* what) const;

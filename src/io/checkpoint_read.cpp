@@ -114,14 +114,14 @@ private:
 } // namespace
 
 void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& contents) const {
-  std::map<std::string, const StoredTensor*> tensors;
+  std::map<std::string, const StoredDataset*> tensors;
   std::map<std::string, const StoredNumber*> numbers;
-  for (const StoredTensor& each : file.tensors)
+  for (const StoredDataset& each : file.tensors)
     tensors[each.path] = &each;
   for (const StoredNumber& each : file.numbers)
     numbers[each.path] = &each;
   std::vector<std::string> missing, other, extra;
-  for (StoredTensor& each : contents.tensors) {
+  for (StoredDataset& each : contents.tensors) {
     const auto found = tensors.extract(each.path);
     if (found.empty())
       missing.push_back(each.path);
@@ -169,7 +169,7 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
       return writer.message();
     const StoredFile file = readStructure(path);
     fit(file, path, contents);
-    for (const StoredTensor& each : contents.tensors)
+    for (const StoredDataset& each : contents.tensors)
       writer.number(each.digest);
     for (const StoredNumber& each : contents.numbers)
       writer.number(each.value);
@@ -182,7 +182,7 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
   });
   const std::string said = broadcastText(*comm_, message, 0);
   MessageReader reader(said);
-  for (StoredTensor& each : contents.tensors)
+  for (StoredDataset& each : contents.tensors)
     each.digest = reader.number();
   for (StoredNumber& each : contents.numbers)
     each.value = reader.number();
@@ -217,7 +217,7 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
            "MPI_Iallreduce");
   waitFor(*comm_, &request, 1, [&] { return someOfText(othersOf(*comm_)); });
   for (std::size_t i = 0; i < digests.size(); ++i) {
-    const StoredTensor& stored = contents.tensors[i];
+    const StoredDataset& stored = contents.tensors[i];
     const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
     if (digests[i] != stored.digest * copies)
       throw Error(TENON_ERR_FORMAT,

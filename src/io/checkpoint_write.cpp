@@ -110,7 +110,7 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   };
   if (part)
     note([&] { part->sync(); });
-  else if (data.transport == Transport::Together)
+  else if (data.transport == FileTransport::Together)
     note([&] { syncToDisk(known); });
   agreeWithoutLimit(*comm_, failure);
   if (part)

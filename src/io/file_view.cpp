@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kLongText = 60; // what is longer is left to h5dump
 constexpr Index kViewedBytes = Index(16) << 20;
 
-std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredTensor& tensor,
+std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDataset& tensor,
                            Buffer& buffer, KernelContext& context) {
   Box whole;
   for (const Index extent : tensor.shape)
@@ -53,13 +53,13 @@ FileView viewFile(const std::string& path) {
   for (const StoredNumber& each : file.numbers)
     view.text += fmt::format("  {} = {}\n", each.path, each.value);
   std::size_t width = 0;
-  for (const StoredTensor& each : file.tensors)
+  for (const StoredDataset& each : file.tensors)
     width = std::max(width, each.path.size());
   DataFile data(path, DataFile::Access::Read, file.tensors, nullptr);
   KernelContext context;
   Buffer buffer(kViewedBytes, "a piece of a checkpoint");
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
-    const StoredTensor& each = file.tensors[i];
+    const StoredDataset& each = file.tensors[i];
     const bool isRight = digestInFile(data, i, each, buffer, context) == each.digest;
     view.text += fmt::format("  {:{}}  {} [{}], {}, digest {}\n", each.path, width,
                              dataTypeName(each.type), fmt::join(each.shape, ","),

@@ -79,7 +79,7 @@ struct DataFile::Handles {
   }
 };
 
-DataFile::DataFile(std::string path, Access access, const std::vector<StoredTensor>& tensors,
+DataFile::DataFile(std::string path, Access access, const std::vector<StoredDataset>& tensors,
                    Communicator* together)
     : handles_(std::make_unique<Handles>()) {
   const Silence silence;
@@ -94,7 +94,7 @@ DataFile::DataFile(std::string path, Access access, const std::vector<StoredTens
       Handle(h.subject.check(
                  H5Fopen(path.c_str(), writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, properties), "/"),
              H5Fclose);
-  for (const StoredTensor& tensor : tensors) {
+  for (const StoredDataset& tensor : tensors) {
     Handle set(h.subject.check(H5Dopen2(h.file, tensor.path.c_str(), H5P_DEFAULT), tensor.path),
                H5Dclose);
     Handle space(h.subject.check(H5Dget_space(set), tensor.path), H5Sclose);

@@ -32,7 +32,7 @@ StoredFile readStructure(const std::string&) {
 
 struct DataFile::Handles {};
 
-DataFile::DataFile(std::string, Access, const std::vector<StoredTensor>&, Communicator*) {
+DataFile::DataFile(std::string, Access, const std::vector<StoredDataset>&, Communicator*) {
   requireHdf5();
 }
 DataFile::~DataFile() = default;

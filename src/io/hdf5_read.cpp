@@ -97,7 +97,7 @@ private:
   }
 
   void dataset(hid_t set, const std::string& path) {
-    StoredTensor tensor{path, TENON_FLOAT32, {}, 0};
+    StoredDataset tensor{path, TENON_FLOAT32, {}, 0};
     const Handle type(H5Dget_type(set), H5Tclose), space(H5Dget_space(set), H5Sclose),
         creation(H5Dget_create_plist(set), H5Pclose);
     if (type < 0 || space < 0 || creation < 0)

@@ -39,7 +39,7 @@ public:
     text(file_, "writer", contents_.writer);
     text(file_, "created", contents_.created);
     attribute(file_, "ranks_written", H5T_STD_I32LE, H5T_NATIVE_INT, &contents_.ranks);
-    for (const StoredTensor& tensor : contents_.tensors)
+    for (const StoredDataset& tensor : contents_.tensors)
       dataset(tensor);
     for (const StoredNumber& number : contents_.numbers) {
       const std::size_t slash = number.path.rfind('/');
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  void dataset(const StoredTensor& tensor) {
+  void dataset(const StoredDataset& tensor) {
     const std::vector<hsize_t> extents(tensor.shape.begin(), tensor.shape.end());
     const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
                        H5Sclose);

@@ -24,7 +24,7 @@ namespace tenon {
 
 inline constexpr int kCheckpointVersion = 1;
 
-struct StoredTensor {
+struct StoredDataset {
   std::string path; // without the slash in front: "network/net/conv1/weight"
   TenonDataType type;
   Shape shape;
@@ -48,15 +48,15 @@ using StoredValues = std::map<std::string, StoredValue>;
 struct StoredFile {
   std::string writer, created;
   int ranks = 0;
-  std::vector<StoredTensor> tensors;
+  std::vector<StoredDataset> tensors;
   std::vector<StoredNumber> numbers;
   std::vector<StoredText> texts;
   StoredValues values;
 };
 
-inline Index bytesOf(const std::vector<StoredTensor>& tensors) {
+inline Index bytesOf(const std::vector<StoredDataset>& tensors) {
   Index bytes = 0;
-  for (const StoredTensor& tensor : tensors)
+  for (const StoredDataset& tensor : tensors)
     bytes += tensor.bytes();
   return bytes;
 }

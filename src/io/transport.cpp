@@ -76,12 +76,12 @@ public:
         const TensorPointers& tensors)
       : comm_(comm), file_(file), tensors_(tensors), tag_(comm->nextTag()) {
     collectively(*comm_, [&] {
-      if (file.transport == Transport::Together)
+      if (file.transport == FileTransport::Together)
         data_.emplace(file.path, access, *file.stored, comm_.get());
       else if (comm_->rank() == 0)
         data_.emplace(file.path, access, *file.stored, nullptr);
       const Index largest = std::min(kPieceBytes, largestBytes());
-      if (file.transport == Transport::Root && comm_->rank() == 0)
+      if (file.transport == FileTransport::Root && comm_->rank() == 0)
         arriving_ = Buffer(largest, "a piece of a checkpoint");
       if (access == DataFile::Access::Write)
         staging_ = Buffer(largest, "a piece of a checkpoint");
@@ -91,7 +91,7 @@ public:
 
   void write() {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      if (file_.transport == Transport::Together)
+      if (file_.transport == FileTransport::Together)
         writeTogether(i);
       else
         writeThroughRoot(i);
@@ -102,7 +102,7 @@ public:
 
   void read(std::vector<Buffer>& cells) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
-      if (file_.transport == Transport::Together)
+      if (file_.transport == FileTransport::Together)
         readTogether(i, cells[i]);
       else
         readThroughRoot(i, cells[i]);

@@ -12,7 +12,7 @@
 
 namespace tenon {
 
-enum class Transport { Together, Root };
+enum class FileTransport { Together, Root };
 
 // What goes into dataset i, or what comes out of it: the cells of readBox(), row-major.
 using TensorPointers = std::vector<const DTensor*>;
@@ -21,8 +21,8 @@ using Moved = std::function<void(Index bytes)>;
 
 struct FileData {
   std::string path;
-  const std::vector<StoredTensor>* stored; // in the order of the tensors
-  Transport transport;
+  const std::vector<StoredDataset>* stored; // in the order of the tensors
+  FileTransport transport;
   Moved moved;
 };
 
