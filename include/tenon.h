@@ -30,6 +30,7 @@
 #ifndef TENON_H
 #define TENON_H
 
+#include <tenon/checkpoint.h>
 #include <tenon/dataset.h>
 #include <tenon/dtensor.h>
 #include <tenon/error.h>

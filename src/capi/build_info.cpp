@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/arguments.hpp"
+#include "io/hdf5_file.hpp"
 #include "kernels/library_info.hpp"
 #include "kernels/parallel.hpp"
 #include "machine/local_topology.hpp"
@@ -60,6 +61,7 @@ std::string buildInfo() {
   line("BLAS", orUnknown(blas.config));
   line("BLAS kernel", orUnknown(blas.kernel));
   line("hwloc", LocalTopology::library());
+  line("HDF5", hdf5Library());
   line("threads", fmt::format("{}", computeThreads()));
   line("threads of own loops",
        hasThreads() ? fmt::format("{}", kernelThreads()) : "1, compiled without OpenMP");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/arguments.hpp"
+#include "io/checkpoint.hpp"
 #include "sys/guard.hpp"
 
 #include <tenon/object.h>
@@ -83,7 +84,7 @@ TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
     Object& known = any(object);
     required(comm, "comm");
     const CommPtr found = commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer,
-                                      IdxDataset, MachineObject>(known);
+                                      IdxDataset, Checkpoint, MachineObject>(known);
     if (!found)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has no communicator; one of its class is local to each rank",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/agreement.hpp"
 
+#include "comm/file_agreement.hpp"
 #include "comm/vote.hpp"
 #include "sys/options.hpp"
 #include "sys/random.hpp"
@@ -12,15 +13,6 @@
 namespace tenon {
 
 namespace {
-
-std::string broadcastText(Communicator& comm, std::string text, int from) {
-  long long length = static_cast<long long>(text.size());
-  checkMpi(MPI_Bcast(&length, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
-  text.resize(length);
-  checkMpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, comm.mpi()),
-           "MPI_Bcast");
-  return text;
-}
 
 // The words of a failure that one rank at least reported: the lowest one lends its own to all.
 std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
@@ -128,6 +120,19 @@ void agreeOnText(Communicator& comm, std::string_view what, const std::string& t
 
 void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text) {
   agreeWithin(std::numeric_limits<double>::infinity(), comm, std::nullopt, what, text);
+}
+
+void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine) {
+  agreeWithin(std::numeric_limits<double>::infinity(), comm, mine, "", "");
+}
+
+std::string broadcastText(Communicator& comm, std::string text, int from) {
+  long long length = static_cast<long long>(text.size());
+  checkMpi(MPI_Bcast(&length, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
+  text.resize(length);
+  checkMpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, comm.mpi()),
+           "MPI_Bcast");
+  return text;
 }
 
 } // namespace tenon

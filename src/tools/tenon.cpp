@@ -3,6 +3,7 @@
 // programs of their own initialise it, and MPI with it.
 #include "tools/bench.hpp"
 #include "tools/check.hpp"
+#include "tools/checkpoint.hpp"
 #include "tools/handles.hpp"
 #include "tools/indexes.hpp"
 #include "tools/info.hpp"
@@ -40,6 +41,8 @@ const Command kCommands[] = {
      nullptr, &tenon::tools::kBenchOptions, tenon::tools::runBench},
     {"check", "verify random operators and layers against one process (mpiexec -n 4 ...)", nullptr,
      &tenon::tools::kCheckOptions, tenon::tools::runCheck},
+    {"checkpoint", "list and verify checkpoint files: tenon checkpoint FILE ...", nullptr, nullptr,
+     nullptr, tenon::tools::runCheckpoint},
     {"errors", "print the error codes as a Markdown table", printErrorIndex},
     {"help", "list the commands and their options", printHelp},
     {"info", "print build options, libraries, machine and performance warnings",
@@ -59,7 +62,7 @@ void printOptions(const std::vector<tenon::tools::ProgramOption>& options) {
 void printHelp() {
   std::printf("usage: tenon <command> [options]\n");
   for (const Command& command : kCommands) {
-    std::printf("  %-8s %s\n", command.name, command.help);
+    std::printf("  %-10s %s\n", command.name, command.help);
     if (command.options)
       printOptions(*command.options);
     if (command.runAlone == tenon::tools::runPlan)

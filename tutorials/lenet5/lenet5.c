@@ -11,6 +11,9 @@
  *   mpiexec -n 4 lenet5 -grid 2x2          four processes
  *   lenet5 -network linear                 a linear classifier, for comparison
  *   lenet5 -data FOLDER                    MNIST's four files, or others in the same format
+ *   lenet5 -checkpoint run1 -every 100     a checkpoint every 100 steps, in the folder run1; the
+ *                                          same command goes on from the last one, on any number
+ *                                          of processes
  *
  * Without -data the program draws its own digits into the folder "digits". It prints the mean
  * training loss and the test accuracy of each epoch, and with -out writes them as CSV. The training
@@ -22,6 +25,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,9 +33,9 @@
 enum { kClasses = 10, kText = 512, kTrainImages = 12000, kTestImages = 2000, kCompareStep = 20 };
 
 typedef struct Settings {
-  TenonInt epochs, batch, testBatch, seed;
+  TenonInt epochs, batch, testBatch, seed, every;
   int grid[2];
-  char data[kText], network[kText], out[kText], parameters[kText];
+  char data[kText], network[kText], out[kText], parameters[kText], checkpoint[kText];
 } Settings;
 
 typedef struct Data {
@@ -45,6 +49,10 @@ typedef struct Training {
   TenonLayer network, loss;
   TenonOptimizer optimizer;
   TenonDTensor logits, dlogits, value, dvalue;
+  TenonCheckpoint checkpoint; /* NULL without -checkpoint */
+  TenonInt step;              /* steps done */
+  double sum;                 /* of the losses of this epoch's steps */
+  int signal;                 /* that told the program to end */
 } Training;
 
 static TenonErrorCode DeclareOptions(void) {
@@ -69,6 +77,12 @@ static TenonErrorCode DeclareOptions(void) {
                                 "CSV file to write losses and accuracies to", NULL));
   TenonCall(TenonOptionsDeclare(me, "parameters", TENON_OPTION_STRING, "",
                                 "file to write the parameters after 20 steps to", NULL));
+  TenonCall(TenonOptionsDeclare(me, "checkpoint", TENON_OPTION_STRING, "",
+                                "folder of checkpoints, from the last of which training continues; "
+                                "empty: none",
+                                NULL));
+  TenonCall(TenonOptionsDeclare(me, "every", TENON_OPTION_INT, "100",
+                                "number of steps from one checkpoint to the next", NULL));
   return TENON_SUCCESS;
 }
 
@@ -99,7 +113,14 @@ static TenonErrorCode ReadSettings(MPI_Comm comm, Settings* s) {
   TenonCall(TenonOptionsGetString("-", "network", s->network, kText, NULL));
   TenonCall(TenonOptionsGetString("-", "out", s->out, kText, NULL));
   TenonCall(TenonOptionsGetString("-", "parameters", s->parameters, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "checkpoint", s->checkpoint, kText, NULL));
+  TenonCall(TenonOptionsGetInt("-", "every", &s->every));
   TenonCall(TenonOptionsGetString("-", "grid", grid, kText, NULL));
+  if (s->every < 1) {
+    if (rank == 0)
+      fprintf(stderr, "lenet5: -every %lld must be at least 1\n", (long long)s->every);
+    return TENON_ERR_OPTION;
+  }
   if (!ParseGrid(grid, size, s->grid)) {
     if (rank == 0)
       fprintf(stderr,
@@ -196,7 +217,53 @@ static TenonErrorCode OpenTraining(MPI_Comm comm, const Settings* s, TenonLayout
   return TENON_SUCCESS;
 }
 
+/* Continues from the last checkpoint, if there is one. */
+static TenonErrorCode OpenCheckpoint(MPI_Comm comm, const Settings* s, Training* t) {
+  TenonInt step;
+  int rank;
+
+  t->checkpoint = NULL;
+  t->step = 0;
+  t->sum = 0;
+  t->signal = 0;
+  if (!s->checkpoint[0])
+    return TENON_SUCCESS;
+  MPI_Comm_rank(comm, &rank);
+  TenonCall(TenonCheckpointCreate(comm, &t->checkpoint));
+  TenonCall(TenonCheckpointSetFromOptions(t->checkpoint));
+  TenonCall(TenonCheckpointAddLayer(t->checkpoint, t->network, "network"));
+  TenonCall(TenonCheckpointAddOptimizer(t->checkpoint, t->optimizer, "optimizer"));
+  TenonCall(TenonCheckpointOnSignal(t->checkpoint, SIGTERM));
+  TenonCall(TenonCheckpointReadLatest(t->checkpoint, s->checkpoint, &step));
+  if (step >= 0) {
+    t->step = step;
+    TenonCall(TenonCheckpointGetReal(t->checkpoint, "epoch_loss_sum", &t->sum));
+  }
+  if (rank == 0 && step >= 0)
+    printf("restart from %s: step %lld\n", s->checkpoint, (long long)step);
+  return TENON_SUCCESS;
+}
+
+/* Writes a checkpoint every s->every steps, after the last step, and if the program is to end. */
+static TenonErrorCode Save(MPI_Comm comm, const Settings* s, Training* t, TenonInt lastStep) {
+  int rank;
+
+  if (!t->checkpoint)
+    return TENON_SUCCESS;
+  TenonCall(TenonCheckpointGetSignal(t->checkpoint, &t->signal));
+  if (!t->signal && t->step % s->every != 0 && t->step != lastStep)
+    return TENON_SUCCESS;
+  TenonCall(TenonCheckpointSetReal(t->checkpoint, "epoch_loss_sum", t->sum));
+  TenonCall(TenonCheckpointWriteStep(t->checkpoint, s->checkpoint, t->step));
+  MPI_Comm_rank(comm, &rank);
+  if (t->signal && rank == 0)
+    printf("signal %d: stopped after step %lld; the same command continues there\n", t->signal,
+           (long long)t->step);
+  return TENON_SUCCESS;
+}
+
 static TenonErrorCode CloseTraining(Training* t) {
+  TenonCall(TenonCheckpointDestroy(&t->checkpoint));
   TenonCall(TenonOptimizerDestroy(&t->optimizer));
   TenonCall(TenonDTensorDestroy(&t->dvalue));
   TenonCall(TenonDTensorDestroy(&t->value));
@@ -272,27 +339,29 @@ static TenonErrorCode TestAccuracy(MPI_Comm comm, Training* t, Data* test, doubl
   return TENON_SUCCESS;
 }
 
-/* One epoch of training. The first step of the run includes one-time set-up and is not timed. */
+/* What remains of an epoch of training. The first step of the run includes one-time set-up and is not
+ * timed. */
 static TenonErrorCode TrainEpoch(MPI_Comm comm, const Settings* s, Training* t, Data* train,
-                                 TenonInt epoch, double* meanLoss, double* stepMs) {
-  double sum = 0, seconds = 0, loss, start;
-  TenonInt batches, batch, steps, timed = 0;
+                                 TenonInt epoch, TenonInt batches, double* stepMs) {
+  double seconds = 0, loss, start;
+  TenonInt batch = t->step - epoch * batches, timed = 0;
 
-  TenonCall(TenonDatasetGetBatchCount(train->set, &batches));
-  for (batch = 0; batch < batches; ++batch) {
+  if (batch == 0)
+    t->sum = 0;
+  for (; batch < batches && !t->signal; ++batch) {
     start = MPI_Wtime();
     TenonCall(Step(t, train, epoch, batch, &loss));
-    sum += loss;
-    TenonCall(TenonOptimizerGetSteps(t->optimizer, &steps));
-    TenonCall(TenonProgressShow("train", steps, s->epochs * batches, "loss", loss));
-    if (steps > 1) {
+    t->sum += loss;
+    ++t->step;
+    TenonCall(TenonProgressShow("train", t->step, s->epochs * batches, "loss", loss));
+    if (t->step > 1) {
       seconds += MPI_Wtime() - start;
       ++timed;
     }
-    if (s->parameters[0] && steps == kCompareStep)
+    if (s->parameters[0] && t->step == kCompareStep)
       TenonCall(ReportWriteParameters(comm, t->network, s->parameters));
+    TenonCall(Save(comm, s, t, s->epochs * batches));
   }
-  *meanLoss = batches > 0 ? sum / (double)batches : 0;
   *stepMs = timed > 0 ? 1000 * seconds / (double)timed : 0;
   return TENON_SUCCESS;
 }
@@ -303,7 +372,7 @@ static TenonErrorCode Run(MPI_Comm comm) {
   Training t;
   Text csv = {NULL, 0, 0};
   double loss, ms, accuracy;
-  TenonInt epoch;
+  TenonInt epoch, batches;
   int rank, size;
 
   MPI_Comm_rank(comm, &rank);
@@ -319,8 +388,13 @@ static TenonErrorCode Run(MPI_Comm comm) {
     printf("%s on %d process%s, grid %d x %d\n", s.network, size, size > 1 ? "es" : "", s.grid[0],
            s.grid[1]);
   TenonCall(ReportParameters(comm, t.network));
-  for (epoch = 0; epoch < s.epochs; ++epoch) {
-    TenonCall(TrainEpoch(comm, &s, &t, &train, epoch, &loss, &ms));
+  TenonCall(OpenCheckpoint(comm, &s, &t));
+  TenonCall(TenonDatasetGetBatchCount(train.set, &batches));
+  for (epoch = batches > 0 ? t.step / batches : 0; epoch < s.epochs; ++epoch) {
+    TenonCall(TrainEpoch(comm, &s, &t, &train, epoch, batches, &ms));
+    if (t.signal)
+      break;
+    loss = batches > 0 ? t.sum / (double)batches : 0;
     TenonCall(TestAccuracy(comm, &t, &test, &accuracy));
     if (rank != 0)
       continue;

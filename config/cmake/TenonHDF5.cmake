@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# HDF5 for checkpoints: the target tenon_hdf5, if there is one. CMake's module follows the compiler wrapper
+# h5pcc that it finds first, which can belong to another MPI; so the wrapper is named here: that of
+# the MPI that was found (mpicc.mpich: h5pcc.mpich), else the serial h5cc.
+set(TENON_HDF5 AUTO CACHE STRING
+  "Checkpoints by HDF5: AUTO (parallel, else serial, else none), ON (required), PARALLEL, SERIAL or OFF")
+set_property(CACHE TENON_HDF5 PROPERTY STRINGS AUTO ON PARALLEL SERIAL OFF)
+if(NOT TENON_HDF5 MATCHES "^(AUTO|ON|PARALLEL|SERIAL|OFF)$")
+  message(FATAL_ERROR "TENON_HDF5 is ${TENON_HDF5}; expected AUTO, ON, PARALLEL, SERIAL or OFF")
+endif()
+if(TENON_HDF5 STREQUAL OFF)
+  return()
+endif()
+
+if(NOT HDF5_C_COMPILER_EXECUTABLE)
+  get_filename_component(compiler "${MPI_C_COMPILER}" REALPATH)
+  set(wrappers)
+  if(NOT TENON_HDF5 STREQUAL SERIAL)
+    if(compiler MATCHES "mpicc(\\.[a-z]+)$")
+      list(APPEND wrappers h5pcc${CMAKE_MATCH_1})
+    else()
+      list(APPEND wrappers h5pcc)
+    endif()
+  endif()
+  if(NOT TENON_HDF5 STREQUAL PARALLEL)
+    list(APPEND wrappers h5cc)
+  endif()
+  find_program(HDF5_C_COMPILER_EXECUTABLE NAMES ${wrappers} NAMES_PER_DIR
+    DOC "Compiler wrapper of the HDF5 to use, such as h5pcc.mpich")
+endif()
+if(HDF5_C_COMPILER_EXECUTABLE)
+  set(HDF5_NO_FIND_PACKAGE_CONFIG_FILE TRUE)
+  set(HDF5_PREFER_PARALLEL TRUE)
+  find_package(HDF5 COMPONENTS C)
+endif()
+if(NOT HDF5_FOUND)
+  if(NOT TENON_HDF5 STREQUAL AUTO)
+    message(FATAL_ERROR "TENON_HDF5 is ${TENON_HDF5}, but no such HDF5 for ${MPI_C_COMPILER} was found; "
+      "install it or set HDF5_C_COMPILER_EXECUTABLE to its compiler wrapper")
+  endif()
+  message(STATUS "HDF5 was not found: checkpoints will be refused")
+  return()
+endif()
+add_library(tenon_hdf5 INTERFACE)
+target_include_directories(tenon_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+# A shared HDF5 brings what it needs itself.
+set(libraries ${HDF5_C_LIBRARIES})
+list(FILTER libraries INCLUDE REGEX "hdf5[^/]*\\.so")
+if(NOT libraries)
+  set(libraries ${HDF5_C_LIBRARIES})
+endif()
+target_link_libraries(tenon_hdf5 INTERFACE ${libraries})

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What ranks need that share a file: to agree on the outcome of work that may take long, and to hear
+// from one of them what it has read.
+#pragma once
+
+#include "comm/agreement.hpp"
+
+namespace tenon {
+
+// Collective; waits for all ranks, however long that takes. Throws on all ranks the error of the lowest
+// rank that has one.
+void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine);
+
+// Collective. The text of rank `from`.
+std::string broadcastText(Communicator& comm, std::string text, int from);
+
+} // namespace tenon

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a checkpoint consists of.
+#include "io/checkpoint.hpp"
+
+#include "comm/agreement.hpp"
+#include "io/signal_note.hpp"
+#include "sys/options.hpp"
+#include "sys/progress.hpp"
+#include "sys/text.hpp"
+#include "sys/view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kCheckpointOptions[] = {
+    {"checkpoint_keep", OptionSpec::Int, "2",
+     "how many files step-N.h5 of a folder are kept, the latest ones", nullptr, atLeast(1)},
+    {"checkpoint_transport", OptionSpec::Choice, "auto",
+     "who writes and reads checkpoint files: together = all ranks, by parallel HDF5; root = rank "
+     "0, "
+     "with messages from and to the others; auto = together if HDF5 is parallel",
+     "auto|together|root"},
+};
+const OptionRegistration kCheckpointRegistration{{"checkpoint", kCheckpointOptions}};
+
+constexpr Index kMebibyte = Index(1) << 20;
+
+template <class Contents>
+class ContentsVisitor final : public StateVisitor {
+public:
+  explicit ContentsVisitor(Contents& contents) : contents_(contents) {}
+  void tensor(const std::string& path, DTensor& value) override {
+    checkStorable(value.layout(), fmt::format("tensor \"{}\"", path));
+    contents_.pointers.push_back(&value);
+    contents_.tensors.push_back({path, value.dataType(), value.layout().shape(), 0});
+  }
+  void number(const std::string& path, std::uint64_t& value) override {
+    contents_.numbers.push_back({path, value});
+  }
+
+private:
+  Contents& contents_;
+};
+
+// No two things of one name, and nothing inside what has values itself.
+void checkPaths(const std::vector<StoredDataset>& tensors,
+                const std::vector<StoredNumber>& numbers) {
+  std::vector<std::string> paths;
+  for (const StoredDataset& tensor : tensors)
+    paths.push_back(tensor.path + "/");
+  for (const StoredNumber& number : numbers)
+    paths.push_back(number.path + "/");
+  std::sort(paths.begin(), paths.end());
+  for (const std::string& path : paths)
+    for (const std::string& word : split(path.substr(0, path.size() - 1), '/'))
+      if (word.empty() || word == "." || word == "..")
+        throw Error(TENON_ERR_ARG, fmt::format("a checkpoint cannot name '{}'; give the layer "
+                                               "another name than '{}'",
+                                               path, word));
+  for (std::size_t i = 0; i + 1 < paths.size(); ++i)
+    if (paths[i + 1].starts_with(paths[i]))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("a checkpoint cannot have both '{}' and '{}'; give the layers of a "
+                              "network different names",
+                              paths[i], paths[i + 1]));
+}
+
+} // namespace
+
+Checkpoint::Checkpoint(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {
+  requireHdf5();
+}
+
+Checkpoint::~Checkpoint() {
+  if (signal_ != 0)
+    noteSignal(0);
+}
+
+void Checkpoint::setFromOptions() {
+  keep_ = options().findInt(prefix(), "checkpoint_keep").value_or(keep_);
+  transport_ = options().findChoice(prefix(), "checkpoint_transport").value_or(transport_);
+}
+
+std::string Checkpoint::checkedRoot(const char* folder, const std::string& name,
+                                    const char* what) const {
+  if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the {} cannot have the name '{}' in a checkpoint; pass a word without "
+                            "a slash",
+                            what, name));
+  std::string root = fmt::format("{}/{}", folder, name);
+  const auto check = [&](const auto& all) {
+    for (const auto& each : all)
+      if (each.root == root)
+        throw Error(TENON_ERR_ARG, fmt::format("the checkpoint has a {} '{}' already; pass another "
+                                               "name",
+                                               what, name));
+  };
+  check(layers_);
+  check(optimizers_);
+  check(tensors_);
+  return root;
+}
+
+void Checkpoint::checkComm(const CommPtr& comm, const Object& object) const {
+  if (comm != comm_)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} and {} are on different communicators; create both on the same one",
+                            title(), object.title()));
+}
+
+void Checkpoint::addLayer(Ref<Layer> layer, const std::string& name) {
+  checkComm(layer->comm(), *layer);
+  layers_.push_back({checkedRoot("network", name, "layer"), std::move(layer)});
+}
+
+void Checkpoint::addOptimizer(Ref<Optimizer> optimizer, const std::string& name) {
+  checkComm(optimizer->comm(), *optimizer);
+  optimizers_.push_back({checkedRoot("optimizer", name, "optimizer"), std::move(optimizer)});
+}
+
+void Checkpoint::addTensor(Ref<DTensor> tensor, const std::string& name) {
+  checkComm(tensor->comm(), *tensor);
+  checkStorable(tensor->layout(), tensor->title());
+  tensors_.push_back({checkedRoot("tensors", name, "tensor"), std::move(tensor)});
+}
+
+void Checkpoint::setValue(const std::string& key, StoredValue value) {
+  if (key.empty())
+    throw Error(TENON_ERR_ARG, "the key of a checkpoint's value is empty; pass a word");
+  values_[key] = std::move(value);
+}
+
+const StoredValue& Checkpoint::value(const std::string& key) const {
+  const auto found = values_.find(key);
+  if (found != values_.end())
+    return found->second;
+  std::vector<std::string> known;
+  for (const auto& [name, value] : values_)
+    known.push_back(name);
+  throw Error(TENON_ERR_ARG, fmt::format("{} has no value '{}'; it has {}", title(), key,
+                                         known.empty() ? "none" : joined(known)));
+}
+
+void Checkpoint::setSignal(int signal) {
+  noteSignal(signal);
+  signal_ = signal;
+}
+
+int Checkpoint::signal() const {
+  int signal = signal_ != 0 ? notedSignal() : 0;
+  checkMpi(MPI_Allreduce(MPI_IN_PLACE, &signal, 1, MPI_INT, MPI_MAX, comm_->mpi()),
+           "MPI_Allreduce");
+  return signal;
+}
+
+void Checkpoint::visit(StateVisitor& visitor) {
+  for (const auto& [root, layer] : layers_) {
+    if (!layer->isSetUp())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has no parameters yet; call TenonLayerSetUp() before the "
+                              "checkpoint is written or read",
+                              layer->title()));
+    visitState(*layer, root, visitor);
+  }
+  for (const auto& [root, optimizer] : optimizers_)
+    optimizer->visitState(root, visitor);
+  for (const auto& [root, tensor] : tensors_)
+    visitor.tensor(root, *tensor);
+}
+
+Checkpoint::Contents Checkpoint::contents(const std::string& doing) {
+  return collectively(
+      *comm_, "the contents of the checkpoint",
+      [&] {
+        Contents found;
+        ContentsVisitor<Contents> visitor(found);
+        visit(visitor);
+        checkPaths(found.tensors, found.numbers);
+        return found;
+      },
+      [&](const Contents& found) {
+        std::string text = doing;
+        for (const StoredDataset& each : found.tensors)
+          text += fmt::format(" {} {} [{}]", each.path, dataTypeName(each.type),
+                              fmt::join(each.shape, ","));
+        for (const StoredNumber& each : found.numbers)
+          text += " " + each.path;
+        return text;
+      });
+}
+
+FileData Checkpoint::fileData(const std::string& path, const Contents& contents,
+                              const char* doing) const {
+  const bool isTogether = transport_ == "together" || (transport_ == "auto" && hasParallelHdf5());
+  const std::string work = fmt::format("{} {} (MiB)", doing, path);
+  const Index total = bytesOf(contents.tensors) / kMebibyte;
+  return {path, &contents.tensors, isTogether ? FileTransport::Together : FileTransport::Root,
+          [work, total, done = Index(0)](Index bytes) mutable {
+            done += bytes;
+            showProgress(work, done / kMebibyte, total, "", 0);
+          }};
+}
+
+void Checkpoint::report(const char* done, const std::string& path, const Contents& contents,
+                        double seconds) {
+  const Index bytes = bytesOf(contents.tensors);
+  lastReport_ =
+      fmt::format("{} '{}': {} in {:.3f} s, {:.0f} MiB/s", done, path, sizeText(bytes), seconds,
+                  static_cast<double>(bytes) / static_cast<double>(kMebibyte) / seconds);
+}
+
+std::string Checkpoint::describe() const {
+  std::string text = fmt::format("{}: {}, {}, {}, {}\n", headingOf(*this),
+                                 counted(static_cast<Index>(layers_.size()), "layer"),
+                                 counted(static_cast<Index>(optimizers_.size()), "optimizer"),
+                                 counted(static_cast<Index>(tensors_.size()), "tensor"),
+                                 counted(static_cast<Index>(values_.size()), "value"));
+  const auto add = [&](const auto& all) {
+    for (const auto& each : all)
+      text += fmt::format("  {}: {}\n", each.root, each.object->title());
+  };
+  add(layers_);
+  add(optimizers_);
+  add(tensors_);
+  text += fmt::format("  HDF5 {}, transport {}; the latest {} files of a folder are kept\n",
+                      hdf5Library(), transport_, keep_);
+  if (!lastReport_.empty())
+    text += fmt::format("  last {}\n", lastReport_);
+  return text;
+}
+
+} // namespace tenon

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "io/checkpoint_files.hpp"
+
+#include "sys/error.hpp"
+#include "sys/part_file.hpp"
+#include "sys/view.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <optional>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::string_view kStep = "step-", kEnding = ".h5";
+
+// Of "step-100.h5".
+std::optional<Index> stepOf(std::string_view name) {
+  if (!name.starts_with(kStep) || !name.ends_with(kEnding) ||
+      name.size() <= kStep.size() + kEnding.size())
+    return std::nullopt;
+  const std::string_view digits =
+      name.substr(kStep.size(), name.size() - kStep.size() - kEnding.size());
+  Index step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  if (error != std::errc() || end != digits.data() + digits.size() || digits[0] == '-')
+    return std::nullopt;
+  return step;
+}
+
+std::string fileName(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+// Whether a name is that of a file that was to become this one, or another step.
+bool isPartOf(const std::string& name, const std::string& file) {
+  if (!stepOf(file))
+    return name.starts_with(PartFile::prefix(file));
+  const std::size_t end = name.find(".part.");
+  return name.starts_with(".") && end != name.npos && stepOf(name.substr(1, end - 1));
+}
+
+} // namespace
+
+std::string stepFile(const std::string& folder, Index step) {
+  return fmt::format("{}{}{}{}{}", folder, folder.ends_with('/') ? "" : "/", kStep, step, kEnding);
+}
+
+std::vector<Index> stepsIn(const std::string& folder) {
+  std::vector<Index> steps;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (const auto step = stepOf(entry.path().filename().string()))
+      steps.push_back(*step);
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot read folder '{}': {}", folder, error.message()));
+  std::sort(steps.begin(), steps.end(), std::greater<>());
+  return steps;
+}
+
+void makeFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error && !std::filesystem::is_directory(folder))
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot make folder '{}': {}", folder, error.message()));
+}
+
+void removeParts(const std::string& path) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> stale;
+  for (const auto& entry : std::filesystem::directory_iterator(folderOf(path), ignored))
+    if (isPartOf(entry.path().filename().string(), fileName(path)))
+      stale.push_back(entry.path());
+  for (const std::filesystem::path& each : stale)
+    std::filesystem::remove(each, ignored);
+}
+
+void removeSteps(const std::string& folder, Index last, Index keep) {
+  std::vector<Index> steps = stepsIn(folder);
+  std::erase_if(steps, [&](Index step) { return step > last; });
+  std::error_code ignored;
+  for (std::size_t i = static_cast<std::size_t>(keep); i < steps.size(); ++i)
+    std::filesystem::remove(stepFile(folder, steps[i]), ignored);
+}
+
+void checkRoom(const std::string& path, Index bytes) {
+  const auto needed = static_cast<std::uint64_t>(bytes);
+  struct rlimit limit {};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < needed)
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot write file '{}': it needs {}, but this process may only write "
+                            "files of {}; raise the limit (ulimit -f)",
+                            path, sizeText(bytes), sizeText(static_cast<Index>(limit.rlim_cur))));
+  struct statvfs disk {};
+  if (statvfs(folderOf(path).c_str(), &disk) != 0)
+    return; // to be told by who opens the file
+  const std::uint64_t room = std::uint64_t(disk.f_bavail) * disk.f_frsize;
+  if (room < needed)
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot write file '{}': {} (it needs {}, and {} are free)", path,
+                            std::strerror(ENOSPC), sizeText(bytes),
+                            sizeText(static_cast<Index>(room))));
+}
+
+void reserveRoom(int file, const std::string& path) {
+  struct stat known {};
+  if (fstat(file, &known) != 0 || known.st_size == 0)
+    return;
+  if (fallocate(file, 0, 0, known.st_size) != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot write file '{}': {}", path, std::strerror(errno)));
+}
+
+} // namespace tenon

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The files of checkpoints in their folder: step-100.h5, step-200.h5, ... What one process does for all.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+// "FOLDER/step-100.h5".
+std::string stepFile(const std::string& folder, Index step);
+// Of the files of this name, the latest first; none where there is no such folder. Throws
+// TENON_ERR_FILE if it cannot be read.
+std::vector<Index> stepsIn(const std::string& folder);
+// Makes the folder where there is none. Throws TENON_ERR_FILE.
+void makeFolder(const std::string& folder);
+
+// Removes what writers of the file that were killed have left beside it; of a step, writers of any step.
+void removeParts(const std::string& path);
+// Removes of the steps up to `last` all but the latest `keep`. What cannot be removed stays.
+void removeSteps(const std::string& folder, Index last, Index keep);
+
+// Throws TENON_ERR_FILE unless a file of so many bytes may be written beside this path: room on the
+// disk, and the limit of this process.
+void checkRoom(const std::string& path, Index bytes);
+// Reserves what an open file needs up to its end, where the file system can do that, so that the disk
+// is found full before anything is written. Throws TENON_ERR_FILE; `path` is what it is called.
+void reserveRoom(int file, const std::string& path);
+
+} // namespace tenon

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Reading. Rank 0 meets the file first and says what is in it; its data go into scratch memory; only
+// when all digests are right on all ranks do the objects change.
+#include "io/checkpoint.hpp"
+
+#include "comm/file_agreement.hpp"
+#include "comm/patience.hpp"
+#include "io/checkpoint_files.hpp"
+#include "sys/log.hpp"
+#include "sys/output.hpp"
+#include "sys/stopwatch.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace tenon {
+
+namespace {
+
+// A message of numbers and texts from one rank to the others.
+class MessageWriter {
+public:
+  void number(std::uint64_t value) {
+    text_.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  void text(const std::string& words) {
+    number(words.size());
+    text_ += words;
+  }
+  const std::string& message() const noexcept { return text_; }
+
+private:
+  std::string text_;
+};
+
+class MessageReader {
+public:
+  explicit MessageReader(const std::string& text) : text_(text) {}
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    std::memcpy(&value, text_.data() + at_, sizeof value);
+    at_ += sizeof value;
+    return value;
+  }
+  std::string text() {
+    const std::size_t length = number();
+    at_ += length;
+    return text_.substr(at_ - length, length);
+  }
+
+private:
+  const std::string& text_;
+  std::size_t at_ = 0;
+};
+
+void putValue(MessageWriter& to, const StoredValue& value) {
+  to.number(value.index());
+  std::uint64_t bits = 0;
+  if (const auto* integer = std::get_if<Index>(&value))
+    std::memcpy(&bits, integer, sizeof bits);
+  else if (const auto* real = std::get_if<double>(&value))
+    std::memcpy(&bits, real, sizeof bits);
+  else
+    return to.text(std::get<std::string>(value));
+  to.number(bits);
+}
+
+StoredValue takeValue(MessageReader& from) {
+  const std::uint64_t kind = from.number();
+  if (kind == 2)
+    return from.text();
+  const std::uint64_t bits = from.number();
+  Index integer = 0;
+  double real = 0;
+  std::memcpy(&integer, &bits, sizeof bits);
+  std::memcpy(&real, &bits, sizeof bits);
+  return kind == 0 ? StoredValue(integer) : StoredValue(real);
+}
+
+// A few of many.
+std::string some(std::vector<std::string> words) {
+  constexpr std::size_t kMost = 8;
+  const std::size_t more = words.size() - std::min(words.size(), kMost);
+  words.resize(words.size() - more);
+  return joined(words) + (more ? fmt::format(" and {} more", more) : "");
+}
+
+std::string kindText(TenonDataType type, const Shape& shape) {
+  return fmt::format("{} [{}]", dataTypeName(type), fmt::join(shape, ","));
+}
+
+// Gives the visited objects what was read.
+class StateSetter final : public StateVisitor {
+public:
+  StateSetter(const std::vector<Buffer>& cells, const std::vector<StoredNumber>& numbers)
+      : cells_(cells), numbers_(numbers) {}
+  void tensor(const std::string&, DTensor& value) override {
+    const Box box = readBox(value.layout(), value.comm()->rank());
+    unpack(cells_[tensor_++].data<std::byte>(), box, value);
+  }
+  void number(const std::string&, std::uint64_t& value) override {
+    value = numbers_[number_++].value;
+  }
+
+private:
+  const std::vector<Buffer>& cells_;
+  const std::vector<StoredNumber>& numbers_;
+  std::size_t tensor_ = 0, number_ = 0;
+};
+
+} // namespace
+
+void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& contents) const {
+  std::map<std::string, const StoredDataset*> tensors;
+  std::map<std::string, const StoredNumber*> numbers;
+  for (const StoredDataset& each : file.tensors)
+    tensors[each.path] = &each;
+  for (const StoredNumber& each : file.numbers)
+    numbers[each.path] = &each;
+  std::vector<std::string> missing, other, extra;
+  for (StoredDataset& each : contents.tensors) {
+    const auto found = tensors.extract(each.path);
+    if (found.empty())
+      missing.push_back(each.path);
+    else if (found.mapped()->type != each.type || found.mapped()->shape != each.shape)
+      other.push_back(fmt::format("{} is {}, expected {}", each.path,
+                                  kindText(found.mapped()->type, found.mapped()->shape),
+                                  kindText(each.type, each.shape)));
+    else
+      each.digest = found.mapped()->digest;
+  }
+  for (StoredNumber& each : contents.numbers) {
+    const auto found = numbers.extract(each.path);
+    if (found.empty())
+      missing.push_back(each.path);
+    else
+      each.value = found.mapped()->value;
+  }
+  // What belongs to objects that were not added is not asked for.
+  const auto noteExtra = [&](const std::string& each) {
+    const auto holds = [&](const auto& named) { return each.starts_with(named.root + "/"); };
+    if (std::any_of(layers_.begin(), layers_.end(), holds) ||
+        std::any_of(optimizers_.begin(), optimizers_.end(), holds))
+      extra.push_back(each);
+  };
+  for (const auto& [each, tensor] : tensors)
+    noteExtra(each);
+  for (const auto& [each, number] : numbers)
+    noteExtra(each);
+  std::string text;
+  if (!missing.empty())
+    text += fmt::format("; it lacks {}", some(missing));
+  if (!extra.empty())
+    text += fmt::format("; the objects have no {}", some(extra));
+  if (!other.empty())
+    text += fmt::format("; {}", some(other));
+  if (!text.empty())
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("file '{}' does not fit the objects of {}{}", path, title(), text));
+}
+
+void Checkpoint::readContents(const std::string& path, Contents& contents) {
+  const std::string message = collectively(*comm_, [&] {
+    MessageWriter writer;
+    if (comm_->rank() != 0)
+      return writer.message();
+    const StoredFile file = readStructure(path);
+    fit(file, path, contents);
+    for (const StoredDataset& each : contents.tensors)
+      writer.number(each.digest);
+    for (const StoredNumber& each : contents.numbers)
+      writer.number(each.value);
+    writer.number(file.values.size());
+    for (const auto& [key, value] : file.values) {
+      writer.text(key);
+      putValue(writer, value);
+    }
+    return writer.message();
+  });
+  const std::string said = broadcastText(*comm_, message, 0);
+  MessageReader reader(said);
+  for (StoredDataset& each : contents.tensors)
+    each.digest = reader.number();
+  for (StoredNumber& each : contents.numbers)
+    each.value = reader.number();
+  StoredValues values = values_;
+  for (std::uint64_t left = reader.number(); left > 0; --left) {
+    const std::string key = reader.text();
+    values[key] = takeValue(reader);
+  }
+
+  const int me = comm_->rank();
+  std::vector<Buffer> cells = collectively(*comm_, [&] {
+    std::vector<Buffer> scratch;
+    for (const DTensor* x : contents.pointers) {
+      x->checkWritable();
+      const Index count = tenon::cells(readBox(x->layout(), me));
+      scratch.emplace_back(count * dataTypeSize(x->dataType()), "a checkpoint that is read");
+    }
+    return scratch;
+  });
+  readTensors(comm_, fileData(path, contents, "read"), contents.pointers, cells);
+
+  // Of all copies together.
+  std::vector<std::uint64_t> digests;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const DTensor& x = *contents.pointers[i];
+    digests.push_back(digestOf(x.context(), x.dataType(), x.layout().shape(),
+                               readBox(x.layout(), me), cells[i].data<std::byte>()));
+  }
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, digests.data(), static_cast<int>(digests.size()),
+                          MPI_UINT64_T, MPI_SUM, comm_->mpi(), &request),
+           "MPI_Iallreduce");
+  waitFor(*comm_, &request, 1, [&] { return someOfText(othersOf(*comm_)); });
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const StoredDataset& stored = contents.tensors[i];
+    const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
+    if (digests[i] != stored.digest * copies)
+      throw Error(TENON_ERR_FORMAT,
+                  fmt::format("file '{}' is damaged: the values of '{}' do not have the digest "
+                              "{:016x} that stands beside them",
+                              path, stored.path, stored.digest))
+          .agreed(me == 0);
+  }
+  StateSetter setter(cells, contents.numbers);
+  visit(setter);
+  values_ = std::move(values);
+}
+
+void Checkpoint::read(const std::string& path) {
+  static const int event = logEvent("CheckpointRead");
+  const LogScope scope(event);
+  const Stopwatch watch;
+  Contents found = contents(fmt::format("read '{}':", path));
+  readContents(path, found);
+  report("read", path, found, watch.seconds());
+}
+
+std::optional<Index> Checkpoint::readLatest(const std::string& folder) {
+  const std::string names = collectively(*comm_, [&] {
+    return comm_->rank() == 0 ? fmt::format("{}", fmt::join(stepsIn(folder), " ")) : std::string();
+  });
+  const std::vector<std::string> steps = split(broadcastText(*comm_, names, 0), ' ');
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    try {
+      const Index step = std::stoll(steps[i]);
+      read(stepFile(folder, step));
+      return step;
+    } catch (const Error& error) {
+      const bool isDamaged = error.code() == TENON_ERR_FORMAT || error.code() == TENON_ERR_FILE;
+      if (!isDamaged || i + 1 == steps.size())
+        throw;
+      if (comm_->rank() == 0)
+        printError(fmt::format("Tenon: warning: {}; the file before it is tried\n", error.text()));
+    }
+  return std::nullopt;
+}
+
+} // namespace tenon

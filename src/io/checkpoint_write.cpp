@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Writing. The digests are computed first, so that rank 0 makes the structure of the file with all that
+// it says, and the ranks add the data alone. Nothing but the renaming touches the old file.
+#include "io/checkpoint.hpp"
+
+#include "comm/file_agreement.hpp"
+#include "comm/patience.hpp"
+#include "io/checkpoint_files.hpp"
+#include "sys/log.hpp"
+#include "sys/part_file.hpp"
+#include "sys/stopwatch.hpp"
+
+#include <tenon/version.h>
+
+#include <fmt/format.h>
+
+#include <ctime>
+
+namespace tenon {
+
+namespace {
+
+// Of HDF5's own data, at most.
+constexpr Index kStructureBytes = 65536, kStructureBytesOfDataset = 8192;
+
+std::string timeText() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32] = "";
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()),
+                          MPI_UINT64_T, op, comm.mpi(), &request),
+           "MPI_Iallreduce");
+  waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
+}
+
+} // namespace
+
+std::vector<StoredText> Checkpoint::texts() const {
+  std::vector<StoredText> all;
+  for (const auto& [root, layer] : layers_) {
+    all.push_back({root, "type", layer->type()});
+    all.push_back({root, "settings", layer->settings()});
+  }
+  for (const auto& [root, optimizer] : optimizers_) {
+    all.push_back({root, "type", optimizer->type()});
+    all.push_back({root, "learning_rate", fmt::format("{}", optimizer->learningRate())});
+    all.push_back({root, "weight_decay", fmt::format("{}", optimizer->weightDecay())});
+  }
+  return all;
+}
+
+void Checkpoint::writeContents(const std::string& path, Contents& contents) {
+  std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
+    std::vector<std::uint64_t> own;
+    for (const DTensor* x : contents.pointers)
+      own.push_back(digestOf(*x, writtenBox(x->layout(), comm_->rank())));
+    return own;
+  });
+  reduceNumbers(*comm_, digests, MPI_SUM);
+  for (std::size_t i = 0; i < digests.size(); ++i)
+    contents.tensors[i].digest = digests[i];
+  // A rank that holds no part of a random layer's tensors has drawn nothing.
+  std::vector<std::uint64_t> numbers;
+  for (const StoredNumber& number : contents.numbers)
+    numbers.push_back(number.value);
+  reduceNumbers(*comm_, numbers, MPI_MAX);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    contents.numbers[i].value = numbers[i];
+
+  std::optional<PartFile> part;
+  const std::string name = collectively(*comm_, [&] {
+    if (comm_->rank() != 0)
+      return std::string();
+    removeParts(path);
+    const Index datasets = static_cast<Index>(contents.tensors.size());
+    checkRoom(path,
+              bytesOf(contents.tensors) + kStructureBytes + datasets * kStructureBytesOfDataset);
+    part.emplace(path);
+    writeStructure(part->name(), {.writer = fmt::format("Tenon {}.{}.{}", TENON_VERSION_MAJOR,
+                                                        TENON_VERSION_MINOR, TENON_VERSION_PATCH),
+                                  .created = timeText(),
+                                  .ranks = comm_->size(),
+                                  .tensors = contents.tensors,
+                                  .numbers = contents.numbers,
+                                  .texts = texts(),
+                                  .values = values_});
+    reserveRoom(part->descriptor(), path);
+    return part->name();
+  });
+  const std::string known = broadcastText(*comm_, name, 0);
+  FileData data = fileData(path, contents, "write");
+  data.path = known;
+  writeTensors(comm_, data, contents.pointers);
+
+  // Each rank for what its node keeps in memory of the file.
+  std::optional<Error> failure;
+  const auto note = [&](auto&& body) {
+    try {
+      body();
+    } catch (const Error& error) {
+      failure = error;
+    }
+  };
+  if (part)
+    note([&] { part->sync(); });
+  else if (data.transport == FileTransport::Together)
+    note([&] { syncToDisk(known); });
+  agreeWithoutLimit(*comm_, failure);
+  if (part)
+    note([&] { part->commit(); });
+  agreeWithoutLimit(*comm_, failure);
+}
+
+void Checkpoint::write(const std::string& path) {
+  static const int event = logEvent("CheckpointWrite");
+  const LogScope scope(event);
+  const Stopwatch watch;
+  Contents found = contents(fmt::format("write '{}':", path));
+  writeContents(path, found);
+  report("wrote", path, found, watch.seconds());
+}
+
+void Checkpoint::writeStep(const std::string& folder, Index step) {
+  collectively(*comm_, [&] {
+    if (step < 0)
+      throw Error(TENON_ERR_ARG, fmt::format("step is {}; it must be >= 0", step));
+    if (comm_->rank() == 0)
+      makeFolder(folder);
+    return true;
+  });
+  setValue("step", step);
+  write(stepFile(folder, step));
+  std::optional<Error> failure;
+  if (comm_->rank() == 0)
+    try {
+      removeSteps(folder, step, keep_);
+    } catch (const Error& error) {
+      failure = error;
+    }
+  agreeWithoutLimit(*comm_, failure);
+}
+
+} // namespace tenon

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "io/file_header.hpp"
+
+#include "io/stored_file.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kLeastHeader = 512, kMostHeader = Index(1) << 28;
+constexpr Index kHeaderLine = 48; // at most, of two numbers
+constexpr std::string_view kFirstWord = "tenon-checkpoint ";
+
+// FNV-1a: another byte always gives another digest.
+class ByteDigest {
+public:
+  void add(std::string_view bytes) noexcept {
+    for (const char c : bytes) {
+      hash_ ^= static_cast<unsigned char>(c);
+      hash_ *= 0x100000001b3ULL;
+    }
+  }
+  std::string text() const { return fmt::format("{:016x}", hash_); }
+
+private:
+  std::uint64_t hash_ = 0xcbf29ce484222325ULL;
+};
+
+[[noreturn]] void failHeader(TenonErrorCode code, const std::string& path,
+                             const std::string& reason) {
+  throw Error(code,
+              fmt::format("{} file '{}': {}", code == TENON_ERR_FILE ? "cannot use" : "cannot read",
+                          path, reason));
+}
+
+// Reads text as writeHeader() writes it.
+class HeaderReader {
+public:
+  HeaderReader(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
+
+  bool skip(std::string_view word) {
+    if (!rest_.starts_with(word))
+      return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+  Index number(char end) {
+    Index value = 0;
+    const auto [stop, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    const auto length = static_cast<std::size_t>(stop - rest_.data());
+    if (error != std::errc() || value < 0 || length >= rest_.size() || rest_[length] != end)
+      damaged();
+    rest_.remove_prefix(length + 1);
+    return value;
+  }
+  Index line(std::string_view word) {
+    if (!skip(word))
+      damaged();
+    return number('\n');
+  }
+  std::string_view rest() const noexcept { return rest_; }
+  [[noreturn]] void damaged() const {
+    failHeader(TENON_ERR_FORMAT, path_, "its header is damaged");
+  }
+
+private:
+  const std::string& path_;
+  std::string_view rest_;
+};
+
+// Of what is neither header nor data.
+void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size,
+                const std::vector<ByteRange>& data) {
+  constexpr Index kChunk = 65536;
+  std::string bytes;
+  Index at = header;
+  const auto addUpTo = [&](Index end) {
+    file.seekg(at);
+    while (at < end && file) {
+      bytes.resize(static_cast<std::size_t>(std::min(end - at, kChunk)));
+      file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+      digest.add(bytes);
+      at += static_cast<Index>(bytes.size());
+    }
+  };
+  for (const ByteRange& range : data) {
+    addUpTo(range.begin);
+    at = range.begin + range.size;
+  }
+  addUpTo(size);
+}
+
+} // namespace
+
+Index headerBytes(std::size_t datasets) {
+  const Index needed = 3 * kHeaderLine + (static_cast<Index>(datasets) + 1) * kHeaderLine;
+  return static_cast<Index>(
+      std::bit_ceil(static_cast<std::uint64_t>(std::max(kLeastHeader, needed))));
+}
+
+void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> data) {
+  std::sort(data.begin(), data.end(),
+            [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  const auto size = static_cast<Index>(std::filesystem::file_size(path));
+  std::string text =
+      fmt::format("{}{}\nheader {}\nfile {}\n", kFirstWord, kCheckpointVersion, bytes, size);
+  for (const ByteRange& range : data)
+    text += fmt::format("data {} {}\n", range.begin, range.size);
+  ByteDigest digest;
+  digest.add(text);
+  addBetween(digest, file, bytes, size, data);
+  text += fmt::format("digest {}\n", digest.text());
+  file.seekp(0);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file)
+    failHeader(TENON_ERR_FILE, path, std::strerror(errno));
+}
+
+void checkHeader(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::error_code error;
+  const auto size = static_cast<Index>(std::filesystem::file_size(path, error));
+  if (!file || error)
+    failHeader(TENON_ERR_FILE, path, error ? error.message() : std::strerror(errno));
+  std::string text(kLeastHeader, '\0');
+  file.read(text.data(), kLeastHeader);
+  file.clear();
+  HeaderReader first(path, text);
+  if (!first.skip(kFirstWord))
+    failHeader(TENON_ERR_FORMAT, path,
+               "it is not a checkpoint of Tenon, or its beginning is damaged");
+  const Index version = first.number('\n');
+  if (version != kCheckpointVersion)
+    failHeader(TENON_ERR_FORMAT, path,
+               fmt::format("it has format {}, and this library reads format {}; use the version of "
+                           "Tenon that wrote it, or a later one",
+                           version, kCheckpointVersion));
+  const Index bytes = first.line("header ");
+  const Index expected = first.line("file ");
+  if (expected != size)
+    failHeader(TENON_ERR_FORMAT, path,
+               fmt::format("it has {} bytes, and {} were written: it is truncated or damaged", size,
+                           expected));
+  if (bytes < kLeastHeader || bytes > std::min(size, kMostHeader) ||
+      !std::has_single_bit(static_cast<std::uint64_t>(bytes)))
+    first.damaged();
+
+  text.resize(static_cast<std::size_t>(bytes));
+  file.seekg(0);
+  file.read(text.data(), static_cast<std::streamsize>(bytes));
+  HeaderReader reader(path, text);
+  reader.skip(kFirstWord);
+  reader.number('\n');
+  reader.line("header ");
+  reader.line("file ");
+  std::vector<ByteRange> data;
+  Index at = bytes;
+  while (reader.skip("data ")) {
+    const Index begin = reader.number(' ');
+    const Index length = reader.number('\n');
+    if (begin < at || begin > size || length > size - begin)
+      reader.damaged();
+    data.push_back({begin, length});
+    at = begin + length;
+  }
+  ByteDigest digest;
+  digest.add(std::string_view(text).substr(0, text.size() - reader.rest().size()));
+  addBetween(digest, file, bytes, size, data);
+  if (!file)
+    failHeader(TENON_ERR_FILE, path, std::strerror(errno));
+  if (!reader.skip(fmt::format("digest {}\n", digest.text())) ||
+      reader.rest().find_first_not_of('\0') != std::string_view::npos)
+    failHeader(TENON_ERR_FORMAT, path,
+               "it is damaged: its structure does not have the digest that its header says");
+}
+
+} // namespace tenon

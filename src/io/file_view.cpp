@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "io/file_view.hpp"
+
+#include "io/hdf5_file.hpp"
+#include "io/tensor_pieces.hpp"
+#include "sys/view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+constexpr std::size_t kLongText = 60; // what is longer is left to h5dump
+constexpr Index kViewedBytes = Index(16) << 20;
+
+std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDataset& tensor,
+                           Buffer& buffer, KernelContext& context) {
+  Box whole;
+  for (const Index extent : tensor.shape)
+    whole.push_back({0, extent});
+  std::uint64_t digest = 0;
+  for (const Box& piece : piecesOf(whole, kViewedBytes / dataTypeSize(tensor.type))) {
+    data.read(number, piece, buffer.data<std::byte>());
+    digest += digestOf(context, tensor.type, tensor.shape, piece, buffer.data<std::byte>());
+  }
+  return digest;
+}
+
+std::string valueText(const StoredValue& value) {
+  if (const auto* integer = std::get_if<Index>(&value))
+    return fmt::format("{}", *integer);
+  if (const auto* real = std::get_if<double>(&value))
+    return fmt::format("{}", *real);
+  return fmt::format("\"{}\"", std::get<std::string>(value));
+}
+
+} // namespace
+
+FileView viewFile(const std::string& path) {
+  const StoredFile file = readStructure(path);
+  FileView view;
+  view.text = fmt::format("checkpoint '{}': format {}, written {} by {} on {} rank{}\n", path,
+                          kCheckpointVersion, file.created, file.writer, file.ranks,
+                          file.ranks == 1 ? "" : "s");
+  for (const auto& [key, value] : file.values)
+    view.text += fmt::format("  {} = {}\n", key, valueText(value));
+  for (const StoredText& each : file.texts)
+    if (each.text.size() <= kLongText)
+      view.text += fmt::format("  {}: {} {}\n", each.group, each.name, each.text);
+  for (const StoredNumber& each : file.numbers)
+    view.text += fmt::format("  {} = {}\n", each.path, each.value);
+  std::size_t width = 0;
+  for (const StoredDataset& each : file.tensors)
+    width = std::max(width, each.path.size());
+  DataFile data(path, DataFile::Access::Read, file.tensors, nullptr);
+  KernelContext context;
+  Buffer buffer(kViewedBytes, "a piece of a checkpoint");
+  for (std::size_t i = 0; i < file.tensors.size(); ++i) {
+    const StoredDataset& each = file.tensors[i];
+    const bool isRight = digestInFile(data, i, each, buffer, context) == each.digest;
+    view.text += fmt::format("  {:{}}  {} [{}], {}, digest {}\n", each.path, width,
+                             dataTypeName(each.type), fmt::join(each.shape, ","),
+                             sizeText(each.bytes()), isRight ? "right" : "WRONG");
+    if (!isRight)
+      view.damaged += (view.damaged.empty() ? "" : ", ") + each.path;
+  }
+  return view;
+}
+
+} // namespace tenon

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The data of datasets, and what the HDF5 that Tenon was built with can do.
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_handle.hpp"
+
+namespace tenon {
+
+namespace {
+
+using hdf5::Handle;
+using hdf5::Silence;
+using hdf5::Subject;
+
+#ifdef H5_HAVE_PARALLEL
+constexpr bool kIsParallel = true;
+void setTogether(const Subject& subject, hid_t access, hid_t transfer, Communicator& comm) {
+  subject.check(H5Pset_fapl_mpio(access, comm.mpi(), MPI_INFO_NULL), "/");
+  subject.check(H5Pset_all_coll_metadata_ops(access, true), "/");
+  subject.check(H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE), "/");
+}
+#else
+constexpr bool kIsParallel = false;
+void setTogether(const Subject&, hid_t, hid_t, Communicator&) {
+  throw Error(
+      TENON_ERR_SUPPORT,
+      "this library was built with serial HDF5, which lets no ranks write one file together; "
+      "use -tenon_checkpoint_transport rank0, or build it with parallel HDF5");
+}
+#endif
+
+} // namespace
+
+bool hasParallelHdf5() {
+  return kIsParallel;
+}
+
+std::string hdf5Library() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("{}.{}.{}, {}", major, minor, release, kIsParallel ? "parallel" : "serial");
+}
+
+void requireHdf5() {}
+
+struct DataFile::Handles {
+  struct Dataset {
+    std::string path;
+    TenonDataType type;
+    int rank;
+    Handle set, space;
+  };
+  Subject subject;
+  Handle transfer, file;
+  std::vector<Dataset> sets;
+
+  // call(dataset, memory space, file space) with the box selected.
+  template <class Call>
+  void with(std::size_t number, const Box& box, Call call) {
+    const Silence silence;
+    Dataset& dataset = sets[number];
+    const hsize_t count = static_cast<hsize_t>(cells(box));
+    const Handle memory(H5Screate_simple(1, &count, nullptr), H5Sclose);
+    if (count == 0) {
+      subject.check(H5Sselect_none(memory), dataset.path);
+      subject.check(H5Sselect_none(dataset.space), dataset.path);
+    } else if (dataset.rank == 0) {
+      subject.check(H5Sselect_all(dataset.space), dataset.path);
+    } else {
+      std::vector<hsize_t> start, extent;
+      for (const Interval& side : box) {
+        start.push_back(static_cast<hsize_t>(side.begin));
+        extent.push_back(static_cast<hsize_t>(side.size()));
+      }
+      subject.check(H5Sselect_hyperslab(dataset.space, H5S_SELECT_SET, start.data(), nullptr,
+                                        extent.data(), nullptr),
+                    dataset.path);
+    }
+    subject.check(call(dataset, static_cast<hid_t>(memory)), dataset.path);
+  }
+};
+
+DataFile::DataFile(std::string path, Access access, const std::vector<StoredDataset>& tensors,
+                   Communicator* together)
+    : handles_(std::make_unique<Handles>()) {
+  const Silence silence;
+  const bool writes = access == Access::Write;
+  Handles& h = *handles_;
+  h.subject = {writes ? TENON_ERR_FILE : TENON_ERR_FORMAT, writes ? "write" : "read", path};
+  h.transfer = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+  const Handle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  if (together)
+    setTogether(h.subject, properties, h.transfer, *together);
+  h.file =
+      Handle(h.subject.check(
+                 H5Fopen(path.c_str(), writes ? H5F_ACC_RDWR : H5F_ACC_RDONLY, properties), "/"),
+             H5Fclose);
+  for (const StoredDataset& tensor : tensors) {
+    Handle set(h.subject.check(H5Dopen2(h.file, tensor.path.c_str(), H5P_DEFAULT), tensor.path),
+               H5Dclose);
+    Handle space(h.subject.check(H5Dget_space(set), tensor.path), H5Sclose);
+    h.sets.push_back({tensor.path, tensor.type, static_cast<int>(tensor.shape.size()),
+                      std::move(set), std::move(space)});
+  }
+}
+
+DataFile::~DataFile() {
+  const Silence silence;
+  handles_.reset();
+}
+
+void DataFile::write(std::size_t number, const Box& box, const void* cells) {
+  handles_->with(number, box, [&](const Handles::Dataset& dataset, hid_t memory) {
+    return H5Dwrite(dataset.set, hdf5::nativeType(dataset.type), memory, dataset.space,
+                    handles_->transfer, cells);
+  });
+}
+
+void DataFile::read(std::size_t number, const Box& box, void* cells) {
+  handles_->with(number, box, [&](const Handles::Dataset& dataset, hid_t memory) {
+    return H5Dread(dataset.set, hdf5::nativeType(dataset.type), memory, dataset.space,
+                   handles_->transfer, cells);
+  });
+}
+
+void DataFile::close() {
+  const Silence silence;
+  handles_->sets.clear();
+  handles_->subject.check(handles_->file.close(), "/");
+}
+
+} // namespace tenon

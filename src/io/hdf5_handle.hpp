@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// HDF5's identifiers with their closing calls, and its errors as ours.
+#pragma once
+
+#include "comm/mpi.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <hdf5.h>
+
+#include <string>
+#include <utility>
+
+namespace tenon::hdf5 {
+
+// HDF5 prints no errors while one of these lives: what a host program has set is back afterwards.
+class Silence {
+public:
+  Silence() {
+    H5Eget_auto2(H5E_DEFAULT, &print_, &context_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~Silence() { H5Eset_auto2(H5E_DEFAULT, print_, context_); }
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+
+private:
+  H5E_auto2_t print_ = nullptr;
+  void* context_ = nullptr;
+};
+
+// What HDF5 says of its last error: the words of the innermost function.
+inline std::string lastReason() {
+  std::string reason;
+  const auto first = [](unsigned, const H5E_error2_t* error, void* text) -> herr_t {
+    auto& found = *static_cast<std::string*>(text);
+    if (found.empty() && error->desc)
+      found = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &reason);
+  return reason.empty() ? "HDF5 gives no reason" : reason;
+}
+
+// Whose calls they are, for messages.
+struct Subject {
+  TenonErrorCode code; // of a failure
+  const char* doing;   // "write"
+  std::string file;
+
+  [[noreturn]] void fail(const std::string& object, const std::string& reason) const {
+    const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
+    throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
+  }
+  // The result of a call, which is below 0 if it failed.
+  template <class Result>
+  Result check(Result result, const std::string& object) const {
+    if (result < 0)
+      fail(object, lastReason());
+    return result;
+  }
+};
+
+class Handle {
+public:
+  using Close = herr_t (*)(hid_t);
+  Handle() = default;
+  Handle(hid_t id, Close close) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept
+      : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() { close(); }
+
+  operator hid_t() const noexcept { return id_; }
+  herr_t close() noexcept {
+    const hid_t id = std::exchange(id_, H5I_INVALID_HID);
+    return id >= 0 ? close_(id) : 0;
+  }
+
+private:
+  hid_t id_ = H5I_INVALID_HID;
+  Close close_ = nullptr;
+};
+
+// Of the data on the disk, and in memory.
+inline hid_t storedType(TenonDataType type) {
+  switch (type) {
+  case TENON_FLOAT32:
+    return H5T_IEEE_F32LE;
+  case TENON_FLOAT64:
+    return H5T_IEEE_F64LE;
+  default:
+    return H5T_STD_I64LE;
+  }
+}
+inline hid_t nativeType(TenonDataType type) {
+  switch (type) {
+  case TENON_FLOAT32:
+    return H5T_NATIVE_FLOAT;
+  case TENON_FLOAT64:
+    return H5T_NATIVE_DOUBLE;
+  default:
+    return H5T_NATIVE_INT64;
+  }
+}
+
+} // namespace tenon::hdf5

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a file says, read with suspicion: it may be damaged, foreign or made by an enemy.
+#include "io/file_header.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_handle.hpp"
+
+namespace tenon {
+
+namespace {
+
+using hdf5::Handle;
+using hdf5::Silence;
+using hdf5::Subject;
+
+constexpr int kMostDepth = 64;
+constexpr std::size_t kMostObjects = 1000000, kMostText = std::size_t(16) << 20;
+
+class StructureReader {
+public:
+  explicit StructureReader(const std::string& path) : subject_{TENON_ERR_FORMAT, "read", path} {
+    checkHeader(path);
+    file_ =
+        Handle(subject_.check(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), "/"), H5Fclose);
+  }
+
+  StoredFile read() {
+    found_.writer = textAttribute(file_, "writer");
+    found_.created = textAttribute(file_, "created");
+    found_.ranks = static_cast<int>(integerAttribute(file_, "ranks_written"));
+    for (const char* top : {"network", "optimizer", "tensors"})
+      if (H5Lexists(file_, top, H5P_DEFAULT) > 0)
+        walk(top, 0);
+    readValues();
+    return std::move(found_);
+  }
+
+private:
+  static std::vector<std::string> namesIn(hid_t group) {
+    std::vector<std::string> names;
+    const auto note = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
+      auto& all = *static_cast<std::vector<std::string>*>(list);
+      all.emplace_back(name);
+      return all.size() > kMostObjects ? -1 : 0;
+    };
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names) < 0)
+      names.clear();
+    return names;
+  }
+
+  void walk(const std::string& path, int depth) {
+    H5L_info_t link;
+    subject_.check(H5Lget_info(file_, path.c_str(), &link, H5P_DEFAULT), path);
+    if (link.type != H5L_TYPE_HARD)
+      subject_.fail(path, "it is a link, which a checkpoint has not");
+    if (depth > kMostDepth || ++objects_ > kMostObjects)
+      subject_.fail(path, "it lies too deep, or there are too many objects");
+    const Handle object(subject_.check(H5Oopen(file_, path.c_str(), H5P_DEFAULT), path), H5Oclose);
+    switch (H5Iget_type(object)) {
+    case H5I_GROUP: {
+      hsize_t count = 0;
+      H5G_info_t info;
+      subject_.check(H5Gget_info(object, &info), path);
+      count = info.nlinks;
+      const std::vector<std::string> names = namesIn(object);
+      if (names.size() != count)
+        subject_.fail(path, "its list of names is damaged");
+      for (const std::string& name : attributesOf(object, path))
+        groupAttribute(object, path, name);
+      for (const std::string& name : names)
+        walk(path + "/" + name, depth + 1);
+      return;
+    }
+    case H5I_DATASET:
+      return dataset(object, path);
+    default:
+      subject_.fail(path, "it is neither a group nor a dataset");
+    }
+  }
+
+  std::vector<std::string> attributesOf(hid_t object, const std::string& path) const {
+    std::vector<std::string> names;
+    const auto note = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
+      static_cast<std::vector<std::string>*>(list)->emplace_back(name);
+      return 0;
+    };
+    subject_.check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names), path);
+    return names;
+  }
+
+  void groupAttribute(hid_t group, const std::string& path, const std::string& name) {
+    const Handle attribute = open(group, name);
+    const Handle type(H5Aget_type(attribute), H5Tclose);
+    if (H5Tget_class(type) == H5T_STRING)
+      found_.texts.push_back({path, name, textAttribute(group, name)});
+    else
+      found_.numbers.push_back({path + "/" + name, numberAttribute(group, name)});
+  }
+
+  void dataset(hid_t set, const std::string& path) {
+    StoredDataset tensor{path, TENON_FLOAT32, {}, 0};
+    const Handle type(H5Dget_type(set), H5Tclose), space(H5Dget_space(set), H5Sclose),
+        creation(H5Dget_create_plist(set), H5Pclose);
+    if (type < 0 || space < 0 || creation < 0)
+      subject_.fail(path, hdf5::lastReason());
+    if (H5Tequal(type, H5T_IEEE_F64LE) > 0)
+      tensor.type = TENON_FLOAT64;
+    else if (H5Tequal(type, H5T_STD_I64LE) > 0)
+      tensor.type = TENON_INT64;
+    else if (H5Tequal(type, H5T_IEEE_F32LE) <= 0)
+      subject_.fail(path, "its type is none of float32, float64 and int64");
+    if (H5Pget_layout(creation) != H5D_CONTIGUOUS || H5Pget_external_count(creation) != 0)
+      subject_.fail(path, "its data do not lie in one piece in the file");
+    const int rank = H5Sget_simple_extent_ndims(space);
+    if (rank < 0 || H5Sget_simple_extent_type(space) == H5S_NULL)
+      subject_.fail(path, "it has no shape");
+    std::vector<hsize_t> extents(rank);
+    H5Sget_simple_extent_dims(space, extents.data(), nullptr);
+    for (const hsize_t extent : extents)
+      tensor.shape.push_back(static_cast<Index>(extent));
+    if (static_cast<hsize_t>(tensor.bytes()) != H5Dget_storage_size(set))
+      subject_.fail(path, "its data are not all in the file");
+    tensor.digest = numberAttribute(set, "digest");
+    found_.tensors.push_back(std::move(tensor));
+  }
+
+  void readValues() {
+    if (H5Lexists(file_, "values", H5P_DEFAULT) <= 0)
+      return;
+    const Handle group(subject_.check(H5Gopen2(file_, "values", H5P_DEFAULT), "values"), H5Gclose);
+    for (const std::string& name : attributesOf(group, "values")) {
+      const Handle attribute = open(group, name);
+      const Handle type(H5Aget_type(attribute), H5Tclose);
+      switch (H5Tget_class(type)) {
+      case H5T_STRING:
+        found_.values[name] = textAttribute(group, name);
+        break;
+      case H5T_FLOAT: {
+        double value = 0;
+        readScalar(attribute, name, H5T_NATIVE_DOUBLE, &value);
+        found_.values[name] = value;
+        break;
+      }
+      default:
+        found_.values[name] = integerAttribute(group, name);
+      }
+    }
+  }
+
+  Handle open(hid_t object, const std::string& name) const {
+    return {subject_.check(H5Aopen(object, name.c_str(), H5P_DEFAULT), name), H5Aclose};
+  }
+
+  void readScalar(hid_t attribute, const std::string& name, hid_t native, void* value) const {
+    const Handle space(H5Aget_space(attribute), H5Sclose);
+    if (H5Sget_simple_extent_npoints(space) != 1)
+      subject_.fail(name, "it is no single value");
+    subject_.check(H5Aread(attribute, native, value), name);
+  }
+
+  Index integerAttribute(hid_t object, const std::string& name) const {
+    Index value = 0;
+    readInteger(object, name, H5T_NATIVE_INT64, &value);
+    return value;
+  }
+  std::uint64_t numberAttribute(hid_t object, const std::string& name) const {
+    std::uint64_t value = 0;
+    readInteger(object, name, H5T_NATIVE_UINT64, &value);
+    return value;
+  }
+  void readInteger(hid_t object, const std::string& name, hid_t native, void* value) const {
+    const Handle attribute = open(object, name);
+    const Handle type(H5Aget_type(attribute), H5Tclose);
+    if (H5Tget_class(type) != H5T_INTEGER)
+      subject_.fail(name, "it is no integer");
+    readScalar(attribute, name, native, value);
+  }
+
+  std::string textAttribute(hid_t object, const std::string& name) const {
+    const Handle attribute = open(object, name);
+    const Handle type(H5Aget_type(attribute), H5Tclose);
+    const std::size_t size = H5Tget_size(type);
+    if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > kMostText)
+      subject_.fail(name, "it is no text of fixed length");
+    std::string text(size, '\0');
+    readScalar(attribute, name, type, text.data());
+    return text.substr(0, text.find('\0'));
+  }
+
+  Subject subject_;
+  Handle file_;
+  StoredFile found_;
+  std::size_t objects_ = 0;
+};
+
+} // namespace
+
+StoredFile readStructure(const std::string& path) {
+  const Silence silence;
+  return StructureReader(path).read();
+}
+
+} // namespace tenon

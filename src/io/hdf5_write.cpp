@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The structure of a file: groups, datasets with their places, attributes. Metadata of HDF5 1.8 and
+// later, which have checksums.
+#include "io/file_header.hpp"
+#include "io/hdf5_file.hpp"
+#include "io/hdf5_handle.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+using hdf5::Handle;
+using hdf5::Silence;
+using hdf5::Subject;
+
+class StructureWriter {
+public:
+  StructureWriter(const std::string& path, const StoredFile& contents)
+      : subject_{TENON_ERR_FILE, "write", path}, contents_(contents),
+        header_(headerBytes(contents.tensors.size())), links_(H5Pcreate(H5P_LINK_CREATE), H5Pclose),
+        creation_(H5Pcreate(H5P_DATASET_CREATE), H5Pclose) {
+    subject_.check(H5Pset_create_intermediate_group(links_, 1), "/");
+    subject_.check(H5Pset_alloc_time(creation_, H5D_ALLOC_TIME_EARLY), "/");
+    subject_.check(H5Pset_fill_time(creation_, H5D_FILL_TIME_NEVER), "/");
+    subject_.check(H5Pset_obj_track_times(creation_, false), "/");
+    const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+    subject_.check(H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110), "/");
+    const Handle whole(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
+    subject_.check(H5Pset_userblock(whole, static_cast<hsize_t>(header_)), "/");
+    file_ = Handle(subject_.check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, whole, access), "/"),
+                   H5Fclose);
+  }
+
+  void write() {
+    text(file_, "format", "tenon-checkpoint");
+    attribute(file_, "format_version", H5T_STD_I32LE, H5T_NATIVE_INT, &kCheckpointVersion);
+    text(file_, "writer", contents_.writer);
+    text(file_, "created", contents_.created);
+    attribute(file_, "ranks_written", H5T_STD_I32LE, H5T_NATIVE_INT, &contents_.ranks);
+    for (const StoredDataset& tensor : contents_.tensors)
+      dataset(tensor);
+    for (const StoredNumber& number : contents_.numbers) {
+      const std::size_t slash = number.path.rfind('/');
+      attribute(group(number.path.substr(0, slash)), number.path.substr(slash + 1), H5T_STD_U64LE,
+                H5T_NATIVE_UINT64, &number.value);
+    }
+    for (const StoredText& note : contents_.texts)
+      text(group(note.group), note.name, note.text);
+    Handle values = group("values");
+    for (const auto& [key, value] : contents_.values)
+      this->value(values, key, value);
+    values.close(); // the file is not closed while one of its objects is open
+    subject_.check(file_.close(), "/");
+    writeHeader(subject_.file, header_, data_);
+  }
+
+private:
+  void dataset(const StoredDataset& tensor) {
+    const std::vector<hsize_t> extents(tensor.shape.begin(), tensor.shape.end());
+    const Handle space(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+                       H5Sclose);
+    const Handle set(
+        subject_.check(H5Dcreate2(file_, tensor.path.c_str(), hdf5::storedType(tensor.type), space,
+                                  links_, creation_, H5P_DEFAULT),
+                       tensor.path),
+        H5Dclose);
+    attribute(set, "digest", H5T_STD_U64LE, H5T_NATIVE_UINT64, &tensor.digest);
+    text(set, "digest_kind", "mix64-1");
+    if (tensor.bytes() > 0)
+      data_.push_back({static_cast<Index>(H5Dget_offset(set)), tensor.bytes()});
+  }
+
+  Handle group(const std::string& path) {
+    std::string known;
+    std::size_t end = 0;
+    while (end != path.npos) { // H5Lexists() asks for each group on the way
+      end = path.find('/', end + 1);
+      known = path.substr(0, end);
+      if (H5Lexists(file_, known.c_str(), H5P_DEFAULT) <= 0)
+        Handle(subject_.check(H5Gcreate2(file_, known.c_str(), links_, H5P_DEFAULT, H5P_DEFAULT),
+                              known),
+               H5Gclose);
+    }
+    return {subject_.check(H5Gopen2(file_, path.c_str(), H5P_DEFAULT), path), H5Gclose};
+  }
+
+  void attribute(hid_t object, const std::string& name, hid_t stored, hid_t native,
+                 const void* value) {
+    const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+    const Handle made(
+        subject_.check(H5Acreate2(object, name.c_str(), stored, space, H5P_DEFAULT, H5P_DEFAULT),
+                       name),
+        H5Aclose);
+    subject_.check(H5Awrite(made, native, value), name);
+  }
+
+  void text(hid_t object, const std::string& name, const std::string& words) {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    subject_.check(H5Tset_size(type, std::max<std::size_t>(words.size(), 1)), name);
+    subject_.check(H5Tset_cset(type, H5T_CSET_UTF8), name);
+    subject_.check(H5Tset_strpad(type, H5T_STR_NULLPAD), name);
+    attribute(object, name, type, type, words.c_str());
+  }
+
+  void value(hid_t object, const std::string& key, const StoredValue& value) {
+    if (const auto* integer = std::get_if<Index>(&value))
+      attribute(object, key, H5T_STD_I64LE, H5T_NATIVE_INT64, integer);
+    else if (const auto* real = std::get_if<double>(&value))
+      attribute(object, key, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, real);
+    else
+      text(object, key, std::get<std::string>(value));
+  }
+
+  Subject subject_;
+  const StoredFile& contents_;
+  Index header_;
+  std::vector<ByteRange> data_;
+  Handle links_, creation_, file_;
+};
+
+} // namespace
+
+void writeStructure(const std::string& path, const StoredFile& file) {
+  const Silence silence;
+  StructureWriter(path, file).write();
+}
+
+} // namespace tenon

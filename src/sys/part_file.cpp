@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/part_file.hpp"
+
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <random>
+
+namespace tenon {
+
+namespace {
+
+constexpr int kTries = 16;
+constexpr mode_t kMode = 0666;         // less what umask takes
+constexpr std::size_t kMostName = 200; // of the 255 that file systems allow
+
+const char* kindOf(mode_t mode) {
+  switch (mode & S_IFMT) {
+  case S_IFDIR:
+    return "a folder";
+  case S_IFLNK:
+    return "a symbolic link";
+  case S_IFCHR:
+  case S_IFBLK:
+    return "a device";
+  case S_IFIFO:
+    return "a pipe";
+  default:
+    return "a socket";
+  }
+}
+
+} // namespace
+
+std::string folderOf(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : path.substr(0, slash + 1);
+}
+
+void syncToDisk(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    throw Error(TENON_ERR_FILE, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
+  const int reason = fsync(file) == 0 ? 0 : errno;
+  ::close(file);
+  if (reason != 0 && reason != EINVAL)
+    throw Error(TENON_ERR_FILE,
+                fmt::format("cannot bring '{}' to the disk: {}", path, std::strerror(reason)));
+}
+
+std::string PartFile::prefix(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return fmt::format(".{}.part.", name.substr(0, kMostName));
+}
+
+PartFile::PartFile(std::string path) : path_(std::move(path)) {
+  checkPlace();
+  open();
+}
+
+PartFile::~PartFile() {
+  close();
+  if (!isCommitted_)
+    unlink(name_.c_str());
+}
+
+void PartFile::close() noexcept {
+  if (file_ >= 0)
+    ::close(file_);
+  file_ = -1;
+}
+
+void PartFile::checkPlace() const {
+  struct stat there {};
+  if (lstat(path_.c_str(), &there) != 0) {
+    if (errno == ENOENT && !path_.empty())
+      return;
+    fail(std::strerror(errno));
+  }
+  if (!S_ISREG(there.st_mode))
+    fail(fmt::format("it is {}; expected a regular file or a name that is free",
+                     kindOf(there.st_mode)));
+  if (access(path_.c_str(), W_OK) != 0)
+    fail(std::strerror(errno));
+}
+
+void PartFile::open() {
+  std::random_device random;
+  const std::string folder = path_.substr(0, path_.rfind('/') + 1);
+  for (int i = 0; i < kTries && file_ < 0; ++i) {
+    name_ = fmt::format("{}{}{:08x}{:08x}", folder, prefix(path_), random(), random());
+    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+    if (file_ < 0 && errno != EEXIST)
+      break;
+  }
+  if (file_ < 0)
+    fail(std::strerror(errno));
+}
+
+void PartFile::sync() {
+  // Some file systems have no fsync, and say so by EINVAL.
+  if (fsync(file_) != 0 && errno != EINVAL)
+    fail(std::strerror(errno));
+}
+
+void PartFile::commit() {
+  checkPlace();
+  if (std::rename(name_.c_str(), path_.c_str()) != 0)
+    fail(std::strerror(errno));
+  isCommitted_ = true;
+  close();
+  syncToDisk(folderOf(path_));
+}
+
+void PartFile::fail(const std::string& reason) const {
+  throw Error(TENON_ERR_FILE, fmt::format("cannot write file '{}': {}", path_, reason));
+}
+
+} // namespace tenon

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A run goes on from a file, whatever number of ranks wrote it, whatever number reads it, wherever
+// parameters are stored: parameters and slots bit by bit, and the next losses.
+#include "training_run.hpp"
+
+#include "io/checkpoint_files.hpp"
+#include "io/file_view.hpp"
+#include "sys/options.hpp"
+#include "train/sgd.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::Kind;
+using test::SharedFolder;
+using test::TrainingRun;
+using test::world;
+
+using State = std::map<std::string, std::vector<double>>;
+
+void expectNear(const std::vector<double>& got, const std::vector<double>& want,
+                const std::string& what) {
+  for (std::size_t i = 0; i < want.size(); ++i)
+    EXPECT_NEAR(got[i], want[i], 1e-12 * std::abs(want[i])) << what << ", step " << i;
+}
+
+// Writes on `writers` ranks, reads on 1, 2, ... ranks in another storage.
+void goOn(int writers, const Kind& kind, const std::string& otherStorage, const std::string& path) {
+  State state;
+  std::vector<double> next;
+  // Rank 0 is one of all runs.
+  if (const CommPtr comm = test::firstRanks(writers)) {
+    TrainingRun run(comm, kind);
+    run.steps(3);
+    run.checkpoint().setValue("time", 0.75);
+    run.checkpoint().write(path);
+    state = run.state();
+    next = run.steps(2);
+  }
+  for (int readers = 1; readers <= world()->size(); ++readers) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const CommPtr comm = test::firstRanks(readers);
+    if (!comm)
+      continue;
+    const std::string what = kind.optimizer + ", " + kind.storage + " on " +
+                             std::to_string(writers) + " ranks, " + otherStorage + " on " +
+                             std::to_string(readers);
+    TrainingRun run(comm, {otherStorage, kind.optimizer}, 4);
+    run.step(); // so that there is something to be replaced
+    run.checkpoint().read(path);
+    const State read = run.state();
+    const std::vector<double> further = run.steps(2);
+    EXPECT_EQ(std::get<double>(run.checkpoint().value("time")), 0.75);
+    if (world()->rank() == 0) {
+      EXPECT_EQ(read, state) << what;
+      expectNear(further, next, what);
+      if (readers == writers && otherStorage == kind.storage) {
+        EXPECT_EQ(further, next) << what;
+      }
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(Checkpoint, GoesOnOnAnyNumberOfRanksInAnyStorage) {
+  const SharedFolder folder("checkpoint_ranks");
+  const std::vector<std::string> storages{"use", "root", "S0,B"};
+  for (const char* optimizer : {"adam", "sgd"})
+    for (int writers = 1; writers <= world()->size(); ++writers)
+      for (std::size_t s = 0; s < storages.size(); ++s)
+        goOn(writers, {storages[s], optimizer},
+             storages[(s + static_cast<std::size_t>(writers)) % storages.size()],
+             folder / "run.h5");
+}
+
+TEST(Checkpoint, IsTheSameFileByEveryTransport) {
+  const SharedFolder folder("checkpoint_transport");
+  TrainingRun run(world(), {"S0,B", "adam"});
+  run.steps(2);
+  std::vector<std::string> texts;
+  for (const char* transport : {"root", "auto"}) {
+    options().set("-tenon_checkpoint_transport", transport);
+    run.checkpoint().setFromOptions();
+    const std::string path = folder / transport + std::string(".h5");
+    run.checkpoint().write(path);
+    const FileView view = viewFile(path);
+    EXPECT_EQ(view.damaged, "");
+    texts.push_back(view.text.substr(view.text.find("\n")));
+    const State state = run.state();
+    run.steps(1);
+    run.checkpoint().read(path);
+    EXPECT_EQ(run.state(), state) << transport;
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+  options().set("-tenon_checkpoint_transport", "auto");
+}
+
+// Fields as a solver holds them: with ghosts, in any order of dimensions, of any type.
+TEST(Checkpoint, KeepsTheCallersTensors) {
+  const SharedFolder folder("checkpoint_tensors");
+  const int ranks = world()->size();
+  std::vector<Index> cuts(static_cast<std::size_t>(ranks) + 1,
+                          1); // rank 0 has one row, others none
+  cuts.front() = 0;
+  cuts.back() = 7;
+  const Layout uneven({.shape = {7, 5},
+                       .mesh = Mesh::make({ranks}),
+                       .properties = parseProperties("S0"),
+                       .cuts = {cuts, {}}});
+  const auto field = makeRef<DTensor>(world(), uneven, TENON_FLOAT32);
+  const auto copies = makeRef<DTensor>(
+      world(),
+      Layout({.shape = {4}, .mesh = Mesh::make({ranks}), .properties = parseProperties("B")}),
+      TENON_INT64);
+  const Shape extent = field->extent();
+  std::vector<float> array(static_cast<std::size_t>((extent[0] + 2) * (extent[1] + 4)), -1);
+  // Columns one after the other, a ghost row and two ghost columns on each side.
+  const std::vector<Index> strides{1, extent[0] + 2}, ghosts{1, 2};
+  field->placeArray(array.data() + 1 + 2 * (extent[0] + 2), strides, ghosts, ghosts, false,
+                    static_cast<Index>(array.size()));
+  fillByIndex(*field, [](Index i) { return double(i) + 0.5; });
+  fillByIndex(*copies, [](Index i) { return double(1000 + i); });
+  const std::vector<float> before = array;
+  Checkpoint checkpoint(world());
+  checkpoint.addTensor(field, "field");
+  checkpoint.addTensor(copies, "copies");
+  checkpoint.setValue("name", std::string("α"));
+  checkpoint.setValue("epoch", Index(-3));
+  checkpoint.write(folder / "fields.h5");
+  fillConstant(*field, 0);
+  fillConstant(*copies, 0);
+  checkpoint.setValue("epoch", Index(0));
+  checkpoint.read(folder / "fields.h5");
+  EXPECT_EQ(array, before); // the ghosts too are as they were
+  const HostView<const std::int64_t> held(*copies);
+  for (Index i = 0; i < 4; ++i)
+    EXPECT_EQ(held[i], 1000 + i);
+  EXPECT_EQ(std::get<Index>(checkpoint.value("epoch")), -3);
+  EXPECT_EQ(std::get<std::string>(checkpoint.value("name")), "α");
+}
+
+TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
+  const SharedFolder folder("checkpoint_steps");
+  TrainingRun run(world(), {});
+  EXPECT_EQ(run.checkpoint().readLatest(folder / "none"), std::nullopt);
+  for (const Index step : {5, 10, 100})
+    run.checkpoint().writeStep(folder.path(), step);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-10.h5", "step-100.h5"}));
+  EXPECT_EQ(run.checkpoint().readLatest(folder.path()), 100);
+  EXPECT_EQ(std::get<Index>(run.checkpoint().value("step")), 100);
+}
+
+} // namespace
+} // namespace tenon

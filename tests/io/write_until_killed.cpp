@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// usage: write_until_killed FOLDER SEED
+// Trains and writes a file after each step until one rank is killed at a random moment; SEED draws rank and moment.
+// Before, the latest file of the folder is read, whose digests must be right, and must not be older than
+// the last write that the run before has said to be done. With SEED 0 that is all.
+#include "training_run.hpp"
+
+#include "comm/session.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+
+namespace {
+
+using namespace tenon;
+
+constexpr std::uint64_t kMostMicroseconds = 1000000;
+
+// A child ends this process.
+void endAtRandom(std::uint64_t seed) {
+  if (fork() != 0)
+    return;
+  usleep(static_cast<useconds_t>(bitsAt(seed, 1, 0) % kMostMicroseconds));
+  kill(getppid(), SIGKILL);
+  _exit(0);
+}
+
+int run(const std::string& folder, std::uint64_t seed) {
+  test::TrainingRun training(test::world(), {"S0,B", "adam"});
+  const Index found = training.checkpoint().readLatest(folder).value_or(-1);
+  const int rank = test::world()->rank();
+  Index done = -1;
+  std::ifstream(folder + "/done") >> done;
+  if (found < done || (found >= 0 && found != training.optimizer().steps())) {
+    std::printf("rank %d: found step %lld, but step %lld was written\n", rank, (long long)found,
+                (long long)done);
+    return 1;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0)
+    std::printf("continues from step %lld\n", (long long)found);
+  if (seed == 0)
+    return 0;
+  if (static_cast<std::uint64_t>(rank) ==
+      bitsAt(seed, 2, 0) % static_cast<std::uint64_t>(test::world()->size()))
+    endAtRandom(seed);
+  for (;;) {
+    training.step();
+    const Index step = training.optimizer().steps();
+    training.checkpoint().writeStep(folder, step);
+    if (rank == 0) {
+      std::ofstream(folder + "/done.part") << step << "\n";
+      std::filesystem::rename(folder + "/done.part", folder + "/done");
+    }
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3)
+    return 2;
+  tenon::initialize(&argc, &argv, MPI_COMM_NULL, "");
+  int status = 1;
+  try {
+    status = run(argv[1], std::stoull(argv[2]));
+  } catch (const std::exception& error) {
+    std::printf("%s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  tenon::finalize();
+  return status;
+}
