@@ -16,7 +16,8 @@ module tenon_arrays
     !             there are none.
     !   order     order(d) is the dimension of the array that dimension d of the tensor has; default: d
     ! Trailing dimensions of one element can be left out. The array must be a target, allocatable or
-    ! pointer, and stay where it is; the extents must be those of the block.
+    ! pointer, and stay where it is; the extents must be those of the block. Pass a component as a section,
+    ! cells(:, :)%b: gfortran 12 changes the address of an allocatable array or pointer when cells%b is passed.
     subroutine tenon_place(x, interior, array, order, ierr) bind(C, name="TenonFPlace")
       import
       type(tenon_dtensor), intent(in) :: x

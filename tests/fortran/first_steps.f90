@@ -28,7 +28,7 @@ contains
     integer(int64) :: long
     integer, allocatable :: values(:)
     character(len=:), allocatable :: text
-    call tenon_options_has('tenon_agree_timeout', given)
+    call tenon_options_has('agree_timeout', given)
     call expect(given, 'the command line did not reach the library')
     call tenon_get_version_string(text)
     call expect(index(text, '.') > 0 .and. text == trim(text), 'the version is no text')

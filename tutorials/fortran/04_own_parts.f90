@@ -191,6 +191,14 @@ contains
     call tenon_layer_set_up(layer, plain)
   end subroutine create_diffusion
 
+  ! 1.176e-02, as C prints it.
+  function scientific(value) result(text)
+    real(real64), intent(in) :: value
+    character(len=9) :: text
+    write (text, '(es9.3e2)') value
+    text(6:6) = 'e'
+  end function scientific
+
   ! Minimises the mean squared error by gradient descent.
   subroutine train()
     type(tenon_layer) :: loss
@@ -220,8 +228,8 @@ contains
       call tenon_dtensor_max_abs(value, error)
       call tenon_optimizer_step(optimizer)
       call tenon_dtensor_max_abs(kappa, learned)
-      if (rank == 0 .and. modulo(step*4, training_steps) == 0) print '(a, i2, a, es9.3e2, a, f8.6)', &
-        'step ', step, ': loss before the step ', error, ', kappa after it ', learned
+      if (rank == 0 .and. modulo(step*4, training_steps) == 0) print '(a, i2, 3a, f8.6)', &
+        'step ', step, ': loss before the step ', scientific(error), ', kappa after it ', learned
     end do
     call tenon_destroy(kappa)
     call tenon_destroy(optimizer)
