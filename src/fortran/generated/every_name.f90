@@ -161,6 +161,8 @@ program every_name
   use tenon, only: tenon_layer_save_network ! TenonLayerSaveNetwork
   use tenon, only: tenon_layer_get_child ! TenonLayerGetChild
   use tenon, only: tenon_layer_get_parameter_at ! TenonLayerGetParameterAt
+  use tenon, only: tenon_layer_load_weights ! TenonLayerLoadWeights
+  use tenon, only: tenon_layer_save_weights ! TenonLayerSaveWeights
   use tenon, only: tenon_layout_create_sharded ! TenonLayoutCreateSharded
   use tenon, only: tenon_layout_create_from_boxes ! TenonLayoutCreateFromBoxes
   use tenon, only: tenon_layout_create ! TenonLayoutCreate

@@ -1159,6 +1159,19 @@ module tenon_c
       type(c_ptr), intent(inout) :: parameter
       integer(c_int) :: answer
     end function TenonLayerGetParameterAt
+    function TenonLayerLoadWeights(layer, path, map) bind(C, name="TenonLayerLoadWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in), optional :: map(*)
+      integer(c_int) :: answer
+    end function TenonLayerLoadWeights
+    function TenonLayerSaveWeights(layer, path) bind(C, name="TenonLayerSaveWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonLayerSaveWeights
     function TenonLayoutCreateSharded(partition, ndim, shape, properties, &
       layout) bind(C, name="TenonLayoutCreateSharded") result(answer)
       import

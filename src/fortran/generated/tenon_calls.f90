@@ -158,6 +158,8 @@ module tenon_calls
   public :: tenon_layer_save_network
   public :: tenon_layer_get_child
   public :: tenon_layer_get_parameter_at
+  public :: tenon_layer_load_weights
+  public :: tenon_layer_save_weights
   public :: tenon_layout_create_sharded
   public :: tenon_layout_create_from_boxes
   public :: tenon_layout_create
@@ -3067,6 +3069,27 @@ contains
     tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
     call finish(tenon_code, 'tenon_layer_get_parameter_at', ierr)
   end subroutine tenon_layer_get_parameter_at
+  ! Reads all parameters of a layer or network from a weights file. Collective on the layer.
+  subroutine tenon_layer_load_weights(layer, path, map, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in), optional :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_map
+    if (present(map)) c_map = trim(map)//c_null_char
+    tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
+    call finish(tenon_code, 'tenon_layer_load_weights', ierr)
+  end subroutine tenon_layer_load_weights
+  ! Writes all parameters of a layer or network to a weights file. Collective on the layer.
+  subroutine tenon_layer_save_weights(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_save_weights', ierr)
+  end subroutine tenon_layer_save_weights
   ! Creates a layout in one call. Collective on the partition.
   subroutine tenon_layout_create_sharded_int64(partition, shape, properties, layout, ierr)
     type(tenon_partition), intent(in) :: partition
