@@ -257,7 +257,7 @@ TENON_EXTERN TenonErrorCode TenonLayoutGetPartition(TenonLayout layout,
                                                     TenonPartition* partition) TENON_NOEXCEPT;
 
 /** @brief Returns the number of tensor dimensions. Not collective.
- *  @param[in]  layout  layout that is set up
+ *  @param[in]  layout  layout whose shape is set
  *  @param[out] ndim    number of tensor dimensions */
 TENON_EXTERN TenonErrorCode TenonLayoutGetDim(TenonLayout layout, int* ndim) TENON_NOEXCEPT;
 

@@ -3,6 +3,10 @@
 #include "comm/session.hpp"
 #include "sys/guard.hpp"
 
+#include <tenon/ext/error.h>
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -40,6 +44,25 @@ TenonErrorCode TenonGetLastError(TenonErrorCode* code, char message[], TenonInt 
 TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length, TenonInt* needed) noexcept {
   try {
     return copyCut(tenon::errorReport(tenon::lastError()), report, length, needed);
+  } catch (...) {
+    return TENON_ERR_MEMORY;
+  }
+}
+
+TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const char* function,
+                               const char* file, int line) noexcept {
+  const TenonErrorCode wrong = tenon::guard(__func__, [&] {
+    if (code == TENON_SUCCESS)
+      throw tenon::Error(TENON_ERR_ARG, "code is TENON_SUCCESS; pass the kind of the error");
+    if (!message || !function)
+      throw tenon::Error(TENON_ERR_NULL,
+                         fmt::format("{} is NULL", message ? "function" : "message"));
+  });
+  if (wrong != TENON_SUCCESS)
+    return wrong;
+  try {
+    return tenon::raiseAt(tenon::Error(code, message), function, file, line,
+                          tenon::Severity::Returned);
   } catch (...) {
     return TENON_ERR_MEMORY;
   }

@@ -34,7 +34,7 @@ TenonErrorCode TenonLayoutGetPartition(TenonLayout layout, TenonPartition* parti
 }
 
 TenonErrorCode TenonLayoutGetDim(TenonLayout layout, int* ndim) noexcept {
-  return guard(__func__, [&] { required(ndim, "ndim") = valueOf(layout).rank(); });
+  return guard(__func__, [&] { required(ndim, "ndim") = deref(layout, "layout").rank(); });
 }
 
 TenonErrorCode TenonLayoutGetShape(TenonLayout layout, TenonInt shape[]) noexcept {

@@ -26,6 +26,8 @@ public:
   bool isSetUp() const noexcept { return layout_.has_value(); }
   // Throws TENON_ERR_STATE before setUp().
   const Layout& layout() const;
+  // The number of dimensions, known from the shape on. Throws TENON_ERR_STATE before it is set.
+  int rank() const { return layout_ ? layout_->rank() : draft_->rank(); }
 
   // Changes the draft by set(draft); `what` names the setter. Throws TENON_ERR_STATE after setUp().
   template <class Set>

@@ -132,18 +132,18 @@ Layout LayoutDraft::build() const {
   return Layout(std::move(spec));
 }
 
-void LayoutDraft::checkDim(int dim) const {
+int LayoutDraft::rank() const {
   if (spec_.shape.empty())
-    throw Error(
-        TENON_ERR_STATE,
-        fmt::format(
-            "dimension {} cannot be specified before the shape; call TenonLayoutSetShape() first",
-            dim));
-  const int rank = static_cast<int>(spec_.shape.size());
-  if (dim < 0 || dim >= rank)
+    throw Error(TENON_ERR_STATE,
+                "the dimensions are not known before the shape; call TenonLayoutSetShape() first");
+  return static_cast<int>(spec_.shape.size());
+}
+
+void LayoutDraft::checkDim(int dim) const {
+  if (dim < 0 || dim >= rank())
     throw Error(TENON_ERR_ARG,
                 fmt::format("dimension {} is out of range; the tensor has dimensions 0 to {}", dim,
-                            rank - 1));
+                            rank() - 1));
 }
 
 } // namespace tenon

@@ -20,6 +20,7 @@ public:
   // margin.
   void setProperties(Properties properties);
   // The rest throws TENON_ERR_STATE before the shape is set, TENON_ERR_ARG for no such dimension.
+  int rank() const;
   void setSplitOrder(int dim, std::vector<int> axes);
   void setCuts(int dim, std::vector<Index> cuts);
   void setMarginWidths(int dim, Index low, Index high, Boundary lowMode, Boundary highMode);

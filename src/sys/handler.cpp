@@ -160,6 +160,12 @@ std::string errorReport(const ErrorRecord& error) {
 }
 
 TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept {
+  return raiseAt(error, function, error.where().file_name(), static_cast<int>(error.where().line()),
+                 severity);
+}
+
+TenonErrorCode raiseAt(const Error& error, const char* function, const char* file, int line,
+                       Severity severity) noexcept {
   if (handling)
     return error.code();
   try {
@@ -169,7 +175,7 @@ TenonErrorCode raise(const Error& error, const char* function, Severity severity
       ++recorded;
     }
     record.fatal = severity == Severity::Fatal && !record.agreed;
-    appendFrame(function, error.where().file_name(), static_cast<int>(error.where().line()));
+    appendFrame(function, file, line);
     const std::size_t level = record.frames.size() - 1;
     if (record.fatal && caller.file) // it may not come back to its caller
       appendFrame(caller.function, caller.file, caller.line);

@@ -50,6 +50,9 @@ std::string errorReport(const ErrorRecord& record);
 enum class Severity { Returned, Fatal };
 // Records an error, calls the handler (the fatal one if Fatal and not agreed) and returns the code.
 TenonErrorCode raise(const Error& error, const char* function, Severity severity) noexcept;
+// The same for an error that was found at another place than where the exception was made.
+TenonErrorCode raiseAt(const Error& error, const char* function, const char* file, int line,
+                       Severity severity) noexcept;
 // The same for the exception in flight, whatever it is; `where` serves those that carry no place.
 TenonErrorCode raiseCurrent(const char* function, Severity severity,
                             const std::source_location& where) noexcept;

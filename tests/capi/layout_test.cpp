@@ -160,7 +160,7 @@ TEST_F(CApi, AnUnfinishedLayoutSaysWhatToCall) {
   int ndim = 0;
   TenonDTensor x = nullptr;
   TenonLinearOp op = nullptr;
-  expectCode(TENON_ERR_STATE, TenonLayoutGetDim(made, &ndim), {"TenonLayoutSetUp"});
+  expectCode(TENON_ERR_STATE, TenonLayoutGetDim(made, &ndim), {"TenonLayoutSetShape"});
   expectCommonCode(TENON_ERR_STATE, TenonDTensorCreate(made, TENON_FLOAT32, &x),
                    {"TenonLayoutSetUp"});
   expectCommonCode(TENON_ERR_STATE, TenonLinearOpCreateConversion(made, made, TENON_FLOAT32, &op),
@@ -168,6 +168,8 @@ TEST_F(CApi, AnUnfinishedLayoutSaysWhatToCall) {
   expectCommonCode(TENON_ERR_STATE, TenonLayoutSetUp(made), {"no shape"});
   const TenonInt shape[1] = {4};
   expectSuccess(TenonLayoutSetShape(made, 1, shape));
+  expectSuccess(TenonLayoutGetDim(made, &ndim));
+  EXPECT_EQ(ndim, 1);
   expectSuccess(TenonLayoutSetProperties(made, "S0"));
   expectSuccess(TenonLayoutSetUp(made));
   expectSuccess(TenonLayoutGetDim(made, &ndim));

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What the target `tenon_fortran` is to its users: modules in a folder of their compiler, symbols, and
+# how CMake (the component Fortran) and pkg-config find it once installed.
+if(NOT TARGET tenon_fortran)
+  return()
+endif()
+add_library(Tenon::tenon_fortran ALIAS tenon_fortran)
+set(map ${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.map)
+set_target_properties(tenon_fortran PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+  LINK_DEPENDS ${map} INSTALL_RPATH "$ORIGIN")
+target_link_options(tenon_fortran PRIVATE LINKER:--version-script=${map})
+
+# Modules serve only the compiler that made them.
+string(REGEX MATCH "^[0-9]+" compiler_version "${CMAKE_Fortran_COMPILER_VERSION}")
+string(TOLOWER tenon/fortran/${CMAKE_Fortran_COMPILER_ID}-${compiler_version} TENON_MODULES)
+target_include_directories(tenon_fortran PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/fortran>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES}>)
+install(TARGETS tenon_fortran EXPORT TenonFortranTargets)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/fortran/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES} FILES_MATCHING PATTERN *.mod)
+install(EXPORT TenonFortranTargets NAMESPACE Tenon::
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.pc.in ${PROJECT_BINARY_DIR}/tenon_fortran.pc
+  @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tenon_fortran.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Fortran arrays of any rank and stride as tensors, without a copy. The functions are called straight from the user's program:
+ * on the way into a procedure of Fortran compilers copy components of derived types, into one of C they do not. What a
+ * call of C cannot see is checked here: type, rank and extents, and that the interior lies in its array. */
+#include <ISO_Fortran_binding.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tenon.h>
+#include <tenon/ext/error.h>
+
+enum { kMaxDims = 8, kMaxText = 400 };
+
+/* What a pointer to no elements points to, since it must be associated. */
+static int64_t nothing;
+
+/* Without ierr an error ends the program, as TenonCallAbort() does. */
+static void Finish(TenonErrorCode code, const char* call, int* ierr) {
+  if (ierr)
+    *ierr = code;
+  else if (code != TENON_SUCCESS)
+    TenonAbort(TenonAddFrame(code, call, "Fortran", 0));
+}
+
+static TenonErrorCode Fail(TenonErrorCode code, const char* call, const char* format, ...) {
+  char message[kMaxText];
+  va_list values;
+
+  va_start(values, format);
+  vsnprintf(message, sizeof message, format, values);
+  va_end(values);
+  return TenonRaiseError(code, message, call, "Fortran", 0);
+}
+
+static const char* NameOfType(const CFI_cdesc_t* array) {
+  if (array->type == CFI_type_double)
+    return "real(real64)";
+  if (array->type == CFI_type_float)
+    return "real(real32)";
+  return array->type == CFI_type_int64_t ? "integer(int64)" : "another type";
+}
+
+static const char* NameOfDataType(TenonDataType type) {
+  if (type == TENON_FLOAT64)
+    return "real(real64)";
+  return type == TENON_FLOAT32 ? "real(real32)" : "integer(int64)";
+}
+
+static TenonErrorCode CheckType(const char* call, TenonDTensor x, const CFI_cdesc_t* array) {
+  TenonDataType type;
+
+  TenonCall(TenonDTensorGetDataType(x, &type));
+  if (NameOfType(array) != NameOfDataType(type))
+    return Fail(TENON_ERR_DATATYPE, call, "the array is %s, but the tensor is %s",
+                NameOfType(array), NameOfDataType(type));
+  return TENON_SUCCESS;
+}
+
+/* An array about to be placed. Dimensions of the tensor are in the order of Fortran, from 0. */
+typedef struct Placing {
+  const char* call;
+  const CFI_cdesc_t* interior;
+  int dims;
+  TenonInt extent[kMaxDims]; /* of this rank's block */
+  int of[kMaxDims];          /* the dimension of the array, or its rank for one that is left out */
+  TenonInt stride[kMaxDims], before[kMaxDims], after[kMaxDims]; /* in the order of C */
+} Placing;
+
+static TenonErrorCode ReadBlock(TenonDTensor x, Placing* p) {
+  TenonInt low[kMaxDims], high[kMaxDims];
+  TenonLayout layout = NULL;
+  int f;
+
+  TenonCall(TenonDTensorGetLayout(x, &layout));
+  TenonCall(TenonLayoutGetDim(layout, &p->dims));
+  TenonCall(TenonLayoutGetOwnedBox(layout, low, high));
+  TenonCall(TenonLayoutDestroy(&layout));
+  for (f = 0; f < p->dims; ++f)
+    p->extent[f] = high[p->dims - 1 - f] - low[p->dims - 1 - f];
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode ReadOrder(const CFI_cdesc_t* order, Placing* p) {
+  const int rank = p->interior->rank;
+  int taken[CFI_MAX_RANK] = {0}, f;
+
+  for (f = 0; f < p->dims; ++f)
+    p->of[f] = f < rank ? f : rank;
+  if (!order)
+    return TENON_SUCCESS;
+  if (order->dim[0].extent != rank || rank > p->dims)
+    return Fail(TENON_ERR_ARG, p->call,
+                "order has %ld elements, but the array has %d dimensions and the tensor %d",
+                (long)order->dim[0].extent, rank, p->dims);
+  for (f = 0; f < rank; ++f) {
+    const char* at = (const char*)order->base_addr + f * order->dim[0].sm;
+    const int d = *(const int*)at;
+
+    if (d < 1 || d > rank || taken[d - 1]++)
+      return Fail(TENON_ERR_ARG, p->call,
+                  "order(%d) is %d; order must name each dimension from 1 to %d once", f + 1, d,
+                  rank);
+    p->of[f] = d - 1;
+  }
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode CheckExtents(const Placing* p) {
+  int f;
+
+  for (f = p->dims; f < p->interior->rank; ++f)
+    if (p->interior->dim[f].extent != 1)
+      return Fail(TENON_ERR_SHAPE, p->call, "the array has %d dimensions, but the tensor has %d",
+                  (int)p->interior->rank, p->dims);
+  for (f = 0; f < p->dims; ++f) {
+    if (p->of[f] == p->interior->rank && p->extent[f] != 1)
+      return Fail(
+          TENON_ERR_SHAPE, p->call,
+          "the array has %d dimensions, but this rank's block has %ld elements in dimension "
+          "%d; only dimensions of 1 element can be left out",
+          (int)p->interior->rank, (long)p->extent[f], f + 1);
+    if (p->of[f] < p->interior->rank && p->interior->dim[p->of[f]].extent != p->extent[f])
+      return Fail(TENON_ERR_SHAPE, p->call,
+                  "dimension %d: the array has %ld elements, but this rank's block has %ld", f + 1,
+                  (long)p->interior->dim[p->of[f]].extent, (long)p->extent[f]);
+  }
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode FindStrides(Placing* p) {
+  const CFI_index_t bytes = (CFI_index_t)p->interior->elem_len;
+  int f;
+
+  for (f = 0; f < p->dims; ++f) {
+    const int d = p->of[f], c = p->dims - 1 - f;
+
+    p->stride[c] = 1;
+    p->before[c] = p->after[c] = 0;
+    if (d == p->interior->rank || p->extent[f] == 1)
+      continue;
+    if (p->interior->dim[d].sm % bytes != 0)
+      return Fail(TENON_ERR_SUPPORT, p->call,
+                  "dimension %d: %ld bytes from one element to the next are no multiple of the "
+                  "element's %ld",
+                  f + 1, (long)p->interior->dim[d].sm, (long)bytes);
+    p->stride[c] = p->interior->dim[d].sm / bytes;
+  }
+  return TENON_SUCCESS;
+}
+
+/* The lowest address of `array` if it had the given extents; a dimension can run backwards. */
+static const char* Lowest(const CFI_cdesc_t* array, const CFI_cdesc_t* strides) {
+  const char* at = (const char*)array->base_addr;
+  int d;
+
+  for (d = 0; d < array->rank; ++d)
+    if (strides->dim[d].sm < 0)
+      at += (array->dim[d].extent - 1) * strides->dim[d].sm;
+  return at;
+}
+
+/* The dimension with the largest stride of those that are not done; -1 at the end. */
+static int NextDimension(const CFI_cdesc_t* array, const int done[]) {
+  int best = -1, d;
+
+  for (d = 0; d < array->rank; ++d)
+    if (!done[d] && (best < 0 || labs(array->dim[d].sm) > labs(array->dim[best].sm)))
+      best = d;
+  return best;
+}
+
+static TenonErrorCode NoPart(const Placing* p) {
+  return Fail(TENON_ERR_ARG, p->call,
+              "the interior is no section of `array` without steps; pass both of one array, which "
+              "the compiler must not copy (declare it target, allocatable or pointer)");
+}
+
+/* Numbers of elements of `whole` before and after the interior in each of its dimensions, from the
+ * distance of the two in memory. */
+static TenonErrorCode FindGhosts(const CFI_cdesc_t* whole, const Placing* p, TenonInt before[],
+                                 TenonInt after[]) {
+  const CFI_cdesc_t* in = p->interior;
+  int done[CFI_MAX_RANK] = {0}, d;
+  ptrdiff_t rest;
+
+  if (whole->rank != in->rank)
+    return Fail(TENON_ERR_SHAPE, p->call,
+                "array has %d dimensions, but its interior has %d; pass the same section of "
+                "both, such as array=u(:, :, k)",
+                (int)whole->rank, (int)in->rank);
+  for (d = 0; d < in->rank; ++d) {
+    if (whole->dim[d].extent < 0)
+      return Fail(TENON_ERR_SHAPE, p->call,
+                  "array is of assumed size, so its last extent is not known; pass a section");
+    if (in->dim[d].extent > 1 && in->dim[d].sm != whole->dim[d].sm)
+      return NoPart(p);
+  }
+  rest = Lowest(in, whole) - Lowest(whole, whole);
+  while ((d = NextDimension(whole, done)) >= 0) {
+    const ptrdiff_t step = labs(whole->dim[d].sm), extent = whole->dim[d].extent;
+    const ptrdiff_t below = extent > 1 ? rest / step : 0,
+                    above = extent - below - in->dim[d].extent;
+
+    done[d] = 1;
+    if (below < 0 || above < 0)
+      return NoPart(p);
+    rest -= below * step;
+    before[d] = whole->dim[d].sm < 0 ? above : below;
+    after[d] = whole->dim[d].sm < 0 ? below : above;
+  }
+  return rest == 0 ? TENON_SUCCESS : NoPart(p);
+}
+
+static TenonErrorCode ReadGhosts(const CFI_cdesc_t* whole, Placing* p) {
+  TenonInt before[CFI_MAX_RANK], after[CFI_MAX_RANK];
+  int f;
+
+  TenonCall(FindGhosts(whole, p, before, after));
+  for (f = 0; f < p->dims; ++f)
+    if (p->of[f] < p->interior->rank) {
+      p->before[p->dims - 1 - f] = before[p->of[f]];
+      p->after[p->dims - 1 - f] = after[p->of[f]];
+    }
+  return TENON_SUCCESS;
+}
+
+static int IsEmpty(const CFI_cdesc_t* array) {
+  int d;
+
+  for (d = 0; d < array->rank; ++d)
+    if (array->dim[d].extent == 0)
+      return 1;
+  return 0;
+}
+
+typedef TenonErrorCode (*PlaceFunction)(TenonDTensor, void*, const Placing*);
+
+static TenonErrorCode PlaceToWrite(TenonDTensor x, void* first, const Placing* p) {
+  return TenonDTensorPlaceArray(x, first, first ? p->stride : NULL, p->before, p->after, 0);
+}
+
+static TenonErrorCode PlaceToRead(TenonDTensor x, void* first, const Placing* p) {
+  return TenonDTensorPlaceArrayRead(x, first, first ? p->stride : NULL, p->before, p->after, 0);
+}
+
+static TenonErrorCode Place(TenonDTensor x, const CFI_cdesc_t* whole, const CFI_cdesc_t* order,
+                            Placing* p, PlaceFunction place) {
+  int f, isEmpty = 0;
+
+  TenonCall(CheckType(p->call, x, p->interior));
+  TenonCall(ReadBlock(x, p));
+  for (f = 0; f < p->dims; ++f) {
+    isEmpty = isEmpty || p->extent[f] == 0;
+    p->before[f] = p->after[f] = 0;
+  }
+  if (isEmpty && IsEmpty(p->interior))
+    return place(x, NULL, p);
+  TenonCall(ReadOrder(order, p));
+  TenonCall(CheckExtents(p));
+  TenonCall(FindStrides(p));
+  if (whole)
+    TenonCall(ReadGhosts(whole, p));
+  return place(x, p->interior->base_addr, p);
+}
+
+void TenonFPlace(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI_cdesc_t* order,
+                 int* ierr) {
+  Placing p = {.call = "tenon_place", .interior = interior};
+
+  Finish(Place(*x, array, order, &p, PlaceToWrite), p.call, ierr);
+}
+
+void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI_cdesc_t* order,
+                     int* ierr) {
+  Placing p = {.call = "tenon_place_read", .interior = interior};
+
+  Finish(Place(*x, array, order, &p, PlaceToRead), p.call, ierr);
+}
+
+/* The bounds and strides of a pointer to the tensor's array, halo included; the pointer may leave out
+ * dimensions of one element, and have more of its own. */
+static TenonErrorCode DescribeArray(const char* call, TenonDTensor x, CFI_cdesc_t* pointer) {
+  TenonInt low[kMaxDims], high[kMaxDims], strides[kMaxDims];
+  TenonLayout layout = NULL;
+  int dims, f;
+
+  TenonCall(TenonDTensorGetLayout(x, &layout));
+  TenonCall(TenonLayoutGetDim(layout, &dims));
+  TenonCall(TenonLayoutDestroy(&layout));
+  TenonCall(TenonDTensorGetBox(x, low, high));
+  TenonCall(TenonDTensorGetStrides(x, strides));
+  for (f = pointer->rank; f < dims; ++f)
+    if (high[dims - 1 - f] - low[dims - 1 - f] > 1)
+      return Fail(
+          TENON_ERR_SHAPE, call,
+          "the pointer has %d dimensions, but this rank's box has %ld elements in dimension %d",
+          (int)pointer->rank, (long)(high[dims - 1 - f] - low[dims - 1 - f]), f + 1);
+  for (f = 0; f < pointer->rank; ++f) {
+    const int c = dims - 1 - f;
+
+    pointer->dim[f].lower_bound = c >= 0 ? low[c] + 1 : 1;
+    pointer->dim[f].extent = c >= 0 ? high[c] - low[c] : 1;
+    pointer->dim[f].sm = (c >= 0 ? strides[c] : 1) * (CFI_index_t)pointer->elem_len;
+  }
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode GetArray(TenonDTensor x, CFI_cdesc_t* pointer) {
+  const char* call = "tenon_get_array";
+  TenonDataType type;
+  void* array = NULL;
+
+  TenonCall(CheckType(call, x, pointer));
+  TenonCall(DescribeArray(call, x, pointer));
+  TenonCall(TenonDTensorGetDataType(x, &type));
+  TenonCall(TenonDTensorGetArray(x, type, &array));
+  pointer->base_addr = array ? array : &nothing;
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode GetArrayRead(TenonDTensor x, CFI_cdesc_t* pointer) {
+  const char* call = "tenon_get_array_read";
+  const void* array = NULL;
+  TenonDataType type;
+
+  TenonCall(CheckType(call, x, pointer));
+  TenonCall(DescribeArray(call, x, pointer));
+  TenonCall(TenonDTensorGetDataType(x, &type));
+  TenonCall(TenonDTensorGetArrayRead(x, type, &array));
+  pointer->base_addr = array ? (void*)array : &nothing;
+  return TENON_SUCCESS;
+}
+
+void TenonFGetArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
+  const TenonErrorCode code = GetArray(*x, pointer);
+
+  if (code != TENON_SUCCESS)
+    pointer->base_addr = NULL;
+  Finish(code, "tenon_get_array", ierr);
+}
+
+void TenonFGetArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
+  const TenonErrorCode code = GetArrayRead(*x, pointer);
+
+  if (code != TENON_SUCCESS)
+    pointer->base_addr = NULL;
+  Finish(code, "tenon_get_array_read", ierr);
+}
+
+void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
+  void* array = pointer->base_addr == &nothing ? NULL : pointer->base_addr;
+  const TenonErrorCode code = TenonDTensorRestoreArray(*x, &array);
+
+  if (code == TENON_SUCCESS)
+    pointer->base_addr = NULL;
+  Finish(code, "tenon_restore_array", ierr);
+}
+
+void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
+  const void* array = pointer->base_addr == &nothing ? NULL : pointer->base_addr;
+  const TenonErrorCode code = TenonDTensorRestoreArrayRead(*x, &array);
+
+  if (code == TENON_SUCCESS)
+    pointer->base_addr = NULL;
+  Finish(code, "tenon_restore_array_read", ierr);
+}
+
+void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
+  const char* call = "tenon_partition_share_memory";
+  size_t bytes = array->elem_len;
+  TenonErrorCode code;
+  int d;
+
+  for (d = 0; d < array->rank; ++d)
+    bytes *= (size_t)array->dim[d].extent;
+  if (array->rank > 0 && !CFI_is_contiguous(array))
+    code = Fail(TENON_ERR_ARG, call, "the array is not contiguous; pass all of it");
+  else
+    code = TenonPartitionShareMemory(*partition, array->base_addr, bytes);
+  Finish(code, call, ierr);
+}
+
+void TenonFUnshareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
+  Finish(TenonPartitionUnshareMemory(*partition, array->base_addr),
+         "tenon_partition_unshare_memory", ierr);
+}

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""One public function in Fortran: its C interface, and the subroutines that users call. What becomes of
+an argument is said by its kind, see kinds.py."""
+from kinds import Kind, Parts, kind_of
+from names import comment, fortran_name, snake, wrap
+
+# Lengths of lists that are not arguments: asked of the object.
+COUNTS = {('TenonLayout', 'ndim'): 'layout_dimensions',
+          ('TenonDTensor', 'ndim'): 'tensor_dimensions',
+          ('TenonLayer', 'spatial'): 'spatial_dimensions',
+          ('TenonPartition', 'axes'): 'partition_axes',
+          ('TenonMachine', 'devices'): 'machine_devices'}
+SUFFIXES = {'f08': 'type(MPI_Comm)', 'mpi': 'integer(c_int)'}
+
+
+class Call:
+    def __init__(self, function, headers):
+        self.function = function
+        self.kinds = [kind_of(function, argument, headers) for argument in function.arguments]
+        self.find_lengths()
+        self.find_idioms()
+
+    # What the arguments mean together.
+
+    def find_lengths(self):
+        """Gives each list the source of its length; a scalar that is only that is left out."""
+        by_name = {kind.c_name: kind for kind in self.kinds}
+        for kind in self.kinds:
+            length = kind.argument.length
+            words = length.replace('product of ', '').split(' * ') if length else []
+            if words and all(word in by_name for word in words):
+                if words == [length] and not by_name[length].is_list:
+                    by_name[length].implied_by.append(kind)
+                elif length.startswith('product of '):
+                    kind.length = f'product({by_name[words[0]].name})'
+                else:
+                    kind.length = ' * '.join(by_name[word].name for word in words)
+            elif length:
+                kind.count = self.count_of(length)
+            if kind.is_dimension:
+                kind.count = self.count_of('ndim')
+                if not kind.count:
+                    raise SystemExit(f'{self.function.name}: the dimension {kind.name} is of no layout '
+                                     'or tensor; if it keeps the number of C, add it to C_NUMBERS')
+
+    def count_of(self, length):
+        for kind in self.kinds:
+            if kind.is_handle and (kind.argument.base, length) in COUNTS:
+                return f'call {COUNTS[kind.argument.base, length]}({kind.name}%handle, tenon_code, c_extent)'
+        return None
+
+    def find_idioms(self):
+        """A text or a list that the call allocates: `char x[], length, needed` and
+        `length, values[], count`."""
+        for i, kind in enumerate(self.kinds):
+            names = [k.c_name for k in self.kinds[i:i + 3]]
+            if kind.is_returned_text:
+                kind.allocated_with(length=self.kinds[i + 1], needed=self.kinds[i + 2])
+            elif (names[0] == 'length' and len(names) == 3 and self.kinds[i + 1].is_list and
+                  self.kinds[i + 1].argument.direction == 'out' and
+                  self.kinds[i + 2].argument.stars == 1):
+                self.kinds[i + 1].allocated_with(length=kind, needed=self.kinds[i + 2])
+
+    # The C function.
+
+    def has_communicator(self):
+        return any(kind.is_communicator for kind in self.kinds)
+
+    def interface(self):
+        name, result = self.function.name, self.function.result
+        symbol = name.replace('Tenon', 'TenonF', 1) if self.has_communicator() else name
+        word = 'subroutine' if result == 'void' else 'function'
+        lines = wrap(f'    {word} {name}(', [kind.name for kind in self.kinds],
+                     f') bind(C, name="{symbol}")' + (' result(answer)' * (word == 'function')))
+        lines += ['      import'] + [f'      {kind.raw()} :: {kind.name}{kind.raw_shape()}'
+                                     for kind in self.kinds]
+        if word == 'function':
+            answer = 'type(c_ptr)' if '*' in result else 'integer(c_int)'
+            lines.append(f'      {answer} :: answer')
+        return lines + [f'    end {word} {name}']
+
+    def communicator_function(self):
+        """The function in C that takes communicators as integers."""
+        if not self.has_communicator():
+            return []
+        name = self.function.name
+        parameters = ', '.join(kind.c_parameter() for kind in self.kinds)
+        arguments = ', '.join(kind.c_argument() for kind in self.kinds)
+        lines = ['', f'TenonErrorCode {name.replace("Tenon", "TenonF", 1)}({parameters}) {{']
+        if '&handle' not in arguments:
+            return lines + [f'  return {name}({arguments});', '}']
+        return lines + ['  MPI_Comm handle = MPI_COMM_NULL;',
+                        f'  const TenonErrorCode code = {name}({arguments});',
+                        '  if (code == TENON_SUCCESS)', '    *comm = MPI_Comm_c2f(handle);',
+                        '  return code;', '}']
+
+    # The subroutines.
+
+    def public_name(self):
+        return fortran_name(self.function.name.replace('TenonObject', 'Tenon'))
+
+    def subroutines(self, classes, generics):
+        """All of them, and their names below those by which they are called."""
+        name, lines = self.public_name(), []
+        objects = [k for k in self.kinds if k.argument.base == 'TenonObject']
+        for of in (classes if objects else [None]):
+            base = name if of is None else f'{name}_{snake(of)[6:]}'
+            for kind in objects:
+                kind.object_class = of
+            lines += self.of_class(name, base, generics)
+        if name.endswith(('_destroy', '_view')):
+            generics.setdefault('tenon' + name[name.rindex('_'):], []).append(name)
+        return lines
+
+    def of_class(self, name, base, generics):
+        integers = any(k.is_long and not k.is_left_out and not k.is_optional for k in self.kinds)
+        lines = []
+        for suffix in ['int64', 'int32'] if integers else ['']:
+            specific = '_'.join(word for word in [base, suffix] if word)
+            if self.has_communicator():
+                specific += '_mpi'
+                other = specific[:-len('mpi')] + 'f08'
+                lines += self.with_f08(other, specific, suffix)
+                generics.setdefault(name, []).append(other)
+            lines += self.subroutine(specific, name, suffix or 'int64')
+            generics.setdefault(name, []).append(specific)
+        return lines
+
+    def head(self, name, parts):
+        if '*' in self.function.result:
+            return wrap(f'  function {name}(', parts.dummies, ') result(answer)')
+        return wrap(f'  subroutine {name}(', parts.dummies, ')')
+
+    def with_f08(self, name, called, integer):
+        parts = self.parts(integer or 'int64', 'f08')
+        actual = ['comm%MPI_VAL' if dummy == 'comm' else dummy for dummy in parts.dummies]
+        return (self.head(name, parts) + parts.declarations +
+                wrap(f'    call {called}(', actual, ')') + [f'  end subroutine {name}'])
+
+    def parts(self, integer, communicator='mpi'):
+        parts = Parts(self.function.name, integer, SUFFIXES[communicator])
+        for kind in [k for k in self.kinds if not k.is_optional] + [
+                k for k in self.kinds if k.is_optional]:
+            if not kind.is_left_out:
+                kind.declare(parts)
+        if self.function.result == 'TenonErrorCode':
+            parts.dummy('ierr', 'integer(c_int), intent(out), optional')
+        return parts
+
+    def subroutine(self, name, public, integer):
+        parts = self.parts(integer)
+        lines = comment(self.function.brief) + self.head(name, parts)
+        if '*' in self.function.result:
+            return lines + parts.declarations + [
+                '    character(len=:), allocatable :: answer',
+                f'    answer = text_at({self.function.name}({self.actual()}))', f'  end function {name}']
+        for kind in self.kinds:
+            kind.prepare(parts, public)
+        if self.function.result == 'void':
+            return (lines + parts.declarations + parts.before +
+                    wrap(f'    call {self.function.name}(', self.actual_list(), ')') +
+                    [f'  end subroutine {name}'])
+        lines += parts.declarations + ['    integer(c_int) :: tenon_code'] + parts.locals
+        lines += ['    tenon_code = TENON_SUCCESS'] * bool(parts.is_checked)
+        lines += parts.before + self.call(parts)
+        if parts.after:
+            lines += ['    if (tenon_code == TENON_SUCCESS) then'] + parts.after + ['    end if']
+        return lines + parts.last + [f"    call finish(tenon_code, '{public}', ierr)",
+                                     f'  end subroutine {name}']
+
+    def actual_list(self):
+        return [kind.actual() for kind in self.kinds]
+
+    def actual(self):
+        return ', '.join(self.actual_list())
+
+    def call(self, parts):
+        start = f'tenon_code = {self.function.name}('
+        allocated = [kind for kind in self.kinds if kind.needed]
+        if not allocated:
+            before = '    if (tenon_code == TENON_SUCCESS) ' if parts.is_checked else '    '
+            return wrap(before + start, self.actual_list(), ')')
+        kind, lines = allocated[0], []
+        kind.is_asking = True
+        lines += wrap('    ' + start, self.actual_list(), ')')
+        kind.is_asking = False
+        return lines + ['    if (tenon_code == TENON_SUCCESS) then',
+                        f'      allocate (c_{kind.name}(c_needed))'] + wrap(
+                            '      ' + start, self.actual_list(), ')') + ['    end if']

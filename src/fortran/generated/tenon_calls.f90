@@ -1,0 +1,6682 @@
+! SPDX-License-Identifier: BSD-2-Clause
+! Made by src/fortran/generate.py from the public headers. Do not edit.
+module tenon_calls
+  use iso_c_binding
+  use mpi_f08, only: MPI_Comm
+  use tenon_types
+  use tenon_c
+  use tenon_convert
+  implicit none
+  private
+  public :: tenon_dataset_create_idx
+  public :: tenon_dataset_get_shape
+  public :: tenon_dataset_set_scaling
+  public :: tenon_dataset_set_shuffle
+  public :: tenon_dataset_set_up
+  public :: tenon_dataset_get_batch_count
+  public :: tenon_dataset_get_batch
+  public :: tenon_dataset_destroy
+  public :: tenon_destroy
+  public :: tenon_dtensor_create
+  public :: tenon_dtensor_place_array
+  public :: tenon_dtensor_place_array_read
+  public :: tenon_dtensor_place_arrays
+  public :: tenon_dtensor_place_arrays_read
+  public :: tenon_dtensor_gather_arrays
+  public :: tenon_dtensor_scatter_arrays
+  public :: tenon_dtensor_reset_array
+  public :: tenon_dtensor_set_private
+  public :: tenon_dtensor_get_array
+  public :: tenon_dtensor_restore_array
+  public :: tenon_dtensor_get_array_read
+  public :: tenon_dtensor_restore_array_read
+  public :: tenon_dtensor_get_strides
+  public :: tenon_dtensor_get_layout
+  public :: tenon_dtensor_get_data_type
+  public :: tenon_dtensor_get_box
+  public :: tenon_dtensor_get_local_size
+  public :: tenon_dtensor_copy
+  public :: tenon_dtensor_axpby
+  public :: tenon_dtensor_scale
+  public :: tenon_dtensor_fill_constant
+  public :: tenon_dtensor_fill_uniform
+  public :: tenon_dtensor_fill_normal
+  public :: tenon_dtensor_fill_test
+  public :: tenon_dtensor_norm
+  public :: tenon_dtensor_pairing
+  public :: tenon_dtensor_max_abs
+  public :: tenon_dtensor_view
+  public :: tenon_view
+  public :: tenon_dtensor_destroy
+  public :: tenon_error_string
+  public :: tenon_error_name
+  public :: tenon_get_last_error
+  public :: tenon_get_last_error_report
+  public :: tenon_add_frame
+  public :: tenon_abort
+  public :: tenon_raise_error
+  public :: tenon_layer_create_shell
+  public :: tenon_layer_shell_set_labels
+  public :: tenon_layer_shell_set_saved
+  public :: tenon_layer_shell_add_parameter
+  public :: tenon_layer_shell_set_workspace
+  public :: tenon_layer_shell_get_value
+  public :: tenon_layer_shell_get_tangent
+  public :: tenon_layer_shell_get_gradient
+  public :: tenon_layer_shell_get_workspace
+  public :: tenon_layer_register
+  public :: tenon_linearop_register
+  public :: tenon_finalize
+  public :: tenon_initialized
+  public :: tenon_get_version
+  public :: tenon_get_version_string
+  public :: tenon_get_build_info
+  public :: tenon_get_performance_advice
+  public :: tenon_layer_set_stride
+  public :: tenon_layer_set_dilation
+  public :: tenon_layer_set_padding
+  public :: tenon_layer_set_boundary
+  public :: tenon_layer_set_boundary_constant
+  public :: tenon_layer_set_groups
+  public :: tenon_layer_set_overlap
+  public :: tenon_layer_set_ceil_mode
+  public :: tenon_layer_set_bias
+  public :: tenon_layer_set_rate
+  public :: tenon_layer_set_slope
+  public :: tenon_layer_set_factor
+  public :: tenon_layer_set_data_type
+  public :: tenon_layer_set_stack_depth
+  public :: tenon_layer_set_signature
+  public :: tenon_layer_set_storage
+  public :: tenon_layer_set_backend
+  public :: tenon_layer_set_from_options
+  public :: tenon_layer_set_up
+  public :: tenon_layer_get_output_layout
+  public :: tenon_layer_create_output
+  public :: tenon_layer_create_output_cotangent
+  public :: tenon_layer_create_input_cotangent
+  public :: tenon_layer_initialize
+  public :: tenon_layer_get_parameter_count
+  public :: tenon_layer_get_parameter
+  public :: tenon_layer_get_parameter_gradient
+  public :: tenon_layer_get_reduced_gradient
+  public :: tenon_layer_get_parameter_tangent
+  public :: tenon_layer_set_training
+  public :: tenon_layer_set_frozen
+  public :: tenon_layer_set_target
+  public :: tenon_layer_apply
+  public :: tenon_layer_apply_tangent
+  public :: tenon_layer_apply_adjoint
+  public :: tenon_layer_clear_stack
+  public :: tenon_layer_zero_gradients
+  public :: tenon_layer_test_adjoint
+  public :: tenon_layer_test_taylor
+  public :: tenon_layer_view
+  public :: tenon_layer_destroy
+  public :: tenon_layer_create_conv
+  public :: tenon_layer_create_pooling
+  public :: tenon_layer_create_affine
+  public :: tenon_layer_create_pointwise
+  public :: tenon_layer_create_flatten
+  public :: tenon_layer_create_cross_entropy
+  public :: tenon_layer_create_mean_squared_error
+  public :: tenon_layer_create_dropout
+  public :: tenon_layer_create_type
+  public :: tenon_layer_create_sequential
+  public :: tenon_layer_sequential_add
+  public :: tenon_layer_create_repartition
+  public :: tenon_layer_create_add
+  public :: tenon_layer_create_concatenate
+  public :: tenon_layer_set_output_layout
+  public :: tenon_layer_create_graph
+  public :: tenon_layer_graph_set_inputs
+  public :: tenon_layer_graph_add_node
+  public :: tenon_layer_get_boundary_layout
+  public :: tenon_layer_set_up_many
+  public :: tenon_layer_create_input_cotangent_at
+  public :: tenon_layer_apply_many
+  public :: tenon_layer_apply_tangent_many
+  public :: tenon_layer_apply_adjoint_many
+  public :: tenon_layer_create
+  public :: tenon_layer_set_type
+  public :: tenon_layer_get_type
+  public :: tenon_layer_get_types
+  public :: tenon_layer_get_labels
+  public :: tenon_layer_get_summary
+  public :: tenon_layer_set_example
+  public :: tenon_layer_get_example_shape
+  public :: tenon_layer_set_integers
+  public :: tenon_layer_set_real
+  public :: tenon_layer_set_text
+  public :: tenon_layer_set_bool
+  public :: tenon_layer_get_integers
+  public :: tenon_layer_get_real
+  public :: tenon_layer_get_text
+  public :: tenon_layer_get_bool
+  public :: tenon_layer_is_set
+  public :: tenon_layer_create_from_file
+  public :: tenon_layer_save_network
+  public :: tenon_layer_get_child
+  public :: tenon_layer_get_parameter_at
+  public :: tenon_layer_load_weights
+  public :: tenon_layer_save_weights
+  public :: tenon_layout_create_sharded
+  public :: tenon_layout_create_from_boxes
+  public :: tenon_layout_create
+  public :: tenon_layout_create_like
+  public :: tenon_layout_set_shape
+  public :: tenon_layout_set_properties
+  public :: tenon_layout_set_split_order
+  public :: tenon_layout_set_cuts
+  public :: tenon_layout_set_halo
+  public :: tenon_layout_set_halo_boxes
+  public :: tenon_layout_set_halo_partial
+  public :: tenon_layout_set_up
+  public :: tenon_layout_get_dual
+  public :: tenon_layout_get_partition
+  public :: tenon_layout_get_dim
+  public :: tenon_layout_get_shape
+  public :: tenon_layout_get_properties
+  public :: tenon_layout_get_box
+  public :: tenon_layout_get_owned_box
+  public :: tenon_layout_is_active
+  public :: tenon_layout_is_equal
+  public :: tenon_layout_view
+  public :: tenon_layout_destroy
+  public :: tenon_linearop_apply
+  public :: tenon_linearop_apply_adjoint
+  public :: tenon_linearop_apply_add
+  public :: tenon_linearop_apply_adjoint_add
+  public :: tenon_linearop_apply_begin
+  public :: tenon_linearop_apply_end
+  public :: tenon_linearop_apply_adjoint_begin
+  public :: tenon_linearop_apply_adjoint_end
+  public :: tenon_linearop_bind
+  public :: tenon_linearop_bind_adjoint
+  public :: tenon_linearop_unbind
+  public :: tenon_linearop_get_type
+  public :: tenon_linearop_get_domain
+  public :: tenon_linearop_get_range
+  public :: tenon_linearop_get_data_type
+  public :: tenon_linearop_get_range_data_type
+  public :: tenon_linearop_get_traffic
+  public :: tenon_linearop_test_adjoint
+  public :: tenon_linearop_view
+  public :: tenon_linearop_destroy
+  public :: tenon_linearop_create_conversion
+  public :: tenon_linearop_create_halo
+  public :: tenon_linearop_create_boundary_values
+  public :: tenon_linearop_create_boundary_constant
+  public :: tenon_linearop_create_repartition
+  public :: tenon_linearop_create_primitive
+  public :: tenon_linearop_create_send_receive
+  public :: tenon_linearop_create_allocate
+  public :: tenon_linearop_create_clear
+  public :: tenon_linearop_create_add
+  public :: tenon_linearop_create_copy
+  public :: tenon_linearop_create_move
+  public :: tenon_linearop_create_identity
+  public :: tenon_linearop_create_cast
+  public :: tenon_linearop_create_zero
+  public :: tenon_linearop_create_composition
+  public :: tenon_linearop_create_adjoint
+  public :: tenon_linearop_create_sum
+  public :: tenon_linearop_create_scale
+  public :: tenon_linearop_create_type
+  public :: tenon_log_enable
+  public :: tenon_log_event_register
+  public :: tenon_log_event_begin
+  public :: tenon_log_event_end
+  public :: tenon_log_flops
+  public :: tenon_log_stage_push
+  public :: tenon_log_stage_pop
+  public :: tenon_progress_show
+  public :: tenon_machine_create
+  public :: tenon_machine_create_from_file
+  public :: tenon_machine_create_local
+  public :: tenon_machine_create_from_comm
+  public :: tenon_machine_add_link
+  public :: tenon_machine_get_counts
+  public :: tenon_machine_get_level_name
+  public :: tenon_machine_get_level_size
+  public :: tenon_machine_get_link_name
+  public :: tenon_machine_get_link
+  public :: tenon_machine_get_ranks
+  public :: tenon_machine_view
+  public :: tenon_machine_destroy
+  public :: tenon_set_name
+  public :: tenon_get_name
+  public :: tenon_set_options_prefix
+  public :: tenon_get_options_prefix
+  public :: tenon_get_class
+  public :: tenon_get_comm
+  public :: tenon_retain
+  public :: tenon_get_references
+  public :: tenon_optimizer_create
+  public :: tenon_optimizer_set_learning_rate
+  public :: tenon_optimizer_set_weight_decay
+  public :: tenon_optimizer_sgd_set_momentum
+  public :: tenon_optimizer_adam_set_betas
+  public :: tenon_optimizer_adam_set_epsilon
+  public :: tenon_optimizer_set_from_options
+  public :: tenon_optimizer_clip_gradient_norm
+  public :: tenon_optimizer_step
+  public :: tenon_optimizer_get_steps
+  public :: tenon_optimizer_destroy
+  public :: tenon_options_declare
+  public :: tenon_options_own_command_line
+  public :: tenon_options_set
+  public :: tenon_options_insert_file
+  public :: tenon_options_get_flag
+  public :: tenon_options_get_int
+  public :: tenon_options_get_integers
+  public :: tenon_options_get_real
+  public :: tenon_options_get_string
+  public :: tenon_options_has
+  public :: tenon_options_get_declared_count
+  public :: tenon_options_get_declared_type
+  public :: tenon_options_get_declared_text
+  public :: tenon_options_help
+  public :: tenon_write_file
+  public :: tenon_partition_create
+  public :: tenon_partition_create_from_ranks
+  public :: tenon_partition_create_placed
+  public :: tenon_partition_get_axes
+  public :: tenon_partition_get_extents
+  public :: tenon_partition_get_position
+  public :: tenon_partition_get_coordinates
+  public :: tenon_partition_get_axis_comm
+  public :: tenon_partition_view
+  public :: tenon_partition_destroy
+  public :: tenon_placement_list_create
+  public :: tenon_placement_list_get_count
+  public :: tenon_placement_list_get_matrix
+  public :: tenon_placement_list_get_coordinates
+  public :: tenon_placement_list_get_device
+  public :: tenon_placement_list_get_hierarchy
+  public :: tenon_placement_list_destroy
+  public :: tenon_reduction_programs_create
+  public :: tenon_reduction_programs_get_count
+  public :: tenon_reduction_programs_get_count_of_size
+  public :: tenon_reduction_programs_get_size
+  public :: tenon_reduction_programs_get_text
+  public :: tenon_reduction_programs_get_step
+  public :: tenon_reduction_programs_get_groups
+  public :: tenon_reduction_programs_predict
+  public :: tenon_reduction_programs_destroy
+  interface tenon_dataset_create_idx
+    procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
+  end interface
+  interface tenon_dataset_set_shuffle
+    procedure tenon_dataset_set_shuffle_int64, tenon_dataset_set_shuffle_int32
+  end interface
+  interface tenon_dataset_get_batch_count
+    procedure tenon_dataset_get_batch_count_int64, tenon_dataset_get_batch_count_int32
+  end interface
+  interface tenon_dataset_get_batch
+    procedure tenon_dataset_get_batch_int64, tenon_dataset_get_batch_int32
+  end interface
+  interface tenon_destroy
+    procedure tenon_dataset_destroy, tenon_dtensor_destroy, tenon_layer_destroy, tenon_layout_destroy, &
+      tenon_linearop_destroy, tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, &
+      tenon_placement_list_destroy, tenon_reduction_programs_destroy
+  end interface
+  interface tenon_dtensor_place_array
+    procedure tenon_dtensor_place_array_int64, tenon_dtensor_place_array_int32
+  end interface
+  interface tenon_dtensor_place_array_read
+    procedure tenon_dtensor_place_array_read_int64, tenon_dtensor_place_array_read_int32
+  end interface
+  interface tenon_dtensor_place_arrays
+    procedure tenon_dtensor_place_arrays_int64, tenon_dtensor_place_arrays_int32
+  end interface
+  interface tenon_dtensor_place_arrays_read
+    procedure tenon_dtensor_place_arrays_read_int64, tenon_dtensor_place_arrays_read_int32
+  end interface
+  interface tenon_dtensor_get_strides
+    procedure tenon_dtensor_get_strides_int64, tenon_dtensor_get_strides_int32
+  end interface
+  interface tenon_dtensor_get_box
+    procedure tenon_dtensor_get_box_int64, tenon_dtensor_get_box_int32
+  end interface
+  interface tenon_dtensor_get_local_size
+    procedure tenon_dtensor_get_local_size_int64, tenon_dtensor_get_local_size_int32
+  end interface
+  interface tenon_dtensor_fill_uniform
+    procedure tenon_dtensor_fill_uniform_int64, tenon_dtensor_fill_uniform_int32
+  end interface
+  interface tenon_dtensor_fill_normal
+    procedure tenon_dtensor_fill_normal_int64, tenon_dtensor_fill_normal_int32
+  end interface
+  interface tenon_dtensor_fill_test
+    procedure tenon_dtensor_fill_test_int64, tenon_dtensor_fill_test_int32
+  end interface
+  interface tenon_view
+    procedure tenon_dtensor_view, tenon_layer_view, tenon_layout_view, tenon_linearop_view, &
+      tenon_machine_view, tenon_partition_view
+  end interface
+  interface tenon_layer_create_shell
+    procedure tenon_layer_create_shell_f08, tenon_layer_create_shell_mpi
+  end interface
+  interface tenon_layer_shell_add_parameter
+    procedure tenon_layer_shell_add_parameter_int64, tenon_layer_shell_add_parameter_int32
+  end interface
+  interface tenon_layer_shell_set_workspace
+    procedure tenon_layer_shell_set_workspace_int64, tenon_layer_shell_set_workspace_int32
+  end interface
+  interface tenon_layer_set_stride
+    procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
+  end interface
+  interface tenon_layer_set_dilation
+    procedure tenon_layer_set_dilation_int64, tenon_layer_set_dilation_int32
+  end interface
+  interface tenon_layer_set_padding
+    procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
+  end interface
+  interface tenon_layer_set_groups
+    procedure tenon_layer_set_groups_int64, tenon_layer_set_groups_int32
+  end interface
+  interface tenon_layer_initialize
+    procedure tenon_layer_initialize_int64, tenon_layer_initialize_int32
+  end interface
+  interface tenon_layer_test_adjoint
+    procedure tenon_layer_test_adjoint_int64, tenon_layer_test_adjoint_int32
+  end interface
+  interface tenon_layer_test_taylor
+    procedure tenon_layer_test_taylor_int64, tenon_layer_test_taylor_int32
+  end interface
+  interface tenon_layer_create_conv
+    procedure tenon_layer_create_conv_int64_f08, tenon_layer_create_conv_int64_mpi, &
+      tenon_layer_create_conv_int32_f08, tenon_layer_create_conv_int32_mpi
+  end interface
+  interface tenon_layer_create_pooling
+    procedure tenon_layer_create_pooling_int64_f08, tenon_layer_create_pooling_int64_mpi, &
+      tenon_layer_create_pooling_int32_f08, tenon_layer_create_pooling_int32_mpi
+  end interface
+  interface tenon_layer_create_affine
+    procedure tenon_layer_create_affine_int64_f08, tenon_layer_create_affine_int64_mpi, &
+      tenon_layer_create_affine_int32_f08, tenon_layer_create_affine_int32_mpi
+  end interface
+  interface tenon_layer_create_pointwise
+    procedure tenon_layer_create_pointwise_f08, tenon_layer_create_pointwise_mpi
+  end interface
+  interface tenon_layer_create_flatten
+    procedure tenon_layer_create_flatten_f08, tenon_layer_create_flatten_mpi
+  end interface
+  interface tenon_layer_create_cross_entropy
+    procedure tenon_layer_create_cross_entropy_f08, tenon_layer_create_cross_entropy_mpi
+  end interface
+  interface tenon_layer_create_mean_squared_error
+    procedure tenon_layer_create_mean_squared_error_f08, tenon_layer_create_mean_squared_error_mpi
+  end interface
+  interface tenon_layer_create_dropout
+    procedure tenon_layer_create_dropout_f08, tenon_layer_create_dropout_mpi
+  end interface
+  interface tenon_layer_create_type
+    procedure tenon_layer_create_type_f08, tenon_layer_create_type_mpi
+  end interface
+  interface tenon_layer_create_sequential
+    procedure tenon_layer_create_sequential_f08, tenon_layer_create_sequential_mpi
+  end interface
+  interface tenon_layer_create_repartition
+    procedure tenon_layer_create_repartition_f08, tenon_layer_create_repartition_mpi
+  end interface
+  interface tenon_layer_create_add
+    procedure tenon_layer_create_add_f08, tenon_layer_create_add_mpi
+  end interface
+  interface tenon_layer_create_concatenate
+    procedure tenon_layer_create_concatenate_f08, tenon_layer_create_concatenate_mpi
+  end interface
+  interface tenon_layer_create_graph
+    procedure tenon_layer_create_graph_f08, tenon_layer_create_graph_mpi
+  end interface
+  interface tenon_layer_create
+    procedure tenon_layer_create_f08, tenon_layer_create_mpi
+  end interface
+  interface tenon_layer_get_labels
+    procedure tenon_layer_get_labels_int64, tenon_layer_get_labels_int32
+  end interface
+  interface tenon_layer_set_example
+    procedure tenon_layer_set_example_int64, tenon_layer_set_example_int32
+  end interface
+  interface tenon_layer_get_example_shape
+    procedure tenon_layer_get_example_shape_int64, tenon_layer_get_example_shape_int32
+  end interface
+  interface tenon_layer_set_integers
+    procedure tenon_layer_set_integers_int64, tenon_layer_set_integers_int32
+  end interface
+  interface tenon_layer_get_integers
+    procedure tenon_layer_get_integers_int64, tenon_layer_get_integers_int32
+  end interface
+  interface tenon_layer_create_from_file
+    procedure tenon_layer_create_from_file_f08, tenon_layer_create_from_file_mpi
+  end interface
+  interface tenon_layout_create_sharded
+    procedure tenon_layout_create_sharded_int64, tenon_layout_create_sharded_int32
+  end interface
+  interface tenon_layout_create_from_boxes
+    procedure tenon_layout_create_from_boxes_int64_f08, tenon_layout_create_from_boxes_int64_mpi, &
+      tenon_layout_create_from_boxes_int32_f08, tenon_layout_create_from_boxes_int32_mpi
+  end interface
+  interface tenon_layout_set_shape
+    procedure tenon_layout_set_shape_int64, tenon_layout_set_shape_int32
+  end interface
+  interface tenon_layout_set_cuts
+    procedure tenon_layout_set_cuts_int64, tenon_layout_set_cuts_int32
+  end interface
+  interface tenon_layout_set_halo
+    procedure tenon_layout_set_halo_int64, tenon_layout_set_halo_int32
+  end interface
+  interface tenon_layout_set_halo_boxes
+    procedure tenon_layout_set_halo_boxes_int64, tenon_layout_set_halo_boxes_int32
+  end interface
+  interface tenon_layout_get_shape
+    procedure tenon_layout_get_shape_int64, tenon_layout_get_shape_int32
+  end interface
+  interface tenon_layout_get_box
+    procedure tenon_layout_get_box_int64, tenon_layout_get_box_int32
+  end interface
+  interface tenon_layout_get_owned_box
+    procedure tenon_layout_get_owned_box_int64, tenon_layout_get_owned_box_int32
+  end interface
+  interface tenon_linearop_get_traffic
+    procedure tenon_linearop_get_traffic_int64, tenon_linearop_get_traffic_int32
+  end interface
+  interface tenon_linearop_test_adjoint
+    procedure tenon_linearop_test_adjoint_int64, tenon_linearop_test_adjoint_int32
+  end interface
+  interface tenon_linearop_create_allocate
+    procedure tenon_linearop_create_allocate_int64, tenon_linearop_create_allocate_int32
+  end interface
+  interface tenon_linearop_create_clear
+    procedure tenon_linearop_create_clear_int64, tenon_linearop_create_clear_int32
+  end interface
+  interface tenon_linearop_create_add
+    procedure tenon_linearop_create_add_int64, tenon_linearop_create_add_int32
+  end interface
+  interface tenon_linearop_create_copy
+    procedure tenon_linearop_create_copy_int64, tenon_linearop_create_copy_int32
+  end interface
+  interface tenon_linearop_create_move
+    procedure tenon_linearop_create_move_int64, tenon_linearop_create_move_int32
+  end interface
+  interface tenon_progress_show
+    procedure tenon_progress_show_int64, tenon_progress_show_int32
+  end interface
+  interface tenon_machine_create
+    procedure tenon_machine_create_int64, tenon_machine_create_int32
+  end interface
+  interface tenon_machine_create_from_file
+    procedure tenon_machine_create_from_file_int64, tenon_machine_create_from_file_int32
+  end interface
+  interface tenon_machine_create_from_comm
+    procedure tenon_machine_create_from_comm_f08, tenon_machine_create_from_comm_mpi
+  end interface
+  interface tenon_machine_add_link
+    procedure tenon_machine_add_link_int64, tenon_machine_add_link_int32
+  end interface
+  interface tenon_machine_get_level_size
+    procedure tenon_machine_get_level_size_int64, tenon_machine_get_level_size_int32
+  end interface
+  interface tenon_machine_get_ranks
+    procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
+  end interface
+  interface tenon_set_name
+    procedure tenon_set_name_partition, tenon_set_name_layout, tenon_set_name_dtensor, &
+      tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, &
+      tenon_set_name_dataset, tenon_set_name_placement_list, tenon_set_name_reduction_programs
+  end interface
+  interface tenon_get_name
+    procedure tenon_get_name_partition, tenon_get_name_layout, tenon_get_name_dtensor, &
+      tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, &
+      tenon_get_name_dataset, tenon_get_name_placement_list, tenon_get_name_reduction_programs
+  end interface
+  interface tenon_set_options_prefix
+    procedure tenon_set_options_prefix_partition, tenon_set_options_prefix_layout, &
+      tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, &
+      tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
+      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs
+  end interface
+  interface tenon_get_options_prefix
+    procedure tenon_get_options_prefix_partition, tenon_get_options_prefix_layout, &
+      tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, &
+      tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
+      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs
+  end interface
+  interface tenon_get_class
+    procedure tenon_get_class_partition, tenon_get_class_layout, tenon_get_class_dtensor, &
+      tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, &
+      tenon_get_class_dataset, tenon_get_class_placement_list, tenon_get_class_reduction_programs
+  end interface
+  interface tenon_get_comm
+    procedure tenon_get_comm_partition_f08, tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, &
+      tenon_get_comm_layout_mpi, tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, &
+      tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, &
+      tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, &
+      tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, &
+      tenon_get_comm_dataset_mpi, tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
+      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi
+  end interface
+  interface tenon_retain
+    procedure tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, tenon_retain_linearop, &
+      tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, &
+      tenon_retain_placement_list, tenon_retain_reduction_programs
+  end interface
+  interface tenon_get_references
+    procedure tenon_get_references_partition, tenon_get_references_layout, tenon_get_references_dtensor, &
+      tenon_get_references_linearop, tenon_get_references_layer, tenon_get_references_machine, &
+      tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_placement_list, &
+      tenon_get_references_reduction_programs
+  end interface
+  interface tenon_optimizer_get_steps
+    procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
+  end interface
+  interface tenon_options_get_int
+    procedure tenon_options_get_int_int64, tenon_options_get_int_int32
+  end interface
+  interface tenon_options_get_integers
+    procedure tenon_options_get_integers_int64, tenon_options_get_integers_int32
+  end interface
+  interface tenon_partition_create
+    procedure tenon_partition_create_f08, tenon_partition_create_mpi
+  end interface
+  interface tenon_partition_create_from_ranks
+    procedure tenon_partition_create_from_ranks_f08, tenon_partition_create_from_ranks_mpi
+  end interface
+  interface tenon_partition_create_placed
+    procedure tenon_partition_create_placed_int64_f08, tenon_partition_create_placed_int64_mpi, &
+      tenon_partition_create_placed_int32_f08, tenon_partition_create_placed_int32_mpi
+  end interface
+  interface tenon_partition_get_axis_comm
+    procedure tenon_partition_get_axis_comm_f08, tenon_partition_get_axis_comm_mpi
+  end interface
+  interface tenon_placement_list_create
+    procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
+  end interface
+  interface tenon_placement_list_get_count
+    procedure tenon_placement_list_get_count_int64, tenon_placement_list_get_count_int32
+  end interface
+  interface tenon_placement_list_get_matrix
+    procedure tenon_placement_list_get_matrix_int64, tenon_placement_list_get_matrix_int32
+  end interface
+  interface tenon_placement_list_get_coordinates
+    procedure tenon_placement_list_get_coordinates_int64, tenon_placement_list_get_coordinates_int32
+  end interface
+  interface tenon_placement_list_get_device
+    procedure tenon_placement_list_get_device_int64, tenon_placement_list_get_device_int32
+  end interface
+  interface tenon_placement_list_get_hierarchy
+    procedure tenon_placement_list_get_hierarchy_int64, tenon_placement_list_get_hierarchy_int32
+  end interface
+  interface tenon_reduction_programs_create
+    procedure tenon_reduction_programs_create_int64, tenon_reduction_programs_create_int32
+  end interface
+  interface tenon_reduction_programs_get_count
+    procedure tenon_reduction_programs_get_count_int64, tenon_reduction_programs_get_count_int32
+  end interface
+  interface tenon_reduction_programs_get_count_of_size
+    procedure tenon_reduction_programs_get_count_of_size_int64, &
+      tenon_reduction_programs_get_count_of_size_int32
+  end interface
+  interface tenon_reduction_programs_get_size
+    procedure tenon_reduction_programs_get_size_int64, tenon_reduction_programs_get_size_int32
+  end interface
+  interface tenon_reduction_programs_get_text
+    procedure tenon_reduction_programs_get_text_int64, tenon_reduction_programs_get_text_int32
+  end interface
+  interface tenon_reduction_programs_get_step
+    procedure tenon_reduction_programs_get_step_int64, tenon_reduction_programs_get_step_int32
+  end interface
+  interface tenon_reduction_programs_get_groups
+    procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
+  end interface
+contains
+  subroutine tenon_dataset_create_idx_f08(comm, images, labels, dataset, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: images
+    character(len=*), intent(in) :: labels
+    type(tenon_dataset), intent(out) :: dataset
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_dataset_create_idx_mpi(comm%MPI_VAL, images, labels, dataset, ierr)
+  end subroutine tenon_dataset_create_idx_f08
+  ! Opens and checks the two files, on all ranks. Collective on comm.
+  subroutine tenon_dataset_create_idx_mpi(comm, images, labels, dataset, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: images
+    character(len=*), intent(in) :: labels
+    type(tenon_dataset), intent(out) :: dataset
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetCreateIDX(comm, trim(images)//c_null_char, trim(labels)//c_null_char, &
+      dataset%handle)
+    call finish(tenon_code, 'tenon_dataset_create_idx', ierr)
+  end subroutine tenon_dataset_create_idx_mpi
+  ! Returns number and extents of the samples. Not collective.
+  subroutine tenon_dataset_get_shape(dataset, samples, height, width, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int64_t), intent(out), optional :: samples
+    integer(c_int64_t), intent(out), optional :: height
+    integer(c_int64_t), intent(out), optional :: width
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_samples
+    integer(c_int64_t) :: c_height
+    integer(c_int64_t) :: c_width
+    tenon_code = TenonDatasetGetShape(dataset%handle, c_samples, c_height, c_width)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(samples)) call give(c_samples, samples, 'samples', tenon_code)
+      if (present(height)) call give(c_height, height, 'height', tenon_code)
+      if (present(width)) call give(c_width, width, 'width', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dataset_get_shape', ierr)
+  end subroutine tenon_dataset_get_shape
+  ! Sets the value of a pixel p (0 to 255): scale p / 255 + shift. Local; call on all ranks.
+  subroutine tenon_dataset_set_scaling(dataset, scale, shift, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    real(c_double), intent(in) :: scale
+    real(c_double), intent(in) :: shift
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetSetScaling(dataset%handle, scale, shift)
+    call finish(tenon_code, 'tenon_dataset_set_scaling', ierr)
+  end subroutine tenon_dataset_set_scaling
+  ! Sets whether the order of the samples is random. Local; call on all ranks.
+  subroutine tenon_dataset_set_shuffle_int64(dataset, shuffle, seed, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    logical, intent(in) :: shuffle
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
+    call finish(tenon_code, 'tenon_dataset_set_shuffle', ierr)
+  end subroutine tenon_dataset_set_shuffle_int64
+  ! Sets whether the order of the samples is random. Local; call on all ranks.
+  subroutine tenon_dataset_set_shuffle_int32(dataset, shuffle, seed, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    logical, intent(in) :: shuffle
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
+    call finish(tenon_code, 'tenon_dataset_set_shuffle', ierr)
+  end subroutine tenon_dataset_set_shuffle_int32
+  ! Sets the layouts of the batches and reads this rank's data. Collective on the dataset.
+  subroutine tenon_dataset_set_up(dataset, x, labels, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    type(tenon_layout), intent(in) :: x
+    type(tenon_layout), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetSetUp(dataset%handle, x%handle, labels%handle)
+    call finish(tenon_code, 'tenon_dataset_set_up', ierr)
+  end subroutine tenon_dataset_set_up
+  ! Returns the number of complete batches in an epoch. Not collective.
+  subroutine tenon_dataset_get_batch_count_int64(dataset, count, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonDatasetGetBatchCount(dataset%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dataset_get_batch_count', ierr)
+  end subroutine tenon_dataset_get_batch_count_int64
+  ! Returns the number of complete batches in an epoch. Not collective.
+  subroutine tenon_dataset_get_batch_count_int32(dataset, count, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonDatasetGetBatchCount(dataset%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dataset_get_batch_count', ierr)
+  end subroutine tenon_dataset_get_batch_count_int32
+  ! Fills this rank's local block of a batch. Local; call on all ranks.
+  subroutine tenon_dataset_get_batch_int64(dataset, epoch, batch, x, labels, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int64_t), intent(in) :: epoch
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
+      x%handle, labels%handle)
+    call finish(tenon_code, 'tenon_dataset_get_batch', ierr)
+  end subroutine tenon_dataset_get_batch_int64
+  ! Fills this rank's local block of a batch. Local; call on all ranks.
+  subroutine tenon_dataset_get_batch_int32(dataset, epoch, batch, x, labels, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int32_t), intent(in) :: epoch
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
+      x%handle, labels%handle)
+    call finish(tenon_code, 'tenon_dataset_get_batch', ierr)
+  end subroutine tenon_dataset_get_batch_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_dataset_destroy(dataset, ierr)
+    type(tenon_dataset), intent(inout) :: dataset
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetDestroy(dataset%handle)
+    call finish(tenon_code, 'tenon_dataset_destroy', ierr)
+  end subroutine tenon_dataset_destroy
+  ! Creates a tensor of zeros. Collective on the layout.
+  subroutine tenon_dtensor_create(layout, type, x, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: type
+    type(tenon_dtensor), intent(out) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorCreate(layout%handle, type, x%handle)
+    call finish(tenon_code, 'tenon_dtensor_create', ierr)
+  end subroutine tenon_dtensor_create
+  ! Makes the tensor use a user array in place. Not collective.
+  subroutine tenon_dtensor_place_array_int64(x, length, first_owned, strides, ghosts_low, ghosts_high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(in) :: length
+    type(c_ptr), intent(in), optional :: first_owned
+    integer(c_int64_t), intent(in), optional :: strides(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_first_owned
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    c_first_owned = c_null_ptr
+    if (present(first_owned)) c_first_owned = first_owned
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_array', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_array', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_array', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArray(x%handle, c_first_owned, c_strides, &
+      c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_array', ierr)
+  end subroutine tenon_dtensor_place_array_int64
+  ! Makes the tensor use a user array in place. Not collective.
+  subroutine tenon_dtensor_place_array_int32(x, length, first_owned, strides, ghosts_low, ghosts_high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(in) :: length
+    type(c_ptr), intent(in), optional :: first_owned
+    integer(c_int32_t), intent(in), optional :: strides(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_first_owned
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    c_first_owned = c_null_ptr
+    if (present(first_owned)) c_first_owned = first_owned
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_array', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_array', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_array', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArray(x%handle, c_first_owned, c_strides, &
+      c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_array', ierr)
+  end subroutine tenon_dtensor_place_array_int32
+  ! Makes the tensor use a constant user array in place. Not collective.
+  subroutine tenon_dtensor_place_array_read_int64(x, length, first_owned, strides, ghosts_low, ghosts_high, &
+    ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(in) :: length
+    type(c_ptr), intent(in), optional :: first_owned
+    integer(c_int64_t), intent(in), optional :: strides(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_first_owned
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    c_first_owned = c_null_ptr
+    if (present(first_owned)) c_first_owned = first_owned
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_array_read', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_array_read', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_array_read', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrayRead(x%handle, c_first_owned, &
+      c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_array_read', ierr)
+  end subroutine tenon_dtensor_place_array_read_int64
+  ! Makes the tensor use a constant user array in place. Not collective.
+  subroutine tenon_dtensor_place_array_read_int32(x, length, first_owned, strides, ghosts_low, ghosts_high, &
+    ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(in) :: length
+    type(c_ptr), intent(in), optional :: first_owned
+    integer(c_int32_t), intent(in), optional :: strides(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_first_owned
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    c_first_owned = c_null_ptr
+    if (present(first_owned)) c_first_owned = first_owned
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_array_read', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_array_read', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_array_read', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrayRead(x%handle, c_first_owned, &
+      c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_array_read', ierr)
+  end subroutine tenon_dtensor_place_array_read_int32
+  ! Associates one user array with each index of a dimension. Not collective.
+  subroutine tenon_dtensor_place_arrays_int64(x, dim, first_owned, length, strides, ghosts_low, ghosts_high, &
+    ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: dim
+    type(c_ptr), intent(in) :: first_owned(:)
+    integer(c_int64_t), intent(in) :: length
+    integer(c_int64_t), intent(in), optional :: strides(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(first_owned)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_arrays', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_arrays', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_arrays', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrays(x%handle, c_dim, c_count, &
+      first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_arrays', ierr)
+  end subroutine tenon_dtensor_place_arrays_int64
+  ! Associates one user array with each index of a dimension. Not collective.
+  subroutine tenon_dtensor_place_arrays_int32(x, dim, first_owned, length, strides, ghosts_low, ghosts_high, &
+    ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: dim
+    type(c_ptr), intent(in) :: first_owned(:)
+    integer(c_int32_t), intent(in) :: length
+    integer(c_int32_t), intent(in), optional :: strides(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(first_owned)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_arrays', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_arrays', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_arrays', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrays(x%handle, c_dim, c_count, &
+      first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_arrays', ierr)
+  end subroutine tenon_dtensor_place_arrays_int32
+  ! Associates constant user arrays with the indices of a dimension. Not collective.
+  subroutine tenon_dtensor_place_arrays_read_int64(x, dim, first_owned, length, strides, ghosts_low, &
+    ghosts_high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: dim
+    type(c_ptr), intent(in) :: first_owned(:)
+    integer(c_int64_t), intent(in) :: length
+    integer(c_int64_t), intent(in), optional :: strides(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int64_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(first_owned)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_arrays_read', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_arrays_read', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_arrays_read', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArraysRead(x%handle, c_dim, c_count, &
+      first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_arrays_read', ierr)
+  end subroutine tenon_dtensor_place_arrays_read_int64
+  ! Associates constant user arrays with the indices of a dimension. Not collective.
+  subroutine tenon_dtensor_place_arrays_read_int32(x, dim, first_owned, length, strides, ghosts_low, &
+    ghosts_high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: dim
+    type(c_ptr), intent(in) :: first_owned(:)
+    integer(c_int32_t), intent(in) :: length
+    integer(c_int32_t), intent(in), optional :: strides(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_low(:)
+    integer(c_int32_t), intent(in), optional :: ghosts_high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    integer(c_int64_t), allocatable :: c_strides(:)
+    integer(c_int64_t), allocatable :: c_ghosts_low(:)
+    integer(c_int64_t), allocatable :: c_ghosts_high(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(first_owned)
+    if (present(strides)) call check_length(tenon_code, 'tenon_dtensor_place_arrays_read', 'strides', &
+      size(strides), c_extent)
+    if (present(strides)) c_strides = int(reverse(strides), c_int64_t)
+    if (present(ghosts_low)) call check_length(tenon_code, 'tenon_dtensor_place_arrays_read', 'ghosts_low', &
+      size(ghosts_low), c_extent)
+    if (present(ghosts_low)) c_ghosts_low = int(reverse(ghosts_low), c_int64_t)
+    if (present(ghosts_high)) call check_length(tenon_code, 'tenon_dtensor_place_arrays_read', 'ghosts_high', &
+      size(ghosts_high), c_extent)
+    if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArraysRead(x%handle, c_dim, c_count, &
+      first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
+    call finish(tenon_code, 'tenon_dtensor_place_arrays_read', ierr)
+  end subroutine tenon_dtensor_place_arrays_read_int32
+  ! Copies the user arrays into the tensor, halo included. Not collective.
+  subroutine tenon_dtensor_gather_arrays(x, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorGatherArrays(x%handle)
+    call finish(tenon_code, 'tenon_dtensor_gather_arrays', ierr)
+  end subroutine tenon_dtensor_gather_arrays
+  ! Copies the tensor into the user arrays, halo included. Not collective.
+  subroutine tenon_dtensor_scatter_arrays(x, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorScatterArrays(x%handle)
+    call finish(tenon_code, 'tenon_dtensor_scatter_arrays', ierr)
+  end subroutine tenon_dtensor_scatter_arrays
+  ! Returns to the array owned by Tenon, with the value that it holds. Not collective.
+  subroutine tenon_dtensor_reset_array(x, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorResetArray(x%handle)
+    call finish(tenon_code, 'tenon_dtensor_reset_array', ierr)
+  end subroutine tenon_dtensor_reset_array
+  ! Selects private or shared memory for the array owned by Tenon. Not collective.
+  subroutine tenon_dtensor_set_private(x, is_private, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    logical, intent(in) :: is_private
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorSetPrivate(x%handle, c_bool_of(is_private))
+    call finish(tenon_code, 'tenon_dtensor_set_private', ierr)
+  end subroutine tenon_dtensor_set_private
+  ! Returns the local array for reading and writing. Not collective.
+  subroutine tenon_dtensor_get_array(x, type, array, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: type
+    type(c_ptr), intent(out) :: array
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorGetArray(x%handle, type, array)
+    call finish(tenon_code, 'tenon_dtensor_get_array', ierr)
+  end subroutine tenon_dtensor_get_array
+  ! Ends the access begun by TenonDTensorGetArray(). Not collective.
+  subroutine tenon_dtensor_restore_array(x, array, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    type(c_ptr), intent(inout) :: array
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorRestoreArray(x%handle, array)
+    call finish(tenon_code, 'tenon_dtensor_restore_array', ierr)
+  end subroutine tenon_dtensor_restore_array
+  ! Returns the local array for reading. Not collective.
+  subroutine tenon_dtensor_get_array_read(x, type, array, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: type
+    type(c_ptr), intent(out) :: array
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorGetArrayRead(x%handle, type, array)
+    call finish(tenon_code, 'tenon_dtensor_get_array_read', ierr)
+  end subroutine tenon_dtensor_get_array_read
+  ! Ends an access begun by TenonDTensorGetArrayRead(). Not collective.
+  subroutine tenon_dtensor_restore_array_read(x, array, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    type(c_ptr), intent(inout) :: array
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorRestoreArrayRead(x%handle, array)
+    call finish(tenon_code, 'tenon_dtensor_restore_array_read', ierr)
+  end subroutine tenon_dtensor_restore_array_read
+  ! Returns the strides of the local array. Not collective.
+  subroutine tenon_dtensor_get_strides_int64(x, strides, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(out) :: strides(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_strides(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_dtensor_get_strides', 'strides', size(strides), c_extent)
+    allocate (c_strides(size(strides)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorGetStrides(x%handle, c_strides)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_strides), strides, 'strides', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_strides', ierr)
+  end subroutine tenon_dtensor_get_strides_int64
+  ! Returns the strides of the local array. Not collective.
+  subroutine tenon_dtensor_get_strides_int32(x, strides, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(out) :: strides(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_strides(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_dtensor_get_strides', 'strides', size(strides), c_extent)
+    allocate (c_strides(size(strides)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorGetStrides(x%handle, c_strides)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_strides), strides, 'strides', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_strides', ierr)
+  end subroutine tenon_dtensor_get_strides_int32
+  ! Returns the layout of the tensor. Not collective.
+  subroutine tenon_dtensor_get_layout(x, layout, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorGetLayout(x%handle, layout%handle)
+    call finish(tenon_code, 'tenon_dtensor_get_layout', ierr)
+  end subroutine tenon_dtensor_get_layout
+  ! Returns the element type of the tensor. Not collective.
+  subroutine tenon_dtensor_get_data_type(x, type, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_type
+    tenon_code = TenonDTensorGetDataType(x%handle, c_type)
+    if (tenon_code == TENON_SUCCESS) then
+      type = c_type
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_data_type', ierr)
+  end subroutine tenon_dtensor_get_data_type
+  ! Returns the box of this rank, halo included. Not collective.
+  subroutine tenon_dtensor_get_box_int64(x, low, high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(out) :: low(:)
+    integer(c_int64_t), intent(out) :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_low(:)
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_dtensor_get_box', 'low', size(low), c_extent)
+    allocate (c_low(size(low)))
+    call check_length(tenon_code, 'tenon_dtensor_get_box', 'high', size(high), c_extent)
+    allocate (c_high(size(high)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorGetBox(x%handle, c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_low) + 1, low, 'low', tenon_code)
+      call give(reverse(c_high), high, 'high', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_box', ierr)
+  end subroutine tenon_dtensor_get_box_int64
+  ! Returns the box of this rank, halo included. Not collective.
+  subroutine tenon_dtensor_get_box_int32(x, low, high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(out) :: low(:)
+    integer(c_int32_t), intent(out) :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_low(:)
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call tensor_dimensions(x%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_dtensor_get_box', 'low', size(low), c_extent)
+    allocate (c_low(size(low)))
+    call check_length(tenon_code, 'tenon_dtensor_get_box', 'high', size(high), c_extent)
+    allocate (c_high(size(high)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorGetBox(x%handle, c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_low) + 1, low, 'low', tenon_code)
+      call give(reverse(c_high), high, 'high', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_box', ierr)
+  end subroutine tenon_dtensor_get_box_int32
+  ! Returns the number of elements in this rank's box. Not collective.
+  subroutine tenon_dtensor_get_local_size_int64(x, elements, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(out) :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_elements
+    tenon_code = TenonDTensorGetLocalSize(x%handle, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_local_size', ierr)
+  end subroutine tenon_dtensor_get_local_size_int64
+  ! Returns the number of elements in this rank's box. Not collective.
+  subroutine tenon_dtensor_get_local_size_int32(x, elements, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(out) :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_elements
+    tenon_code = TenonDTensorGetLocalSize(x%handle, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_local_size', ierr)
+  end subroutine tenon_dtensor_get_local_size_int32
+  ! Copies a tensor: y <- x. Local; call on all ranks.
+  subroutine tenon_dtensor_copy(x, y, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorCopy(x%handle, y%handle)
+    call finish(tenon_code, 'tenon_dtensor_copy', ierr)
+  end subroutine tenon_dtensor_copy
+  ! Computes y <- alpha x + beta y. Local; call on all ranks.
+  subroutine tenon_dtensor_axpby(alpha, x, beta, y, ierr)
+    real(c_double), intent(in) :: alpha
+    type(tenon_dtensor), intent(in) :: x
+    real(c_double), intent(in) :: beta
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorAXPBY(alpha, x%handle, beta, y%handle)
+    call finish(tenon_code, 'tenon_dtensor_axpby', ierr)
+  end subroutine tenon_dtensor_axpby
+  ! Scales a tensor: x <- factor x. Local; call on all ranks.
+  subroutine tenon_dtensor_scale(factor, x, ierr)
+    real(c_double), intent(in) :: factor
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorScale(factor, x%handle)
+    call finish(tenon_code, 'tenon_dtensor_scale', ierr)
+  end subroutine tenon_dtensor_scale
+  ! Sets every element to one value. Local; call on all ranks.
+  subroutine tenon_dtensor_fill_constant(x, value, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillConstant(x%handle, value)
+    call finish(tenon_code, 'tenon_dtensor_fill_constant', ierr)
+  end subroutine tenon_dtensor_fill_constant
+  ! Fills with random numbers, uniform in [low, high). Local; call on all ranks.
+  subroutine tenon_dtensor_fill_uniform_int64(x, seed, stream, low, high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int64_t), intent(in) :: stream
+    real(c_double), intent(in) :: low
+    real(c_double), intent(in) :: high
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillUniform(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), low, high)
+    call finish(tenon_code, 'tenon_dtensor_fill_uniform', ierr)
+  end subroutine tenon_dtensor_fill_uniform_int64
+  ! Fills with random numbers, uniform in [low, high). Local; call on all ranks.
+  subroutine tenon_dtensor_fill_uniform_int32(x, seed, stream, low, high, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int32_t), intent(in) :: stream
+    real(c_double), intent(in) :: low
+    real(c_double), intent(in) :: high
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillUniform(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), low, high)
+    call finish(tenon_code, 'tenon_dtensor_fill_uniform', ierr)
+  end subroutine tenon_dtensor_fill_uniform_int32
+  ! Fills with normally distributed random numbers. Local; call on all ranks.
+  subroutine tenon_dtensor_fill_normal_int64(x, seed, stream, mean, deviation, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int64_t), intent(in) :: stream
+    real(c_double), intent(in) :: mean
+    real(c_double), intent(in) :: deviation
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillNormal(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), mean, &
+      deviation)
+    call finish(tenon_code, 'tenon_dtensor_fill_normal', ierr)
+  end subroutine tenon_dtensor_fill_normal_int64
+  ! Fills with normally distributed random numbers. Local; call on all ranks.
+  subroutine tenon_dtensor_fill_normal_int32(x, seed, stream, mean, deviation, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int32_t), intent(in) :: stream
+    real(c_double), intent(in) :: mean
+    real(c_double), intent(in) :: deviation
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillNormal(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), mean, &
+      deviation)
+    call finish(tenon_code, 'tenon_dtensor_fill_normal', ierr)
+  end subroutine tenon_dtensor_fill_normal_int32
+  ! Fills every local array with independent random numbers. Not collective.
+  subroutine tenon_dtensor_fill_test_int64(x, seed, integers, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int64_t), intent(in) :: seed
+    logical, intent(in) :: integers
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillTest(x%handle, int(seed, c_int64_t), c_bool_of(integers))
+    call finish(tenon_code, 'tenon_dtensor_fill_test', ierr)
+  end subroutine tenon_dtensor_fill_test_int64
+  ! Fills every local array with independent random numbers. Not collective.
+  subroutine tenon_dtensor_fill_test_int32(x, seed, integers, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int32_t), intent(in) :: seed
+    logical, intent(in) :: integers
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorFillTest(x%handle, int(seed, c_int64_t), c_bool_of(integers))
+    call finish(tenon_code, 'tenon_dtensor_fill_test', ierr)
+  end subroutine tenon_dtensor_fill_test_int32
+  ! Computes the Euclidean norm. Collective on the tensor.
+  subroutine tenon_dtensor_norm(x, norm, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    real(c_double), intent(out) :: norm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_norm
+    tenon_code = TenonDTensorNorm(x%handle, c_norm)
+    if (tenon_code == TENON_SUCCESS) then
+      norm = c_norm
+    end if
+    call finish(tenon_code, 'tenon_dtensor_norm', ierr)
+  end subroutine tenon_dtensor_norm
+  ! Computes the pairing of a tensor with one in the dual layout. Collective on x and y.
+  subroutine tenon_dtensor_pairing(x, y, pairing, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    real(c_double), intent(out) :: pairing
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_pairing
+    tenon_code = TenonDTensorPairing(x%handle, y%handle, c_pairing)
+    if (tenon_code == TENON_SUCCESS) then
+      pairing = c_pairing
+    end if
+    call finish(tenon_code, 'tenon_dtensor_pairing', ierr)
+  end subroutine tenon_dtensor_pairing
+  ! Computes the largest absolute value of any local element. Collective on the tensor.
+  subroutine tenon_dtensor_max_abs(x, value, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonDTensorMaxAbs(x%handle, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, 'tenon_dtensor_max_abs', ierr)
+  end subroutine tenon_dtensor_max_abs
+  ! Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
+  subroutine tenon_dtensor_view(x, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorView(x%handle)
+    call finish(tenon_code, 'tenon_dtensor_view', ierr)
+  end subroutine tenon_dtensor_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_dtensor_destroy(x, ierr)
+    type(tenon_dtensor), intent(inout) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorDestroy(x%handle)
+    call finish(tenon_code, 'tenon_dtensor_destroy', ierr)
+  end subroutine tenon_dtensor_destroy
+  ! Returns the sentence of an error code ("incompatible shapes"). Not collective.
+  function tenon_error_string(code) result(answer)
+    integer(c_int), intent(in) :: code
+    character(len=:), allocatable :: answer
+    answer = text_at(TenonErrorString(code))
+  end function tenon_error_string
+  ! Returns the name of an error code ("TENON_ERR_SHAPE"). Not collective.
+  function tenon_error_name(code) result(answer)
+    integer(c_int), intent(in) :: code
+    character(len=:), allocatable :: answer
+    answer = text_at(TenonErrorName(code))
+  end function tenon_error_name
+  ! Returns the last error of the calling thread. Not collective.
+  subroutine tenon_get_last_error(message, code, ierr)
+    character(len=:), allocatable, intent(out) :: message
+    integer(c_int), intent(out), optional :: code
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_message(:)
+    tenon_code = TenonGetLastError(c_code, c_message, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_message(c_needed))
+      tenon_code = TenonGetLastError(c_code, c_message, int(c_needed, c_int64_t), c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(code)) code = c_code
+    end if
+    call give_text(c_message, tenon_code, message)
+    call finish(tenon_code, 'tenon_get_last_error', ierr)
+  end subroutine tenon_get_last_error
+  ! Returns the record of the last error, with its call stack. Not collective.
+  subroutine tenon_get_last_error_report(report, ierr)
+    character(len=:), allocatable, intent(out) :: report
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_report(:)
+    tenon_code = TenonGetLastErrorReport(c_report, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_report(c_needed))
+      tenon_code = TenonGetLastErrorReport(c_report, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_report, tenon_code, report)
+    call finish(tenon_code, 'tenon_get_last_error_report', ierr)
+  end subroutine tenon_get_last_error_report
+  ! Adds the location of a caller to the record of an error. Not collective.
+  subroutine tenon_add_frame(code, function, file, line, ierr)
+    integer(c_int), intent(in) :: code
+    character(len=*), intent(in) :: function
+    character(len=*), intent(in) :: file
+    integer(c_int), intent(in) :: line
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonAddFrame(code, trim(function)//c_null_char, trim(file)//c_null_char, line)
+    call finish(tenon_code, 'tenon_add_frame', ierr)
+  end subroutine tenon_add_frame
+  ! Ends the program on all ranks, by MPI_Abort() if MPI is running. Does not return.
+  subroutine tenon_abort(code)
+    integer(c_int), intent(in) :: code
+    call TenonAbort(code)
+  end subroutine tenon_abort
+  ! Records an error and passes it to the error handler, as Tenon's calls do. Not collective.
+  subroutine tenon_raise_error(code, message, function, file, line, ierr)
+    integer(c_int), intent(in) :: code
+    character(len=*), intent(in) :: message
+    character(len=*), intent(in) :: function
+    character(len=*), intent(in) :: file
+    integer(c_int), intent(in) :: line
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonRaiseError(code, trim(message)//c_null_char, trim(function)//c_null_char, &
+      trim(file)//c_null_char, line)
+    call finish(tenon_code, 'tenon_raise_error', ierr)
+  end subroutine tenon_raise_error
+  subroutine tenon_layer_create_shell_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_shell_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_shell_f08
+  ! Creates a layer without functions. Collective on comm.
+  subroutine tenon_layer_create_shell_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateShell(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_shell', ierr)
+  end subroutine tenon_layer_create_shell_mpi
+  ! Sets the input properties that the functions support. Local; call on all ranks.
+  subroutine tenon_layer_shell_set_labels(layer, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellSetLabels(layer%handle, trim(labels)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_shell_set_labels', ierr)
+  end subroutine tenon_layer_shell_set_labels
+  ! Sets what is saved for tangent and adjoint. Local; call on all ranks.
+  subroutine tenon_layer_shell_set_saved(layer, input, output, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: input
+    logical, intent(in) :: output
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellSetSaved(layer%handle, c_bool_of(input), c_bool_of(output))
+    call finish(tenon_code, 'tenon_layer_shell_set_saved', ierr)
+  end subroutine tenon_layer_shell_set_saved
+  ! Declares a parameter. Local; call on all ranks.
+  subroutine tenon_layer_shell_add_parameter_int64(layer, name, shape, fan_in, fan_out, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int64_t), intent(in) :: fan_in
+    integer(c_int64_t), intent(in) :: fan_out
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_rank
+    c_rank = size(shape)
+    tenon_code = TenonLayerShellAddParameter(layer%handle, trim(name)//c_null_char, c_rank, &
+      int(reverse(shape), c_int64_t), int(fan_in, c_int64_t), int(fan_out, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_shell_add_parameter', ierr)
+  end subroutine tenon_layer_shell_add_parameter_int64
+  ! Declares a parameter. Local; call on all ranks.
+  subroutine tenon_layer_shell_add_parameter_int32(layer, name, shape, fan_in, fan_out, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int32_t), intent(in) :: fan_in
+    integer(c_int32_t), intent(in) :: fan_out
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_rank
+    c_rank = size(shape)
+    tenon_code = TenonLayerShellAddParameter(layer%handle, trim(name)//c_null_char, c_rank, &
+      int(reverse(shape), c_int64_t), int(fan_in, c_int64_t), int(fan_out, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_shell_add_parameter', ierr)
+  end subroutine tenon_layer_shell_add_parameter_int32
+  ! Sets the size of the memory that an evaluation saves on this rank. Not collective.
+  subroutine tenon_layer_shell_set_workspace_int64(layer, bytes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellSetWorkspace(layer%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_shell_set_workspace', ierr)
+  end subroutine tenon_layer_shell_set_workspace_int64
+  ! Sets the size of the memory that an evaluation saves on this rank. Not collective.
+  subroutine tenon_layer_shell_set_workspace_int32(layer, bytes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellSetWorkspace(layer%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_shell_set_workspace', ierr)
+  end subroutine tenon_layer_shell_set_workspace_int32
+  ! Returns the value of a parameter, in full on every rank. Not collective.
+  subroutine tenon_layer_shell_get_value(layer, index, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellGetValue(layer%handle, index - 1, value%handle)
+    call finish(tenon_code, 'tenon_layer_shell_get_value', ierr)
+  end subroutine tenon_layer_shell_get_value
+  ! Returns the tangent of a parameter, in full on every rank. Not collective.
+  subroutine tenon_layer_shell_get_tangent(layer, index, tangent, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: tangent
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellGetTangent(layer%handle, index - 1, tangent%handle)
+    call finish(tenon_code, 'tenon_layer_shell_get_tangent', ierr)
+  end subroutine tenon_layer_shell_get_tangent
+  ! Returns the tensor that collects this rank's gradient contributions. Not collective.
+  subroutine tenon_layer_shell_get_gradient(layer, index, gradient, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: gradient
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellGetGradient(layer%handle, index - 1, gradient%handle)
+    call finish(tenon_code, 'tenon_layer_shell_get_gradient', ierr)
+  end subroutine tenon_layer_shell_get_gradient
+  ! Returns the workspace of the current evaluation. Not collective.
+  subroutine tenon_layer_shell_get_workspace(layer, workspace, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(c_ptr), intent(out) :: workspace
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellGetWorkspace(layer%handle, workspace)
+    call finish(tenon_code, 'tenon_layer_shell_get_workspace', ierr)
+  end subroutine tenon_layer_shell_get_workspace
+  ! Registers a layer type. Local; call on all ranks.
+  subroutine tenon_layer_register(name, create, ierr)
+    character(len=*), intent(in) :: name
+    type(c_funptr), intent(in) :: create
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerRegister(trim(name)//c_null_char, create)
+    call finish(tenon_code, 'tenon_layer_register', ierr)
+  end subroutine tenon_layer_register
+  ! Registers an operator type. Local; call on all ranks.
+  subroutine tenon_linearop_register(name, functions, ierr)
+    character(len=*), intent(in) :: name
+    type(c_ptr), intent(in) :: functions
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
+    call finish(tenon_code, 'tenon_linearop_register', ierr)
+  end subroutine tenon_linearop_register
+  ! Finalises Tenon. Collective on the communicator of the initialisation.
+  subroutine tenon_finalize(ierr)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFinalize()
+    call finish(tenon_code, 'tenon_finalize', ierr)
+  end subroutine tenon_finalize
+  ! Returns whether Tenon is initialised. Not collective; can be called at any time.
+  subroutine tenon_initialized(initialized, ierr)
+    logical, intent(out) :: initialized
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_initialized
+    tenon_code = TenonInitialized(c_initialized)
+    if (tenon_code == TENON_SUCCESS) then
+      initialized = c_initialized /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_initialized', ierr)
+  end subroutine tenon_initialized
+  ! Returns the version of the library. Not collective; can be called at any time.
+  subroutine tenon_get_version(major, minor, patch, ierr)
+    integer(c_int), intent(out), optional :: major
+    integer(c_int), intent(out), optional :: minor
+    integer(c_int), intent(out), optional :: patch
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_major
+    integer(c_int) :: c_minor
+    integer(c_int) :: c_patch
+    tenon_code = TenonGetVersion(c_major, c_minor, c_patch)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(major)) major = c_major
+      if (present(minor)) minor = c_minor
+      if (present(patch)) patch = c_patch
+    end if
+    call finish(tenon_code, 'tenon_get_version', ierr)
+  end subroutine tenon_get_version
+  ! Returns the version as text ("0.1.0"). Not collective; can be called at any time.
+  subroutine tenon_get_version_string(text, ierr)
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonGetVersionString(c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonGetVersionString(c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_get_version_string', ierr)
+  end subroutine tenon_get_version_string
+  ! Returns build and run-time information. Not collective; can be called at any time.
+  subroutine tenon_get_build_info(text, ierr)
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonGetBuildInfo(c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonGetBuildInfo(c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_get_build_info', ierr)
+  end subroutine tenon_get_build_info
+  ! Returns advice if arithmetic is known to be slow here. Not collective.
+  subroutine tenon_get_performance_advice(text, ierr)
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonGetPerformanceAdvice(c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonGetPerformanceAdvice(c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_get_performance_advice', ierr)
+  end subroutine tenon_get_performance_advice
+  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: stride(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
+      int(reverse(stride), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
+  end subroutine tenon_layer_set_stride_int64
+  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_stride_int32(layer, stride, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: stride(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
+      int(reverse(stride), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
+  end subroutine tenon_layer_set_stride_int32
+  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
+  subroutine tenon_layer_set_dilation_int64(layer, dilation, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: dilation(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
+      int(reverse(dilation), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
+  end subroutine tenon_layer_set_dilation_int64
+  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
+  subroutine tenon_layer_set_dilation_int32(layer, dilation, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: dilation(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
+      int(reverse(dilation), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
+  end subroutine tenon_layer_set_dilation_int32
+  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_padding_int64(layer, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_padding', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_padding', 'high', size(high), c_extent)
+    if (present(high)) c_high = int(reverse(high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
+      int(reverse(low), c_int64_t), c_high)
+    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
+  end subroutine tenon_layer_set_padding_int64
+  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_padding_int32(layer, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_padding', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_padding', 'high', size(high), c_extent)
+    if (present(high)) c_high = int(reverse(high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
+      int(reverse(low), c_int64_t), c_high)
+    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
+  end subroutine tenon_layer_set_padding_int32
+  ! Sets the boundary modes, which give the padding its values. Local; call on all ranks.
+  subroutine tenon_layer_set_boundary(layer, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_boundary', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_boundary', 'high', size(high), c_extent)
+    if (present(high)) c_high = reverse(high)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
+    call finish(tenon_code, 'tenon_layer_set_boundary', ierr)
+  end subroutine tenon_layer_set_boundary
+  ! Sets one constant as value beyond sides of mode values. Local; call on all ranks.
+  subroutine tenon_layer_set_boundary_constant(layer, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBoundaryConstant(layer%handle, value)
+    call finish(tenon_code, 'tenon_layer_set_boundary_constant', ierr)
+  end subroutine tenon_layer_set_boundary_constant
+  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
+  subroutine tenon_layer_set_groups_int64(layer, groups, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: groups
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
+  end subroutine tenon_layer_set_groups_int64
+  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
+  subroutine tenon_layer_set_groups_int32(layer, groups, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: groups
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
+  end subroutine tenon_layer_set_groups_int32
+  ! Sets the overlap of computation and halo exchange. Local; call on all ranks.
+  subroutine tenon_layer_set_overlap(layer, overlap, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: overlap
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetOverlap(layer%handle, overlap)
+    call finish(tenon_code, 'tenon_layer_set_overlap', ierr)
+  end subroutine tenon_layer_set_overlap
+  ! Sets whether a last window may reach beyond the padding. Local; call on all ranks.
+  subroutine tenon_layer_set_ceil_mode(layer, ceil, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: ceil
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetCeilMode(layer%handle, c_bool_of(ceil))
+    call finish(tenon_code, 'tenon_layer_set_ceil_mode', ierr)
+  end subroutine tenon_layer_set_ceil_mode
+  ! Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
+  subroutine tenon_layer_set_bias(layer, bias, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: bias
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBias(layer%handle, c_bool_of(bias))
+    call finish(tenon_code, 'tenon_layer_set_bias', ierr)
+  end subroutine tenon_layer_set_bias
+  ! Sets the rate of a dropout layer. Local; call on all ranks.
+  subroutine tenon_layer_set_rate(layer, rate, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: rate
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetRate(layer%handle, rate)
+    call finish(tenon_code, 'tenon_layer_set_rate', ierr)
+  end subroutine tenon_layer_set_rate
+  ! Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
+  subroutine tenon_layer_set_slope(layer, slope, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: slope
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSlope(layer%handle, slope)
+    call finish(tenon_code, 'tenon_layer_set_slope', ierr)
+  end subroutine tenon_layer_set_slope
+  ! Sets the factor of a "scale" layer. Local; call on all ranks.
+  subroutine tenon_layer_set_factor(layer, factor, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: factor
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetFactor(layer%handle, factor)
+    call finish(tenon_code, 'tenon_layer_set_factor', ierr)
+  end subroutine tenon_layer_set_factor
+  ! Sets the element type of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_data_type(layer, type, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetDataType(layer%handle, type)
+    call finish(tenon_code, 'tenon_layer_set_data_type', ierr)
+  end subroutine tenon_layer_set_data_type
+  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
+  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: depth
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
+    call finish(tenon_code, 'tenon_layer_set_stack_depth', ierr)
+  end subroutine tenon_layer_set_stack_depth
+  ! Sets the signature, overriding the default choice. Local; call on all ranks.
+  subroutine tenon_layer_set_signature(layer, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_signature', ierr)
+  end subroutine tenon_layer_set_signature
+  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+  subroutine tenon_layer_set_storage(layer, storage, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: storage
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_storage', ierr)
+  end subroutine tenon_layer_set_storage
+  ! Selects the compute backend. Local; call on all ranks.
+  subroutine tenon_layer_set_backend(layer, backend, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: backend
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_backend', ierr)
+  end subroutine tenon_layer_set_backend
+  ! Reads the options of a layer and of the layers in it. Local; call on all ranks.
+  subroutine tenon_layer_set_from_options(layer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetFromOptions(layer%handle)
+    call finish(tenon_code, 'tenon_layer_set_from_options', ierr)
+  end subroutine tenon_layer_set_from_options
+  ! Prepares the layer for inputs in one layout. Collective on the layer.
+  subroutine tenon_layer_set_up(layer, input, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_layout), intent(in) :: input
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetUp(layer%handle, input%handle)
+    call finish(tenon_code, 'tenon_layer_set_up', ierr)
+  end subroutine tenon_layer_set_up
+  ! Returns the layout of the output, for the last set-up input. Not collective.
+  subroutine tenon_layer_get_output_layout(layer, output, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_layout), intent(out) :: output
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetOutputLayout(layer%handle, output%handle)
+    call finish(tenon_code, 'tenon_layer_get_output_layout', ierr)
+  end subroutine tenon_layer_get_output_layout
+  ! Creates a tensor for the output, for the last set-up input. Collective on the layer.
+  subroutine tenon_layer_create_output(layer, y, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(out) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateOutput(layer%handle, y%handle)
+    call finish(tenon_code, 'tenon_layer_create_output', ierr)
+  end subroutine tenon_layer_create_output
+  ! Creates a tensor for dL/dy, in the dual of the output's layout. Collective on the layer.
+  subroutine tenon_layer_create_output_cotangent(layer, dy, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(out) :: dy
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateOutputCotangent(layer%handle, dy%handle)
+    call finish(tenon_code, 'tenon_layer_create_output_cotangent', ierr)
+  end subroutine tenon_layer_create_output_cotangent
+  ! Creates a tensor for dL/dx, in the dual of the input's layout. Collective on the layer.
+  subroutine tenon_layer_create_input_cotangent(layer, dx, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(out) :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateInputCotangent(layer%handle, dx%handle)
+    call finish(tenon_code, 'tenon_layer_create_input_cotangent', ierr)
+  end subroutine tenon_layer_create_input_cotangent
+  ! Draws the initial values of all parameters again. Local; call on all ranks.
+  subroutine tenon_layer_initialize_int64(layer, seed, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerInitialize(layer%handle, int(seed, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_initialize', ierr)
+  end subroutine tenon_layer_initialize_int64
+  ! Draws the initial values of all parameters again. Local; call on all ranks.
+  subroutine tenon_layer_initialize_int32(layer, seed, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerInitialize(layer%handle, int(seed, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_initialize', ierr)
+  end subroutine tenon_layer_initialize_int32
+  ! Returns the number of parameter tensors, inner layers included. Not collective.
+  subroutine tenon_layer_get_parameter_count(layer, count, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    tenon_code = TenonLayerGetParameterCount(layer%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      count = c_count
+    end if
+    call finish(tenon_code, 'tenon_layer_get_parameter_count', ierr)
+  end subroutine tenon_layer_get_parameter_count
+  ! Returns a parameter, for reading and writing. Local; call on all ranks.
+  subroutine tenon_layer_get_parameter(layer, index, parameter, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: parameter
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetParameter(layer%handle, index - 1, parameter%handle)
+    call finish(tenon_code, 'tenon_layer_get_parameter', ierr)
+  end subroutine tenon_layer_get_parameter
+  ! Returns the gradient of the loss with respect to a parameter. Collective on the layer.
+  subroutine tenon_layer_get_parameter_gradient(layer, index, gradient, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: gradient
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetParameterGradient(layer%handle, index - 1, gradient%handle)
+    call finish(tenon_code, 'tenon_layer_get_parameter_gradient', ierr)
+  end subroutine tenon_layer_get_parameter_gradient
+  ! Returns the gradient of a parameter summed over the ranks. Collective on the layer.
+  subroutine tenon_layer_get_reduced_gradient(layer, index, gradient, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: gradient
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetReducedGradient(layer%handle, index - 1, gradient%handle)
+    call finish(tenon_code, 'tenon_layer_get_reduced_gradient', ierr)
+  end subroutine tenon_layer_get_reduced_gradient
+  ! Returns the tangent (direction) of a parameter. Local; call on all ranks.
+  subroutine tenon_layer_get_parameter_tangent(layer, index, tangent, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: tangent
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetParameterTangent(layer%handle, index - 1, tangent%handle)
+    call finish(tenon_code, 'tenon_layer_get_parameter_tangent', ierr)
+  end subroutine tenon_layer_get_parameter_tangent
+  ! Switches between training and inference mode. Local; call on all ranks.
+  subroutine tenon_layer_set_training(layer, training, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: training
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetTraining(layer%handle, c_bool_of(training))
+    call finish(tenon_code, 'tenon_layer_set_training', ierr)
+  end subroutine tenon_layer_set_training
+  ! Freezes or releases all parameters, inner layers included. Local; call on all ranks.
+  subroutine tenon_layer_set_frozen(layer, frozen, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: frozen
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetFrozen(layer%handle, c_bool_of(frozen))
+    call finish(tenon_code, 'tenon_layer_set_frozen', ierr)
+  end subroutine tenon_layer_set_frozen
+  ! Sets the target of a loss for the next evaluations. Local; call on all ranks.
+  subroutine tenon_layer_set_target(layer, target, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: target
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetTarget(layer%handle, target%handle)
+    call finish(tenon_code, 'tenon_layer_set_target', ierr)
+  end subroutine tenon_layer_set_target
+  ! Evaluates the layer: y <- f(x). Collective on the layer.
+  subroutine tenon_layer_apply(layer, x, y, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerApply(layer%handle, x%handle, y%handle)
+    call finish(tenon_code, 'tenon_layer_apply', ierr)
+  end subroutine tenon_layer_apply
+  ! Evaluates the tangent (JVP) at the last evaluation: dy <- J dx. Collective on the layer.
+  subroutine tenon_layer_apply_tangent(layer, dy, dx, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in), optional :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_dx
+    c_dx = c_null_ptr
+    if (present(dx)) c_dx = dx%handle
+    tenon_code = TenonLayerApplyTangent(layer%handle, c_dx, dy%handle)
+    call finish(tenon_code, 'tenon_layer_apply_tangent', ierr)
+  end subroutine tenon_layer_apply_tangent
+  ! Evaluates the adjoint (VJP) of the last evaluation: dx <- J* dy. Collective on the layer.
+  subroutine tenon_layer_apply_adjoint(layer, dy, dx, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in), optional :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_dx
+    c_dx = c_null_ptr
+    if (present(dx)) c_dx = dx%handle
+    tenon_code = TenonLayerApplyAdjoint(layer%handle, dy%handle, c_dx)
+    call finish(tenon_code, 'tenon_layer_apply_adjoint', ierr)
+  end subroutine tenon_layer_apply_adjoint
+  ! Discards all pending evaluations. Local; call on all ranks.
+  subroutine tenon_layer_clear_stack(layer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerClearStack(layer%handle)
+    call finish(tenon_code, 'tenon_layer_clear_stack', ierr)
+  end subroutine tenon_layer_clear_stack
+  ! Sets all parameter gradients to zero. Local; call on all ranks.
+  subroutine tenon_layer_zero_gradients(layer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerZeroGradients(layer%handle)
+    call finish(tenon_code, 'tenon_layer_zero_gradients', ierr)
+  end subroutine tenon_layer_zero_gradients
+  ! Tests whether the adjoint is that of the tangent, at a point. Collective on the layer.
+  subroutine tenon_layer_test_adjoint_int64(layer, seed, x, tangent, adjoint, relative, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    type(tenon_dtensor), intent(in), optional :: x
+    real(c_double), intent(out), optional :: tangent
+    real(c_double), intent(out), optional :: adjoint
+    real(c_double), intent(out), optional :: relative
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_x
+    real(c_double) :: c_tangent
+    real(c_double) :: c_adjoint
+    real(c_double) :: c_relative
+    c_x = c_null_ptr
+    if (present(x)) c_x = x%handle
+    tenon_code = TenonLayerTestAdjoint(layer%handle, c_x, int(seed, c_int64_t), c_tangent, c_adjoint, &
+      c_relative)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(tangent)) tangent = c_tangent
+      if (present(adjoint)) adjoint = c_adjoint
+      if (present(relative)) relative = c_relative
+    end if
+    call finish(tenon_code, 'tenon_layer_test_adjoint', ierr)
+  end subroutine tenon_layer_test_adjoint_int64
+  ! Tests whether the adjoint is that of the tangent, at a point. Collective on the layer.
+  subroutine tenon_layer_test_adjoint_int32(layer, seed, x, tangent, adjoint, relative, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    type(tenon_dtensor), intent(in), optional :: x
+    real(c_double), intent(out), optional :: tangent
+    real(c_double), intent(out), optional :: adjoint
+    real(c_double), intent(out), optional :: relative
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_x
+    real(c_double) :: c_tangent
+    real(c_double) :: c_adjoint
+    real(c_double) :: c_relative
+    c_x = c_null_ptr
+    if (present(x)) c_x = x%handle
+    tenon_code = TenonLayerTestAdjoint(layer%handle, c_x, int(seed, c_int64_t), c_tangent, c_adjoint, &
+      c_relative)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(tangent)) tangent = c_tangent
+      if (present(adjoint)) adjoint = c_adjoint
+      if (present(relative)) relative = c_relative
+    end if
+    call finish(tenon_code, 'tenon_layer_test_adjoint', ierr)
+  end subroutine tenon_layer_test_adjoint_int32
+  ! Tests whether the tangent is the derivative, at a point. Collective on the layer.
+  subroutine tenon_layer_test_taylor_int64(layer, seed, x, order, remainder, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    type(tenon_dtensor), intent(in), optional :: x
+    real(c_double), intent(out), optional :: order
+    real(c_double), intent(out), optional :: remainder
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_x
+    real(c_double) :: c_order
+    real(c_double) :: c_remainder
+    c_x = c_null_ptr
+    if (present(x)) c_x = x%handle
+    tenon_code = TenonLayerTestTaylor(layer%handle, c_x, int(seed, c_int64_t), c_order, c_remainder)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(order)) order = c_order
+      if (present(remainder)) remainder = c_remainder
+    end if
+    call finish(tenon_code, 'tenon_layer_test_taylor', ierr)
+  end subroutine tenon_layer_test_taylor_int64
+  ! Tests whether the tangent is the derivative, at a point. Collective on the layer.
+  subroutine tenon_layer_test_taylor_int32(layer, seed, x, order, remainder, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    type(tenon_dtensor), intent(in), optional :: x
+    real(c_double), intent(out), optional :: order
+    real(c_double), intent(out), optional :: remainder
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_x
+    real(c_double) :: c_order
+    real(c_double) :: c_remainder
+    c_x = c_null_ptr
+    if (present(x)) c_x = x%handle
+    tenon_code = TenonLayerTestTaylor(layer%handle, c_x, int(seed, c_int64_t), c_order, c_remainder)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(order)) order = c_order
+      if (present(remainder)) remainder = c_remainder
+    end if
+    call finish(tenon_code, 'tenon_layer_test_taylor', ierr)
+  end subroutine tenon_layer_test_taylor_int32
+  ! Prints the layer, on rank 0 of its communicator. Not collective.
+  subroutine tenon_layer_view(layer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerView(layer%handle)
+    call finish(tenon_code, 'tenon_layer_view', ierr)
+  end subroutine tenon_layer_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_layer_destroy(layer, ierr)
+    type(tenon_layer), intent(inout) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerDestroy(layer%handle)
+    call finish(tenon_code, 'tenon_layer_destroy', ierr)
+  end subroutine tenon_layer_destroy
+  subroutine tenon_layer_create_conv_int64_f08(comm, in_channels, out_channels, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: in_channels
+    integer(c_int64_t), intent(in) :: out_channels
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_conv_int64_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
+  end subroutine tenon_layer_create_conv_int64_f08
+  ! Creates a convolution (as cross-correlation). Collective on comm.
+  subroutine tenon_layer_create_conv_int64_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: in_channels
+    integer(c_int64_t), intent(in) :: out_channels
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
+      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_conv', ierr)
+  end subroutine tenon_layer_create_conv_int64_mpi
+  subroutine tenon_layer_create_conv_int32_f08(comm, in_channels, out_channels, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: in_channels
+    integer(c_int32_t), intent(in) :: out_channels
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_conv_int32_mpi(comm%MPI_VAL, in_channels, out_channels, kernel, layer, ierr)
+  end subroutine tenon_layer_create_conv_int32_f08
+  ! Creates a convolution (as cross-correlation). Collective on comm.
+  subroutine tenon_layer_create_conv_int32_mpi(comm, in_channels, out_channels, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: in_channels
+    integer(c_int32_t), intent(in) :: out_channels
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
+      int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_conv', ierr)
+  end subroutine tenon_layer_create_conv_int32_mpi
+  subroutine tenon_layer_create_pooling_int64_f08(comm, mode, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: mode
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_pooling_int64_mpi(comm%MPI_VAL, mode, kernel, layer, ierr)
+  end subroutine tenon_layer_create_pooling_int64_f08
+  ! Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
+  subroutine tenon_layer_create_pooling_int64_mpi(comm, mode, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: mode
+    integer(c_int64_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_pooling', ierr)
+  end subroutine tenon_layer_create_pooling_int64_mpi
+  subroutine tenon_layer_create_pooling_int32_f08(comm, mode, kernel, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: mode
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_pooling_int32_mpi(comm%MPI_VAL, mode, kernel, layer, ierr)
+  end subroutine tenon_layer_create_pooling_int32_f08
+  ! Creates a pooling over windows of [batch, channel, spatial...]. Collective on comm.
+  subroutine tenon_layer_create_pooling_int32_mpi(comm, mode, kernel, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: mode
+    integer(c_int32_t), intent(in) :: kernel(:)
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    c_spatial = size(kernel)
+    tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_pooling', ierr)
+  end subroutine tenon_layer_create_pooling_int32_mpi
+  subroutine tenon_layer_create_affine_int64_f08(comm, inputs, outputs, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: inputs
+    integer(c_int64_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_affine_int64_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
+  end subroutine tenon_layer_create_affine_int64_f08
+  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+  subroutine tenon_layer_create_affine_int64_mpi(comm, inputs, outputs, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: inputs
+    integer(c_int64_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_affine', ierr)
+  end subroutine tenon_layer_create_affine_int64_mpi
+  subroutine tenon_layer_create_affine_int32_f08(comm, inputs, outputs, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: inputs
+    integer(c_int32_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_affine_int32_mpi(comm%MPI_VAL, inputs, outputs, layer, ierr)
+  end subroutine tenon_layer_create_affine_int32_f08
+  ! Creates an affine (fully connected) layer: y = x W^T + b. Collective on comm.
+  subroutine tenon_layer_create_affine_int32_mpi(comm, inputs, outputs, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: inputs
+    integer(c_int32_t), intent(in) :: outputs
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_affine', ierr)
+  end subroutine tenon_layer_create_affine_int32_mpi
+  subroutine tenon_layer_create_pointwise_f08(comm, function, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: function
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_pointwise_mpi(comm%MPI_VAL, function, layer, ierr)
+  end subroutine tenon_layer_create_pointwise_f08
+  ! Creates an elementwise function. Collective on comm.
+  subroutine tenon_layer_create_pointwise_mpi(comm, function, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: function
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreatePointwise(comm, trim(function)//c_null_char, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_pointwise', ierr)
+  end subroutine tenon_layer_create_pointwise_mpi
+  subroutine tenon_layer_create_flatten_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_flatten_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_flatten_f08
+  ! Creates a reshape of [batch, channel, ...] to [batch, features]. Collective on comm.
+  subroutine tenon_layer_create_flatten_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateFlatten(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_flatten', ierr)
+  end subroutine tenon_layer_create_flatten_mpi
+  subroutine tenon_layer_create_cross_entropy_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_cross_entropy_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_cross_entropy_f08
+  ! Creates the mean cross-entropy of log-softmax(x) with labels. Collective on comm.
+  subroutine tenon_layer_create_cross_entropy_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateCrossEntropy(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_cross_entropy', ierr)
+  end subroutine tenon_layer_create_cross_entropy_mpi
+  subroutine tenon_layer_create_mean_squared_error_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_mean_squared_error_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_mean_squared_error_f08
+  ! Creates the mean squared error 1/N sum (x - t)^2. Collective on comm.
+  subroutine tenon_layer_create_mean_squared_error_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateMeanSquaredError(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_mean_squared_error', ierr)
+  end subroutine tenon_layer_create_mean_squared_error_mpi
+  subroutine tenon_layer_create_dropout_f08(comm, rate, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    real(c_double), intent(in) :: rate
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_dropout_mpi(comm%MPI_VAL, rate, layer, ierr)
+  end subroutine tenon_layer_create_dropout_f08
+  ! Creates a dropout layer. Collective on comm.
+  subroutine tenon_layer_create_dropout_mpi(comm, rate, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    real(c_double), intent(in) :: rate
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateDropout(comm, rate, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_dropout', ierr)
+  end subroutine tenon_layer_create_dropout_mpi
+  subroutine tenon_layer_create_type_f08(comm, name, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: name
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_type_mpi(comm%MPI_VAL, name, layer, ierr)
+  end subroutine tenon_layer_create_type_f08
+  ! Creates a layer by the name of its type. Collective on comm.
+  subroutine tenon_layer_create_type_mpi(comm, name, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: name
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateType(comm, trim(name)//c_null_char, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_type', ierr)
+  end subroutine tenon_layer_create_type_mpi
+  subroutine tenon_layer_create_sequential_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_sequential_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_sequential_f08
+  ! Creates a sequential layer, to be filled by TenonLayerSequentialAdd(). Collective on comm.
+  subroutine tenon_layer_create_sequential_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateSequential(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_sequential', ierr)
+  end subroutine tenon_layer_create_sequential_mpi
+  ! Appends a layer to a sequential layer. Local; call on all ranks.
+  subroutine tenon_layer_sequential_add(container, layer, ierr)
+    type(tenon_layer), intent(in) :: container
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSequentialAdd(container%handle, layer%handle)
+    call finish(tenon_code, 'tenon_layer_sequential_add', ierr)
+  end subroutine tenon_layer_sequential_add
+  subroutine tenon_layer_create_repartition_f08(comm, output, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layout), intent(in) :: output
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_repartition_mpi(comm%MPI_VAL, output, layer, ierr)
+  end subroutine tenon_layer_create_repartition_f08
+  ! Creates a layer whose output is its input in another layout. Collective on comm.
+  subroutine tenon_layer_create_repartition_mpi(comm, output, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layout), intent(in) :: output
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateRepartition(comm, output%handle, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_repartition', ierr)
+  end subroutine tenon_layer_create_repartition_mpi
+  subroutine tenon_layer_create_add_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_add_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_add_f08
+  ! Creates the sum of one or more inputs of equal shape. Collective on comm.
+  subroutine tenon_layer_create_add_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateAdd(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_add', ierr)
+  end subroutine tenon_layer_create_add_mpi
+  subroutine tenon_layer_create_concatenate_f08(comm, dim, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: dim
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_concatenate_mpi(comm%MPI_VAL, dim, layer, ierr)
+  end subroutine tenon_layer_create_concatenate_f08
+  ! Creates the concatenation of inputs along one dimension. Collective on comm.
+  subroutine tenon_layer_create_concatenate_mpi(comm, dim, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: dim
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateConcatenate(comm, dim, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_concatenate', ierr)
+  end subroutine tenon_layer_create_concatenate_mpi
+  ! Sets the output layout of an add or concatenate layer. Local; call on all ranks.
+  subroutine tenon_layer_set_output_layout(layer, output, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_layout), intent(in) :: output
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetOutputLayout(layer%handle, output%handle)
+    call finish(tenon_code, 'tenon_layer_set_output_layout', ierr)
+  end subroutine tenon_layer_set_output_layout
+  subroutine tenon_layer_create_graph_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_graph_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_graph_f08
+  ! Creates a graph, to be filled by TenonLayerGraphAddNode(). Collective on comm.
+  subroutine tenon_layer_create_graph_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateGraph(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_graph', ierr)
+  end subroutine tenon_layer_create_graph_mpi
+  ! Sets the number of inputs of a graph. Local; call on all ranks.
+  subroutine tenon_layer_graph_set_inputs(graph, count, ierr)
+    type(tenon_layer), intent(in) :: graph
+    integer(c_int), intent(in) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGraphSetInputs(graph%handle, count)
+    call finish(tenon_code, 'tenon_layer_graph_set_inputs', ierr)
+  end subroutine tenon_layer_graph_set_inputs
+  ! Adds a node that evaluates a layer. Local; call on all ranks.
+  subroutine tenon_layer_graph_add_node(graph, layer, inputs, node, ierr)
+    type(tenon_layer), intent(in) :: graph
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: inputs(:)
+    integer(c_int), intent(out), optional :: node
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    integer(c_int) :: c_node
+    c_count = size(inputs)
+    tenon_code = TenonLayerGraphAddNode(graph%handle, layer%handle, c_count, c_nodes(inputs), c_node)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(node)) node = c_node + 1
+    end if
+    call finish(tenon_code, 'tenon_layer_graph_add_node', ierr)
+  end subroutine tenon_layer_graph_add_node
+  ! Returns the layout of a layer's user-supplied boundary values. Not collective.
+  subroutine tenon_layer_get_boundary_layout(layer, input, boundary, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_layout), intent(in) :: input
+    type(tenon_layout), intent(out) :: boundary
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetBoundaryLayout(layer%handle, input%handle, boundary%handle)
+    call finish(tenon_code, 'tenon_layer_get_boundary_layout', ierr)
+  end subroutine tenon_layer_get_boundary_layout
+  ! Prepares a layer with several inputs. Collective on the layer.
+  subroutine tenon_layer_set_up_many(layer, inputs, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_layout), intent(in) :: inputs(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(inputs)
+    tenon_code = TenonLayerSetUpMany(layer%handle, c_count, inputs%handle)
+    call finish(tenon_code, 'tenon_layer_set_up_many', ierr)
+  end subroutine tenon_layer_set_up_many
+  ! Creates a tensor for the cotangent of one of several inputs. Collective on the layer.
+  subroutine tenon_layer_create_input_cotangent_at(layer, input, dx, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: input
+    type(tenon_dtensor), intent(out) :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateInputCotangentAt(layer%handle, input - 1, dx%handle)
+    call finish(tenon_code, 'tenon_layer_create_input_cotangent_at', ierr)
+  end subroutine tenon_layer_create_input_cotangent_at
+  ! Evaluates a layer with several inputs. Collective on the layer.
+  subroutine tenon_layer_apply_many(layer, x, y, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: x(:)
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(x)
+    tenon_code = TenonLayerApplyMany(layer%handle, c_count, x%handle, y%handle)
+    call finish(tenon_code, 'tenon_layer_apply_many', ierr)
+  end subroutine tenon_layer_apply_many
+  ! Evaluates the tangent of a layer with several inputs. Collective on the layer.
+  subroutine tenon_layer_apply_tangent_many(layer, dx, dy, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dx(:)
+    type(tenon_dtensor), intent(in) :: dy
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(dx)
+    tenon_code = TenonLayerApplyTangentMany(layer%handle, c_count, dx%handle, dy%handle)
+    call finish(tenon_code, 'tenon_layer_apply_tangent_many', ierr)
+  end subroutine tenon_layer_apply_tangent_many
+  ! Evaluates the adjoint of a layer with several inputs. Collective on the layer.
+  subroutine tenon_layer_apply_adjoint_many(layer, dy, dx, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in) :: dx(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(dx)
+    tenon_code = TenonLayerApplyAdjointMany(layer%handle, dy%handle, c_count, dx%handle)
+    call finish(tenon_code, 'tenon_layer_apply_adjoint_many', ierr)
+  end subroutine tenon_layer_apply_adjoint_many
+  subroutine tenon_layer_create_f08(comm, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_mpi(comm%MPI_VAL, layer, ierr)
+  end subroutine tenon_layer_create_f08
+  ! Creates a layer to be given a type by TenonLayerSetType(). Collective on comm.
+  subroutine tenon_layer_create_mpi(comm, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreate(comm, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create', ierr)
+  end subroutine tenon_layer_create_mpi
+  ! Sets the type of a layer. Local; call on all ranks.
+  subroutine tenon_layer_set_type(layer, type, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetType(layer%handle, trim(type)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_type', ierr)
+  end subroutine tenon_layer_set_type
+  ! Returns the type of a layer. Not collective.
+  subroutine tenon_layer_get_type(layer, type, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonLayerGetType(layer%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonLayerGetType(layer%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, 'tenon_layer_get_type', ierr)
+  end subroutine tenon_layer_get_type
+  ! Returns the names of all types of the library but "shell". Not collective.
+  subroutine tenon_layer_get_types(types, ierr)
+    character(len=:), allocatable, intent(out) :: types
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_types(:)
+    tenon_code = TenonLayerGetTypes(c_types, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_types(c_needed))
+      tenon_code = TenonLayerGetTypes(c_types, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_types, tenon_code, types)
+    call finish(tenon_code, 'tenon_layer_get_types', ierr)
+  end subroutine tenon_layer_get_types
+  ! Returns the index labels of a layer, of which a signature has one for each grid axis. Not collective.
+  subroutine tenon_layer_get_labels_int64(layer, shape, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: shape(:)
+    character(len=:), allocatable, intent(out) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_labels(:)
+    c_ndim = size(shape)
+    tenon_code = TenonLayerGetLabels(layer%handle, c_ndim, int(reverse(shape), c_int64_t), c_labels, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_labels(c_needed))
+      tenon_code = TenonLayerGetLabels(layer%handle, c_ndim, int(reverse(shape), c_int64_t), c_labels, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_labels, tenon_code, labels)
+    call finish(tenon_code, 'tenon_layer_get_labels', ierr)
+  end subroutine tenon_layer_get_labels_int64
+  ! Returns the index labels of a layer, of which a signature has one for each grid axis. Not collective.
+  subroutine tenon_layer_get_labels_int32(layer, shape, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: shape(:)
+    character(len=:), allocatable, intent(out) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_labels(:)
+    c_ndim = size(shape)
+    tenon_code = TenonLayerGetLabels(layer%handle, c_ndim, int(reverse(shape), c_int64_t), c_labels, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_labels(c_needed))
+      tenon_code = TenonLayerGetLabels(layer%handle, c_ndim, int(reverse(shape), c_int64_t), c_labels, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_labels, tenon_code, labels)
+    call finish(tenon_code, 'tenon_layer_get_labels', ierr)
+  end subroutine tenon_layer_get_labels_int32
+  ! Returns what views say of the settings of a layer. Not collective.
+  subroutine tenon_layer_get_summary(layer, summary, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=:), allocatable, intent(out) :: summary
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_summary(:)
+    tenon_code = TenonLayerGetSummary(layer%handle, c_summary, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_summary(c_needed))
+      tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_summary, tenon_code, summary)
+    call finish(tenon_code, 'tenon_layer_get_summary', ierr)
+  end subroutine tenon_layer_get_summary
+  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
+  subroutine tenon_layer_set_example_int64(layer, seed, inputs, classes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(out) :: inputs
+    integer(c_int64_t), intent(out) :: classes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int64_t) :: c_classes
+    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
+    if (tenon_code == TENON_SUCCESS) then
+      inputs = c_inputs
+      call give(c_classes, classes, 'classes', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layer_set_example', ierr)
+  end subroutine tenon_layer_set_example_int64
+  ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
+  subroutine tenon_layer_set_example_int32(layer, seed, inputs, classes, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(out) :: inputs
+    integer(c_int32_t), intent(out) :: classes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_inputs
+    integer(c_int64_t) :: c_classes
+    tenon_code = TenonLayerSetExample(layer%handle, int(seed, c_int64_t), c_inputs, c_classes)
+    if (tenon_code == TENON_SUCCESS) then
+      inputs = c_inputs
+      call give(c_classes, classes, 'classes', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layer_set_example', ierr)
+  end subroutine tenon_layer_set_example_int32
+  ! Returns the shape of an input, or of the target, of an example. Not collective.
+  subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: seed
+    integer(c_int), intent(in) :: tensor
+    integer(c_int64_t), allocatable, intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_needed
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
+      c_shape, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
+        int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layer_get_example_shape', ierr)
+  end subroutine tenon_layer_get_example_shape_int64
+  ! Returns the shape of an input, or of the target, of an example. Not collective.
+  subroutine tenon_layer_get_example_shape_int32(layer, seed, tensor, shape, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: seed
+    integer(c_int), intent(in) :: tensor
+    integer(c_int32_t), allocatable, intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_needed
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, 0_c_int64_t, &
+      c_shape, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_shape(c_needed))
+      tenon_code = TenonLayerGetExampleShape(layer%handle, int(seed, c_int64_t), tensor - 1, &
+        int(c_needed, c_int64_t), c_shape, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (shape(c_needed))
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layer_get_example_shape', ierr)
+  end subroutine tenon_layer_get_example_shape_int32
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_layer_set_integers_int64(layer, name, values, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      int(values, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_integers', ierr)
+  end subroutine tenon_layer_set_integers_int64
+  ! Sets a setting that takes integers. Local; call on all ranks.
+  subroutine tenon_layer_set_integers_int32(layer, name, values, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = size(values)
+    tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
+      int(values, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_integers', ierr)
+  end subroutine tenon_layer_set_integers_int32
+  ! Sets a setting that takes a real number. Local; call on all ranks.
+  subroutine tenon_layer_set_real(layer, name, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetReal(layer%handle, trim(name)//c_null_char, value)
+    call finish(tenon_code, 'tenon_layer_set_real', ierr)
+  end subroutine tenon_layer_set_real
+  ! Sets a setting that takes text. Local; call on all ranks.
+  subroutine tenon_layer_set_text(layer, name, text, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetText(layer%handle, trim(name)//c_null_char, trim(text)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_text', ierr)
+  end subroutine tenon_layer_set_text
+  ! Sets a setting that is true or false. Local; call on all ranks.
+  subroutine tenon_layer_set_bool(layer, name, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBool(layer%handle, trim(name)//c_null_char, c_bool_of(value))
+    call finish(tenon_code, 'tenon_layer_set_bool', ierr)
+  end subroutine tenon_layer_set_bool
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_layer_get_integers_int64(layer, name, values, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(c_values, values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layer_get_integers', ierr)
+  end subroutine tenon_layer_get_integers_int64
+  ! Returns integers as set, or their default. Not collective.
+  subroutine tenon_layer_get_integers_int32(layer, name, values, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonLayerGetIntegers(layer%handle, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(c_values, values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layer_get_integers', ierr)
+  end subroutine tenon_layer_get_integers_int32
+  ! Returns a real number as set, or its default. Not collective.
+  subroutine tenon_layer_get_real(layer, name, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonLayerGetReal(layer%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, 'tenon_layer_get_real', ierr)
+  end subroutine tenon_layer_get_real
+  ! Returns text as set, or its default. Not collective.
+  subroutine tenon_layer_get_text(layer, name, text, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonLayerGetText(layer%handle, trim(name)//c_null_char, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonLayerGetText(layer%handle, trim(name)//c_null_char, c_text, int(c_needed, c_int64_t), &
+        c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_layer_get_text', ierr)
+  end subroutine tenon_layer_get_text
+  ! Returns whether a setting is true, as set or by default. Not collective.
+  subroutine tenon_layer_get_bool(layer, name, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_value
+    tenon_code = TenonLayerGetBool(layer%handle, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_layer_get_bool', ierr)
+  end subroutine tenon_layer_get_bool
+  ! Returns whether a setting has been set, or has its default. Not collective.
+  subroutine tenon_layer_is_set(layer, name, is_set, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: is_set
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_is_set
+    tenon_code = TenonLayerIsSet(layer%handle, trim(name)//c_null_char, c_is_set)
+    if (tenon_code == TENON_SUCCESS) then
+      is_set = c_is_set /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_layer_is_set', ierr)
+  end subroutine tenon_layer_is_set
+  subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: name_or_path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layer_create_from_file_mpi(comm%MPI_VAL, name_or_path, layer, ierr)
+  end subroutine tenon_layer_create_from_file_f08
+  ! Creates a layer or network from a network file. Collective on comm.
+  subroutine tenon_layer_create_from_file_mpi(comm, name_or_path, layer, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: name_or_path
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
+    call finish(tenon_code, 'tenon_layer_create_from_file', ierr)
+  end subroutine tenon_layer_create_from_file_mpi
+  ! Writes a network file of a layer, without weights. Collective on the layer.
+  subroutine tenon_layer_save_network(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveNetwork(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_save_network', ierr)
+  end subroutine tenon_layer_save_network
+  ! Returns a layer inside a container. Not collective.
+  subroutine tenon_layer_get_child(layer, path, child, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    type(tenon_layer), intent(out) :: child
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
+    call finish(tenon_code, 'tenon_layer_get_child', ierr)
+  end subroutine tenon_layer_get_child
+  ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
+  subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    type(tenon_dtensor), intent(out) :: parameter
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
+    call finish(tenon_code, 'tenon_layer_get_parameter_at', ierr)
+  end subroutine tenon_layer_get_parameter_at
+  ! Reads all parameters of a layer or network from a weights file. Collective on the layer.
+  subroutine tenon_layer_load_weights(layer, path, map, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in), optional :: map
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_map
+    if (present(map)) c_map = trim(map)//c_null_char
+    tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
+    call finish(tenon_code, 'tenon_layer_load_weights', ierr)
+  end subroutine tenon_layer_load_weights
+  ! Writes all parameters of a layer or network to a weights file. Collective on the layer.
+  subroutine tenon_layer_save_weights(layer, path, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_save_weights', ierr)
+  end subroutine tenon_layer_save_weights
+  ! Creates a layout in one call. Collective on the partition.
+  subroutine tenon_layout_create_sharded_int64(partition, shape, properties, layout, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int64_t), intent(in) :: shape(:)
+    character(len=*), intent(in) :: properties
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonLayoutCreateSharded(partition%handle, c_ndim, int(reverse(shape), c_int64_t), &
+      trim(properties)//c_null_char, layout%handle)
+    call finish(tenon_code, 'tenon_layout_create_sharded', ierr)
+  end subroutine tenon_layout_create_sharded_int64
+  ! Creates a layout in one call. Collective on the partition.
+  subroutine tenon_layout_create_sharded_int32(partition, shape, properties, layout, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int32_t), intent(in) :: shape(:)
+    character(len=*), intent(in) :: properties
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonLayoutCreateSharded(partition%handle, c_ndim, int(reverse(shape), c_int64_t), &
+      trim(properties)//c_null_char, layout%handle)
+    call finish(tenon_code, 'tenon_layout_create_sharded', ierr)
+  end subroutine tenon_layout_create_sharded_int32
+  subroutine tenon_layout_create_from_boxes_int64_f08(comm, low, high, layout, shape, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int64_t), intent(in), optional :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layout_create_from_boxes_int64_mpi(comm%MPI_VAL, low, high, layout, shape, ierr)
+  end subroutine tenon_layout_create_from_boxes_int64_f08
+  ! Creates a layout from the boxes of a user's decomposition. Collective on comm.
+  subroutine tenon_layout_create_from_boxes_int64_mpi(comm, low, high, layout, shape, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int64_t), intent(in), optional :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TENON_SUCCESS
+    c_ndim = size(low)
+    call check_length(tenon_code, 'tenon_layout_create_from_boxes', 'high', size(high), c_ndim)
+    if (present(shape)) call check_length(tenon_code, 'tenon_layout_create_from_boxes', 'shape', size(shape), &
+      c_ndim)
+    if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
+    call finish(tenon_code, 'tenon_layout_create_from_boxes', ierr)
+  end subroutine tenon_layout_create_from_boxes_int64_mpi
+  subroutine tenon_layout_create_from_boxes_int32_f08(comm, low, high, layout, shape, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int32_t), intent(in), optional :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_layout_create_from_boxes_int32_mpi(comm%MPI_VAL, low, high, layout, shape, ierr)
+  end subroutine tenon_layout_create_from_boxes_int32_f08
+  ! Creates a layout from the boxes of a user's decomposition. Collective on comm.
+  subroutine tenon_layout_create_from_boxes_int32_mpi(comm, low, high, layout, shape, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int32_t), intent(in), optional :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TENON_SUCCESS
+    c_ndim = size(low)
+    call check_length(tenon_code, 'tenon_layout_create_from_boxes', 'high', size(high), c_ndim)
+    if (present(shape)) call check_length(tenon_code, 'tenon_layout_create_from_boxes', 'shape', size(shape), &
+      c_ndim)
+    if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
+    call finish(tenon_code, 'tenon_layout_create_from_boxes', ierr)
+  end subroutine tenon_layout_create_from_boxes_int32_mpi
+  ! Creates a layout to be completed by setters. Collective on the partition.
+  subroutine tenon_layout_create(partition, layout, ierr)
+    type(tenon_partition), intent(in) :: partition
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutCreate(partition%handle, layout%handle)
+    call finish(tenon_code, 'tenon_layout_create', ierr)
+  end subroutine tenon_layout_create
+  ! Creates an editable copy of a layout. Collective on the model.
+  subroutine tenon_layout_create_like(model, layout, ierr)
+    type(tenon_layout), intent(in) :: model
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutCreateLike(model%handle, layout%handle)
+    call finish(tenon_code, 'tenon_layout_create_like', ierr)
+  end subroutine tenon_layout_create_like
+  ! Sets the global extents. Local; call on all ranks.
+  subroutine tenon_layout_set_shape_int64(layout, shape, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonLayoutSetShape(layout%handle, c_ndim, int(reverse(shape), c_int64_t))
+    call finish(tenon_code, 'tenon_layout_set_shape', ierr)
+  end subroutine tenon_layout_set_shape_int64
+  ! Sets the global extents. Local; call on all ranks.
+  subroutine tenon_layout_set_shape_int32(layout, shape, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonLayoutSetShape(layout%handle, c_ndim, int(reverse(shape), c_int64_t))
+    call finish(tenon_code, 'tenon_layout_set_shape', ierr)
+  end subroutine tenon_layout_set_shape_int32
+  ! Sets the property of each grid axis. Local; call on all ranks.
+  subroutine tenon_layout_set_properties(layout, properties, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=*), intent(in) :: properties
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutSetProperties(layout%handle, trim(properties)//c_null_char)
+    call finish(tenon_code, 'tenon_layout_set_properties', ierr)
+  end subroutine tenon_layout_set_properties
+  ! Sets the order of the axes that split a dimension. Local; call on all ranks.
+  subroutine tenon_layout_set_split_order(layout, dim, axes, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int), intent(in) :: axes(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(axes)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetSplitOrder(layout%handle, c_dim, c_count, &
+      axes)
+    call finish(tenon_code, 'tenon_layout_set_split_order', ierr)
+  end subroutine tenon_layout_set_split_order
+  ! Sets the split points of a dimension. Local; call on all ranks.
+  subroutine tenon_layout_set_cuts_int64(layout, dim, cuts, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int64_t), intent(in) :: cuts(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(cuts)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetCuts(layout%handle, c_dim, c_count, &
+      int(cuts, c_int64_t))
+    call finish(tenon_code, 'tenon_layout_set_cuts', ierr)
+  end subroutine tenon_layout_set_cuts_int64
+  ! Sets the split points of a dimension. Local; call on all ranks.
+  subroutine tenon_layout_set_cuts_int32(layout, dim, cuts, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int32_t), intent(in) :: cuts(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(cuts)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetCuts(layout%handle, c_dim, c_count, &
+      int(cuts, c_int64_t))
+    call finish(tenon_code, 'tenon_layout_set_cuts', ierr)
+  end subroutine tenon_layout_set_cuts_int32
+  ! Sets a halo of uniform width in one dimension. Local; call on all ranks.
+  subroutine tenon_layout_set_halo_int64(layout, dim, low, high, low_mode, high_mode, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int64_t), intent(in) :: low
+    integer(c_int64_t), intent(in) :: high
+    integer(c_int), intent(in) :: low_mode
+    integer(c_int), intent(in) :: high_mode
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHalo(layout%handle, c_dim, &
+      int(low, c_int64_t), int(high, c_int64_t), low_mode, high_mode)
+    call finish(tenon_code, 'tenon_layout_set_halo', ierr)
+  end subroutine tenon_layout_set_halo_int64
+  ! Sets a halo of uniform width in one dimension. Local; call on all ranks.
+  subroutine tenon_layout_set_halo_int32(layout, dim, low, high, low_mode, high_mode, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int32_t), intent(in) :: low
+    integer(c_int32_t), intent(in) :: high
+    integer(c_int), intent(in) :: low_mode
+    integer(c_int), intent(in) :: high_mode
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHalo(layout%handle, c_dim, &
+      int(low, c_int64_t), int(high, c_int64_t), low_mode, high_mode)
+    call finish(tenon_code, 'tenon_layout_set_halo', ierr)
+  end subroutine tenon_layout_set_halo_int32
+  ! Sets the halo of a dimension by the range of each block. Local; call on all ranks.
+  subroutine tenon_layout_set_halo_boxes_int64(layout, dim, low, high, low_mode, high_mode, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: low_mode
+    integer(c_int), intent(in) :: high_mode
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(low)
+    call check_length(tenon_code, 'tenon_layout_set_halo_boxes', 'high', size(high), c_count)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHaloBoxes(layout%handle, c_dim, c_count, &
+      int(low, c_int64_t) - 1, int(high, c_int64_t), low_mode, high_mode)
+    call finish(tenon_code, 'tenon_layout_set_halo_boxes', ierr)
+  end subroutine tenon_layout_set_halo_boxes_int64
+  ! Sets the halo of a dimension by the range of each block. Local; call on all ranks.
+  subroutine tenon_layout_set_halo_boxes_int32(layout, dim, low, high, low_mode, high_mode, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: low_mode
+    integer(c_int), intent(in) :: high_mode
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    integer(c_int) :: c_count
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    c_count = size(low)
+    call check_length(tenon_code, 'tenon_layout_set_halo_boxes', 'high', size(high), c_count)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHaloBoxes(layout%handle, c_dim, c_count, &
+      int(low, c_int64_t) - 1, int(high, c_int64_t), low_mode, high_mode)
+    call finish(tenon_code, 'tenon_layout_set_halo_boxes', ierr)
+  end subroutine tenon_layout_set_halo_boxes_int32
+  ! Sets whether the halo of a dimension holds partial sums. Local; call on all ranks.
+  subroutine tenon_layout_set_halo_partial(layout, dim, partial, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: dim
+    logical, intent(in) :: partial
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHaloPartial(layout%handle, c_dim, &
+      c_bool_of(partial))
+    call finish(tenon_code, 'tenon_layout_set_halo_partial', ierr)
+  end subroutine tenon_layout_set_halo_partial
+  ! Completes the layout. Collective on the partition.
+  subroutine tenon_layout_set_up(layout, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutSetUp(layout%handle)
+    call finish(tenon_code, 'tenon_layout_set_up', ierr)
+  end subroutine tenon_layout_set_up
+  ! Returns the dual layout, that of the cotangents. Not collective.
+  subroutine tenon_layout_get_dual(layout, dual, ierr)
+    type(tenon_layout), intent(in) :: layout
+    type(tenon_layout), intent(out) :: dual
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutGetDual(layout%handle, dual%handle)
+    call finish(tenon_code, 'tenon_layout_get_dual', ierr)
+  end subroutine tenon_layout_get_dual
+  ! Returns the process grid. Not collective.
+  subroutine tenon_layout_get_partition(layout, partition, ierr)
+    type(tenon_layout), intent(in) :: layout
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutGetPartition(layout%handle, partition%handle)
+    call finish(tenon_code, 'tenon_layout_get_partition', ierr)
+  end subroutine tenon_layout_get_partition
+  ! Returns the number of tensor dimensions. Not collective.
+  subroutine tenon_layout_get_dim(layout, ndim, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out) :: ndim
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    tenon_code = TenonLayoutGetDim(layout%handle, c_ndim)
+    if (tenon_code == TENON_SUCCESS) then
+      ndim = c_ndim
+    end if
+    call finish(tenon_code, 'tenon_layout_get_dim', ierr)
+  end subroutine tenon_layout_get_dim
+  ! Returns the global extents. Not collective.
+  subroutine tenon_layout_get_shape_int64(layout, shape, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_get_shape', 'shape', size(shape), c_extent)
+    allocate (c_shape(size(shape)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutGetShape(layout%handle, c_shape)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layout_get_shape', ierr)
+  end subroutine tenon_layout_get_shape_int64
+  ! Returns the global extents. Not collective.
+  subroutine tenon_layout_get_shape_int32(layout, shape, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_get_shape', 'shape', size(shape), c_extent)
+    allocate (c_shape(size(shape)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutGetShape(layout%handle, c_shape)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layout_get_shape', ierr)
+  end subroutine tenon_layout_get_shape_int32
+  ! Returns the properties as text. Not collective.
+  subroutine tenon_layout_get_properties(layout, properties, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=:), allocatable, intent(out) :: properties
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_properties(:)
+    tenon_code = TenonLayoutGetProperties(layout%handle, c_properties, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_properties(c_needed))
+      tenon_code = TenonLayoutGetProperties(layout%handle, c_properties, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_properties, tenon_code, properties)
+    call finish(tenon_code, 'tenon_layout_get_properties', ierr)
+  end subroutine tenon_layout_get_properties
+  ! Returns the box of this rank, halo included. Not collective.
+  subroutine tenon_layout_get_box_int64(layout, low, high, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(out) :: low(:)
+    integer(c_int64_t), intent(out) :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_low(:)
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_get_box', 'low', size(low), c_extent)
+    allocate (c_low(size(low)))
+    call check_length(tenon_code, 'tenon_layout_get_box', 'high', size(high), c_extent)
+    allocate (c_high(size(high)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutGetBox(layout%handle, c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_low) + 1, low, 'low', tenon_code)
+      call give(reverse(c_high), high, 'high', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layout_get_box', ierr)
+  end subroutine tenon_layout_get_box_int64
+  ! Returns the box of this rank, halo included. Not collective.
+  subroutine tenon_layout_get_box_int32(layout, low, high, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(out) :: low(:)
+    integer(c_int32_t), intent(out) :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_low(:)
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_get_box', 'low', size(low), c_extent)
+    allocate (c_low(size(low)))
+    call check_length(tenon_code, 'tenon_layout_get_box', 'high', size(high), c_extent)
+    allocate (c_high(size(high)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutGetBox(layout%handle, c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_low) + 1, low, 'low', tenon_code)
+      call give(reverse(c_high), high, 'high', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layout_get_box', ierr)
+  end subroutine tenon_layout_get_box_int32
+  ! Returns the local block of this rank, without the halo. Not collective.
+  subroutine tenon_layout_get_owned_box_int64(layout, low, high, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(out) :: low(:)
+    integer(c_int64_t), intent(out) :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_low(:)
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_get_owned_box', 'low', size(low), c_extent)
+    allocate (c_low(size(low)))
+    call check_length(tenon_code, 'tenon_layout_get_owned_box', 'high', size(high), c_extent)
+    allocate (c_high(size(high)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutGetOwnedBox(layout%handle, c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_low) + 1, low, 'low', tenon_code)
+      call give(reverse(c_high), high, 'high', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layout_get_owned_box', ierr)
+  end subroutine tenon_layout_get_owned_box_int64
+  ! Returns the local block of this rank, without the halo. Not collective.
+  subroutine tenon_layout_get_owned_box_int32(layout, low, high, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(out) :: low(:)
+    integer(c_int32_t), intent(out) :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_low(:)
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layout_get_owned_box', 'low', size(low), c_extent)
+    allocate (c_low(size(low)))
+    call check_length(tenon_code, 'tenon_layout_get_owned_box', 'high', size(high), c_extent)
+    allocate (c_high(size(high)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutGetOwnedBox(layout%handle, c_low, c_high)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_low) + 1, low, 'low', tenon_code)
+      call give(reverse(c_high), high, 'high', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_layout_get_owned_box', ierr)
+  end subroutine tenon_layout_get_owned_box_int32
+  ! Returns whether this rank takes part in the layout. Not collective.
+  subroutine tenon_layout_is_active(layout, active, ierr)
+    type(tenon_layout), intent(in) :: layout
+    logical, intent(out) :: active
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_active
+    tenon_code = TenonLayoutIsActive(layout%handle, c_active)
+    if (tenon_code == TENON_SUCCESS) then
+      active = c_active /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_layout_is_active', ierr)
+  end subroutine tenon_layout_is_active
+  ! Returns whether two layouts are equal and on the same communicator. Not collective.
+  subroutine tenon_layout_is_equal(layout, other, equal, ierr)
+    type(tenon_layout), intent(in) :: layout
+    type(tenon_layout), intent(in) :: other
+    logical, intent(out) :: equal
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_equal
+    tenon_code = TenonLayoutIsEqual(layout%handle, other%handle, c_equal)
+    if (tenon_code == TENON_SUCCESS) then
+      equal = c_equal /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_layout_is_equal', ierr)
+  end subroutine tenon_layout_is_equal
+  ! Prints the layout, on rank 0 of its communicator. Not collective.
+  subroutine tenon_layout_view(layout, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutView(layout%handle)
+    call finish(tenon_code, 'tenon_layout_view', ierr)
+  end subroutine tenon_layout_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_layout_destroy(layout, ierr)
+    type(tenon_layout), intent(inout) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayoutDestroy(layout%handle)
+    call finish(tenon_code, 'tenon_layout_destroy', ierr)
+  end subroutine tenon_layout_destroy
+  ! Applies the operator: y <- F x. Collective on the operator.
+  subroutine tenon_linearop_apply(op, x, y, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApply(op%handle, x%handle, y%handle)
+    call finish(tenon_code, 'tenon_linearop_apply', ierr)
+  end subroutine tenon_linearop_apply
+  ! Applies the adjoint: x <- F* y. Collective on the operator.
+  subroutine tenon_linearop_apply_adjoint(op, y, x, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_dtensor), intent(in) :: y
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyAdjoint(op%handle, y%handle, x%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_adjoint', ierr)
+  end subroutine tenon_linearop_apply_adjoint
+  ! Applies with factors: y <- alpha F x + beta y. Collective on the operator.
+  subroutine tenon_linearop_apply_add(op, alpha, x, beta, y, ierr)
+    type(tenon_linearop), intent(in) :: op
+    real(c_double), intent(in) :: alpha
+    type(tenon_dtensor), intent(in) :: x
+    real(c_double), intent(in) :: beta
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyAdd(op%handle, alpha, x%handle, beta, y%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_add', ierr)
+  end subroutine tenon_linearop_apply_add
+  ! Applies the adjoint with factors: x <- alpha F* y + beta x. Collective on the operator.
+  subroutine tenon_linearop_apply_adjoint_add(op, alpha, y, beta, x, ierr)
+    type(tenon_linearop), intent(in) :: op
+    real(c_double), intent(in) :: alpha
+    type(tenon_dtensor), intent(in) :: y
+    real(c_double), intent(in) :: beta
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyAdjointAdd(op%handle, alpha, y%handle, beta, x%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_adjoint_add', ierr)
+  end subroutine tenon_linearop_apply_adjoint_add
+  ! Starts y <- alpha F x + beta y. Collective on the operator.
+  subroutine tenon_linearop_apply_begin(op, alpha, x, beta, y, ierr)
+    type(tenon_linearop), intent(in) :: op
+    real(c_double), intent(in) :: alpha
+    type(tenon_dtensor), intent(in) :: x
+    real(c_double), intent(in) :: beta
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyBegin(op%handle, alpha, x%handle, beta, y%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_begin', ierr)
+  end subroutine tenon_linearop_apply_begin
+  ! Completes TenonLinearOpApplyBegin(). Collective on the operator.
+  subroutine tenon_linearop_apply_end(op, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyEnd(op%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_end', ierr)
+  end subroutine tenon_linearop_apply_end
+  ! Starts x <- alpha F* y + beta x. Collective on the operator.
+  subroutine tenon_linearop_apply_adjoint_begin(op, alpha, y, beta, x, ierr)
+    type(tenon_linearop), intent(in) :: op
+    real(c_double), intent(in) :: alpha
+    type(tenon_dtensor), intent(in) :: y
+    real(c_double), intent(in) :: beta
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyAdjointBegin(op%handle, alpha, y%handle, beta, x%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_adjoint_begin', ierr)
+  end subroutine tenon_linearop_apply_adjoint_begin
+  ! Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
+  subroutine tenon_linearop_apply_adjoint_end(op, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpApplyAdjointEnd(op%handle)
+    call finish(tenon_code, 'tenon_linearop_apply_adjoint_end', ierr)
+  end subroutine tenon_linearop_apply_adjoint_end
+  ! Binds x and y for y <- F x. Not collective.
+  subroutine tenon_linearop_bind(op, x, y, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpBind(op%handle, x%handle, y%handle)
+    call finish(tenon_code, 'tenon_linearop_bind', ierr)
+  end subroutine tenon_linearop_bind
+  ! Binds y and x for x <- F* y. Not collective.
+  subroutine tenon_linearop_bind_adjoint(op, y, x, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_dtensor), intent(in) :: y
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpBindAdjoint(op%handle, y%handle, x%handle)
+    call finish(tenon_code, 'tenon_linearop_bind_adjoint', ierr)
+  end subroutine tenon_linearop_bind_adjoint
+  ! Removes both bindings, if there are any. Not collective.
+  subroutine tenon_linearop_unbind(op, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpUnbind(op%handle)
+    call finish(tenon_code, 'tenon_linearop_unbind', ierr)
+  end subroutine tenon_linearop_unbind
+  ! Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
+  subroutine tenon_linearop_get_type(op, type, ierr)
+    type(tenon_linearop), intent(in) :: op
+    character(len=:), allocatable, intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_type(:)
+    tenon_code = TenonLinearOpGetType(op%handle, c_type, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_type(c_needed))
+      tenon_code = TenonLinearOpGetType(op%handle, c_type, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_type, tenon_code, type)
+    call finish(tenon_code, 'tenon_linearop_get_type', ierr)
+  end subroutine tenon_linearop_get_type
+  ! Returns the layout of the domain. Not collective.
+  subroutine tenon_linearop_get_domain(op, layout, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpGetDomain(op%handle, layout%handle)
+    call finish(tenon_code, 'tenon_linearop_get_domain', ierr)
+  end subroutine tenon_linearop_get_domain
+  ! Returns the layout of the range. Not collective.
+  subroutine tenon_linearop_get_range(op, layout, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpGetRange(op%handle, layout%handle)
+    call finish(tenon_code, 'tenon_linearop_get_range', ierr)
+  end subroutine tenon_linearop_get_range
+  ! Returns the element type of the domain. Not collective.
+  subroutine tenon_linearop_get_data_type(op, type, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int), intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_type
+    tenon_code = TenonLinearOpGetDataType(op%handle, c_type)
+    if (tenon_code == TENON_SUCCESS) then
+      type = c_type
+    end if
+    call finish(tenon_code, 'tenon_linearop_get_data_type', ierr)
+  end subroutine tenon_linearop_get_data_type
+  ! Returns the element type of the range, which differs for casts. Not collective.
+  subroutine tenon_linearop_get_range_data_type(op, type, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int), intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_type
+    tenon_code = TenonLinearOpGetRangeDataType(op%handle, c_type)
+    if (tenon_code == TENON_SUCCESS) then
+      type = c_type
+    end if
+    call finish(tenon_code, 'tenon_linearop_get_range_data_type', ierr)
+  end subroutine tenon_linearop_get_range_data_type
+  ! Returns what this rank sends in one application of a conversion. Not collective.
+  subroutine tenon_linearop_get_traffic_int64(op, messages, bytes, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int64_t), intent(out) :: messages
+    integer(c_int64_t), intent(out) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_bytes
+    tenon_code = TenonLinearOpGetTraffic(op%handle, c_messages, c_bytes)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_messages, messages, 'messages', tenon_code)
+      call give(c_bytes, bytes, 'bytes', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_linearop_get_traffic', ierr)
+  end subroutine tenon_linearop_get_traffic_int64
+  ! Returns what this rank sends in one application of a conversion. Not collective.
+  subroutine tenon_linearop_get_traffic_int32(op, messages, bytes, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int32_t), intent(out) :: messages
+    integer(c_int32_t), intent(out) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_bytes
+    tenon_code = TenonLinearOpGetTraffic(op%handle, c_messages, c_bytes)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_messages, messages, 'messages', tenon_code)
+      call give(c_bytes, bytes, 'bytes', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_linearop_get_traffic', ierr)
+  end subroutine tenon_linearop_get_traffic_int32
+  ! Tests the adjoint identity on random memory. Collective on the operator.
+  subroutine tenon_linearop_test_adjoint_int64(op, seed, integers, forward, adjoint, relative, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int64_t), intent(in) :: seed
+    logical, intent(in) :: integers
+    real(c_double), intent(out), optional :: forward
+    real(c_double), intent(out), optional :: adjoint
+    real(c_double), intent(out), optional :: relative
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_forward
+    real(c_double) :: c_adjoint
+    real(c_double) :: c_relative
+    tenon_code = TenonLinearOpTestAdjoint(op%handle, int(seed, c_int64_t), c_bool_of(integers), c_forward, &
+      c_adjoint, c_relative)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(forward)) forward = c_forward
+      if (present(adjoint)) adjoint = c_adjoint
+      if (present(relative)) relative = c_relative
+    end if
+    call finish(tenon_code, 'tenon_linearop_test_adjoint', ierr)
+  end subroutine tenon_linearop_test_adjoint_int64
+  ! Tests the adjoint identity on random memory. Collective on the operator.
+  subroutine tenon_linearop_test_adjoint_int32(op, seed, integers, forward, adjoint, relative, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int32_t), intent(in) :: seed
+    logical, intent(in) :: integers
+    real(c_double), intent(out), optional :: forward
+    real(c_double), intent(out), optional :: adjoint
+    real(c_double), intent(out), optional :: relative
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_forward
+    real(c_double) :: c_adjoint
+    real(c_double) :: c_relative
+    tenon_code = TenonLinearOpTestAdjoint(op%handle, int(seed, c_int64_t), c_bool_of(integers), c_forward, &
+      c_adjoint, c_relative)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(forward)) forward = c_forward
+      if (present(adjoint)) adjoint = c_adjoint
+      if (present(relative)) relative = c_relative
+    end if
+    call finish(tenon_code, 'tenon_linearop_test_adjoint', ierr)
+  end subroutine tenon_linearop_test_adjoint_int32
+  ! Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective.
+  subroutine tenon_linearop_view(op, ierr)
+    type(tenon_linearop), intent(in) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpView(op%handle)
+    call finish(tenon_code, 'tenon_linearop_view', ierr)
+  end subroutine tenon_linearop_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_linearop_destroy(op, ierr)
+    type(tenon_linearop), intent(inout) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpDestroy(op%handle)
+    call finish(tenon_code, 'tenon_linearop_destroy', ierr)
+  end subroutine tenon_linearop_destroy
+  ! Creates the conversion between two layouts. Collective on the layouts.
+  subroutine tenon_linearop_create_conversion(from, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateConversion(from%handle, to%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_conversion', ierr)
+  end subroutine tenon_linearop_create_conversion
+  ! Creates a halo exchange, the conversion that fills halos. Collective on the layouts.
+  subroutine tenon_linearop_create_halo(from, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateHalo(from%handle, to%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_halo', ierr)
+  end subroutine tenon_linearop_create_halo
+  ! Creates the mask of user-supplied boundary values: y <- M v. Collective on the layout.
+  subroutine tenon_linearop_create_boundary_values(layout, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateBoundaryValues(layout%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_boundary_values', ierr)
+  end subroutine tenon_linearop_create_boundary_values
+  ! Creates the map from one number to all boundary values. Collective on the layout.
+  subroutine tenon_linearop_create_boundary_constant(layout, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateBoundaryConstant(layout%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_boundary_constant', ierr)
+  end subroutine tenon_linearop_create_boundary_constant
+  ! Creates a conversion that only redistributes values. Collective on the layouts.
+  subroutine tenon_linearop_create_repartition(from, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateRepartition(from%handle, to%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_repartition', ierr)
+  end subroutine tenon_linearop_create_repartition
+  ! Creates a communication primitive by its name. Collective on the layout.
+  subroutine tenon_linearop_create_primitive(layout, name, axis, dim, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(in) :: axis
+    integer(c_int), intent(in) :: dim
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_dim
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    c_dim = c_dimension(dim, c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreatePrimitive(layout%handle, &
+      trim(name)//c_null_char, axis, c_dim, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_primitive', ierr)
+  end subroutine tenon_linearop_create_primitive
+  ! Creates a transfer of a tensor to another process. Collective on the layout.
+  subroutine tenon_linearop_create_send_receive(layout, rank, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: rank
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateSendReceive(layout%handle, rank, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_send_receive', ierr)
+  end subroutine tenon_linearop_create_send_receive
+  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+  subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int64_t), intent(in) :: at(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
+      int(reverse(at), c_int64_t) - 1, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_allocate', ierr)
+  end subroutine tenon_linearop_create_allocate_int64
+  ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
+  subroutine tenon_linearop_create_allocate_int32(from, to, at, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int32_t), intent(in) :: at(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(from%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
+      int(reverse(at), c_int64_t) - 1, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_allocate', ierr)
+  end subroutine tenon_linearop_create_allocate_int32
+  ! Creates an operator that sets a box to zero. Collective on the layout.
+  subroutine tenon_linearop_create_clear_int64(layout, low, high, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_clear', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_clear', ierr)
+  end subroutine tenon_linearop_create_clear_int64
+  ! Creates an operator that sets a box to zero. Collective on the layout.
+  subroutine tenon_linearop_create_clear_int32(layout, low, high, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_clear', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_clear', ierr)
+  end subroutine tenon_linearop_create_clear_int32
+  ! Creates an operator that adds a box to another. Collective on the layout.
+  subroutine tenon_linearop_create_add_int64(layout, low, high, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int64_t), intent(in) :: to(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_add', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_add', 'high', size(high), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_add', 'to', size(to), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
+      op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_add', ierr)
+  end subroutine tenon_linearop_create_add_int64
+  ! Creates an operator that adds a box to another. Collective on the layout.
+  subroutine tenon_linearop_create_add_int32(layout, low, high, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int32_t), intent(in) :: to(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_add', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_add', 'high', size(high), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_add', 'to', size(to), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
+      op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_add', ierr)
+  end subroutine tenon_linearop_create_add_int32
+  ! Creates an operator that copies a box to another. Collective on the layout.
+  subroutine tenon_linearop_create_copy_int64(layout, low, high, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int64_t), intent(in) :: to(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_copy', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_copy', 'high', size(high), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_copy', 'to', size(to), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
+      op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_copy', ierr)
+  end subroutine tenon_linearop_create_copy_int64
+  ! Creates an operator that copies a box to another. Collective on the layout.
+  subroutine tenon_linearop_create_copy_int32(layout, low, high, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int32_t), intent(in) :: to(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_copy', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_copy', 'high', size(high), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_copy', 'to', size(to), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
+      op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_copy', ierr)
+  end subroutine tenon_linearop_create_copy_int32
+  ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
+  subroutine tenon_linearop_create_move_int64(layout, low, high, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in) :: high(:)
+    integer(c_int64_t), intent(in) :: to(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_move', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_move', 'high', size(high), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_move', 'to', size(to), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
+      op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_move', ierr)
+  end subroutine tenon_linearop_create_move_int64
+  ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
+  subroutine tenon_linearop_create_move_int32(layout, low, high, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in) :: high(:)
+    integer(c_int32_t), intent(in) :: to(:)
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call layout_dimensions(layout%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_move', 'low', size(low), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_move', 'high', size(high), c_extent)
+    call check_length(tenon_code, 'tenon_linearop_create_move', 'to', size(to), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
+      int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
+      op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_move', ierr)
+  end subroutine tenon_linearop_create_move_int32
+  ! Creates the identity: y <- x. Collective on the layout.
+  subroutine tenon_linearop_create_identity(layout, type, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateIdentity(layout%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_identity', ierr)
+  end subroutine tenon_linearop_create_identity
+  ! Creates a cast to another floating-point type: y <- x. Collective on the layout.
+  subroutine tenon_linearop_create_cast(layout, from, to, op, ierr)
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(in) :: from
+    integer(c_int), intent(in) :: to
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateCast(layout%handle, from, to, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_cast', ierr)
+  end subroutine tenon_linearop_create_cast
+  ! Creates the zero operator: y <- 0. Collective on the layouts.
+  subroutine tenon_linearop_create_zero(from, to, type, op, ierr)
+    type(tenon_layout), intent(in) :: from
+    type(tenon_layout), intent(in) :: to
+    integer(c_int), intent(in) :: type
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateZero(from%handle, to%handle, type, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_zero', ierr)
+  end subroutine tenon_linearop_create_zero
+  ! Creates a product: ops[count-1] ... ops[1] ops[0]. Collective on the operators.
+  subroutine tenon_linearop_create_composition(ops, op, ierr)
+    type(tenon_linearop), intent(in) :: ops(:)
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(ops)
+    tenon_code = TenonLinearOpCreateComposition(c_count, ops%handle, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_composition', ierr)
+  end subroutine tenon_linearop_create_composition
+  ! Creates the adjoint as an operator. Collective on the operator.
+  subroutine tenon_linearop_create_adjoint(op, adjoint, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_linearop), intent(out) :: adjoint
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateAdjoint(op%handle, adjoint%handle)
+    call finish(tenon_code, 'tenon_linearop_create_adjoint', ierr)
+  end subroutine tenon_linearop_create_adjoint
+  ! Creates a sum: y <- ops[0] x + ... + ops[count-1] x. Collective on the operators.
+  subroutine tenon_linearop_create_sum(ops, op, ierr)
+    type(tenon_linearop), intent(in) :: ops(:)
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    c_count = size(ops)
+    tenon_code = TenonLinearOpCreateSum(c_count, ops%handle, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_sum', ierr)
+  end subroutine tenon_linearop_create_sum
+  ! Creates a multiple: y <- factor F x. Collective on the operator.
+  subroutine tenon_linearop_create_scale(factor, op, scaled, ierr)
+    real(c_double), intent(in) :: factor
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_linearop), intent(out) :: scaled
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateScale(factor, op%handle, scaled%handle)
+    call finish(tenon_code, 'tenon_linearop_create_scale', ierr)
+  end subroutine tenon_linearop_create_scale
+  ! Creates an operator by the name of its type. Collective on the layouts.
+  subroutine tenon_linearop_create_type(domain, range, domain_type, range_type, name, op, parameters, ierr)
+    type(tenon_layout), intent(in) :: domain
+    type(tenon_layout), intent(in) :: range
+    integer(c_int), intent(in) :: domain_type
+    integer(c_int), intent(in) :: range_type
+    character(len=*), intent(in) :: name
+    type(tenon_linearop), intent(out) :: op
+    type(c_ptr), intent(in), optional :: parameters
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_parameters
+    c_parameters = c_null_ptr
+    if (present(parameters)) c_parameters = parameters
+    tenon_code = TenonLinearOpCreateType(domain%handle, range%handle, domain_type, range_type, &
+      trim(name)//c_null_char, c_parameters, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_type', ierr)
+  end subroutine tenon_linearop_create_type
+  ! Turns the log on or off, like -tenon_log_view at the start. Not collective.
+  subroutine tenon_log_enable(on, ierr)
+    logical, intent(in) :: on
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLogEnable(c_bool_of(on))
+    call finish(tenon_code, 'tenon_log_enable', ierr)
+  end subroutine tenon_log_enable
+  ! Returns the number of the event with a given name. Not collective.
+  subroutine tenon_log_event_register(name, event, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out) :: event
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_event
+    tenon_code = TenonLogEventRegister(trim(name)//c_null_char, c_event)
+    if (tenon_code == TENON_SUCCESS) then
+      event = c_event
+    end if
+    call finish(tenon_code, 'tenon_log_event_register', ierr)
+  end subroutine tenon_log_event_register
+  ! Begins an event; events can be nested. Not collective.
+  subroutine tenon_log_event_begin(event, ierr)
+    integer(c_int), intent(in) :: event
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLogEventBegin(event)
+    call finish(tenon_code, 'tenon_log_event_begin', ierr)
+  end subroutine tenon_log_event_begin
+  ! Ends the innermost event. Not collective.
+  subroutine tenon_log_event_end(event, ierr)
+    integer(c_int), intent(in) :: event
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLogEventEnd(event)
+    call finish(tenon_code, 'tenon_log_event_end', ierr)
+  end subroutine tenon_log_event_end
+  ! Adds floating-point operations to the innermost event. Not collective.
+  subroutine tenon_log_flops(flops, ierr)
+    real(c_double), intent(in) :: flops
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLogFlops(flops)
+    call finish(tenon_code, 'tenon_log_flops', ierr)
+  end subroutine tenon_log_flops
+  ! Begins a stage, to which events count until TenonLogStagePop(). Not collective.
+  subroutine tenon_log_stage_push(name, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLogStagePush(trim(name)//c_null_char)
+    call finish(tenon_code, 'tenon_log_stage_push', ierr)
+  end subroutine tenon_log_stage_push
+  ! Returns to the previous stage. Not collective.
+  subroutine tenon_log_stage_pop(ierr)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLogStagePop()
+    call finish(tenon_code, 'tenon_log_stage_pop', ierr)
+  end subroutine tenon_log_stage_pop
+  ! Reports the progress of a long computation. Not collective.
+  subroutine tenon_progress_show_int64(name, done, total, value, value_name, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: done
+    integer(c_int64_t), intent(in) :: total
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: value_name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_value_name
+    if (present(value_name)) c_value_name = trim(value_name)//c_null_char
+    tenon_code = TenonProgressShow(trim(name)//c_null_char, int(done, c_int64_t), int(total, c_int64_t), &
+      c_value_name, value)
+    call finish(tenon_code, 'tenon_progress_show', ierr)
+  end subroutine tenon_progress_show_int64
+  ! Reports the progress of a long computation. Not collective.
+  subroutine tenon_progress_show_int32(name, done, total, value, value_name, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: done
+    integer(c_int32_t), intent(in) :: total
+    real(c_double), intent(in) :: value
+    character(len=*), intent(in), optional :: value_name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_value_name
+    if (present(value_name)) c_value_name = trim(value_name)//c_null_char
+    tenon_code = TenonProgressShow(trim(name)//c_null_char, int(done, c_int64_t), int(total, c_int64_t), &
+      c_value_name, value)
+    call finish(tenon_code, 'tenon_progress_show', ierr)
+  end subroutine tenon_progress_show_int32
+  ! Creates a machine of given levels, without links. Not collective.
+  subroutine tenon_machine_create_int64(name, names, sizes, machine, ierr)
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: names(:)
+    integer(c_int64_t), intent(in) :: sizes(:)
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    character(len=len(names) + 1), target :: c_names(size(names))
+    tenon_code = TENON_SUCCESS
+    c_levels = size(names)
+    call check_length(tenon_code, 'tenon_machine_create', 'sizes', size(sizes), c_levels)
+    c_names = terminated(names)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineCreate(trim(name)//c_null_char, c_levels, &
+      addresses(c_names), int(sizes, c_int64_t), machine%handle)
+    call finish(tenon_code, 'tenon_machine_create', ierr)
+  end subroutine tenon_machine_create_int64
+  ! Creates a machine of given levels, without links. Not collective.
+  subroutine tenon_machine_create_int32(name, names, sizes, machine, ierr)
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in) :: names(:)
+    integer(c_int32_t), intent(in) :: sizes(:)
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    character(len=len(names) + 1), target :: c_names(size(names))
+    tenon_code = TENON_SUCCESS
+    c_levels = size(names)
+    call check_length(tenon_code, 'tenon_machine_create', 'sizes', size(sizes), c_levels)
+    c_names = terminated(names)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineCreate(trim(name)//c_null_char, c_levels, &
+      addresses(c_names), int(sizes, c_int64_t), machine%handle)
+    call finish(tenon_code, 'tenon_machine_create', ierr)
+  end subroutine tenon_machine_create_int32
+  ! Creates a machine from a description file. Not collective.
+  subroutine tenon_machine_create_from_file_int64(name_or_path, nodes, machine, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int64_t), intent(in) :: nodes
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineCreateFromFile(trim(name_or_path)//c_null_char, int(nodes, c_int64_t), &
+      machine%handle)
+    call finish(tenon_code, 'tenon_machine_create_from_file', ierr)
+  end subroutine tenon_machine_create_from_file_int64
+  ! Creates a machine from a description file. Not collective.
+  subroutine tenon_machine_create_from_file_int32(name_or_path, nodes, machine, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int32_t), intent(in) :: nodes
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineCreateFromFile(trim(name_or_path)//c_null_char, int(nodes, c_int64_t), &
+      machine%handle)
+    call finish(tenon_code, 'tenon_machine_create_from_file', ierr)
+  end subroutine tenon_machine_create_from_file_int32
+  ! Creates a machine of this computer and its cores, without links. Not collective.
+  subroutine tenon_machine_create_local(machine, ierr)
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineCreateLocal(machine%handle)
+    call finish(tenon_code, 'tenon_machine_create_local', ierr)
+  end subroutine tenon_machine_create_local
+  subroutine tenon_machine_create_from_comm_f08(comm, machine, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_machine_create_from_comm_mpi(comm%MPI_VAL, machine, ierr)
+  end subroutine tenon_machine_create_from_comm_f08
+  ! Creates the machine of a job; its devices are the ranks. Collective on comm.
+  subroutine tenon_machine_create_from_comm_mpi(comm, machine, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineCreateFromComm(comm, machine%handle)
+    call finish(tenon_code, 'tenon_machine_create_from_comm', ierr)
+  end subroutine tenon_machine_create_from_comm_mpi
+  ! Adds a link to the machine. Not collective.
+  subroutine tenon_machine_add_link_int64(machine, name, level, units, bandwidth, latency, rule, ierr)
+    type(tenon_machine), intent(in) :: machine
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(in) :: level
+    integer(c_int64_t), intent(in) :: units
+    real(c_double), intent(in) :: bandwidth
+    real(c_double), intent(in) :: latency
+    integer(c_int), intent(in) :: rule
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineAddLink(machine%handle, trim(name)//c_null_char, level - 1, &
+      int(units, c_int64_t), bandwidth, latency, rule)
+    call finish(tenon_code, 'tenon_machine_add_link', ierr)
+  end subroutine tenon_machine_add_link_int64
+  ! Adds a link to the machine. Not collective.
+  subroutine tenon_machine_add_link_int32(machine, name, level, units, bandwidth, latency, rule, ierr)
+    type(tenon_machine), intent(in) :: machine
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(in) :: level
+    integer(c_int32_t), intent(in) :: units
+    real(c_double), intent(in) :: bandwidth
+    real(c_double), intent(in) :: latency
+    integer(c_int), intent(in) :: rule
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineAddLink(machine%handle, trim(name)//c_null_char, level - 1, &
+      int(units, c_int64_t), bandwidth, latency, rule)
+    call finish(tenon_code, 'tenon_machine_add_link', ierr)
+  end subroutine tenon_machine_add_link_int32
+  ! Returns the numbers of levels, links and devices. Not collective.
+  subroutine tenon_machine_get_counts(machine, levels, links, devices, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(out), optional :: levels
+    integer(c_int), intent(out), optional :: links
+    integer(c_int64_t), intent(out), optional :: devices
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_links
+    integer(c_int64_t) :: c_devices
+    tenon_code = TenonMachineGetCounts(machine%handle, c_levels, c_links, c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(levels)) levels = c_levels
+      if (present(links)) links = c_links
+      if (present(devices)) call give(c_devices, devices, 'devices', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_machine_get_counts', ierr)
+  end subroutine tenon_machine_get_counts
+  ! Returns the name of a level. Not collective.
+  subroutine tenon_machine_get_level_name(machine, level, name, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: level
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonMachineGetLevelName(machine%handle, level - 1, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonMachineGetLevelName(machine%handle, level - 1, c_name, int(c_needed, c_int64_t), &
+        c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_machine_get_level_name', ierr)
+  end subroutine tenon_machine_get_level_name
+  ! Returns the size of a level. Not collective.
+  subroutine tenon_machine_get_level_size_int64(machine, level, size, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: level
+    integer(c_int64_t), intent(out) :: size
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_size
+    tenon_code = TenonMachineGetLevelSize(machine%handle, level - 1, c_size)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_size, size, 'size', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_machine_get_level_size', ierr)
+  end subroutine tenon_machine_get_level_size_int64
+  ! Returns the size of a level. Not collective.
+  subroutine tenon_machine_get_level_size_int32(machine, level, size, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: level
+    integer(c_int32_t), intent(out) :: size
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_size
+    tenon_code = TenonMachineGetLevelSize(machine%handle, level - 1, c_size)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_size, size, 'size', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_machine_get_level_size', ierr)
+  end subroutine tenon_machine_get_level_size_int32
+  ! Returns the name of a link. Not collective.
+  subroutine tenon_machine_get_link_name(machine, link, name, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: link
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonMachineGetLinkName(machine%handle, link - 1, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonMachineGetLinkName(machine%handle, link - 1, c_name, int(c_needed, c_int64_t), &
+        c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_machine_get_link_name', ierr)
+  end subroutine tenon_machine_get_link_name
+  ! Returns level and rates of a link. Not collective.
+  subroutine tenon_machine_get_link(machine, link, level, units, bandwidth, latency, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: link
+    integer(c_int), intent(out), optional :: level
+    integer(c_int64_t), intent(out), optional :: units
+    real(c_double), intent(out), optional :: bandwidth
+    real(c_double), intent(out), optional :: latency
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_level
+    integer(c_int64_t) :: c_units
+    real(c_double) :: c_bandwidth
+    real(c_double) :: c_latency
+    tenon_code = TenonMachineGetLink(machine%handle, link - 1, c_level, c_units, c_bandwidth, c_latency)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(level)) level = c_level
+      if (present(units)) call give(c_units, units, 'units', tenon_code)
+      if (present(bandwidth)) bandwidth = c_bandwidth
+      if (present(latency)) latency = c_latency
+    end if
+    call finish(tenon_code, 'tenon_machine_get_link', ierr)
+  end subroutine tenon_machine_get_link
+  ! Returns the ranks of the devices, or the cores of this computer. Not collective.
+  subroutine tenon_machine_get_ranks_int64(machine, ranks, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int64_t), intent(out) :: ranks(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_ranks(:)
+    tenon_code = TENON_SUCCESS
+    call machine_devices(machine%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_machine_get_ranks', 'ranks', size(ranks), c_extent)
+    allocate (c_ranks(size(ranks)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineGetRanks(machine%handle, c_ranks)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_ranks, ranks, 'ranks', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_machine_get_ranks', ierr)
+  end subroutine tenon_machine_get_ranks_int64
+  ! Returns the ranks of the devices, or the cores of this computer. Not collective.
+  subroutine tenon_machine_get_ranks_int32(machine, ranks, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int32_t), intent(out) :: ranks(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_ranks(:)
+    tenon_code = TENON_SUCCESS
+    call machine_devices(machine%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_machine_get_ranks', 'ranks', size(ranks), c_extent)
+    allocate (c_ranks(size(ranks)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineGetRanks(machine%handle, c_ranks)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_ranks, ranks, 'ranks', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_machine_get_ranks', ierr)
+  end subroutine tenon_machine_get_ranks_int32
+  ! Prints levels, links, and levels left out by discovery. Not collective.
+  subroutine tenon_machine_view(machine, ierr)
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineView(machine%handle)
+    call finish(tenon_code, 'tenon_machine_view', ierr)
+  end subroutine tenon_machine_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_machine_destroy(machine, ierr)
+    type(tenon_machine), intent(inout) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineDestroy(machine%handle)
+    call finish(tenon_code, 'tenon_machine_destroy', ierr)
+  end subroutine tenon_machine_destroy
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_partition(object, name, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_partition
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_layout(object, name, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_layout
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_dtensor(object, name, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_dtensor
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_linearop(object, name, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_linearop
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_layer(object, name, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_layer
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_machine(object, name, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_machine
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_optimizer(object, name, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_optimizer
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_dataset(object, name, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_dataset
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_placement_list(object, name, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_placement_list
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_reduction_programs(object, name, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_reduction_programs
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_partition(object, name, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_partition
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_layout(object, name, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_layout
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_dtensor(object, name, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_dtensor
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_linearop(object, name, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_linearop
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_layer(object, name, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_layer
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_machine(object, name, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_machine
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_optimizer(object, name, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_optimizer
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_dataset(object, name, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_dataset
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_placement_list(object, name, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_placement_list
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_reduction_programs(object, name, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_reduction_programs
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_partition(object, prefix, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_partition
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_layout(object, prefix, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_layout
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_dtensor(object, prefix, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_dtensor
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_linearop(object, prefix, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_linearop
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_layer(object, prefix, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_layer
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_machine(object, prefix, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_machine
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_optimizer(object, prefix, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_optimizer
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_dataset(object, prefix, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_dataset
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_placement_list(object, prefix, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_placement_list
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_reduction_programs(object, prefix, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_reduction_programs
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_partition(object, prefix, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_partition
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_layout(object, prefix, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_layout
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_dtensor(object, prefix, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_dtensor
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_linearop(object, prefix, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_linearop
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_layer(object, prefix, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_layer
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_machine(object, prefix, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_machine
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_optimizer(object, prefix, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_optimizer
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_dataset(object, prefix, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_dataset
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_placement_list(object, prefix, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_placement_list
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_reduction_programs(object, prefix, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_reduction_programs
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_partition(object, name, ierr)
+    type(tenon_partition), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_partition
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_layout(object, name, ierr)
+    type(tenon_layout), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_layout
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_dtensor(object, name, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_dtensor
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_linearop(object, name, ierr)
+    type(tenon_linearop), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_linearop
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_layer(object, name, ierr)
+    type(tenon_layer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_layer
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_machine(object, name, ierr)
+    type(tenon_machine), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_machine
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_optimizer(object, name, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_optimizer
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_dataset(object, name, ierr)
+    type(tenon_dataset), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_dataset
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_placement_list(object, name, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_placement_list
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_reduction_programs(object, name, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_reduction_programs
+  subroutine tenon_get_comm_partition_f08(object, comm, ierr)
+    type(tenon_partition), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_partition_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_partition_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_partition_mpi(object, comm, ierr)
+    type(tenon_partition), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_partition_mpi
+  subroutine tenon_get_comm_layout_f08(object, comm, ierr)
+    type(tenon_layout), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_layout_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_layout_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_layout_mpi(object, comm, ierr)
+    type(tenon_layout), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_layout_mpi
+  subroutine tenon_get_comm_dtensor_f08(object, comm, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_dtensor_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_dtensor_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_dtensor_mpi(object, comm, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_dtensor_mpi
+  subroutine tenon_get_comm_linearop_f08(object, comm, ierr)
+    type(tenon_linearop), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_linearop_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_linearop_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_linearop_mpi(object, comm, ierr)
+    type(tenon_linearop), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_linearop_mpi
+  subroutine tenon_get_comm_layer_f08(object, comm, ierr)
+    type(tenon_layer), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_layer_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_layer_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_layer_mpi(object, comm, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_layer_mpi
+  subroutine tenon_get_comm_machine_f08(object, comm, ierr)
+    type(tenon_machine), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_machine_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_machine_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_machine_mpi(object, comm, ierr)
+    type(tenon_machine), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_machine_mpi
+  subroutine tenon_get_comm_optimizer_f08(object, comm, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_optimizer_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_optimizer_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_optimizer_mpi(object, comm, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_optimizer_mpi
+  subroutine tenon_get_comm_dataset_f08(object, comm, ierr)
+    type(tenon_dataset), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_dataset_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_dataset_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_dataset_mpi(object, comm, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_dataset_mpi
+  subroutine tenon_get_comm_placement_list_f08(object, comm, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_placement_list_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_placement_list_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_placement_list_mpi(object, comm, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_placement_list_mpi
+  subroutine tenon_get_comm_reduction_programs_f08(object, comm, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_reduction_programs_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_reduction_programs_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_reduction_programs_mpi(object, comm, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_reduction_programs_mpi
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_partition(object, ierr)
+    type(tenon_partition), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_partition
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_layout(object, ierr)
+    type(tenon_layout), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_layout
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_dtensor(object, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_dtensor
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_linearop(object, ierr)
+    type(tenon_linearop), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_linearop
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_layer(object, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_layer
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_machine(object, ierr)
+    type(tenon_machine), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_machine
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_optimizer(object, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_optimizer
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_dataset(object, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_dataset
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_placement_list(object, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_placement_list
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_reduction_programs(object, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_reduction_programs
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_partition(object, references, ierr)
+    type(tenon_partition), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_partition
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_layout(object, references, ierr)
+    type(tenon_layout), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_layout
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_dtensor(object, references, ierr)
+    type(tenon_dtensor), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_dtensor
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_linearop(object, references, ierr)
+    type(tenon_linearop), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_linearop
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_layer(object, references, ierr)
+    type(tenon_layer), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_layer
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_machine(object, references, ierr)
+    type(tenon_machine), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_machine
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_optimizer(object, references, ierr)
+    type(tenon_optimizer), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_optimizer
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_dataset(object, references, ierr)
+    type(tenon_dataset), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_dataset
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_placement_list(object, references, ierr)
+    type(tenon_placement_list), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_placement_list
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_reduction_programs(object, references, ierr)
+    type(tenon_reduction_programs), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_reduction_programs
+  ! Creates an optimizer for all parameters of a layer. Collective on the layer.
+  subroutine tenon_optimizer_create(layer, type, optimizer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: type
+    type(tenon_optimizer), intent(out) :: optimizer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerCreate(layer%handle, trim(type)//c_null_char, optimizer%handle)
+    call finish(tenon_code, 'tenon_optimizer_create', ierr)
+  end subroutine tenon_optimizer_create
+  ! Sets the learning rate. Local; call on all ranks.
+  subroutine tenon_optimizer_set_learning_rate(optimizer, rate, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: rate
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetLearningRate(optimizer%handle, rate)
+    call finish(tenon_code, 'tenon_optimizer_set_learning_rate', ierr)
+  end subroutine tenon_optimizer_set_learning_rate
+  ! Sets the weight decay. Local; call on all ranks.
+  subroutine tenon_optimizer_set_weight_decay(optimizer, decay, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: decay
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetWeightDecay(optimizer%handle, decay)
+    call finish(tenon_code, 'tenon_optimizer_set_weight_decay', ierr)
+  end subroutine tenon_optimizer_set_weight_decay
+  ! Sets momentum: v <- momentum v + g, w <- w - rate v. Local; call on all ranks.
+  subroutine tenon_optimizer_sgd_set_momentum(optimizer, momentum, nesterov, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: momentum
+    logical, intent(in) :: nesterov
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSGDSetMomentum(optimizer%handle, momentum, c_bool_of(nesterov))
+    call finish(tenon_code, 'tenon_optimizer_sgd_set_momentum', ierr)
+  end subroutine tenon_optimizer_sgd_set_momentum
+  ! Sets the decay rates of the two running means. Local; call on all ranks.
+  subroutine tenon_optimizer_adam_set_betas(optimizer, beta1, beta2, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: beta1
+    real(c_double), intent(in) :: beta2
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerAdamSetBetas(optimizer%handle, beta1, beta2)
+    call finish(tenon_code, 'tenon_optimizer_adam_set_betas', ierr)
+  end subroutine tenon_optimizer_adam_set_betas
+  ! Sets the number added to the root mean squared gradient. Local; call on all ranks.
+  subroutine tenon_optimizer_adam_set_epsilon(optimizer, epsilon, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: epsilon
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerAdamSetEpsilon(optimizer%handle, epsilon)
+    call finish(tenon_code, 'tenon_optimizer_adam_set_epsilon', ierr)
+  end subroutine tenon_optimizer_adam_set_epsilon
+  ! Reads the options of the optimizer. Local; call on all ranks.
+  subroutine tenon_optimizer_set_from_options(optimizer, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetFromOptions(optimizer%handle)
+    call finish(tenon_code, 'tenon_optimizer_set_from_options', ierr)
+  end subroutine tenon_optimizer_set_from_options
+  ! Scales the gradients so that their norm is at most the maximum. Collective on the layer.
+  subroutine tenon_optimizer_clip_gradient_norm(optimizer, maximum, norm, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: maximum
+    real(c_double), intent(out), optional :: norm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_norm
+    tenon_code = TenonOptimizerClipGradientNorm(optimizer%handle, maximum, c_norm)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(norm)) norm = c_norm
+    end if
+    call finish(tenon_code, 'tenon_optimizer_clip_gradient_norm', ierr)
+  end subroutine tenon_optimizer_clip_gradient_norm
+  ! Updates all parameters and clears their gradients. Collective on the layer.
+  subroutine tenon_optimizer_step(optimizer, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerStep(optimizer%handle)
+    call finish(tenon_code, 'tenon_optimizer_step', ierr)
+  end subroutine tenon_optimizer_step
+  ! Returns the number of updates so far. Not collective.
+  subroutine tenon_optimizer_get_steps_int64(optimizer, steps, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int64_t), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_steps
+    tenon_code = TenonOptimizerGetSteps(optimizer%handle, c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_steps, steps, 'steps', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_optimizer_get_steps', ierr)
+  end subroutine tenon_optimizer_get_steps_int64
+  ! Returns the number of updates so far. Not collective.
+  subroutine tenon_optimizer_get_steps_int32(optimizer, steps, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int32_t), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_steps
+    tenon_code = TenonOptimizerGetSteps(optimizer%handle, c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_steps, steps, 'steps', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_optimizer_get_steps', ierr)
+  end subroutine tenon_optimizer_get_steps_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_optimizer_destroy(optimizer, ierr)
+    type(tenon_optimizer), intent(inout) :: optimizer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerDestroy(optimizer%handle)
+    call finish(tenon_code, 'tenon_optimizer_destroy', ierr)
+  end subroutine tenon_optimizer_destroy
+  ! Declares an option of the program, written -name. Local; call on all ranks.
+  subroutine tenon_options_declare(owner, name, type, default_value, help, choices, ierr)
+    character(len=*), intent(in) :: owner
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(in) :: type
+    character(len=*), intent(in), optional :: default_value
+    character(len=*), intent(in), optional :: help
+    character(len=*), intent(in), optional :: choices
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_default_value
+    character(len=:), allocatable :: c_help
+    character(len=:), allocatable :: c_choices
+    if (present(default_value)) c_default_value = trim(default_value)//c_null_char
+    if (present(help)) c_help = trim(help)//c_null_char
+    if (present(choices)) c_choices = trim(choices)//c_null_char
+    tenon_code = TenonOptionsDeclare(trim(owner)//c_null_char, trim(name)//c_null_char, type, &
+      c_default_value, c_help, c_choices)
+    call finish(tenon_code, 'tenon_options_declare', ierr)
+  end subroutine tenon_options_declare
+  ! Declares that the command line has no options of other libraries. Not collective.
+  subroutine tenon_options_own_command_line(ierr)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptionsOwnCommandLine()
+    call finish(tenon_code, 'tenon_options_own_command_line', ierr)
+  end subroutine tenon_options_own_command_line
+  ! Sets an option. Local; call on all ranks.
+  subroutine tenon_options_set(key, value, ierr)
+    character(len=*), intent(in) :: key
+    character(len=*), intent(in), optional :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_value
+    if (present(value)) c_value = trim(value)//c_null_char
+    tenon_code = TenonOptionsSet(trim(key)//c_null_char, c_value)
+    call finish(tenon_code, 'tenon_options_set', ierr)
+  end subroutine tenon_options_set
+  ! Reads an options file: one option per line, # begins a comment. Local; call on all ranks.
+  subroutine tenon_options_insert_file(path, ierr)
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptionsInsertFile(trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_options_insert_file', ierr)
+  end subroutine tenon_options_insert_file
+  ! Returns the value of a flag, or its default. Not collective.
+  subroutine tenon_options_get_flag(name, value, prefix, ierr)
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: value
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int) :: c_value
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetFlag(c_prefix, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_options_get_flag', ierr)
+  end subroutine tenon_options_get_flag
+  ! Returns the value of an integer option, or its default. Not collective.
+  subroutine tenon_options_get_int_int64(name, value, prefix, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(out) :: value
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int64_t) :: c_value
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetInt(c_prefix, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_value, value, 'value', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_options_get_int', ierr)
+  end subroutine tenon_options_get_int_int64
+  ! Returns the value of an integer option, or its default. Not collective.
+  subroutine tenon_options_get_int_int32(name, value, prefix, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(out) :: value
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int64_t) :: c_value
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetInt(c_prefix, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_value, value, 'value', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_options_get_int', ierr)
+  end subroutine tenon_options_get_int_int32
+  ! Returns the values of an option of integers, or its default. Not collective.
+  subroutine tenon_options_get_integers_int64(name, values, prefix, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), allocatable, intent(out) :: values(:)
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetIntegers(c_prefix, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonOptionsGetIntegers(c_prefix, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(c_values, values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_options_get_integers', ierr)
+  end subroutine tenon_options_get_integers_int64
+  ! Returns the values of an option of integers, or its default. Not collective.
+  subroutine tenon_options_get_integers_int32(name, values, prefix, ierr)
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), allocatable, intent(out) :: values(:)
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int64_t) :: c_needed
+    integer(c_int64_t), allocatable :: c_values(:)
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetIntegers(c_prefix, trim(name)//c_null_char, 0_c_int64_t, c_values, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_values(c_needed))
+      tenon_code = TenonOptionsGetIntegers(c_prefix, trim(name)//c_null_char, int(c_needed, c_int64_t), &
+        c_values, c_needed)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (values(c_needed))
+      call give(c_values, values, 'values', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_options_get_integers', ierr)
+  end subroutine tenon_options_get_integers_int32
+  ! Returns the value of a real option, or its default. Not collective.
+  subroutine tenon_options_get_real(name, value, prefix, ierr)
+    character(len=*), intent(in) :: name
+    real(c_double), intent(out) :: value
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    real(c_double) :: c_value
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetReal(c_prefix, trim(name)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, 'tenon_options_get_real', ierr)
+  end subroutine tenon_options_get_real
+  ! Returns the value of a text, choice or word, or its default. Not collective.
+  subroutine tenon_options_get_string(name, value, prefix, ierr)
+    character(len=*), intent(in) :: name
+    character(len=:), allocatable, intent(out) :: value
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_value(:)
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsGetString(c_prefix, trim(name)//c_null_char, c_value, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_value(c_needed))
+      tenon_code = TenonOptionsGetString(c_prefix, trim(name)//c_null_char, c_value, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_value, tenon_code, value)
+    call finish(tenon_code, 'tenon_options_get_string', ierr)
+  end subroutine tenon_options_get_string
+  ! Returns whether an option was given by any source. Not collective.
+  subroutine tenon_options_has(name, given, prefix, ierr)
+    character(len=*), intent(in) :: name
+    logical, intent(out) :: given
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    integer(c_int) :: c_given
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonOptionsHas(c_prefix, trim(name)//c_null_char, c_given)
+    if (tenon_code == TENON_SUCCESS) then
+      given = c_given /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_options_has', ierr)
+  end subroutine tenon_options_has
+  ! Returns the number of declared options, of all classes and the program. Not collective.
+  subroutine tenon_options_get_declared_count(count, ierr)
+    integer(c_int), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_count
+    tenon_code = TenonOptionsGetDeclaredCount(c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      count = c_count
+    end if
+    call finish(tenon_code, 'tenon_options_get_declared_count', ierr)
+  end subroutine tenon_options_get_declared_count
+  ! Returns the type of a declared option. Not collective.
+  subroutine tenon_options_get_declared_type(index, type, ierr)
+    integer(c_int), intent(in) :: index
+    integer(c_int), intent(out) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_type
+    tenon_code = TenonOptionsGetDeclaredType(index - 1, c_type)
+    if (tenon_code == TENON_SUCCESS) then
+      type = c_type
+    end if
+    call finish(tenon_code, 'tenon_options_get_declared_type', ierr)
+  end subroutine tenon_options_get_declared_type
+  ! Returns a text of a declared option. Not collective.
+  subroutine tenon_options_get_declared_text(index, which, text, ierr)
+    integer(c_int), intent(in) :: index
+    integer(c_int), intent(in) :: which
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonOptionsGetDeclaredText(index - 1, which, c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonOptionsGetDeclaredText(index - 1, which, c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_options_get_declared_text', ierr)
+  end subroutine tenon_options_get_declared_text
+  ! Prints the options that contain a word, with default, value and source. Not collective.
+  subroutine tenon_options_help(word, ierr)
+    character(len=*), intent(in), optional :: word
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_word
+    if (present(word)) c_word = trim(word)//c_null_char
+    tenon_code = TenonOptionsHelp(c_word)
+    call finish(tenon_code, 'tenon_options_help', ierr)
+  end subroutine tenon_options_help
+  ! Writes a file as a whole, or leaves what was there. Not collective.
+  subroutine tenon_write_file(path, text, ierr)
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_length
+    c_length = len(text)
+    tenon_code = TenonWriteFile(trim(path)//c_null_char, text, int(c_length, c_int64_t))
+    call finish(tenon_code, 'tenon_write_file', ierr)
+  end subroutine tenon_write_file
+  subroutine tenon_partition_create_f08(comm, extents, partition, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: extents(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_partition_create_mpi(comm%MPI_VAL, extents, partition, ierr)
+  end subroutine tenon_partition_create_f08
+  ! Creates a process grid of the ranks 0, 1, ... in order. Collective on comm.
+  subroutine tenon_partition_create_mpi(comm, extents, partition, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: extents(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(extents)
+    tenon_code = TenonPartitionCreate(comm, c_axes, extents, partition%handle)
+    call finish(tenon_code, 'tenon_partition_create', ierr)
+  end subroutine tenon_partition_create_mpi
+  subroutine tenon_partition_create_from_ranks_f08(comm, extents, ranks, partition, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: extents(:)
+    integer(c_int), intent(in) :: ranks(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_partition_create_from_ranks_mpi(comm%MPI_VAL, extents, ranks, partition, ierr)
+  end subroutine tenon_partition_create_from_ranks_f08
+  ! Creates a process grid of given ranks in given order. Collective on comm.
+  subroutine tenon_partition_create_from_ranks_mpi(comm, extents, ranks, partition, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: extents(:)
+    integer(c_int), intent(in) :: ranks(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    tenon_code = TENON_SUCCESS
+    c_axes = size(extents)
+    call check_length(tenon_code, 'tenon_partition_create_from_ranks', 'ranks', size(ranks), product(extents))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionCreateFromRanks(comm, c_axes, extents, ranks, &
+      partition%handle)
+    call finish(tenon_code, 'tenon_partition_create_from_ranks', ierr)
+  end subroutine tenon_partition_create_from_ranks_mpi
+  subroutine tenon_partition_create_placed_int64_f08(comm, axes, levels, matrix, partition, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: axes
+    integer(c_int), intent(in) :: levels
+    integer(c_int64_t), intent(in) :: matrix(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_partition_create_placed_int64_mpi(comm%MPI_VAL, axes, levels, matrix, partition, ierr)
+  end subroutine tenon_partition_create_placed_int64_f08
+  ! Creates a process grid placed on the levels of a machine. Collective on comm.
+  subroutine tenon_partition_create_placed_int64_mpi(comm, axes, levels, matrix, partition, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: axes
+    integer(c_int), intent(in) :: levels
+    integer(c_int64_t), intent(in) :: matrix(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TENON_SUCCESS
+    call check_length(tenon_code, 'tenon_partition_create_placed', 'matrix', size(matrix), axes * levels)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionCreatePlaced(comm, axes, levels, &
+      int(matrix, c_int64_t), partition%handle)
+    call finish(tenon_code, 'tenon_partition_create_placed', ierr)
+  end subroutine tenon_partition_create_placed_int64_mpi
+  subroutine tenon_partition_create_placed_int32_f08(comm, axes, levels, matrix, partition, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: axes
+    integer(c_int), intent(in) :: levels
+    integer(c_int32_t), intent(in) :: matrix(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_partition_create_placed_int32_mpi(comm%MPI_VAL, axes, levels, matrix, partition, ierr)
+  end subroutine tenon_partition_create_placed_int32_f08
+  ! Creates a process grid placed on the levels of a machine. Collective on comm.
+  subroutine tenon_partition_create_placed_int32_mpi(comm, axes, levels, matrix, partition, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: axes
+    integer(c_int), intent(in) :: levels
+    integer(c_int32_t), intent(in) :: matrix(:)
+    type(tenon_partition), intent(out) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TENON_SUCCESS
+    call check_length(tenon_code, 'tenon_partition_create_placed', 'matrix', size(matrix), axes * levels)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionCreatePlaced(comm, axes, levels, &
+      int(matrix, c_int64_t), partition%handle)
+    call finish(tenon_code, 'tenon_partition_create_placed', ierr)
+  end subroutine tenon_partition_create_placed_int32_mpi
+  ! Returns the number of grid axes. Not collective.
+  subroutine tenon_partition_get_axes(partition, axes, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out) :: axes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    tenon_code = TenonPartitionGetAxes(partition%handle, c_axes)
+    if (tenon_code == TENON_SUCCESS) then
+      axes = c_axes
+    end if
+    call finish(tenon_code, 'tenon_partition_get_axes', ierr)
+  end subroutine tenon_partition_get_axes
+  ! Returns the number of processes along each axis. Not collective.
+  subroutine tenon_partition_get_extents(partition, extents, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out) :: extents(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_extents(:)
+    tenon_code = TENON_SUCCESS
+    call partition_axes(partition%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_partition_get_extents', 'extents', size(extents), c_extent)
+    allocate (c_extents(size(extents)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionGetExtents(partition%handle, c_extents)
+    if (tenon_code == TENON_SUCCESS) then
+      extents = c_extents
+    end if
+    call finish(tenon_code, 'tenon_partition_get_extents', ierr)
+  end subroutine tenon_partition_get_extents
+  ! Returns the position of this rank in the grid. Not collective.
+  subroutine tenon_partition_get_position(partition, position, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out) :: position
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_position
+    tenon_code = TenonPartitionGetPosition(partition%handle, c_position)
+    if (tenon_code == TENON_SUCCESS) then
+      position = c_position
+    end if
+    call finish(tenon_code, 'tenon_partition_get_position', ierr)
+  end subroutine tenon_partition_get_position
+  ! Returns the coordinates of this rank in the grid. Not collective.
+  subroutine tenon_partition_get_coordinates(partition, coordinates, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out) :: coordinates(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_coordinates(:)
+    tenon_code = TENON_SUCCESS
+    call partition_axes(partition%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_partition_get_coordinates', 'coordinates', size(coordinates), &
+      c_extent)
+    allocate (c_coordinates(size(coordinates)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionGetCoordinates(partition%handle, &
+      c_coordinates)
+    if (tenon_code == TENON_SUCCESS) then
+      coordinates = c_coordinates
+    end if
+    call finish(tenon_code, 'tenon_partition_get_coordinates', ierr)
+  end subroutine tenon_partition_get_coordinates
+  subroutine tenon_partition_get_axis_comm_f08(partition, axis, comm, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(in) :: axis
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_partition_get_axis_comm_mpi(partition, axis, comm%MPI_VAL, ierr)
+  end subroutine tenon_partition_get_axis_comm_f08
+  ! Returns the communicator along one axis. Collective on the partition.
+  subroutine tenon_partition_get_axis_comm_mpi(partition, axis, comm, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(in) :: axis
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPartitionGetAxisComm(partition%handle, axis, comm)
+    call finish(tenon_code, 'tenon_partition_get_axis_comm', ierr)
+  end subroutine tenon_partition_get_axis_comm_mpi
+  ! Prints the process grid, on rank 0 of its communicator. Not collective.
+  subroutine tenon_partition_view(partition, ierr)
+    type(tenon_partition), intent(in) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPartitionView(partition%handle)
+    call finish(tenon_code, 'tenon_partition_view', ierr)
+  end subroutine tenon_partition_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_partition_destroy(partition, ierr)
+    type(tenon_partition), intent(inout) :: partition
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPartitionDestroy(partition%handle)
+    call finish(tenon_code, 'tenon_partition_destroy', ierr)
+  end subroutine tenon_partition_destroy
+  ! Lists all placements of the axes on the system. Not collective.
+  subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
+    integer(c_int64_t), intent(in) :: system(:)
+    integer(c_int64_t), intent(in) :: sizes(:)
+    type(tenon_placement_list), intent(out) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_axes
+    c_levels = size(system)
+    c_axes = size(sizes)
+    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
+      list%handle)
+    call finish(tenon_code, 'tenon_placement_list_create', ierr)
+  end subroutine tenon_placement_list_create_int64
+  ! Lists all placements of the axes on the system. Not collective.
+  subroutine tenon_placement_list_create_int32(system, sizes, list, ierr)
+    integer(c_int32_t), intent(in) :: system(:)
+    integer(c_int32_t), intent(in) :: sizes(:)
+    type(tenon_placement_list), intent(out) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_levels
+    integer(c_int) :: c_axes
+    c_levels = size(system)
+    c_axes = size(sizes)
+    tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
+      list%handle)
+    call finish(tenon_code, 'tenon_placement_list_create', ierr)
+  end subroutine tenon_placement_list_create_int32
+  ! Returns the number of placements. Not collective.
+  subroutine tenon_placement_list_get_count_int64(list, count, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_count', ierr)
+  end subroutine tenon_placement_list_get_count_int64
+  ! Returns the number of placements. Not collective.
+  subroutine tenon_placement_list_get_count_int32(list, count, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlacementListGetCount(list%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_count', ierr)
+  end subroutine tenon_placement_list_get_count_int32
+  ! Returns the matrix of a placement. Not collective.
+  subroutine tenon_placement_list_get_matrix_int64(list, index, matrix, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int64_t), intent(out) :: matrix(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_matrix(:)
+    allocate (c_matrix(size(matrix)))
+    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_matrix, matrix, 'matrix', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_matrix', ierr)
+  end subroutine tenon_placement_list_get_matrix_int64
+  ! Returns the matrix of a placement. Not collective.
+  subroutine tenon_placement_list_get_matrix_int32(list, index, matrix, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int32_t), intent(out) :: matrix(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_matrix(:)
+    allocate (c_matrix(size(matrix)))
+    tenon_code = TenonPlacementListGetMatrix(list%handle, int(index - 1, c_int64_t), c_matrix)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_matrix, matrix, 'matrix', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_matrix', ierr)
+  end subroutine tenon_placement_list_get_matrix_int32
+  ! Returns the coordinates of the process on a device. Not collective.
+  subroutine tenon_placement_list_get_coordinates_int64(list, index, device, coordinates, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int64_t), intent(in) :: device
+    integer(c_int64_t), intent(out) :: coordinates(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_coordinates(:)
+    allocate (c_coordinates(size(coordinates)))
+    tenon_code = TenonPlacementListGetCoordinates(list%handle, int(index - 1, c_int64_t), &
+      int(device, c_int64_t), c_coordinates)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_coordinates, coordinates, 'coordinates', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_coordinates', ierr)
+  end subroutine tenon_placement_list_get_coordinates_int64
+  ! Returns the coordinates of the process on a device. Not collective.
+  subroutine tenon_placement_list_get_coordinates_int32(list, index, device, coordinates, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int32_t), intent(in) :: device
+    integer(c_int32_t), intent(out) :: coordinates(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t), allocatable :: c_coordinates(:)
+    allocate (c_coordinates(size(coordinates)))
+    tenon_code = TenonPlacementListGetCoordinates(list%handle, int(index - 1, c_int64_t), &
+      int(device, c_int64_t), c_coordinates)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_coordinates, coordinates, 'coordinates', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_coordinates', ierr)
+  end subroutine tenon_placement_list_get_coordinates_int32
+  ! Returns the device of the process with given coordinates. Not collective.
+  subroutine tenon_placement_list_get_device_int64(list, index, coordinates, device, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int64_t), intent(in) :: coordinates(:)
+    integer(c_int64_t), intent(out) :: device
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_device
+    tenon_code = TenonPlacementListGetDevice(list%handle, int(index - 1, c_int64_t), &
+      int(coordinates, c_int64_t), c_device)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_device, device, 'device', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_device', ierr)
+  end subroutine tenon_placement_list_get_device_int64
+  ! Returns the device of the process with given coordinates. Not collective.
+  subroutine tenon_placement_list_get_device_int32(list, index, coordinates, device, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int32_t), intent(in) :: coordinates(:)
+    integer(c_int32_t), intent(out) :: device
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_device
+    tenon_code = TenonPlacementListGetDevice(list%handle, int(index - 1, c_int64_t), &
+      int(coordinates, c_int64_t), c_device)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_device, device, 'device', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_device', ierr)
+  end subroutine tenon_placement_list_get_device_int32
+  ! Returns the levels of a reduction over some axes. Not collective.
+  subroutine tenon_placement_list_get_hierarchy_int64(list, index, reduce, levels, hierarchy, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(out) :: levels
+    integer(c_int64_t), intent(out) :: hierarchy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    integer(c_int) :: c_levels
+    integer(c_int64_t), allocatable :: c_hierarchy(:)
+    c_axes = size(reduce)
+    allocate (c_hierarchy(size(hierarchy)))
+    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) then
+      levels = c_levels
+      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_hierarchy', ierr)
+  end subroutine tenon_placement_list_get_hierarchy_int64
+  ! Returns the levels of a reduction over some axes. Not collective.
+  subroutine tenon_placement_list_get_hierarchy_int32(list, index, reduce, levels, hierarchy, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(out) :: levels
+    integer(c_int32_t), intent(out) :: hierarchy(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    integer(c_int) :: c_levels
+    integer(c_int64_t), allocatable :: c_hierarchy(:)
+    c_axes = size(reduce)
+    allocate (c_hierarchy(size(hierarchy)))
+    tenon_code = TenonPlacementListGetHierarchy(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      c_levels, c_hierarchy)
+    if (tenon_code == TENON_SUCCESS) then
+      levels = c_levels
+      call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_placement_list_get_hierarchy', ierr)
+  end subroutine tenon_placement_list_get_hierarchy_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_placement_list_destroy(list, ierr)
+    type(tenon_placement_list), intent(inout) :: list
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlacementListDestroy(list%handle)
+    call finish(tenon_code, 'tenon_placement_list_destroy', ierr)
+  end subroutine tenon_placement_list_destroy
+  ! Lists all programs of limited size that reduce over some axes. Not collective.
+  subroutine tenon_reduction_programs_create_int64(list, index, reduce, size_limit, programs, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(in) :: size_limit
+    type(tenon_reduction_programs), intent(out) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      size_limit, programs%handle)
+    call finish(tenon_code, 'tenon_reduction_programs_create', ierr)
+  end subroutine tenon_reduction_programs_create_int64
+  ! Lists all programs of limited size that reduce over some axes. Not collective.
+  subroutine tenon_reduction_programs_create_int32(list, index, reduce, size_limit, programs, ierr)
+    type(tenon_placement_list), intent(in) :: list
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: reduce(:)
+    integer(c_int), intent(in) :: size_limit
+    type(tenon_reduction_programs), intent(out) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_axes
+    c_axes = size(reduce)
+    tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
+      size_limit, programs%handle)
+    call finish(tenon_code, 'tenon_reduction_programs_create', ierr)
+  end subroutine tenon_reduction_programs_create_int32
+  ! Returns the number of programs. Not collective.
+  subroutine tenon_reduction_programs_get_count_int64(programs, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_count', ierr)
+  end subroutine tenon_reduction_programs_get_count_int64
+  ! Returns the number of programs. Not collective.
+  subroutine tenon_reduction_programs_get_count_int32(programs, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCount(programs%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_count', ierr)
+  end subroutine tenon_reduction_programs_get_count_int32
+  ! Returns the number of programs of a given size. Not collective.
+  subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int), intent(in) :: size
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_count_of_size', ierr)
+  end subroutine tenon_reduction_programs_get_count_of_size_int64
+  ! Returns the number of programs of a given size. Not collective.
+  subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int), intent(in) :: size
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonReductionProgramsGetCountOfSize(programs%handle, size, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_count_of_size', ierr)
+  end subroutine tenon_reduction_programs_get_count_of_size_int32
+  ! Returns the number of steps of a program. Not collective.
+  subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_steps
+    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      steps = c_steps
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_size', ierr)
+  end subroutine tenon_reduction_programs_get_size_int64
+  ! Returns the number of steps of a program. Not collective.
+  subroutine tenon_reduction_programs_get_size_int32(programs, index, steps, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(out) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_steps
+    tenon_code = TenonReductionProgramsGetSize(programs%handle, int(index - 1, c_int64_t), c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      steps = c_steps
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_size', ierr)
+  end subroutine tenon_reduction_programs_get_size_int32
+  ! Returns a program in the notation at the top of this file. Not collective.
+  subroutine tenon_reduction_programs_get_text_int64(programs, index, text, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_reduction_programs_get_text', ierr)
+  end subroutine tenon_reduction_programs_get_text_int64
+  ! Returns a program in the notation at the top of this file. Not collective.
+  subroutine tenon_reduction_programs_get_text_int32(programs, index, text, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+      0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonReductionProgramsGetText(programs%handle, int(index - 1, c_int64_t), c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_reduction_programs_get_text', ierr)
+  end subroutine tenon_reduction_programs_get_text_int32
+  ! Returns collective and group sizes of a step. Not collective.
+  subroutine tenon_reduction_programs_get_step_int64(programs, index, step, collective, groups, members, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: collective
+    integer(c_int), intent(out) :: groups
+    integer(c_int), intent(out) :: members
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_collective
+    integer(c_int) :: c_groups
+    integer(c_int) :: c_members
+    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_collective, c_groups, c_members)
+    if (tenon_code == TENON_SUCCESS) then
+      collective = c_collective
+      groups = c_groups
+      members = c_members
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_step', ierr)
+  end subroutine tenon_reduction_programs_get_step_int64
+  ! Returns collective and group sizes of a step. Not collective.
+  subroutine tenon_reduction_programs_get_step_int32(programs, index, step, collective, groups, members, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: collective
+    integer(c_int), intent(out) :: groups
+    integer(c_int), intent(out) :: members
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_collective
+    integer(c_int) :: c_groups
+    integer(c_int) :: c_members
+    tenon_code = TenonReductionProgramsGetStep(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_collective, c_groups, c_members)
+    if (tenon_code == TENON_SUCCESS) then
+      collective = c_collective
+      groups = c_groups
+      members = c_members
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_step', ierr)
+  end subroutine tenon_reduction_programs_get_step_int32
+  ! Returns the devices of the groups of a step. Not collective.
+  subroutine tenon_reduction_programs_get_groups_int64(programs, index, step, devices, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int64_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: devices(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int), allocatable :: c_devices(:)
+    allocate (c_devices(size(devices)))
+    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      devices = c_devices
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_groups', ierr)
+  end subroutine tenon_reduction_programs_get_groups_int64
+  ! Returns the devices of the groups of a step. Not collective.
+  subroutine tenon_reduction_programs_get_groups_int32(programs, index, step, devices, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    integer(c_int32_t), intent(in) :: index
+    integer(c_int), intent(in) :: step
+    integer(c_int), intent(out) :: devices(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int), allocatable :: c_devices(:)
+    allocate (c_devices(size(devices)))
+    tenon_code = TenonReductionProgramsGetGroups(programs%handle, int(index - 1, c_int64_t), step - 1, &
+      c_devices)
+    if (tenon_code == TENON_SUCCESS) then
+      devices = c_devices
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_get_groups', ierr)
+  end subroutine tenon_reduction_programs_get_groups_int32
+  ! Predicts the time of each program on a machine. Not collective.
+  subroutine tenon_reduction_programs_predict(programs, machine, algorithm, bytes, seconds, ierr)
+    type(tenon_reduction_programs), intent(in) :: programs
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(in) :: algorithm
+    real(c_double), intent(in) :: bytes
+    real(c_double), intent(out) :: seconds(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double), allocatable :: c_seconds(:)
+    allocate (c_seconds(size(seconds)))
+    tenon_code = TenonReductionProgramsPredict(programs%handle, machine%handle, algorithm, bytes, c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, 'tenon_reduction_programs_predict', ierr)
+  end subroutine tenon_reduction_programs_predict
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_reduction_programs_destroy(programs, ierr)
+    type(tenon_reduction_programs), intent(inout) :: programs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonReductionProgramsDestroy(programs%handle)
+    call finish(tenon_code, 'tenon_reduction_programs_destroy', ierr)
+  end subroutine tenon_reduction_programs_destroy
+end module tenon_calls

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the public headers declare, read for generate.py: functions with the comments of their
+arguments, handles, enumerations, types of user functions and tables of them. The test `arguments` keeps
+the headers in the form that is read here; any other form is an error."""
+import re
+
+COMMENT = r'/\*\*((?:(?!\*/).)*)\*/\s*'
+FUNCTION = re.compile(COMMENT + r'TENON_EXTERN\s+([\w\s*]+?)\b(Tenon\w+)\s*\(([^()]*)\)\s*'
+                      r'TENON_NOEXCEPT\s*;', re.S)
+DECLARED = re.compile(r'\bTENON_EXTERN\s+[\w\s*]+?\b(Tenon\w+)\s*\(')
+ARGUMENT = re.compile(r'(const )?(?:struct )?(\w+) ?((?:\* ?(?:const ?)?)*)(\w+)(\[\])?')
+PARAM = re.compile(r'@param\[(in|out|in,out)\]\s+(\w+(?:, \w+)*)\s*(.*?)(?=\s@\w|\Z)', re.S)
+
+
+class Argument:
+    """One argument: its C type in parts, and what its @param says."""
+
+    def __init__(self, where, text):
+        match = ARGUMENT.fullmatch(' '.join(text.split()))
+        if not match:
+            raise SystemExit(f'{where}: cannot read the argument "{text.strip()}"')
+        self.is_const, self.base, stars, self.name, array = match.groups()
+        self.stars = stars.count('*')
+        self.is_list = bool(array)
+        self.direction, self.text, self.length, self.is_nullable = 'in', '', None, False
+
+    def describe(self, direction, text):
+        self.direction = direction
+        length = re.match(r'\[([^\]]+)\] ', text)
+        if self.is_list and length:
+            self.length, text = length[1], text[length.end():]
+        self.text = text
+        self.is_nullable = 'May be NULL, in which case' in text
+        self.counts_from_0 = 'counted from 0' in text
+
+
+class Function:
+    """One function: `brief` is the first paragraph of its comment."""
+
+    def __init__(self, comment, result, name, arguments):
+        self.name, self.result = name, ' '.join(result.split())
+        first = re.split(r'\n\s*\*\s*\n|\s@(?!brief)', comment)[0]
+        self.brief = ' '.join(re.sub(r'\n\s*\*|@brief', ' ', first).split())
+        comment = ' '.join(re.sub(r'\n\s*\*', ' ', comment).split())
+        listed = [] if arguments.strip() == 'void' else arguments.split(',')
+        self.arguments = [Argument(name, text) for text in listed]
+        described = [(n, direction, text) for direction, names, text in PARAM.findall(comment)
+                     for n in names.split(', ')]
+        if [a.name for a in self.arguments] != [n for n, _, _ in described]:
+            raise SystemExit(f'{name}: the @param lines are not those of the arguments')
+        for argument, (_, direction, text) in zip(self.arguments, described):
+            argument.describe(direction, text)
+
+
+class Headers:
+    """All headers below a folder."""
+
+    def __init__(self, folder):
+        self.functions, self.handles, self.constants = [], [], []
+        self.enums, self.callbacks, self.structs = set(), set(), set()
+        for path in sorted(folder.rglob('*.h')):
+            self.read(path.read_text(), path.name)
+        self.handles.remove('TenonObject')
+
+    def read(self, text, name):
+        functions = [Function(*found) for found in FUNCTION.findall(text)]
+        if {f.name for f in functions} != set(DECLARED.findall(text)):
+            raise SystemExit(f'{name}: a function has no comment, or another form')
+        self.functions += functions
+        plain = re.sub(r'/\*.*?\*/', ' ', text, flags=re.S)
+        self.handles += re.findall(r'typedef struct \w+_s\*\s+(Tenon\w+);', plain)
+        self.callbacks.update(re.findall(r'typedef\s+\w+\s+\(\*(Tenon\w+)\)', plain))
+        self.structs.update(re.findall(r'typedef struct (Tenon\w+) \{', plain))
+        for body, enum in re.findall(r'typedef enum \w+[^{]*\{(.*?)\}\s*(\w+);', plain, re.S):
+            self.enums.add(enum)
+            self.constants += self.items(enum, body)
+        for body in re.findall(r'\benum \{(.*?)\}\s*;', plain, re.S):
+            self.constants += self.items('enum', body)
+        self.constants += [('TENON_' + code, number)
+                           for code, number in re.findall(r'X\((\w+), (\d+), "', plain)]
+
+    @staticmethod
+    def items(enum, body):
+        """The names and values of an enumeration, but the one that fixes its range."""
+        if '#' in body:
+            return []  # TenonErrorCode: its table is read instead
+        found = []
+        for item in body.split(','):
+            match = re.fullmatch(r'\s*(TENON_\w+)\s*=\s*(\w+)\s*', item)
+            if not match:
+                raise SystemExit(f'{enum}: the item "{item.strip()}" has no number')
+            if not match[1].endswith('_MAX_'):
+                found.append(match.groups())
+        return found

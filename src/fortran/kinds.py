@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What becomes of an argument of a C function in Fortran. Each kind says four things: the argument in the
+interface of the C function (raw), the dummy of the subroutine (declare), what is done with it (prepare)
+and what is passed (actual)."""
+import re
+
+from names import class_name, snake, wrap
+
+# Lists with an entry for each dimension of a tensor: Fortran has them from the first index on.
+TENSOR_LENGTHS = {'ndim', 'spatial', 'rank', 'dimensions'}
+# Ranks, axes of process grids and places on them are counted from 0, as in MPI.
+AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
+# Counted as in C although the text says "counted from 0": without a tensor nobody knows the last one.
+C_NUMBERS = {('TenonLayerCreateConcatenate', 'dim')}
+# Nodes of a graph and, below 0, its inputs.
+NODES = {('TenonLayerGraphAddNode', 'inputs')}
+INDEX = re.compile(r'first (local )?index|local index')
+# Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.
+USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
+SCALARS = {'int': 'integer(c_int)', 'TenonInt': 'integer(c_int64_t)', 'double': 'real(c_double)',
+           'TenonBool': 'integer(c_int)', 'size_t': 'integer(c_size_t)',
+           'TenonErrorCode': 'integer(c_int)'}
+
+
+class Parts:
+    """The parts of a subroutine in the making."""
+
+    def __init__(self, function, integer, communicator):
+        self.function, self.integer, self.communicator = function, integer, communicator
+        self.dummies, self.declarations, self.locals = [], [], []
+        self.before, self.after, self.last, self.is_checked = [], [], [], False
+
+    def dummy(self, name, declaration):
+        self.dummies.append(name)
+        self.declarations.append(f'    {declaration} :: {name}')
+
+    def ask(self, call):
+        """The number of entries that an object's lists have, in c_extent."""
+        if call not in self.before:
+            self.is_checked = True
+            self.local('c_extent', 'integer(c_int)')
+            self.before.append(call)
+
+    def local(self, name, declaration):
+        self.locals.append(f'    {declaration} :: {name}')
+
+
+class Kind:
+    """The base of all kinds; also what they have in common with lists."""
+    is_handle = is_communicator = is_returned_text = is_long = False
+
+    def __init__(self, function, argument):
+        self.function, self.argument = function, argument
+        self.c_name, self.name = argument.name, snake(argument.name)
+        self.is_list = argument.is_list
+        self.is_dimension = False
+        self.implied_by, self.length, self.count, self.needed = [], None, None, None
+        self.is_asking = self.is_consumed = False
+        self.object_class = None
+
+    @property
+    def is_left_out(self):
+        return self.is_consumed or bool(self.implied_by)
+
+    @property
+    def is_optional(self):
+        return self.argument.is_nullable and not self.needed
+
+    @property
+    def is_shifted(self):
+        argument = self.argument
+        if (self.function.name, self.c_name) in C_NUMBERS | NODES or self.c_name in AS_IN_MPI:
+            return False
+        return argument.counts_from_0 or bool(argument.length and INDEX.match(argument.text))
+
+    @property
+    def is_reversed(self):
+        return self.argument.length in TENSOR_LENGTHS or (
+            self.needed and self.needed.c_name in TENSOR_LENGTHS)
+
+    def allocated_with(self, length, needed):
+        self.needed, length.owner = needed, self
+        length.is_consumed = needed.is_consumed = True
+        length.implied_by = []
+
+    def option(self):
+        return ', optional' if self.is_optional else ''
+
+    # In C
+
+    def c_type(self):
+        argument = self.argument
+        stars = '*' * argument.stars
+        if argument.is_list and argument.stars:
+            stars = '* const' if argument.base in ('char', 'void') else stars
+        return f'{argument.is_const or ""}{argument.base}{stars}'
+
+    def c_parameter(self):
+        return f'{self.c_type()} {self.c_name}{"[]" * self.is_list}'
+
+    def c_argument(self):
+        return self.c_name
+
+    def raw_shape(self):
+        return ''
+
+    def prepare(self, parts, public):
+        pass
+
+    def actual(self):
+        return self.name
+
+
+class Communicator(Kind):
+    is_communicator = True
+
+    def raw(self):
+        return 'integer(c_int), ' + ('intent(out)' if self.argument.stars else 'value')
+
+    def c_parameter(self):
+        return 'int* comm' if self.argument.stars else f'int {self.c_name}'
+
+    def c_argument(self):
+        return '&handle' if self.argument.stars else f'MPI_Comm_f2c({self.c_name})'
+
+    def declare(self, parts):
+        parts.dummy(self.name, f'{parts.communicator}, intent({self.argument.direction})')
+
+
+class Handle(Kind):
+    is_handle = True
+
+    def raw(self):
+        if self.argument.stars:
+            return 'type(c_ptr), intent(inout)' + self.option()
+        return 'type(c_ptr), value'
+
+    def declare(self, parts):
+        name = class_name(self.object_class or self.argument.base)
+        direction = self.argument.direction if self.argument.stars else 'in'
+        intent = direction.replace(',', '')
+        parts.dummy(self.name, f'type({name}), intent({intent}){self.option()}')
+
+    def prepare(self, parts, public):
+        if not self.is_optional:
+            return
+        parts.local(f'c_{self.name}', 'type(c_ptr)')
+        parts.before.append(f'    c_{self.name} = c_null_ptr')
+        if self.argument.stars:
+            parts.after.append(f'      if (present({self.name})) {self.name}%handle = c_{self.name}')
+        else:
+            parts.before.append(f'    if (present({self.name})) c_{self.name} = {self.name}%handle')
+
+    def actual(self):
+        return f'c_{self.name}' if self.is_optional else f'{self.name}%handle'
+
+
+class Scalar(Kind):
+    """A number or a truth value, passed or returned."""
+
+    def __init__(self, function, argument, is_enum):
+        super().__init__(function, argument)
+        self.type = 'integer(c_int)' if is_enum else SCALARS[argument.base]
+        self.is_long = argument.base in ('TenonInt', 'size_t')
+        self.is_dimension = (argument.name == 'dim' and not argument.stars and
+                             (function.name, 'dim') not in C_NUMBERS)
+
+    def raw(self):
+        if self.argument.stars:
+            intent = 'inout' if self.argument.direction == 'in,out' else 'out'
+            return f'{self.type}, intent({intent}){self.option()}'
+        return f'{self.type}, value'
+
+    def user_type(self, parts):
+        if self.argument.base == 'TenonBool':
+            return 'logical'
+        return f'integer(c_{parts.integer}_t)' if self.is_long else self.type
+
+    def declare(self, parts):
+        intent = self.argument.direction.replace(',', '') if self.argument.stars else 'in'
+        parts.dummy(self.name, f'{self.user_type(parts)}, intent({intent}){self.option()}')
+
+    def prepare(self, parts, public):
+        if self.implied_by:
+            parts.local(f'c_{self.name}', 'integer(c_int)')
+            self.prepare_count(parts, public)
+        elif self.is_dimension:
+            parts.local(f'c_{self.name}', 'integer(c_int)')
+            parts.ask('    ' + self.count)
+            parts.before.append(f'    c_{self.name} = c_dimension({self.name}, c_extent)')
+        elif self.argument.stars and not self.is_consumed:
+            self.prepare_result(parts)
+
+    def prepare_count(self, parts, public):
+        lists = sorted(self.implied_by, key=lambda kind: kind.is_optional)
+        if lists[0].is_optional:
+            raise SystemExit(f'{self.function.name}: no list tells {self.name}, since all may be NULL')
+        parts.before.append(f'    c_{self.name} = {lists[0].extent()}')
+        for other in lists[1:]:
+            other.check(parts, public, f'c_{self.name}')
+
+    def prepare_result(self, parts):
+        local, base = f'c_{self.name}', self.argument.base
+        parts.local(local, self.type)
+        if self.argument.direction == 'in,out':
+            parts.before.append(f'    {local} = {self.name}')
+        value = local + ' + 1' if self.is_shifted else local
+        line = f'{self.name} = {value}'
+        if base == 'TenonBool':
+            line = f'{self.name} = {local} /= TENON_FALSE'
+        elif self.is_long:
+            line = f"call give({value}, {self.name}, '{self.name}', tenon_code)"
+        guard = f'if (present({self.name})) ' if self.is_optional else ''
+        parts.after.append(f'      {guard}{line}')
+
+    def actual(self):
+        if self.implied_by and self.is_long:
+            return f'int(c_{self.name}, c_int64_t)'
+        if self.implied_by or self.is_dimension or (self.argument.stars and not self.is_consumed):
+            return f'c_{self.name}'
+        if self.is_consumed:
+            return 'c_needed' if self.argument.stars else self.length_actual()
+        if self.argument.base == 'TenonBool':
+            return f'c_bool_of({self.name})'
+        value = f'{self.name} - 1' if self.is_shifted else self.name
+        if self.is_long:
+            return f'int({value}, {"c_size_t" if self.argument.base == "size_t" else "c_int64_t"})'
+        return value
+
+    def length_actual(self):
+        """Of what the call allocates: none while it is asked for, then all of it."""
+        return '0_c_int64_t' if self.owner.is_asking else 'int(c_needed, c_int64_t)'
+
+
+class List(Kind):
+    """A list of numbers or of handles."""
+
+    def __init__(self, function, argument, element, is_handles):
+        super().__init__(function, argument)
+        self.element, self.are_handles = element, is_handles
+        self.is_long = argument.base == 'TenonInt'
+
+    def raw(self):
+        intent = self.argument.direction.replace(',', '')
+        option = ', optional' if self.argument.is_nullable else ''
+        return f'{self.element}, intent({intent}){option}'
+
+    def raw_shape(self):
+        return '(*)'
+
+    def user_type(self, parts):
+        if self.are_handles:
+            return f'type({class_name(self.argument.base)})'
+        return f'integer(c_{parts.integer}_t)' if self.is_long else self.element
+
+    def declare(self, parts):
+        intent = self.argument.direction
+        kind = f'{self.user_type(parts)}, '
+        if self.needed:
+            parts.dummy(self.name, kind + 'allocatable, intent(out)')
+        else:
+            parts.dummy(self.name, kind + f'intent({intent}){self.option()}')
+        parts.declarations[-1] += '(:)'
+
+    def extent(self):
+        return f'size({self.name})'
+
+    def check(self, parts, public, wanted):
+        parts.is_checked = True
+        guard = f'if (present({self.name})) ' if self.is_optional else ''
+        parts.before += wrap(f'    {guard}call check_length(', [
+            'tenon_code', f"'{public}'", f"'{self.name}'", f'size({self.name})', wanted], ')')
+
+    def prepare(self, parts, public):
+        if self.needed:
+            self.prepare_allocated(parts)
+            return
+        if self.count:
+            parts.ask('    ' + self.count)
+        if self.length or self.count:
+            self.check(parts, public, self.length or 'c_extent')
+        if self.argument.direction == 'out':
+            self.prepare_result(parts)
+        elif self.is_optional:
+            parts.local(f'c_{self.name}(:)', f'{self.element}, allocatable')
+            parts.before.append(f'    if (present({self.name})) c_{self.name} = {self.value()}')
+
+    def prepare_allocated(self, parts):
+        needed = 'integer(c_int64_t)' if self.needed.argument.base == 'TenonInt' else 'integer(c_int)'
+        parts.local('c_needed', needed)
+        parts.local(f'c_{self.name}(:)', f'{self.element}, allocatable')
+        parts.after += [f'      allocate ({self.name}(c_needed))', self.give()]
+
+    def prepare_result(self, parts):
+        parts.local(f'c_{self.name}(:)', f'{self.element}, allocatable')
+        guard = f'if (present({self.name})) ' if self.is_optional else ''
+        parts.before.append(f'    {guard}allocate (c_{self.name}(size({self.name})))')
+        parts.after.append(self.give())
+
+    def give(self):
+        guard = f'if (present({self.name})) ' if self.is_optional else ''
+        value = f'reverse(c_{self.name})' if self.is_reversed else f'c_{self.name}'
+        value += ' + 1' * self.is_shifted
+        if self.is_long:
+            return f"      {guard}call give({value}, {self.name}, '{self.name}', tenon_code)"
+        return f'      {guard}{self.name} = {value}'
+
+    def value(self):
+        if self.are_handles:
+            return f'{self.name}%handle'
+        if (self.function.name, self.c_name) in NODES:
+            return f'c_nodes({self.name})'
+        value = f'reverse({self.name})' if self.is_reversed else self.name
+        if self.is_long:
+            value = f'int({value}, c_int64_t)'
+        return value + ' - 1' * self.is_shifted
+
+    def actual(self):
+        if self.needed or self.is_optional or self.argument.direction == 'out':
+            return f'c_{self.name}'
+        return self.value()
+
+
+class Text(Kind):
+    """A text that is passed: without its trailing blanks, or, where C has its length, as it is."""
+
+    def raw(self):
+        return 'character(kind=c_char), intent(in)' + ', optional' * self.argument.is_nullable
+
+    def raw_shape(self):
+        return '(*)'
+
+    @property
+    def is_optional(self):
+        return self.argument.is_nullable and not self.is_list
+
+    def declare(self, parts):
+        parts.dummy(self.name, f'character(len=*), intent(in){self.option()}')
+
+    def extent(self):
+        return f'len({self.name})'
+
+    def prepare(self, parts, public):
+        if self.is_optional:
+            parts.local(f'c_{self.name}', 'character(len=:), allocatable')
+            parts.before.append(f'    if (present({self.name})) '
+                                f'c_{self.name} = trim({self.name})//c_null_char')
+
+    def actual(self):
+        if self.is_list:
+            return self.name
+        return f'c_{self.name}' if self.is_optional else f'trim({self.name})//c_null_char'
+
+
+class ReturnedText(Kind):
+    is_returned_text = True
+
+    def raw(self):
+        return 'character(kind=c_char), intent(out), optional'
+
+    def raw_shape(self):
+        return '(*)'
+
+    def declare(self, parts):
+        parts.dummy(self.name, 'character(len=:), allocatable, intent(out)')
+
+    def prepare(self, parts, public):
+        parts.local('c_needed', 'integer(c_int64_t)')
+        parts.local(f'c_{self.name}(:)', 'character(kind=c_char), allocatable')
+        parts.last.append(f'    call give_text(c_{self.name}, tenon_code, {self.name})')
+
+    def actual(self):
+        return f'c_{self.name}'
+
+
+class TextList(Kind):
+    def raw(self):
+        return 'type(c_ptr), intent(in)'
+
+    def raw_shape(self):
+        return '(*)'
+
+    def declare(self, parts):
+        parts.dummy(self.name, 'character(len=*), intent(in)')
+        parts.declarations[-1] += '(:)'
+
+    def extent(self):
+        return f'size({self.name})'
+
+    def check(self, parts, public, wanted):
+        List.check(self, parts, public, wanted)
+
+    def prepare(self, parts, public):
+        parts.local(f'c_{self.name}(size({self.name}))', f'character(len=len({self.name}) + 1), target')
+        parts.before.append(f'    c_{self.name} = terminated({self.name})')
+
+    def actual(self):
+        return f'addresses(c_{self.name})'
+
+
+class Address(Kind):
+    """Memory, a user function or a table of them, as C has it."""
+
+    def __init__(self, function, argument, type):
+        super().__init__(function, argument)
+        self.type = type
+
+    def raw(self):
+        if self.argument.is_list:
+            return f'{self.type}, intent(in)'
+        if self.argument.stars > 1:
+            return f'{self.type}, intent(inout){self.option()}'
+        return f'{self.type}, value'
+
+    def raw_shape(self):
+        return '(*)' if self.argument.is_list else ''
+
+    def declare(self, parts):
+        intent = self.argument.direction.replace(',', '') if self.argument.stars > 1 else 'in'
+        parts.dummy(self.name, f'{self.type}, intent({intent}){self.option()}')
+        parts.declarations[-1] += '(:)' * self.argument.is_list
+
+    def extent(self):
+        return f'size({self.name})'
+
+    def prepare(self, parts, public):
+        if not self.is_optional:
+            return
+        null = 'c_null_funptr' if self.type == 'type(c_funptr)' else 'c_null_ptr'
+        parts.local(f'c_{self.name}', self.type)
+        parts.before += [f'    c_{self.name} = {null}',
+                         f'    if (present({self.name})) c_{self.name} = {self.name}']
+
+    def actual(self):
+        return f'c_{self.name}' if self.is_optional else self.name
+
+
+def kind_of(function, argument, headers):
+    base, stars = argument.base, argument.stars
+    is_plain = stars + argument.is_list <= 1
+    if base == 'MPI_Comm' and is_plain and not argument.is_list:
+        return Communicator(function, argument)
+    if base == 'TenonObject' or base in headers.handles:
+        if argument.is_list and not stars and argument.is_const:
+            return List(function, argument, 'type(c_ptr)', True)
+        if not argument.is_list and stars <= 1:
+            return Handle(function, argument)
+    if base in SCALARS or base in headers.enums:
+        if argument.is_list and not stars and base not in ('TenonBool', 'size_t'):
+            return List(function, argument, SCALARS.get(base, 'integer(c_int)'), False)
+        if not argument.is_list and stars <= 1:
+            return Scalar(function, argument, base in headers.enums)
+    if base == 'char' and argument.is_const:
+        if argument.is_list and stars == 1:
+            return TextList(function, argument)
+        if is_plain:
+            return Text(function, argument)
+    if base == 'char' and argument.is_list and not stars:
+        return ReturnedText(function, argument)
+    if base == 'void' or base in headers.structs or (base == 'char' and stars == 3):
+        return Address(function, argument, 'type(c_ptr)')
+    if base in headers.callbacks and is_plain and not stars:
+        return Address(function, argument, 'type(c_funptr)')
+    raise SystemExit(f'{function.name}: no kind for the argument {argument.name} of type '
+                     f'"{base}{"*" * stars}{"[]" * argument.is_list}"; see kinds.py')

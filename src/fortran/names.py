@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Names in Fortran, and lines that fit."""
+import re
+import textwrap
+
+MAX_NAME, WIDTH = 63, 110
+
+
+def snake(name):
+    """TenonDTensorAXPBY is tenon_dtensor_axpby, TenonLinearOp tenon_linearop, ghostsLow ghosts_low."""
+    name = name.replace('DTensor', 'Dtensor').replace('LinearOp', 'Linearop')
+    words = re.findall(r'[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+', name)
+    return '_'.join(words).lower()
+
+
+def fortran_name(name):
+    result = snake(name)
+    if len(result) > MAX_NAME - len('_f08_int64'):
+        raise SystemExit(f'{name}: a name in Fortran has at most {MAX_NAME} characters')
+    return result
+
+
+class_name = fortran_name
+
+
+def wrap(start, items, end=''):
+    """start, items separated by commas, and end, on as many lines as it takes."""
+    lines, line = [], start
+    for i, item in enumerate(items):
+        piece = item + (', ' if i + 1 < len(items) else end)
+        if len(line) + len(piece) > WIDTH and line.strip():
+            lines.append(line.rstrip() + ' &')
+            line = ' ' * (len(start) - len(start.lstrip()) + 2)
+        line += piece
+    return lines + [line if items else start + end]
+
+
+def comment(text):
+    return ['  ! ' + line for line in textwrap.wrap(text, WIDTH - 4)]

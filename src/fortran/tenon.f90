@@ -1,0 +1,11 @@
+! SPDX-License-Identifier: BSD-2-Clause
+! What a program uses: `use tenon`. doc/fortran.md has the conventions.
+module tenon
+  use tenon_types
+  use tenon_calls
+  use tenon_arrays
+  use tenon_procedures
+  use tenon_start
+  implicit none
+  public
+end module tenon

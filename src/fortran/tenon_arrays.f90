@@ -1,0 +1,144 @@
+! SPDX-License-Identifier: BSD-2-Clause
+! Arrays of any rank and stride as tensors, without a copy: the interfaces of arrays.c. The dimensions of
+! the tensor are those of the array, in the order of its declaration.
+module tenon_arrays
+  use iso_c_binding
+  use tenon_types
+  implicit none
+  private
+  public :: tenon_place, tenon_place_read, tenon_partition_share_memory, tenon_partition_unshare_memory
+  public :: tenon_get_array, tenon_restore_array, tenon_get_array_read, tenon_restore_array_read
+
+  interface
+    ! Makes a tensor use an array in place. Not collective.
+    !   interior  this rank's block: u(lo(1):hi(1), lo(2):hi(2), ...); a section with any steps
+    !   array     the array that the block lies in, u: cells around the block are ghost cells. Without it
+    !             there are none.
+    !   order     order(d) is the dimension of the array that dimension d of the tensor has; default: d
+    ! Trailing dimensions of one element can be left out. The array must be a target, allocatable or
+    ! pointer, and stay where it is; the extents must be those of the block. Pass a component as a section,
+    ! cells(:, :)%b: gfortran 12 changes the address of an allocatable array or pointer when cells%b is passed.
+    subroutine tenon_place(x, interior, array, order, ierr) bind(C, name="TenonFPlace")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      type(*), dimension(..), intent(inout), target, asynchronous :: interior
+      type(*), dimension(..), intent(inout), target, asynchronous, optional :: array
+      integer(c_int), intent(in), optional :: order(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tenon_place
+
+    ! The same for an array that must not change: calls that would modify the tensor are errors.
+    subroutine tenon_place_read(x, interior, array, order, ierr) bind(C, name="TenonFPlaceRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      type(*), dimension(..), intent(in), target, asynchronous :: interior
+      type(*), dimension(..), intent(in), target, asynchronous, optional :: array
+      integer(c_int), intent(in), optional :: order(:)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tenon_place_read
+
+    ! Lets the ranks of a node read a contiguous array in place: TenonPartitionShareMemory().
+    subroutine tenon_partition_share_memory(partition, array, ierr) bind(C, name="TenonFShareMemory")
+      import
+      type(tenon_partition), intent(in) :: partition
+      type(*), dimension(..), intent(inout), target, asynchronous :: array
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tenon_partition_share_memory
+
+    subroutine tenon_partition_unshare_memory(partition, array, ierr) bind(C, name="TenonFUnshareMemory")
+      import
+      type(tenon_partition), intent(in) :: partition
+      type(*), dimension(..), intent(inout), target, asynchronous :: array
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine tenon_partition_unshare_memory
+  end interface
+
+  ! Points to this rank's box of a tensor, halo included, with global bounds. Until tenon_restore_array()
+  ! no other call can use the tensor.
+  interface tenon_get_array
+    subroutine get_array_real64(x, array, ierr) bind(C, name="TenonFGetArray")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_double), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_real64
+    subroutine get_array_real32(x, array, ierr) bind(C, name="TenonFGetArray")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_float), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_real32
+    subroutine get_array_int64(x, array, ierr) bind(C, name="TenonFGetArray")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int64_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_int64
+  end interface tenon_get_array
+
+  ! Ends the access, and nullifies the pointer.
+  interface tenon_restore_array
+    subroutine restore_array_real64(x, array, ierr) bind(C, name="TenonFRestoreArray")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_double), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_real64
+    subroutine restore_array_real32(x, array, ierr) bind(C, name="TenonFRestoreArray")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_float), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_real32
+    subroutine restore_array_int64(x, array, ierr) bind(C, name="TenonFRestoreArray")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int64_t), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_int64
+  end interface tenon_restore_array
+
+  ! The same for reading; several can be open at the same time.
+  interface tenon_get_array_read
+    subroutine get_array_read_real64(x, array, ierr) bind(C, name="TenonFGetArrayRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_double), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_read_real64
+    subroutine get_array_read_real32(x, array, ierr) bind(C, name="TenonFGetArrayRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_float), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_read_real32
+    subroutine get_array_read_int64(x, array, ierr) bind(C, name="TenonFGetArrayRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int64_t), pointer, intent(out) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine get_array_read_int64
+  end interface tenon_get_array_read
+
+  interface tenon_restore_array_read
+    subroutine restore_array_read_real64(x, array, ierr) bind(C, name="TenonFRestoreArrayRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_double), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_read_real64
+    subroutine restore_array_read_real32(x, array, ierr) bind(C, name="TenonFRestoreArrayRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      real(c_float), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_read_real32
+    subroutine restore_array_read_int64(x, array, ierr) bind(C, name="TenonFRestoreArrayRead")
+      import
+      type(tenon_dtensor), intent(in) :: x
+      integer(c_int64_t), pointer, intent(inout) :: array(..)
+      integer(c_int), intent(out), optional :: ierr
+    end subroutine restore_array_read_int64
+  end interface tenon_restore_array_read
+
+end module tenon_arrays

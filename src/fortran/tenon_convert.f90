@@ -1,0 +1,246 @@
+! SPDX-License-Identifier: BSD-2-Clause
+! What the subroutines do with their arguments, so that each of them is a few lines: lists in the order
+! of C, results of either size of integer, texts, and the end of every call.
+module tenon_convert
+  use iso_c_binding
+  use tenon_types
+  use tenon_c
+  implicit none
+  private
+  public :: reverse, give, check_length, finish, fail
+  public :: c_bool_of, c_dimension, c_nodes
+  public :: text_at, give_text, terminated, addresses
+  public :: layout_dimensions, tensor_dimensions, spatial_dimensions, partition_axes, machine_devices
+
+  interface
+    function raise_error(code, message, function, file, line) bind(C, name="TenonRaiseError") result(answer)
+      import
+      integer(c_int), value :: code, line
+      character(kind=c_char), intent(in) :: message(*), function(*), file(*)
+      integer(c_int) :: answer
+    end function raise_error
+    pure function length_of(text) bind(C, name="strlen") result(answer)
+      import
+      type(c_ptr), value :: text
+      integer(c_size_t) :: answer
+    end function length_of
+  end interface
+
+  interface reverse
+    procedure reverse_int32, reverse_int64
+  end interface
+  interface give
+    procedure give_int64, give_int32, give_list_int64, give_list_int32
+  end interface
+contains
+
+  ! Lists with an entry for each dimension of a tensor: C has the first index of Fortran last.
+  pure function reverse_int32(list) result(reversed)
+    integer(c_int32_t), intent(in) :: list(:)
+    integer(c_int32_t) :: reversed(size(list))
+    reversed = list(size(list):1:-1)
+  end function reverse_int32
+
+  pure function reverse_int64(list) result(reversed)
+    integer(c_int64_t), intent(in) :: list(:)
+    integer(c_int64_t) :: reversed(size(list))
+    reversed = list(size(list):1:-1)
+  end function reverse_int64
+
+  ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
+  subroutine give_int64(from, to, name, code)
+    integer(c_int64_t), intent(in) :: from
+    integer(c_int64_t), intent(out) :: to
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(inout) :: code
+    to = from
+  end subroutine give_int64
+
+  subroutine give_int32(from, to, name, code)
+    integer(c_int64_t), intent(in) :: from
+    integer(c_int32_t), intent(out) :: to
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(inout) :: code
+    character(len=24) :: number
+    to = int(min(max(from, -int(huge(to), c_int64_t)), int(huge(to), c_int64_t)), c_int32_t)
+    if (to == from .or. code /= TENON_SUCCESS) return
+    write (number, '(i0)') from
+    code = fail(TENON_ERR_ARG, name, name//' is '//trim(number)// &
+      ', which an integer of 32 bits cannot hold; pass variables of kind int64')
+  end subroutine give_int32
+
+  subroutine give_list_int64(from, to, name, code)
+    integer(c_int64_t), intent(in) :: from(:)
+    integer(c_int64_t), intent(out) :: to(:)
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(inout) :: code
+    to = from
+  end subroutine give_list_int64
+
+  subroutine give_list_int32(from, to, name, code)
+    integer(c_int64_t), intent(in) :: from(:)
+    integer(c_int32_t), intent(out) :: to(:)
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(inout) :: code
+    integer :: i
+    do i = 1, size(from)
+      call give_int32(from(i), to(i), name, code)
+    end do
+  end subroutine give_list_int32
+
+  ! Errors and the end of a call.
+  function fail(code, call, message) result(answer)
+    integer(c_int), intent(in) :: code
+    character(len=*), intent(in) :: call, message
+    integer(c_int) :: answer
+    answer = raise_error(code, message//c_null_char, call//c_null_char, 'Fortran'//c_null_char, 0)
+  end function fail
+
+  subroutine check_length(code, call, name, length, wanted)
+    integer(c_int), intent(inout) :: code
+    character(len=*), intent(in) :: call, name
+    integer, intent(in) :: length, wanted
+    character(len=80) :: text
+    if (code /= TENON_SUCCESS .or. length == wanted) return
+    write (text, '(a, i0, a, i0)') ' has ', length, ' elements, but needs ', wanted
+    code = fail(TENON_ERR_SHAPE, call, name//trim(text))
+  end subroutine check_length
+
+  ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it.
+  subroutine finish(code, call, ierr)
+    integer(c_int), intent(in) :: code
+    character(len=*), intent(in) :: call
+    integer(c_int), intent(out), optional :: ierr
+    if (present(ierr)) then
+      ierr = code
+    else if (code /= TENON_SUCCESS) then
+      call TenonAbort(TenonAddFrame(code, call//c_null_char, 'Fortran'//c_null_char, 0))
+    end if
+  end subroutine finish
+
+  ! Numbers and truth values.
+  elemental function c_bool_of(value) result(answer)
+    logical, intent(in) :: value
+    integer(c_int) :: answer
+    answer = merge(TENON_TRUE, TENON_FALSE, value)
+  end function c_bool_of
+
+  ! The dimension of C: 0 and below, where a call has a meaning for them, are -1 and below.
+  pure function c_dimension(dimension, dimensions) result(answer)
+    integer(c_int), intent(in) :: dimension, dimensions
+    integer(c_int) :: answer
+    answer = merge(dimensions - dimension, dimension - 1, dimension >= 1)
+  end function c_dimension
+
+  ! Nodes of a graph from 1, and -1, -2, ... for its inputs. There is no node 0.
+  pure function c_nodes(nodes) result(answer)
+    integer(c_int), intent(in) :: nodes(:)
+    integer(c_int) :: answer(size(nodes))
+    answer = merge(nodes - 1, merge(nodes, -huge(nodes), nodes < 0), nodes > 0)
+  end function c_nodes
+
+  ! Texts.
+  function text_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    integer :: i
+    if (.not. c_associated(address)) then
+      text = ''
+      return
+    end if
+    call c_f_pointer(address, characters, [length_of(address)])
+    allocate (character(len=size(characters)) :: text)
+    do i = 1, size(characters)
+      text(i:i) = characters(i)
+    end do
+  end function text_at
+
+  ! A text with its NUL, as C returns it; an empty one after an error.
+  subroutine give_text(from, code, to)
+    character(kind=c_char), allocatable, intent(in) :: from(:)
+    integer(c_int), intent(in) :: code
+    character(len=:), allocatable, intent(out) :: to
+    integer :: i
+    if (code /= TENON_SUCCESS .or. .not. allocated(from)) then
+      to = ''
+      return
+    end if
+    allocate (character(len=size(from) - 1) :: to)
+    do i = 1, len(to)
+      to(i:i) = from(i)
+    end do
+  end subroutine give_text
+
+  function terminated(texts) result(answer)
+    character(len=*), intent(in) :: texts(:)
+    character(len=len(texts) + 1) :: answer(size(texts))
+    integer :: i
+    do i = 1, size(texts)
+      answer(i) = trim(texts(i))//c_null_char
+    end do
+  end function terminated
+
+  function addresses(texts) result(answer)
+    character(len=*), intent(in), target :: texts(:)
+    type(c_ptr) :: answer(size(texts))
+    integer :: i
+    do i = 1, size(texts)
+      answer(i) = c_loc(texts(i)(1:1))
+    end do
+  end function addresses
+
+  ! How many entries the lists of an object have.
+  subroutine layout_dimensions(layout, code, count)
+    type(c_ptr), intent(in) :: layout
+    integer(c_int), intent(inout) :: code
+    integer(c_int), intent(out) :: count
+    count = 0
+    if (code == TENON_SUCCESS) code = TenonLayoutGetDim(layout, count)
+  end subroutine layout_dimensions
+
+  subroutine tensor_dimensions(x, code, count)
+    type(c_ptr), intent(in) :: x
+    integer(c_int), intent(inout) :: code
+    integer(c_int), intent(out) :: count
+    type(c_ptr) :: layout
+    integer(c_int) :: ignored
+    count = 0
+    layout = c_null_ptr
+    if (code == TENON_SUCCESS) code = TenonDTensorGetLayout(x, layout)
+    if (code == TENON_SUCCESS) code = TenonLayoutGetDim(layout, count)
+    ignored = TenonLayoutDestroy(layout)
+  end subroutine tensor_dimensions
+
+  ! As many as the kernel has.
+  subroutine spatial_dimensions(layer, code, count)
+    type(c_ptr), intent(in) :: layer
+    integer(c_int), intent(inout) :: code
+    integer(c_int), intent(out) :: count
+    integer(c_int64_t), allocatable :: absent(:)
+    integer(c_int64_t) :: needed
+    needed = 0
+    if (code == TENON_SUCCESS) &
+      code = TenonLayerGetIntegers(layer, 'kernel'//c_null_char, 0_c_int64_t, absent, needed)
+    count = int(needed, c_int)
+  end subroutine spatial_dimensions
+
+  subroutine partition_axes(partition, code, count)
+    type(c_ptr), intent(in) :: partition
+    integer(c_int), intent(inout) :: code
+    integer(c_int), intent(out) :: count
+    count = 0
+    if (code == TENON_SUCCESS) code = TenonPartitionGetAxes(partition, count)
+  end subroutine partition_axes
+
+  subroutine machine_devices(machine, code, count)
+    type(c_ptr), intent(in) :: machine
+    integer(c_int), intent(inout) :: code
+    integer(c_int), intent(out) :: count
+    integer(c_int) :: levels, links
+    integer(c_int64_t) :: devices
+    devices = 0
+    if (code == TENON_SUCCESS) code = TenonMachineGetCounts(machine, levels, links, devices)
+    count = int(devices, c_int)
+  end subroutine machine_devices
+end module tenon_convert

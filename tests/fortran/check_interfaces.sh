@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: check_interfaces.sh PYTHON SOURCE SCRATCH
+# The committed sources of the Fortran module are those that generate.py makes from the headers. An argument
+# that it does not know ends it with a message that names the function.
+set -euo pipefail
+python=$1 source=$2 scratch=$3
+rm -rf "$scratch"
+mkdir -p "$scratch/include"
+export PYTHONDONTWRITEBYTECODE=1
+"$python" "$source/src/fortran/generate.py" "$source/include" "$scratch/made"
+if ! diff -r "$source/src/fortran/generated" "$scratch/made" >"$scratch/difference"; then
+  head -n 20 "$scratch/difference"
+  echo "fault: src/fortran/generated is not what the headers give; run:" \
+    "src/fortran/generate.py include src/fortran/generated"
+  exit 1
+fi
+
+cat >"$scratch/include/odd.h" <<'HEADER'
+typedef struct TenonObject_s* TenonObject;
+/** @brief Does something.
+ *  @param[in] value  an argument of a type that no rule knows */
+TENON_EXTERN TenonErrorCode TenonOddCall(long double value) TENON_NOEXCEPT;
+HEADER
+if said=$("$python" "$source/src/fortran/generate.py" "$scratch/include" "$scratch/odd" 2>&1) ||
+  [[ $said != *TenonOddCall* ]]; then
+  printf 'fault: an argument that is not known passes; the script says:\n%s\n' "$said"
+  exit 1
+fi

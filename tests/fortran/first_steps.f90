@@ -1,0 +1,198 @@
+! SPDX-License-Identifier: BSD-2-Clause
+! The conventions, with the module mpi: both sizes of integer, lists from 1 in the order of declaration, texts,
+! optional arguments, communicators as integers, and options from the command line.
+program first_steps
+  use mpi
+  use tenon
+  use, intrinsic :: iso_fortran_env, only: int64, real64
+  implicit none
+  integer :: ierr, rank, ranks
+
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call tenon_initialize(ierr=ierr)
+  if (ierr /= TENON_SUCCESS) error stop 'not initialised'
+  call options
+  call boxes
+  call layers
+  call objects
+  call machines
+  call tenon_finalize()
+  call MPI_Finalize(ierr)
+contains
+  ! The test passes -tenon_agree_timeout on the command line.
+  subroutine options
+    logical :: given
+    integer :: length
+    integer(int64) :: long
+    integer, allocatable :: values(:)
+    character(len=:), allocatable :: text
+    call tenon_options_has('agree_timeout', given)
+    call expect(given, 'the command line did not reach the library')
+    call tenon_get_version_string(text)
+    call expect(index(text, '.') > 0 .and. text == trim(text), 'the version is no text')
+    call tenon_options_get_declared_count(length)
+    call tenon_options_get_declared_text(1, TENON_OPTION_TEXT_KEY, text)
+    call expect(length > 1 .and. len(text) > 0, 'the first option has no key')
+    call tenon_options_declare('first_steps', 'cells', TENON_OPTION_INTEGERS, '3,4', 'numbers')
+    call tenon_options_declare('first_steps', 'steps', TENON_OPTION_INT, '5000000000', 'a number')
+    call tenon_options_get_integers('cells', values, prefix='-')
+    call expect(size(values) == 2 .and. all(values == [3, 4]), 'the list is another one')
+    call tenon_options_get_int('steps', long, prefix='-')
+    call expect(long == 5000000000_int64, 'the number is another one')
+    call quietly(.true.)
+    call tenon_options_get_int('steps', length, prefix='-', ierr=ierr)
+    call quietly(.false.)
+    call expect(ierr == TENON_ERR_ARG, 'a number was cut off')
+  end subroutine options
+
+  ! (x, y): x is dimension 1, which C has last.
+  subroutine boxes
+    type(tenon_partition) :: line
+    type(tenon_layout) :: layout, wide
+    type(tenon_dtensor) :: x
+    integer :: low(2), high(2), extents(2), few(1)
+    integer(int64) :: elements
+    character(len=:), allocatable :: properties
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 3*rank + 1], [5, 3*rank + 3], layout, shape=[5, 3*ranks])
+    call tenon_layout_get_shape(layout, extents)
+    call expect(all(extents == [5, 3*ranks]), 'the shape is another one')
+    call tenon_layout_get_box(layout, low, high)
+    call expect(all(low == [1, 3*rank + 1]) .and. all(high == [5, 3*rank + 3]), 'the box is another one')
+    call tenon_layout_get_properties(layout, properties)
+    call expect(properties == 'S0,S1', 'the properties have other numbers than in C')
+    call quietly(.true.)
+    call tenon_layout_get_box(layout, few, high, ierr)
+    call quietly(.false.)
+    call expect(ierr == TENON_ERR_SHAPE, 'a list that is too short was filled')
+
+    call tenon_layout_create_like(layout, wide)
+    call tenon_layout_set_halo(wide, 1, 1_int64, 2_int64, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC)
+    call tenon_layout_set_up(wide)
+    call tenon_layout_get_box(wide, low, high)
+    call expect(all(low == [0, 3*rank + 1]) .and. all(high == [7, 3*rank + 3]), 'the halo is in another dimension')
+    call tenon_dtensor_create(wide, TENON_INT64, x)
+    call tenon_dtensor_get_local_size(x, elements)
+    call expect(elements == 8*3, 'the size is another one')
+    call tenon_partition_create(MPI_COMM_WORLD, [ranks], line)
+    call tenon_destroy(layout)
+    call tenon_layout_create_sharded(line, [4, 6], 'S1', layout)
+    call tenon_layout_get_box(layout, low, high)
+    call expect(ranks == 1 .or. high(1) - low(1) < 3, 'S1 does not split the first dimension')
+    call tenon_destroy(x)
+    call tenon_destroy(wide)
+    call tenon_destroy(layout)
+    call tenon_destroy(line)
+    call expect(.not. c_associated_any(layout), 'a destroyed handle is not NULL')
+  end subroutine boxes
+
+  logical function c_associated_any(layout)
+    use, intrinsic :: iso_c_binding, only: c_associated
+    type(tenon_layout), intent(in) :: layout
+    c_associated_any = c_associated(layout%handle)
+  end function c_associated_any
+
+  ! A graph: its nodes and inputs are counted from 1; an array of handles is C's.
+  subroutine layers
+    type(tenon_layer) :: graph, add, relu
+    type(tenon_layout) :: layout(2)
+    type(tenon_dtensor) :: x(2), y
+    integer :: first, second
+    integer(int64), allocatable :: kernel(:)
+    real(real64) :: largest
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [2*rank + 1], [2*rank + 2], layout(1))
+    layout(2) = layout(1)
+    call tenon_layer_create_graph(MPI_COMM_WORLD, graph)
+    call tenon_layer_graph_set_inputs(graph, 2)
+    call tenon_layer_create_add(MPI_COMM_WORLD, add)
+    call tenon_layer_create_pointwise(MPI_COMM_WORLD, 'relu', relu)
+    call tenon_layer_graph_add_node(graph, add, [-1, -2], first)
+    call tenon_layer_graph_add_node(graph, relu, [first], second)
+    call expect(first == 1 .and. second == 2, 'nodes are not counted from 1')
+    call tenon_layer_set_data_type(graph, TENON_FLOAT64)
+    call tenon_layer_set_up_many(graph, layout)
+    call tenon_dtensor_create(layout(1), TENON_FLOAT64, x(1))
+    call tenon_dtensor_create(layout(1), TENON_FLOAT64, x(2))
+    call tenon_layer_create_output(graph, y)
+    call tenon_dtensor_fill_constant(x(1), 2.0_real64)
+    call tenon_dtensor_fill_constant(x(2), 3.0_real64)
+    call tenon_layer_apply_many(graph, x, y)
+    call tenon_dtensor_max_abs(y, largest)
+    call expect(abs(largest - 5) < 1e-15_real64, 'the sum is another one')
+    call tenon_destroy(add)
+    call tenon_layer_create(MPI_COMM_WORLD, add)
+    call tenon_layer_set_type(add, 'conv   ')
+    call tenon_layer_set_integers(add, 'kernel', [3, 5])
+    call tenon_layer_get_integers(add, 'kernel', kernel)
+    call expect(all(kernel == [3, 5]), 'a setting by name has another order')
+    call quietly(.true.)
+    call tenon_layer_set_stride(add, [1, 2, 1], ierr)
+    call quietly(.false.)
+    call expect(ierr == TENON_ERR_SHAPE, 'three strides for two dimensions')
+    call tenon_layer_set_stride(add, [1, 2])
+    call tenon_layer_get_integers(add, 'stride', kernel)
+    call expect(all(kernel == [2, 1]), 'the strides are not those of (x, y)')
+    call tenon_destroy(x(1))
+    call tenon_destroy(x(2))
+    call tenon_destroy(y)
+    call tenon_destroy(graph)
+    call tenon_destroy(add)
+    call tenon_destroy(relu)
+    call tenon_destroy(layout(1))
+  end subroutine layers
+
+  subroutine objects
+    type(tenon_partition) :: grid
+    character(len=:), allocatable :: name
+    integer :: comm, size, references, extents(2)
+    call tenon_partition_create(MPI_COMM_WORLD, [ranks, 1], grid)
+    call tenon_partition_get_extents(grid, extents)
+    call expect(all(extents == [ranks, 1]), 'axes of a grid are in the order of C')
+    call tenon_set_name(grid, 'solver   ')
+    call tenon_get_name(grid, name)
+    call expect(name == 'solver' .and. len(name) == 6, 'the name is another one')
+    call tenon_get_class(grid, name)
+    call expect(name == 'Partition', 'the class is another one')
+    call tenon_get_comm(grid, comm)
+    call MPI_Comm_size(comm, size, ierr)
+    call expect(size == ranks, 'the communicator is another one')
+    call tenon_get_references(grid, references)
+    call expect(references == 1, 'a handle has more than one reference')
+    call tenon_destroy(grid)
+    call quietly(.true.)
+    call tenon_destroy(grid, ierr)
+    call quietly(.false.)
+    call expect(ierr == TENON_SUCCESS, 'a NULL handle cannot be destroyed')
+  end subroutine objects
+
+  subroutine machines
+    type(tenon_machine) :: machine
+    character(len=:), allocatable :: name
+    integer :: levels, links, size
+    integer(int64) :: devices
+    call tenon_machine_create('mine', [character(len=6) :: 'node', 'socket'], [3, 2], machine)
+    call tenon_machine_get_counts(machine, levels, links, devices)
+    call tenon_machine_get_level_name(machine, 2, name)
+    call tenon_machine_get_level_size(machine, 1, size)
+    call expect(levels == 2 .and. devices == 6 .and. name == 'socket' .and. size == 3, 'the machine is another one')
+    call tenon_destroy(machine)
+  end subroutine machines
+
+  subroutine quietly(on)
+    logical, intent(in) :: on
+    if (on) then
+      call tenon_push_error_handler(tenon_return_error_handler)
+    else
+      call tenon_pop_error_handler()
+    end if
+  end subroutine quietly
+
+  subroutine expect(is_so, otherwise)
+    logical, intent(in) :: is_so
+    character(len=*), intent(in) :: otherwise
+    if (is_so) return
+    print *, otherwise
+    error stop
+  end subroutine expect
+end program first_steps
