@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/plan_search.hpp"
+
+#include "planner/memory_bound.hpp"
+#include "sys/error.hpp"
+#include "sys/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+int planLayerNamed(const CostModel& model, const std::string& name) {
+  const auto at = std::find(model.names().begin(), model.names().end(), name);
+  if (at == model.names().end())
+    throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?",
+                                           name, nearest(name, model.names())));
+  return static_cast<int>(at - model.names().begin());
+}
+
+int fixedWord(const CostModel& model, int layer, const std::string& text) {
+  const std::string who = "layer " + model.names()[layer];
+  const int word = model.numberOf(parseWord(text, model.mesh(), model.spatial(layer), who));
+  const std::string why =
+      word < 0 ? "the label i is not among the choices of this search" : model.fault(layer, word);
+  if (!why.empty())
+    throw Error(TENON_ERR_OPTION, fmt::format("{} cannot have the word '{}': {}", who, text, why));
+  return word;
+}
+
+PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
+                          int state, const std::vector<double>& minMarginals) {
+  const auto text = [&](int s) { return textOf(model.words()[words[s]], model.spatial(layer)); };
+  PlannedLayer made{.name = model.names()[layer],
+                    .letters = text(state),
+                    .parts = model.parts(layer, words[state]),
+                    .bytes = model.layerBytes(layer, words[state]),
+                    .runnerUp = {}};
+  int second = -1;
+  for (int s = 0; s < static_cast<int>(words.size()); ++s)
+    if (s != state && (second < 0 || minMarginals[s] < minMarginals[second]))
+      second = s;
+  if (second >= 0) {
+    made.runnerUp = text(second);
+    made.runnerUpSeconds = minMarginals[second];
+  }
+  return made;
+}
+
+} // namespace
+
+FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit) {
+  WordLists words = legalWords(model);
+  for (const auto& [name, text] : fixed) {
+    const int layer = planLayerNamed(model, name);
+    words[layer] = {fixedWord(model, layer, text)};
+  }
+  const BoundedPlan best = fastestPlan(tablesOf(model, words), memoryLimit);
+  FoundPlan found{.seconds = best.seconds,
+                  .bytes = best.bytes,
+                  .gap = best.gap,
+                  .baselines = baselinesOf(model),
+                  .layers = {}};
+  for (int layer = 0; layer < model.layers(); ++layer)
+    found.layers.push_back(
+        plannedLayer(model, layer, words[layer], best.choice[layer], best.minMarginals[layer]));
+  return found;
+}
+
+} // namespace tenon
