@@ -2,21 +2,23 @@
 /** @file
  *  @brief TenonPlan: the parallelisation of each layer of a network, chosen by predicted time.
  *
- *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a word, one
- *  index label for each axis: n splits the batch, o the output channels, i the input channels, and
- *  d, h and w split space. "n6,o3" stands for six axes of the batch and three of output channels;
- *  in "n2,h7-" space is split along the last seven axes, the last of which is the major one, and in
- *  "dhw6-" three dimensions take turns, from the last axis on. The batch always has the first axes
- *  and space the last.
+ *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a word,
+ *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
+ *  and d, h and w split space. "n6,o3" stands for six axes of the batch and three of output
+ *  channels. In "n2,h7-" space is split along the last seven axes, the last of which is the major
+ *  one, and in "dhw6-" three dimensions take turns, from the last axis on. The batch always has the
+ *  first axes and space the last.
  *
- *  The cost of a plan is the sum of the costs of its layers and of the communication between them, by
- *  a cost model:
+ *  The cost of a plan is the sum of the costs of its layers and of the communication between them,
+ *  by a cost model:
  *
  *  | model | predicts                                                                            |
  *  | ----- | ----------------------------------------------------------------------------------- |
  *  | t1    | the communication of one training iteration, with one latency and one bandwidth, as |
  *  |       | in Gholami et al., *Integrated Model, Batch, and Domain Parallelism in Training     |
  *  |       | Neural Networks*, with redistribution between layers of different grids             |
+ *  | own   | what Tenon would run: kernels, by their floating-point operations; the sums of      |
+ *  |       | gradients; the conversions between layers, halos included, and their adjoints       |
  *
  *  The search is exact. All calls can be made before TenonInitialize(). They return TENON_ERR_NULL
  *  if a required handle or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of
@@ -28,13 +30,18 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** @brief Creates a plan for a network described by a table. Not collective.
- *  @param[in]  nameOrPath  path, which contains a slash or ends with .json; or the name of a table in
- *                          share/tenon/networks/tables: alexnet, resnet50, unet3d_256, vgg16
+/** @brief Creates a plan for a network. Not collective.
+ *
+ *  The network is a table, for every cost model, or a network file of layers as in
+ *  TenonLayerCreateFromFile(), for model own.
+ *
+ *  @param[in]  nameOrPath  path, which contains a slash or ends with .json; or the name of a table
+ *                          in share/tenon/networks/tables (alexnet, resnet50, unet3d_256, vgg16),
+ *                          or of a network file in share/tenon/networks, such as lenet5
  *  @param[in]  batch       global batch size; must be >= 1
  *  @param[out] plan        new plan; destroy it with TenonPlanDestroy()
  *  @return TENON_ERR_FILE    there is no such file
- *  @return TENON_ERR_FORMAT  the file is not a table; the message names file, byte and key
+ *  @return TENON_ERR_FORMAT  the file is neither; the message names file, byte and key
  *  @return TENON_ERR_ARG     batch is below 1
  */
 TENON_EXTERN TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
@@ -61,7 +68,38 @@ TENON_EXTERN TenonErrorCode TenonPlanSetModel(TenonPlan plan, const char* model)
 TENON_EXTERN TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency,
                                              double bandwidth) TENON_NOEXCEPT;
 
-/** @brief Allows the label i, which splits the input channels. Default: TENON_FALSE. Not collective.
+/** @brief Sets the machine that the processes run on. Not collective.
+ *
+ *  The axes of the grid follow its levels, and model own takes latencies and bandwidths from its
+ *  links.
+ *
+ *  @param[in] plan     plan
+ *  @param[in] machine  machine with a device for each process; TenonPlanSearch() checks that */
+TENON_EXTERN TenonErrorCode TenonPlanSetMachine(TenonPlan plan,
+                                                TenonMachine machine) TENON_NOEXCEPT;
+
+/** @brief Sets the shape of the input of a network of layers. Not collective.
+ *
+ *  Tables contain the shape of the input.
+ *
+ *  @param[in] plan   plan
+ *  @param[in] ndim   number of dimensions of a sample
+ *  @param[in] shape  [ndim] shape of a sample, without the batch: channels, then space; must be
+ *                    >= 1
+ *  @return TENON_ERR_ARG  an extent is below 1 */
+TENON_EXTERN TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim,
+                                                   const TenonInt shape[]) TENON_NOEXCEPT;
+
+/** @brief Sets the speed of each process, for model own. Not collective.
+ *  @param[in] plan   plan
+ *  @param[in] flops  floating-point operations per second; must be > 0. Default: 5e10
+ *  @return TENON_ERR_ARG  flops is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) TENON_NOEXCEPT;
+
+/** @brief Allows the label i, which splits the input channels. Not collective.
+ *
+ *  Default: TENON_FALSE under model t1, TENON_TRUE under model own.
+ *
  *  @param[in] plan     plan
  *  @param[in] allowed  TENON_TRUE: i is allowed */
 TENON_EXTERN TenonErrorCode TenonPlanSetInputChannels(TenonPlan plan,
@@ -86,11 +124,14 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *  then returns how far it can be from the optimum.
  *
  *  @param[in] plan  plan
- *  @return TENON_ERR_SHAPE    a layer cannot be divided among that many processes, or no plan is
- *                             within the memory limit; the message names the layers
+ *  @return TENON_ERR_SHAPE    the machine has another number of devices, a layer cannot be divided
+ *                             among that many processes, or no plan is within the memory limit; the
+ *                             message names machine or layers
  *  @return TENON_ERR_OPTION   a fixed word is not possible
  *  @return TENON_ERR_ARG      a word is fixed for a layer that does not exist
- *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search
+ *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search, or the cost
+ *                             model cannot price it
+ *  @return TENON_ERR_STATE    the shape of the input of a network of layers was not set
  */
 TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
 
@@ -107,8 +148,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  @param[in]  plan     plan
  *  @param[in]  which    name in the table above
  *  @param[out] seconds  predicted time of one training iteration in seconds
- *  @return TENON_ERR_STATE  TenonPlanSearch() was not called, or there is no such plan: for example,
- *                           more processes than samples in the batch
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called, or there is no such plan: for
+ *                           example, more processes than samples in the batch
  *  @return TENON_ERR_ARG    which is not in the table
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which,
@@ -126,6 +167,17 @@ TENON_EXTERN TenonErrorCode TenonPlanGetBytes(TenonPlan plan, double* bytes) TEN
  *                    the search under a memory limit stopped early
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
 TENON_EXTERN TenonErrorCode TenonPlanGetGap(TenonPlan plan, double* gap) TENON_NOEXCEPT;
+
+/** @brief Returns the number of searches that the plan took. Not collective.
+ *
+ *  Model own prices most communication at one process, which is a lower bound. The prices of the
+ *  plan found are then verified at all processes, and the search is repeated with the corrected
+ *  ones until none is too low.
+ *
+ *  @param[in]  plan   plan
+ *  @param[out] count  number of searches, >= 1
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetSearches(TenonPlan plan, TenonInt* count) TENON_NOEXCEPT;
 
 /** @brief Returns the number of planned layers. Not collective.
  *  @param[in]  plan   plan
@@ -159,7 +211,8 @@ TENON_EXTERN TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, 
 /** @brief Returns the numbers of parts of a layer. Not collective.
  *  @param[in]  plan    plan
  *  @param[in]  layer   name of the layer
- *  @param[out] model   number of parts of the channels. May be NULL, in which case it is not returned.
+ *  @param[out] model   number of parts of the channels. May be NULL, in which case it is not
+ *                      returned.
  *  @param[out] domain  number of parts of space. May be NULL, in which case it is not returned.
  *  @param[out] batch   number of parts of the batch. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
@@ -179,13 +232,13 @@ TENON_EXTERN TenonErrorCode TenonPlanGetLayerBytes(TenonPlan plan, const char* l
 /** @brief Returns the best other word of a layer, and the best plan with it. Not collective.
  *  @param[in]  plan     plan
  *  @param[in]  layer    name of the layer
- *  @param[out] word     [length] word; "" if the layer has no other. May be NULL, in which case only
- *                       needed and seconds are returned.
+ *  @param[out] word     [length] word; "" if the layer has no other. May be NULL, in which case
+ *                       only needed and seconds are returned.
  *  @param[in]  length   size of the buffer in characters
  *  @param[out] needed   size that the word needs. May be NULL, in which case it is not returned.
- *  @param[out] seconds  predicted time of the best plan in which the layer has this word, or a lower
- *                       bound under a memory limit; 0 if there is no other word. May be NULL, in
- *                       which case it is not returned.
+ *  @param[out] seconds  predicted time of the best plan in which the layer has this word, or a
+ *                       lower bound under a memory limit; 0 if there is no other word. May be NULL,
+ *                       in which case it is not returned.
  *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
  *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
 TENON_EXTERN TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[],

@@ -51,7 +51,7 @@ TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
                                     TenonPlan* plan) noexcept {
   return guard(__func__, [&] {
     required(plan, "plan");
-    give(plan, makeRef<NetworkPlan>(readNetworkTable(textOf(nameOrPath, "nameOrPath")), batch));
+    give(plan, makeRef<NetworkPlan>(readNetworkSource(textOf(nameOrPath, "nameOrPath")), batch));
   });
 }
 
@@ -65,6 +65,21 @@ TenonErrorCode TenonPlanSetModel(TenonPlan plan, const char* model) noexcept {
 
 TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency, double bandwidth) noexcept {
   return guard(__func__, [&] { deref(plan, "plan").setLink(latency, bandwidth); });
+}
+
+TenonErrorCode TenonPlanSetMachine(TenonPlan plan, TenonMachine machine) noexcept {
+  return guard(__func__, [&] {
+    NetworkPlan& changed = deref(plan, "plan");
+    changed.setMachine(deref(machine, "machine").machine());
+  });
+}
+
+TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim, const TenonInt shape[]) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setInputShape(listOf(shape, ndim, "shape")); });
+}
+
+TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setFlops(flops); });
 }
 
 TenonErrorCode TenonPlanSetInputChannels(TenonPlan plan, TenonBool allowed) noexcept {
@@ -97,6 +112,10 @@ TenonErrorCode TenonPlanGetBytes(TenonPlan plan, double* bytes) noexcept {
 
 TenonErrorCode TenonPlanGetGap(TenonPlan plan, double* gap) noexcept {
   return guard(__func__, [&] { required(gap, "gap") = deref(plan, "plan").found().gap; });
+}
+
+TenonErrorCode TenonPlanGetSearches(TenonPlan plan, TenonInt* count) noexcept {
+  return guard(__func__, [&] { required(count, "count") = deref(plan, "plan").found().rounds; });
 }
 
 TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* count) noexcept {

@@ -16,6 +16,32 @@ int CostModel::numberOf(const Word& word) const {
   return at == words_.end() ? -1 : static_cast<int>(at - words_.begin());
 }
 
+std::string CostModel::text(int layer, int number) const {
+  Word word = words_[number];
+  if (word.channel == 'o')
+    word.channel = channelLabel(layer);
+  return textOf(word, spatial(layer));
+}
+
+int CostModel::parse(int layer, const std::string& text) const {
+  const std::string who = "layer " + names_[layer];
+  Word word = parseWord(text, mesh_, spatial(layer), who);
+  std::string why;
+  if (word.channels > 0 && word.channel != 'i') {
+    if (word.channel != channelLabel(layer))
+      why = fmt::format("its output channels have the label {}", channelLabel(layer));
+    word.channel = 'o';
+  }
+  const int number = numberOf(word);
+  if (number < 0)
+    why = "the label i is not among the choices of this search";
+  else if (why.empty())
+    why = fault(layer, number);
+  if (!why.empty())
+    throw Error(TENON_ERR_OPTION, fmt::format("{} cannot have the word '{}': {}", who, text, why));
+  return number;
+}
+
 namespace {
 
 // The first word is all batch; the reasons of the others are no shorter.

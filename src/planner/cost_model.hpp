@@ -25,6 +25,11 @@ public:
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
+  // The label of splits of the output channels.
+  virtual char channelLabel(int /*layer*/) const { return 'o'; }
+  std::string text(int layer, int word) const;
+  // What text() gives, or more (parseWord). Throws TENON_ERR_OPTION where the layer cannot have it.
+  int parse(int layer, const std::string& text) const;
   // The labels of the spatial dimensions that may be split, and the parts that a word makes.
   virtual std::string spatial(int layer) const = 0;
   virtual Parts parts(int layer, int word) const = 0;

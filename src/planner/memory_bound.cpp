@@ -64,7 +64,7 @@ public:
     found.choice = best_.choice;
     found.seconds = best_.seconds;
     found.bytes = best_.bytes;
-    found.gap = std::max(0.0, gap());
+    found.gap = gap() > kRounding ? gap() : 0;
     return found;
   }
 

@@ -3,6 +3,9 @@
 // searched. A change of what is asked drops the plan.
 #pragma once
 
+#include "machine/machine.hpp"
+#include "planner/network_source.hpp"
+#include "planner/own_model.hpp"
 #include "planner/plan_search.hpp"
 #include "planner/published_costs.hpp"
 #include "sys/object.hpp"
@@ -17,13 +20,18 @@ public:
   static constexpr const char* kClass = "Plan";
 
   // Throws TENON_ERR_ARG unless the batch is at least 1.
-  NetworkPlan(NetworkTable network, Index batch);
+  NetworkPlan(NetworkSource network, Index batch);
 
   // They throw TENON_ERR_ARG for what is out of range.
   void setProcesses(Index processes);
   void setModel(const std::string& name);
   void setLink(double latency, double bandwidth);
   void setInputChannels(bool on);
+  // Whose levels are those of the fine mesh, and whose links those of the prices.
+  void setMachine(const Machine& machine);
+  void setFlops(double flops);
+  // Of a sample, for networks of layers.
+  void setInputShape(const Shape& shape);
   void setMemoryLimit(Index bytes);
   void fix(const std::string& layer, const std::string& word);
 
@@ -35,18 +43,22 @@ public:
 
   // Of the equations of published_costs.hpp.
   double publishedSeconds(const std::string& equation, const PaperGrid& grid,
-                          const PaperGrid& convolutions) const {
-    return publishedCost(equation, network_, batch_, grid, convolutions, link_);
-  }
+                          const PaperGrid& convolutions) const;
 
 private:
   std::unique_ptr<CostModel> model() const;
+  FineMesh mesh() const;
+  const NetworkTable& table(const std::string& who) const;
+  DeclaredNetwork layers() const;
 
-  NetworkTable network_;
+  NetworkSource network_;
+  Shape input_; // of a sample
   Index batch_, processes_ = 1;
   std::string model_ = "t1";
   T1Link link_;
-  bool inputChannels_ = false;
+  std::optional<Machine> machine_;
+  double flops_ = OwnRates().flops;
+  std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
   FixedWords fixed_;
   std::optional<FoundPlan> found_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The best plan of a network under a cost model, with what it is compared to.
+// The best plan of a network under a cost model, with what it is compared to. Where prices of moves are lower
+// bounds, those of the plan are looked at closely, and it is searched again with what was found, until
+// nothing new is: the plan is then the best by exact prices.
 #pragma once
 
 #include "planner/baselines.hpp"
@@ -20,6 +22,7 @@ struct PlannedLayer {
 struct FoundPlan {
   double seconds = 0, bytes = 0;
   double gap = 0; // seconds are at most 1 + gap times the least
+  int rounds = 1; // searches, until no price of the plan was too low
   Baselines baselines;
   std::vector<PlannedLayer> layers;
 };

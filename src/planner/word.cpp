@@ -134,7 +134,7 @@ private:
     const bool isSpace = run.letters == "s" ? !spatial_.empty() : isTurn(run);
     if (run.letters == "n" && word.channels + word.space == 0)
       word.batch += run.count;
-    else if ((run.letters == "o" || run.letters == "i") && word.space == 0 &&
+    else if ((run.letters == "o" || run.letters == "i" || run.letters == "g") && word.space == 0 &&
              (word.channels == 0 || word.channel == run.letters[0])) {
       word.channels += run.count;
       word.channel = run.letters[0];

@@ -21,7 +21,7 @@ namespace tenon {
 
 struct Word {
   int batch = 0, channels = 0, space = 0; // axes
-  char channel = 'o';                     // o: output channels; i: input channels
+  char channel = 'o'; // o: output channels; i: input channels; g in texts: groups of both
 
   bool operator==(const Word&) const = default;
 };

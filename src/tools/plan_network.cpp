@@ -12,14 +12,19 @@ namespace tenon::tools {
 const std::vector<ProgramOption> kNetworkOptions{
     {"network", TENON_OPTION_STRING, "",
      "network: alexnet, vgg16, resnet50, unet3d_256, or a JSON file"},
+    {"input", TENON_OPTION_STRING, "", "shape of a sample, for a network of layers: 1,28,28"},
     {"batch", TENON_OPTION_INT, "0", "global batch size"},
     {"processes", TENON_OPTION_INT, "0", "number of processes"},
-    {"model", TENON_OPTION_STRING, "t1", "cost model: t1"},
+    {"model", TENON_OPTION_STRING, "t1", "cost model: t1, or own for Tenon's own prices"},
     {"alpha", TENON_OPTION_REAL, "2e-6", "latency in seconds"},
     {"beta", TENON_OPTION_REAL, "1.6666666666666667e-10", "seconds per byte of a process"},
+    {"machine", TENON_OPTION_STRING, "", "machine of the processes: cluster4, ..., or a JSON file"},
+    {"flop_rate", TENON_OPTION_REAL, "5e10",
+     "(own) floating-point operations per second of a process"},
     {"memory_limit", TENON_OPTION_INT, "0", "bytes of each process; 0: no limit"},
     {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
-    {"input_channels", TENON_OPTION_FLAG, "false", "also split input channels (label i)"},
+    {"input_channels", TENON_OPTION_WORD, "auto",
+     "also split input channels (label i): true, false, or auto: under model own"},
     {"cost", TENON_OPTION_STRING, "",
      "price a grid by a published equation instead: eq3, eq4, eq7, eq8, eq9, eq4_003"},
     {"grid", TENON_OPTION_STRING, "",
@@ -41,6 +46,14 @@ TenonInt countOption(const char* name, const char* what) {
   if (count < 1)
     throw std::runtime_error(fmt::format("-{} is {}; pass the {}, at least 1", name, count, what));
   return count;
+}
+
+TenonBool flagOf(const char* name, const std::string& given) {
+  if (given.empty() || given == "true")
+    return TENON_TRUE;
+  if (given != "false")
+    throw std::runtime_error(fmt::format("-{} is {}; it must be true, false or auto", name, given));
+  return TENON_FALSE;
 }
 
 // "conv1=n6,o3,fc6=n9": a piece with '=' begins the word of a layer.
@@ -73,9 +86,37 @@ Plan planFromOptions() {
     throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
   require(TenonPlanSetLink(plan, realOption("alpha"), 1 / beta));
   require(TenonPlanSetMemoryLimit(plan, intOption("memory_limit")));
-  require(TenonPlanSetInputChannels(plan, flagOption("input_channels") ? TENON_TRUE : TENON_FALSE));
+  require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
+  if (const std::string given = textOption("input_channels"); given != "auto")
+    require(TenonPlanSetInputChannels(plan, flagOf("input_channels", given)));
+  if (!textOption("input").empty()) {
+    const Sizes shape = sizesOption("input");
+    require(TenonPlanSetInputShape(plan, static_cast<int>(shape.size()), shape.data()));
+  }
   fixWords(plan, textOption("fix"));
   return plan;
+}
+
+// With as many nodes as the processes fill.
+Machine machineFor(const std::string& name, TenonInt processes) {
+  Machine machine;
+  require(TenonMachineCreateFromFile(name.c_str(), 0, machine.out()));
+  TenonInt devices = 0, nodes = 0;
+  int levels = 0;
+  require(TenonMachineGetCounts(machine, &levels, nullptr, &devices));
+  for (int level = 0; level < levels; ++level) {
+    const std::string levelName = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonMachineGetLevelName(machine, level, text, length, needed);
+    });
+    if (levelName == "node")
+      require(TenonMachineGetLevelSize(machine, level, &nodes));
+  }
+  const TenonInt inNode = nodes > 0 ? devices / nodes : devices;
+  if (nodes == 0 || devices == processes || processes % inNode != 0)
+    return machine;
+  Machine resized;
+  require(TenonMachineCreateFromFile(name.c_str(), processes / inNode, resized.out()));
+  return resized;
 }
 
 struct NetworkRow {
@@ -86,6 +127,7 @@ struct NetworkRow {
 
 struct NetworkAnswer {
   double seconds = 0, bytes = 0, gap = 0;
+  TenonInt searches = 1;
   std::optional<double> uniform, batch, model, domain;
   std::vector<NetworkRow> rows;
 };
@@ -122,6 +164,7 @@ NetworkAnswer answerOf(TenonPlan plan) {
   require(TenonPlanGetSeconds(plan, "plan", &answer.seconds));
   require(TenonPlanGetBytes(plan, &answer.bytes));
   require(TenonPlanGetGap(plan, &answer.gap));
+  require(TenonPlanGetSearches(plan, &answer.searches));
   answer.uniform = secondsOf(plan, "uniform");
   answer.batch = secondsOf(plan, "batch");
   answer.model = secondsOf(plan, "model");
@@ -140,9 +183,9 @@ std::string orNull(const std::optional<double>& number) {
 void printAsJson(const NetworkAnswer& answer) {
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
-      "\"pure_domain_time\": {}, \"bytes\": {}, \"gap\": {}, \"layers\": [",
+      "\"pure_domain_time\": {}, \"bytes\": {}, \"gap\": {}, \"certified\": {}, \"layers\": [",
       answer.seconds, orNull(answer.uniform), orNull(answer.batch), orNull(answer.model),
-      orNull(answer.domain), answer.bytes, answer.gap);
+      orNull(answer.domain), answer.bytes, answer.gap, answer.searches);
   const char* separator = "";
   for (const NetworkRow& row : answer.rows) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -213,7 +256,10 @@ int planNetwork() {
   if (!textOption("cost").empty())
     printCost(plan, isJson);
   else {
-    require(TenonPlanSetProcesses(plan, countOption("processes", "number of processes")));
+    const TenonInt processes = countOption("processes", "number of processes");
+    require(TenonPlanSetProcesses(plan, processes));
+    if (const std::string machine = textOption("machine"); !machine.empty())
+      require(TenonPlanSetMachine(plan, machineFor(machine, processes)));
     (isJson ? printAsJson : printAsText)(answerOf(plan));
   }
   return 0;

@@ -84,6 +84,49 @@ TEST_F(PlanInC, ASettingDiscardsThePlan) {
   EXPECT_LT(seconds("plan"), 6.78e-3 / 2);
 }
 
+TEST_F(PlanInC, TenonsOwnPrices) {
+  TenonInt searches = 0;
+  ASSERT_EQ(TenonPlanSetModel(plan, "own"), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetProcesses(plan, 32), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetFlopRate(plan, 1e12), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSetFlopRate(plan, 0), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetSearches(plan, &searches), TENON_SUCCESS);
+  EXPECT_GE(searches, 1);
+  const double flat = seconds("plan");
+  TenonMachine machine = nullptr;
+  const char* const names[] = {"node", "core"};
+  const TenonInt sizes[] = {4, 8};
+  ASSERT_EQ(TenonMachineCreate("cluster", 2, names, sizes, &machine), TENON_SUCCESS);
+  ASSERT_EQ(TenonMachineAddLink(machine, "nic", 0, 1, 1e9, 1e-5, TENON_LINK_LEAVING),
+            TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetMachine(plan, machine), TENON_SUCCESS);
+  ASSERT_EQ(TenonMachineDestroy(&machine), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  EXPECT_GT(seconds("plan"), flat);
+  ASSERT_EQ(TenonPlanSetProcesses(plan, 64), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
+}
+
+TEST_F(PlanInC, NetworksOfLayers) {
+  TenonPlan layers = nullptr;
+  double value = 0;
+  ASSERT_EQ(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/lenet5.json", 64, &layers), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetProcesses(layers, 4), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSearch(layers), TENON_ERR_SUPPORT); // by t1
+  EXPECT_EQ(TenonPlanGetPublishedSeconds(layers, "eq8", 2, 2, 2, 2, &value), TENON_ERR_SUPPORT);
+  ASSERT_EQ(TenonPlanSetModel(layers, "own"), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSearch(layers), TENON_ERR_STATE);
+  const TenonInt sample[] = {1, 28, 28}, none[] = {1, 0, 28};
+  EXPECT_EQ(TenonPlanSetInputShape(layers, 3, none), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSetInputShape(layers, 3, sample), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(layers), TENON_SUCCESS);
+  TenonInt count = 0;
+  ASSERT_EQ(TenonPlanGetLayerCount(layers, &count), TENON_SUCCESS);
+  EXPECT_EQ(count, 5);
+  EXPECT_EQ(TenonPlanDestroy(&layers), TENON_SUCCESS);
+}
+
 TEST_F(PlanInC, ThePublishedCosts) {
   double value = 0;
   ASSERT_EQ(TenonPlanGetPublishedSeconds(plan, "eq8", 4, 128, 4, 128, &value), TENON_SUCCESS);
@@ -115,7 +158,7 @@ TEST_F(PlanInC, ErrorsLeaveThePlanUsable) {
   TenonPlan none = nullptr;
   EXPECT_EQ(TenonPlanCreateNamed("lenet6", 8, &none), TENON_ERR_FILE);
   EXPECT_EQ(TenonPlanCreateNamed(kAlexNet, 0, &none), TENON_ERR_ARG);
-  ASSERT_EQ(TenonPlanSetProcesses(plan, 1 << 20), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetProcesses(plan, 1 << 24), TENON_SUCCESS);
   EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
   EXPECT_EQ(TenonPlanGetSeconds(plan, "domain", &value), TENON_ERR_STATE);
 }
