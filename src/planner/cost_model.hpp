@@ -42,6 +42,10 @@ public:
   virtual double exactMoveSeconds(int move, int from, int to) const {
     return moveSeconds(move, from, to);
   }
+  // A lower bound above `known`, or the truth.
+  virtual double closerMoveSeconds(int move, int from, int to, double /*known*/) const {
+    return exactMoveSeconds(move, from, to);
+  }
 
 protected:
   std::vector<std::string> names_;

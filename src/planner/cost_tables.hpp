@@ -8,6 +8,9 @@
 
 namespace tenon {
 
+// Sums of costs that differ by less are equal.
+inline constexpr double kCostRounding = 1e-12;
+
 struct PairTable {
   int from = 0, to = 0;        // two different layers
   std::vector<double> seconds; // [states of from][states of to]

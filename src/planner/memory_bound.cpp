@@ -16,7 +16,6 @@ namespace tenon {
 
 namespace {
 
-constexpr double kRounding = 1e-12;
 constexpr std::size_t kMostLabels = std::size_t(1) << 22;
 constexpr double kNoLimit = 1e300;
 constexpr int kMostMultipliers = 100;
@@ -45,7 +44,7 @@ std::vector<double> secondsOfLayer(const CostTables& tables, const std::vector<i
 class BoundedSearch {
 public:
   BoundedSearch(const CostTables& tables, double limit)
-      : tables_(tables), limit_(limit * (1 + kRounding)), elimination_(tables) {}
+      : tables_(tables), limit_(limit * (1 + kCostRounding)), elimination_(tables) {}
 
   BoundedPlan run() {
     checkLimit();
@@ -59,12 +58,12 @@ public:
     }
     BoundedPlan found;
     found.minMarginals = bounds();
-    if (gap() > kRounding)
+    if (gap() > kCostRounding)
       finish(found.minMarginals);
     found.choice = best_.choice;
     found.seconds = best_.seconds;
     found.bytes = best_.bytes;
-    found.gap = gap() > kRounding ? gap() : 0;
+    found.gap = gap() > kCostRounding ? gap() : 0;
     return found;
   }
 
@@ -110,8 +109,8 @@ private:
         fmt::format("the memory limit is {:.0f} B for each process, but every plan needs at "
                     "least {:.0f} B, {:.0f} B more; the largest layers are {}. Raise the "
                     "limit, use more processes or a smaller batch",
-                    limit_ / (1 + kRounding), least.bytes, least.bytes - limit_ / (1 + kRounding),
-                    joined(named)));
+                    limit_ / (1 + kCostRounding), least.bytes,
+                    least.bytes - limit_ / (1 + kCostRounding), joined(named)));
   }
 
   // `fast` becomes the plan above the limit at the last multiplier.
@@ -124,7 +123,7 @@ private:
       const Plan next = solve(multiplier_);
       const double value = next.seconds + multiplier_ * next.bytes;
       lower_ = std::max(lower_, value - multiplier_ * limit_);
-      if (value >= onLine * (1 - kRounding))
+      if (value >= onLine * (1 - kCostRounding))
         break;
       keep(next);
       (next.bytes <= limit_ ? small : fast) = next;
@@ -173,7 +172,7 @@ private:
   double gainOf(const Plan& plan, double later, double more) const {
     if (plan.bytes > limit_)
       return more >= 0 ? 0 : later <= 0 ? std::numeric_limits<double>::infinity() : -more / later;
-    const bool isFaster = later < -kRounding * plan.seconds;
+    const bool isFaster = later < -kCostRounding * plan.seconds;
     return isFaster && plan.bytes + more <= limit_ ? -later : 0;
   }
 
@@ -191,11 +190,11 @@ private:
     std::vector<std::vector<int>> kept(tables_.layers());
     for (int layer = 0; layer < tables_.layers(); ++layer)
       for (int state = 0; state < tables_.states(layer); ++state)
-        if (bounds[layer][state] <= best_.seconds * (1 + kRounding))
+        if (bounds[layer][state] <= best_.seconds * (1 + kCostRounding))
           kept[layer].push_back(state);
     const CostTables rest = tables_.restrictedTo(kept);
     const ParetoResult exact =
-        fastestWithin(rest, limit_, best_.seconds * (1 + kRounding), kMostLabels);
+        fastestWithin(rest, limit_, best_.seconds * (1 + kCostRounding), kMostLabels);
     if (!exact.finished)
       return;
     if (exact.choice) {

@@ -272,4 +272,10 @@ double OwnModel::exactMoveSeconds(int move, int from, int to) const {
   return price(exactPrices_, move, from, to, Looks::All);
 }
 
+// A sample of the positions mostly has one that is dearer, where there is one.
+double OwnModel::closerMoveSeconds(int move, int from, int to, double known) const {
+  const double sampled = price(sampledPrices_, move, from, to, Looks::Sampled);
+  return sampled > known * (1 + kCostRounding) ? sampled : exactMoveSeconds(move, from, to);
+}
+
 } // namespace tenon

@@ -42,6 +42,7 @@ public:
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
   double moveSeconds(int move, int from, int to) const override;
   double exactMoveSeconds(int move, int from, int to) const override;
+  double closerMoveSeconds(int move, int from, int to, double known) const override;
 
 private:
   // A layer under a word.
@@ -86,7 +87,7 @@ private:
   std::vector<Layout> layouts_; // each once
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
   std::vector<Ends> ends_; // by move
-  mutable Prices prices_, exactPrices_;
+  mutable Prices prices_, sampledPrices_, exactPrices_;
 };
 
 } // namespace tenon

@@ -13,8 +13,6 @@ namespace tenon {
 
 namespace {
 
-constexpr double kRounding = 1e-12;
-
 int planLayerNamed(const CostModel& model, const std::string& name) {
   const auto at = std::find(model.names().begin(), model.names().end(), name);
   if (at == model.names().end())
@@ -50,10 +48,10 @@ bool isCertified(const CostModel& model, const WordLists& words, const std::vect
     PairTable& pair = tables.pairs[m];
     const int from = choice[pair.from], to = choice[pair.to];
     double& known = pair.seconds[std::size_t(from) * tables.states(pair.to) + to];
-    const double exact =
-        model.exactMoveSeconds(static_cast<int>(m), words[pair.from][from], words[pair.to][to]);
-    if (exact > known * (1 + kRounding)) {
-      known = exact;
+    const double closer = model.closerMoveSeconds(static_cast<int>(m), words[pair.from][from],
+                                                  words[pair.to][to], known);
+    if (closer > known * (1 + kCostRounding)) {
+      known = closer;
       isTrue = false;
     }
   }
