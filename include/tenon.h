@@ -50,6 +50,7 @@
 #include <tenon/options.h>
 #include <tenon/output.h>
 #include <tenon/partition.h>
+#include <tenon/plan.h>
 #include <tenon/reduction.h>
 #include <tenon/types.h>
 #include <tenon/version.h>

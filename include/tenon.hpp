@@ -145,6 +145,9 @@ inline TenonErrorCode destroy(TenonPlacementList* handle) {
 inline TenonErrorCode destroy(TenonReductionPrograms* handle) {
   return TenonReductionProgramsDestroy(handle);
 }
+inline TenonErrorCode destroy(TenonPlan* handle) {
+  return TenonPlanDestroy(handle);
+}
 
 } // namespace detail
 
@@ -239,6 +242,7 @@ private:
 using Machine = Handle<TenonMachine>;
 using PlacementList = Handle<TenonPlacementList>;
 using ReductionPrograms = Handle<TenonReductionPrograms>;
+using Plan = Handle<TenonPlan>;
 
 /** @brief Tenon, initialised and finalised. Errors are thrown instead of printed meanwhile. A session
  *         that is left by an exception is not finalised, since other ranks may not take part. */

@@ -42,6 +42,7 @@ typedef struct TenonOptimizer_s* TenonOptimizer; /**< updates the parameters of 
 typedef struct TenonDataset_s* TenonDataset;     /**< labelled samples in batches */
 typedef struct TenonPlacementList_s* TenonPlacementList; /**< placements of a job on a system */
 typedef struct TenonReductionPrograms_s* TenonReductionPrograms; /**< multi-step reductions */
+typedef struct TenonPlan_s* TenonPlan; /**< parallelisation of a network, layer by layer */
 /**@}*/
 
 #endif

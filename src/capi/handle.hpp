@@ -9,6 +9,7 @@
 #include "comm/partition.hpp"
 #include "layer/layer.hpp"
 #include "linop/linear_op.hpp"
+#include "planner/network_plan.hpp"
 #include "reduction/plan_objects.hpp"
 #include "sys/live_objects.hpp"
 #include "train/dataset.hpp"
@@ -45,6 +46,8 @@ template <>
 struct ClassOf<TenonPlacementList> : std::type_identity<PlacementList> {};
 template <>
 struct ClassOf<TenonReductionPrograms> : std::type_identity<ReductionPrograms> {};
+template <>
+struct ClassOf<TenonPlan> : std::type_identity<NetworkPlan> {};
 
 // The object behind any handle; `name` is the argument's name in messages.
 Object& derefObject(const void* handle, const char* name, const char* expectedClass);

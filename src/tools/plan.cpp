@@ -2,6 +2,7 @@
 #include "tools/plan.hpp"
 
 #include "tools/handles.hpp"
+#include "tools/plan_network.hpp"
 #include "tools/plan_placements.hpp"
 #include "tools/plan_reductions.hpp"
 #include "tools/plan_simulate.hpp"
@@ -42,6 +43,7 @@ bool readOptions(const PlanCommand& command, int argc, char** argv) {
   for (const ProgramOption& option : *command.options)
     require(TenonOptionsDeclare(owner.c_str(), option.name, option.type, option.defaultValue,
                                 option.help, nullptr));
+  std::string all;
   for (int i = 3; i < argc; ++i) {
     const char* key = argv[i];
     if (asksHelp(key)) {
@@ -53,8 +55,10 @@ bool readOptions(const PlanCommand& command, int argc, char** argv) {
     if (!isOption(key))
       throw std::runtime_error(std::string("unknown argument '") + key + "' of tenon plan " +
                                command.name + "; see tenon help");
-    const bool hasValue = i + 1 < argc && !isOption(argv[i + 1]);
-    require(TenonOptionsSet(key, hasValue ? argv[++i] : nullptr));
+    const char* value = i + 1 < argc && !isOption(argv[i + 1]) ? argv[++i] : nullptr;
+    if (command.repeated && value && std::string(key) == command.repeated)
+      value = all.append(all.empty() ? "" : ",").append(value).c_str();
+    require(TenonOptionsSet(key, value));
   }
   return true;
 }
@@ -69,6 +73,8 @@ const std::vector<PlanCommand>& planCommands() {
        &kReductionOptions, planReductions},
       {"simulate", "rank programs and placements by predicted time on a machine", &kSimulateOptions,
        planSimulate},
+      {"network", "choose the parallelisation of each layer of a network by predicted time",
+       &kNetworkOptions, planNetwork, "-fix"},
   };
   return kCommands;
 }

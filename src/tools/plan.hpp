@@ -11,7 +11,8 @@ struct PlanCommand {
   const char* name;
   const char* help;
   const std::vector<ProgramOption>* options;
-  int (*run)(); // gives the exit status
+  int (*run)();                   // gives the exit status
+  const char* repeated = nullptr; // an option whose values are joined by commas
 };
 
 const std::vector<PlanCommand>& planCommands();

@@ -6,7 +6,7 @@
 # what a room reaches through other headers.
 #
 #   order     a room uses only rooms on lower floors, and includes only what it uses, directly or not
-#   reach     sys, geometry, kernels, weights, declaration, machine and reduction do not reach mpi.h; only io reaches HDF5;
+#   reach     sys, geometry, kernels, weights, declaration, machine, reduction and planner do not reach mpi.h; only io reaches HDF5;
 #             only kernels and sys reach the headers of BLAS, oneDNN and CUDA; only machine hwloc's
 #   words     getenv, abort and printing only in sys and tools
 set -euo pipefail
@@ -105,7 +105,7 @@ check_reach() {
     base=${path##*/}
     faulty=no
     case $base in
-      mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction)$ ]] || faulty=yes ;;
+      mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction|planner)$ ]] || faulty=yes ;;
       hdf5.h | H5*.h) [[ $room == io ]] || faulty=yes ;;
       hwloc.h) [[ $room == machine ]] || faulty=yes ;;
       cblas.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | nccl.h)

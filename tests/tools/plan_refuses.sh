@@ -17,7 +17,7 @@ refused() {
   fi
 }
 
-refused "use one of placements, reductions, simulate" plan
+refused "use one of placements, reductions, simulate, network" plan
 refused "unknown command 'place'" plan place
 refused "did you mean '-system'" plan placements -sistem 4
 refused "unknown argument '4'" plan placements 4
@@ -52,4 +52,38 @@ refused "no placement exists: the axes [63] have 63 processes" \
   plan simulate -machine a100x16 -axes 63 -reduce 0 -bytes 8
 refused "cannot write file './nowhere/chart.svg': No such file" \
   plan simulate -machine a100x16 -axes 64 -reduce 0 -bytes 8 -chart ./nowhere/chart.svg
+network() {
+  refused "$1" plan network -network alexnet -batch 2048 -processes 512 "${@:2}"
+}
+refused "-network is missing" plan network -batch 8 -processes 8
+refused "known are: alexnet, resnet50, unet3d_256, vgg16" plan network -network lenet -batch 8 -processes 8
+refused "-batch is 0; pass the global batch size" plan network -network alexnet -processes 8
+refused "-processes is 0" plan network -network alexnet -batch 8
+refused "-processes is -4" plan network -network alexnet -batch 8 -processes -4
+refused "layer conv1 cannot be divided among 65536 processes" \
+  plan network -network alexnet -batch 8 -processes 65536
+network "there is no cost model 't2'; known are: " -model t2
+network "-beta is 0" -beta 0
+network "latency is -1 s" -alpha -1
+network "the memory limit is -5" -memory_limit -5
+network "the memory limit is 1000000 B for each process, but every plan needs at least 61222832 B, 60222832 B more; the largest layers are fc6 16580608, conv1 " \
+  -memory_limit 1000000
+network "'n9' names no layer" -fix n9
+network "the network has no layer 'conv9'; did you mean 'conv1'" -fix conv9=n9
+network "layer conv1: the word 'n8' is not possible: it has 8 labels" -fix conv1=n8
+network "layer conv1 cannot have the word 'o9': 96 output channels have no 512 parts" -fix conv1=o9
+network "layer fc6: the word 'n8,h'" -fix fc6=n8,h
+network "the label i is not among the choices" -fix fc6=n3,i6
+network "there is no published cost 'eq2'" -cost eq2 -grid 4,128
+network "-grid is missing" -cost eq8
+network "-grid has 3 numbers" -cost eq8 -grid 4,16,8
+network "machine 'cluster4' has 128 devices, but the plan is for 100 processes" -model own -machine cluster4 -processes 100
+network "-flop_rate" -flop_rate fast
+network "-input_channels is maybe" -input_channels maybe
+refused "model t1 needs a network table, but 'lenet5' is a network of layers" \
+  plan network -network lenet5 -batch 64 -processes 4
+refused "set the shape of a sample of its input" \
+  plan network -network lenet5 -batch 64 -processes 4 -model own
+refused "the input has 3 channels" \
+  plan network -network lenet5 -batch 64 -processes 4 -model own -input 3,28,28
 exit $status

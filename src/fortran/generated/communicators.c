@@ -5,6 +5,10 @@
 #include <tenon/ext/layer.h>
 #include <tenon/ext/linearop.h>
 
+TenonErrorCode TenonFCheckpointCreate(int comm, TenonCheckpoint* checkpoint) {
+  return TenonCheckpointCreate(MPI_Comm_f2c(comm), checkpoint);
+}
+
 TenonErrorCode TenonFDatasetCreateIDX(int comm, const char* images, const char* labels, TenonDataset* dataset) {
   return TenonDatasetCreateIDX(MPI_Comm_f2c(comm), images, labels, dataset);
 }

@@ -1,6 +1,26 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! Made by src/fortran/generate.py from the public headers. Do not edit.
 program every_name
+  use tenon, only: tenon_checkpoint_create ! TenonCheckpointCreate
+  use tenon, only: tenon_checkpoint_set_from_options ! TenonCheckpointSetFromOptions
+  use tenon, only: tenon_checkpoint_add_layer ! TenonCheckpointAddLayer
+  use tenon, only: tenon_checkpoint_add_optimizer ! TenonCheckpointAddOptimizer
+  use tenon, only: tenon_checkpoint_add_tensor ! TenonCheckpointAddTensor
+  use tenon, only: tenon_checkpoint_set_int ! TenonCheckpointSetInt
+  use tenon, only: tenon_checkpoint_set_real ! TenonCheckpointSetReal
+  use tenon, only: tenon_checkpoint_set_string ! TenonCheckpointSetString
+  use tenon, only: tenon_checkpoint_get_int ! TenonCheckpointGetInt
+  use tenon, only: tenon_checkpoint_get_real ! TenonCheckpointGetReal
+  use tenon, only: tenon_checkpoint_get_string ! TenonCheckpointGetString
+  use tenon, only: tenon_checkpoint_write ! TenonCheckpointWrite
+  use tenon, only: tenon_checkpoint_write_step ! TenonCheckpointWriteStep
+  use tenon, only: tenon_checkpoint_read ! TenonCheckpointRead
+  use tenon, only: tenon_checkpoint_read_latest ! TenonCheckpointReadLatest
+  use tenon, only: tenon_checkpoint_on_signal ! TenonCheckpointOnSignal
+  use tenon, only: tenon_checkpoint_get_signal ! TenonCheckpointGetSignal
+  use tenon, only: tenon_checkpoint_view ! TenonCheckpointView
+  use tenon, only: tenon_checkpoint_view_file ! TenonCheckpointViewFile
+  use tenon, only: tenon_checkpoint_destroy ! TenonCheckpointDestroy
   use tenon, only: tenon_dataset_create_idx ! TenonDatasetCreateIDX
   use tenon, only: tenon_dataset_get_shape ! TenonDatasetGetShape
   use tenon, only: tenon_dataset_set_scaling ! TenonDatasetSetScaling
@@ -296,6 +316,29 @@ program every_name
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
   use tenon, only: tenon_partition_view ! TenonPartitionView
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
+  use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
+  use tenon, only: tenon_plan_set_processes ! TenonPlanSetProcesses
+  use tenon, only: tenon_plan_set_model ! TenonPlanSetModel
+  use tenon, only: tenon_plan_set_link ! TenonPlanSetLink
+  use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
+  use tenon, only: tenon_plan_set_input_shape ! TenonPlanSetInputShape
+  use tenon, only: tenon_plan_set_flop_rate ! TenonPlanSetFlopRate
+  use tenon, only: tenon_plan_set_input_channels ! TenonPlanSetInputChannels
+  use tenon, only: tenon_plan_set_memory_limit ! TenonPlanSetMemoryLimit
+  use tenon, only: tenon_plan_fix ! TenonPlanFix
+  use tenon, only: tenon_plan_search ! TenonPlanSearch
+  use tenon, only: tenon_plan_get_seconds ! TenonPlanGetSeconds
+  use tenon, only: tenon_plan_get_bytes ! TenonPlanGetBytes
+  use tenon, only: tenon_plan_get_gap ! TenonPlanGetGap
+  use tenon, only: tenon_plan_get_searches ! TenonPlanGetSearches
+  use tenon, only: tenon_plan_get_layer_count ! TenonPlanGetLayerCount
+  use tenon, only: tenon_plan_get_layer_name ! TenonPlanGetLayerName
+  use tenon, only: tenon_plan_get_word ! TenonPlanGetWord
+  use tenon, only: tenon_plan_get_choice ! TenonPlanGetChoice
+  use tenon, only: tenon_plan_get_layer_bytes ! TenonPlanGetLayerBytes
+  use tenon, only: tenon_plan_get_runner_up ! TenonPlanGetRunnerUp
+  use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
+  use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix
@@ -312,6 +355,6 @@ program every_name
   use tenon, only: tenon_reduction_programs_get_groups ! TenonReductionProgramsGetGroups
   use tenon, only: tenon_reduction_programs_predict ! TenonReductionProgramsPredict
   use tenon, only: tenon_reduction_programs_destroy ! TenonReductionProgramsDestroy
-  use tenon, only: tenon_destroy
   use tenon, only: tenon_view
+  use tenon, only: tenon_destroy
 end program every_name

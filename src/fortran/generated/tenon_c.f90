@@ -5,6 +5,149 @@ module tenon_c
   implicit none
   public
   interface
+    function TenonCheckpointCreate(comm, checkpoint) bind(C, name="TenonFCheckpointCreate") result(answer)
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), intent(inout) :: checkpoint
+      integer(c_int) :: answer
+    end function TenonCheckpointCreate
+    function TenonCheckpointSetFromOptions( &
+      checkpoint) bind(C, name="TenonCheckpointSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      integer(c_int) :: answer
+    end function TenonCheckpointSetFromOptions
+    function TenonCheckpointAddLayer(checkpoint, layer, &
+      name) bind(C, name="TenonCheckpointAddLayer") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointAddLayer
+    function TenonCheckpointAddOptimizer(checkpoint, optimizer, &
+      name) bind(C, name="TenonCheckpointAddOptimizer") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      type(c_ptr), value :: optimizer
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointAddOptimizer
+    function TenonCheckpointAddTensor(checkpoint, tensor, &
+      name) bind(C, name="TenonCheckpointAddTensor") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      type(c_ptr), value :: tensor
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointAddTensor
+    function TenonCheckpointSetInt(checkpoint, key, &
+      value) bind(C, name="TenonCheckpointSetInt") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: key(*)
+      integer(c_int64_t), value :: value
+      integer(c_int) :: answer
+    end function TenonCheckpointSetInt
+    function TenonCheckpointSetReal(checkpoint, key, &
+      value) bind(C, name="TenonCheckpointSetReal") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: key(*)
+      real(c_double), value :: value
+      integer(c_int) :: answer
+    end function TenonCheckpointSetReal
+    function TenonCheckpointSetString(checkpoint, key, &
+      value) bind(C, name="TenonCheckpointSetString") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: key(*)
+      character(kind=c_char), intent(in) :: value(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointSetString
+    function TenonCheckpointGetInt(checkpoint, key, &
+      value) bind(C, name="TenonCheckpointGetInt") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: key(*)
+      integer(c_int64_t), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonCheckpointGetInt
+    function TenonCheckpointGetReal(checkpoint, key, &
+      value) bind(C, name="TenonCheckpointGetReal") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: key(*)
+      real(c_double), intent(out) :: value
+      integer(c_int) :: answer
+    end function TenonCheckpointGetReal
+    function TenonCheckpointGetString(checkpoint, key, text, length, &
+      needed) bind(C, name="TenonCheckpointGetString") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: key(*)
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonCheckpointGetString
+    function TenonCheckpointWrite(checkpoint, path) bind(C, name="TenonCheckpointWrite") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointWrite
+    function TenonCheckpointWriteStep(checkpoint, folder, &
+      step) bind(C, name="TenonCheckpointWriteStep") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: folder(*)
+      integer(c_int64_t), value :: step
+      integer(c_int) :: answer
+    end function TenonCheckpointWriteStep
+    function TenonCheckpointRead(checkpoint, path) bind(C, name="TenonCheckpointRead") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointRead
+    function TenonCheckpointReadLatest(checkpoint, folder, &
+      step) bind(C, name="TenonCheckpointReadLatest") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: folder(*)
+      integer(c_int64_t), intent(out) :: step
+      integer(c_int) :: answer
+    end function TenonCheckpointReadLatest
+    function TenonCheckpointOnSignal(checkpoint, &
+      signal) bind(C, name="TenonCheckpointOnSignal") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      integer(c_int), value :: signal
+      integer(c_int) :: answer
+    end function TenonCheckpointOnSignal
+    function TenonCheckpointGetSignal(checkpoint, &
+      signal) bind(C, name="TenonCheckpointGetSignal") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      integer(c_int), intent(out) :: signal
+      integer(c_int) :: answer
+    end function TenonCheckpointGetSignal
+    function TenonCheckpointView(checkpoint) bind(C, name="TenonCheckpointView") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      integer(c_int) :: answer
+    end function TenonCheckpointView
+    function TenonCheckpointViewFile(path) bind(C, name="TenonCheckpointViewFile") result(answer)
+      import
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonCheckpointViewFile
+    function TenonCheckpointDestroy(checkpoint) bind(C, name="TenonCheckpointDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: checkpoint
+      integer(c_int) :: answer
+    end function TenonCheckpointDestroy
     function TenonDatasetCreateIDX(comm, images, labels, &
       dataset) bind(C, name="TenonFDatasetCreateIDX") result(answer)
       import
@@ -2177,6 +2320,172 @@ module tenon_c
       type(c_ptr), intent(inout) :: partition
       integer(c_int) :: answer
     end function TenonPartitionDestroy
+    function TenonPlanCreateNamed(name_or_path, batch, &
+      plan) bind(C, name="TenonPlanCreateNamed") result(answer)
+      import
+      character(kind=c_char), intent(in) :: name_or_path(*)
+      integer(c_int64_t), value :: batch
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanCreateNamed
+    function TenonPlanSetProcesses(plan, processes) bind(C, name="TenonPlanSetProcesses") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: processes
+      integer(c_int) :: answer
+    end function TenonPlanSetProcesses
+    function TenonPlanSetModel(plan, model) bind(C, name="TenonPlanSetModel") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: model(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetModel
+    function TenonPlanSetLink(plan, latency, bandwidth) bind(C, name="TenonPlanSetLink") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), value :: latency
+      real(c_double), value :: bandwidth
+      integer(c_int) :: answer
+    end function TenonPlanSetLink
+    function TenonPlanSetMachine(plan, machine) bind(C, name="TenonPlanSetMachine") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: machine
+      integer(c_int) :: answer
+    end function TenonPlanSetMachine
+    function TenonPlanSetInputShape(plan, ndim, shape) bind(C, name="TenonPlanSetInputShape") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetInputShape
+    function TenonPlanSetFlopRate(plan, flops) bind(C, name="TenonPlanSetFlopRate") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), value :: flops
+      integer(c_int) :: answer
+    end function TenonPlanSetFlopRate
+    function TenonPlanSetInputChannels(plan, allowed) bind(C, name="TenonPlanSetInputChannels") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: allowed
+      integer(c_int) :: answer
+    end function TenonPlanSetInputChannels
+    function TenonPlanSetMemoryLimit(plan, bytes) bind(C, name="TenonPlanSetMemoryLimit") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: bytes
+      integer(c_int) :: answer
+    end function TenonPlanSetMemoryLimit
+    function TenonPlanFix(plan, layer, word) bind(C, name="TenonPlanFix") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: layer(*)
+      character(kind=c_char), intent(in) :: word(*)
+      integer(c_int) :: answer
+    end function TenonPlanFix
+    function TenonPlanSearch(plan) bind(C, name="TenonPlanSearch") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: answer
+    end function TenonPlanSearch
+    function TenonPlanGetSeconds(plan, which, seconds) bind(C, name="TenonPlanGetSeconds") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: which(*)
+      real(c_double), intent(out) :: seconds
+      integer(c_int) :: answer
+    end function TenonPlanGetSeconds
+    function TenonPlanGetBytes(plan, bytes) bind(C, name="TenonPlanGetBytes") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), intent(out) :: bytes
+      integer(c_int) :: answer
+    end function TenonPlanGetBytes
+    function TenonPlanGetGap(plan, gap) bind(C, name="TenonPlanGetGap") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), intent(out) :: gap
+      integer(c_int) :: answer
+    end function TenonPlanGetGap
+    function TenonPlanGetSearches(plan, count) bind(C, name="TenonPlanGetSearches") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonPlanGetSearches
+    function TenonPlanGetLayerCount(plan, count) bind(C, name="TenonPlanGetLayerCount") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), intent(out) :: count
+      integer(c_int) :: answer
+    end function TenonPlanGetLayerCount
+    function TenonPlanGetLayerName(plan, index, name, length, &
+      needed) bind(C, name="TenonPlanGetLayerName") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(out), optional :: name(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonPlanGetLayerName
+    function TenonPlanGetWord(plan, layer, word, length, &
+      needed) bind(C, name="TenonPlanGetWord") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: layer(*)
+      character(kind=c_char), intent(out), optional :: word(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonPlanGetWord
+    function TenonPlanGetChoice(plan, layer, model, domain, &
+      batch) bind(C, name="TenonPlanGetChoice") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: layer(*)
+      integer(c_int64_t), intent(out), optional :: model
+      integer(c_int64_t), intent(out), optional :: domain
+      integer(c_int64_t), intent(out), optional :: batch
+      integer(c_int) :: answer
+    end function TenonPlanGetChoice
+    function TenonPlanGetLayerBytes(plan, layer, bytes) bind(C, name="TenonPlanGetLayerBytes") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: layer(*)
+      real(c_double), intent(out) :: bytes
+      integer(c_int) :: answer
+    end function TenonPlanGetLayerBytes
+    function TenonPlanGetRunnerUp(plan, layer, word, length, needed, &
+      seconds) bind(C, name="TenonPlanGetRunnerUp") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: layer(*)
+      character(kind=c_char), intent(out), optional :: word(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      real(c_double), intent(out), optional :: seconds
+      integer(c_int) :: answer
+    end function TenonPlanGetRunnerUp
+    function TenonPlanGetPublishedSeconds(plan, equation, rows, columns, conv_rows, conv_columns, &
+      seconds) bind(C, name="TenonPlanGetPublishedSeconds") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: equation(*)
+      integer(c_int64_t), value :: rows
+      integer(c_int64_t), value :: columns
+      integer(c_int64_t), value :: conv_rows
+      integer(c_int64_t), value :: conv_columns
+      real(c_double), intent(out) :: seconds
+      integer(c_int) :: answer
+    end function TenonPlanGetPublishedSeconds
+    function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanDestroy
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import

@@ -8,6 +8,28 @@ module tenon_calls
   use tenon_convert
   implicit none
   private
+  public :: tenon_checkpoint_create
+  public :: tenon_checkpoint_set_from_options
+  public :: tenon_checkpoint_add_layer
+  public :: tenon_checkpoint_add_optimizer
+  public :: tenon_checkpoint_add_tensor
+  public :: tenon_checkpoint_set_int
+  public :: tenon_checkpoint_set_real
+  public :: tenon_checkpoint_set_string
+  public :: tenon_checkpoint_get_int
+  public :: tenon_checkpoint_get_real
+  public :: tenon_checkpoint_get_string
+  public :: tenon_checkpoint_write
+  public :: tenon_checkpoint_write_step
+  public :: tenon_checkpoint_read
+  public :: tenon_checkpoint_read_latest
+  public :: tenon_checkpoint_on_signal
+  public :: tenon_checkpoint_get_signal
+  public :: tenon_checkpoint_view
+  public :: tenon_view
+  public :: tenon_checkpoint_view_file
+  public :: tenon_checkpoint_destroy
+  public :: tenon_destroy
   public :: tenon_dataset_create_idx
   public :: tenon_dataset_get_shape
   public :: tenon_dataset_set_scaling
@@ -16,7 +38,6 @@ module tenon_calls
   public :: tenon_dataset_get_batch_count
   public :: tenon_dataset_get_batch
   public :: tenon_dataset_destroy
-  public :: tenon_destroy
   public :: tenon_dtensor_create
   public :: tenon_dtensor_place_array
   public :: tenon_dtensor_place_array_read
@@ -46,7 +67,6 @@ module tenon_calls
   public :: tenon_dtensor_pairing
   public :: tenon_dtensor_max_abs
   public :: tenon_dtensor_view
-  public :: tenon_view
   public :: tenon_dtensor_destroy
   public :: tenon_error_string
   public :: tenon_error_name
@@ -288,6 +308,29 @@ module tenon_calls
   public :: tenon_partition_get_axis_comm
   public :: tenon_partition_view
   public :: tenon_partition_destroy
+  public :: tenon_plan_create_named
+  public :: tenon_plan_set_processes
+  public :: tenon_plan_set_model
+  public :: tenon_plan_set_link
+  public :: tenon_plan_set_machine
+  public :: tenon_plan_set_input_shape
+  public :: tenon_plan_set_flop_rate
+  public :: tenon_plan_set_input_channels
+  public :: tenon_plan_set_memory_limit
+  public :: tenon_plan_fix
+  public :: tenon_plan_search
+  public :: tenon_plan_get_seconds
+  public :: tenon_plan_get_bytes
+  public :: tenon_plan_get_gap
+  public :: tenon_plan_get_searches
+  public :: tenon_plan_get_layer_count
+  public :: tenon_plan_get_layer_name
+  public :: tenon_plan_get_word
+  public :: tenon_plan_get_choice
+  public :: tenon_plan_get_layer_bytes
+  public :: tenon_plan_get_runner_up
+  public :: tenon_plan_get_published_seconds
+  public :: tenon_plan_destroy
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -304,6 +347,31 @@ module tenon_calls
   public :: tenon_reduction_programs_get_groups
   public :: tenon_reduction_programs_predict
   public :: tenon_reduction_programs_destroy
+  interface tenon_checkpoint_create
+    procedure tenon_checkpoint_create_f08, tenon_checkpoint_create_mpi
+  end interface
+  interface tenon_checkpoint_set_int
+    procedure tenon_checkpoint_set_int_int64, tenon_checkpoint_set_int_int32
+  end interface
+  interface tenon_checkpoint_get_int
+    procedure tenon_checkpoint_get_int_int64, tenon_checkpoint_get_int_int32
+  end interface
+  interface tenon_checkpoint_write_step
+    procedure tenon_checkpoint_write_step_int64, tenon_checkpoint_write_step_int32
+  end interface
+  interface tenon_checkpoint_read_latest
+    procedure tenon_checkpoint_read_latest_int64, tenon_checkpoint_read_latest_int32
+  end interface
+  interface tenon_view
+    procedure tenon_checkpoint_view, tenon_dtensor_view, tenon_layer_view, tenon_layout_view, &
+      tenon_linearop_view, tenon_machine_view, tenon_partition_view
+  end interface
+  interface tenon_destroy
+    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, tenon_layer_destroy, &
+      tenon_layout_destroy, tenon_linearop_destroy, tenon_machine_destroy, tenon_optimizer_destroy, &
+      tenon_partition_destroy, tenon_plan_destroy, tenon_placement_list_destroy, &
+      tenon_reduction_programs_destroy
+  end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
   end interface
@@ -315,11 +383,6 @@ module tenon_calls
   end interface
   interface tenon_dataset_get_batch
     procedure tenon_dataset_get_batch_int64, tenon_dataset_get_batch_int32
-  end interface
-  interface tenon_destroy
-    procedure tenon_dataset_destroy, tenon_dtensor_destroy, tenon_layer_destroy, tenon_layout_destroy, &
-      tenon_linearop_destroy, tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, &
-      tenon_placement_list_destroy, tenon_reduction_programs_destroy
   end interface
   interface tenon_dtensor_place_array
     procedure tenon_dtensor_place_array_int64, tenon_dtensor_place_array_int32
@@ -350,10 +413,6 @@ module tenon_calls
   end interface
   interface tenon_dtensor_fill_test
     procedure tenon_dtensor_fill_test_int64, tenon_dtensor_fill_test_int32
-  end interface
-  interface tenon_view
-    procedure tenon_dtensor_view, tenon_layer_view, tenon_layout_view, tenon_linearop_view, &
-      tenon_machine_view, tenon_partition_view
   end interface
   interface tenon_layer_create_shell
     procedure tenon_layer_create_shell_f08, tenon_layer_create_shell_mpi
@@ -522,51 +581,58 @@ module tenon_calls
     procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
   end interface
   interface tenon_set_name
-    procedure tenon_set_name_partition, tenon_set_name_layout, tenon_set_name_dtensor, &
-      tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, &
-      tenon_set_name_dataset, tenon_set_name_placement_list, tenon_set_name_reduction_programs
+    procedure tenon_set_name_checkpoint, tenon_set_name_partition, tenon_set_name_layout, &
+      tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, &
+      tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_placement_list, &
+      tenon_set_name_reduction_programs, tenon_set_name_plan
   end interface
   interface tenon_get_name
-    procedure tenon_get_name_partition, tenon_get_name_layout, tenon_get_name_dtensor, &
-      tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, &
-      tenon_get_name_dataset, tenon_get_name_placement_list, tenon_get_name_reduction_programs
+    procedure tenon_get_name_checkpoint, tenon_get_name_partition, tenon_get_name_layout, &
+      tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, &
+      tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_placement_list, &
+      tenon_get_name_reduction_programs, tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
-    procedure tenon_set_options_prefix_partition, tenon_set_options_prefix_layout, &
-      tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, &
-      tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
-      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs
+    procedure tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_partition, &
+      tenon_set_options_prefix_layout, tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, &
+      tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, &
+      tenon_set_options_prefix_dataset, tenon_set_options_prefix_placement_list, &
+      tenon_set_options_prefix_reduction_programs, tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
-    procedure tenon_get_options_prefix_partition, tenon_get_options_prefix_layout, &
-      tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, &
-      tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
-      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs
+    procedure tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_partition, &
+      tenon_get_options_prefix_layout, tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, &
+      tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, &
+      tenon_get_options_prefix_dataset, tenon_get_options_prefix_placement_list, &
+      tenon_get_options_prefix_reduction_programs, tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
-    procedure tenon_get_class_partition, tenon_get_class_layout, tenon_get_class_dtensor, &
-      tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, &
-      tenon_get_class_dataset, tenon_get_class_placement_list, tenon_get_class_reduction_programs
+    procedure tenon_get_class_checkpoint, tenon_get_class_partition, tenon_get_class_layout, &
+      tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, &
+      tenon_get_class_optimizer, tenon_get_class_dataset, tenon_get_class_placement_list, &
+      tenon_get_class_reduction_programs, tenon_get_class_plan
   end interface
   interface tenon_get_comm
-    procedure tenon_get_comm_partition_f08, tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, &
-      tenon_get_comm_layout_mpi, tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, &
-      tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, &
-      tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, &
-      tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, &
-      tenon_get_comm_dataset_mpi, tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
-      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi
+    procedure tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, tenon_get_comm_partition_f08, &
+      tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
+      tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, &
+      tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, &
+      tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, &
+      tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, &
+      tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
+      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
+      tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
-    procedure tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, tenon_retain_linearop, &
-      tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, &
-      tenon_retain_placement_list, tenon_retain_reduction_programs
+    procedure tenon_retain_checkpoint, tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, &
+      tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, &
+      tenon_retain_dataset, tenon_retain_placement_list, tenon_retain_reduction_programs, tenon_retain_plan
   end interface
   interface tenon_get_references
-    procedure tenon_get_references_partition, tenon_get_references_layout, tenon_get_references_dtensor, &
-      tenon_get_references_linearop, tenon_get_references_layer, tenon_get_references_machine, &
-      tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_placement_list, &
-      tenon_get_references_reduction_programs
+    procedure tenon_get_references_checkpoint, tenon_get_references_partition, tenon_get_references_layout, &
+      tenon_get_references_dtensor, tenon_get_references_linearop, tenon_get_references_layer, &
+      tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
+      tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_optimizer_get_steps
     procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
@@ -589,6 +655,30 @@ module tenon_calls
   end interface
   interface tenon_partition_get_axis_comm
     procedure tenon_partition_get_axis_comm_f08, tenon_partition_get_axis_comm_mpi
+  end interface
+  interface tenon_plan_create_named
+    procedure tenon_plan_create_named_int64, tenon_plan_create_named_int32
+  end interface
+  interface tenon_plan_set_processes
+    procedure tenon_plan_set_processes_int64, tenon_plan_set_processes_int32
+  end interface
+  interface tenon_plan_set_input_shape
+    procedure tenon_plan_set_input_shape_int64, tenon_plan_set_input_shape_int32
+  end interface
+  interface tenon_plan_set_memory_limit
+    procedure tenon_plan_set_memory_limit_int64, tenon_plan_set_memory_limit_int32
+  end interface
+  interface tenon_plan_get_searches
+    procedure tenon_plan_get_searches_int64, tenon_plan_get_searches_int32
+  end interface
+  interface tenon_plan_get_layer_count
+    procedure tenon_plan_get_layer_count_int64, tenon_plan_get_layer_count_int32
+  end interface
+  interface tenon_plan_get_layer_name
+    procedure tenon_plan_get_layer_name_int64, tenon_plan_get_layer_name_int32
+  end interface
+  interface tenon_plan_get_published_seconds
+    procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -631,6 +721,272 @@ module tenon_calls
     procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
   end interface
 contains
+  subroutine tenon_checkpoint_create_f08(comm, checkpoint, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    type(tenon_checkpoint), intent(out) :: checkpoint
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_checkpoint_create_mpi(comm%MPI_VAL, checkpoint, ierr)
+  end subroutine tenon_checkpoint_create_f08
+  ! Creates an empty checkpoint. Collective on comm.
+  subroutine tenon_checkpoint_create_mpi(comm, checkpoint, ierr)
+    integer(c_int), intent(in) :: comm
+    type(tenon_checkpoint), intent(out) :: checkpoint
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointCreate(comm, checkpoint%handle)
+    call finish(tenon_code, 'tenon_checkpoint_create', ierr)
+  end subroutine tenon_checkpoint_create_mpi
+  ! Reads the options of a checkpoint. Local; call on all ranks.
+  subroutine tenon_checkpoint_set_from_options(checkpoint, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointSetFromOptions(checkpoint%handle)
+    call finish(tenon_code, 'tenon_checkpoint_set_from_options', ierr)
+  end subroutine tenon_checkpoint_set_from_options
+  ! Adds a layer with the layers in it. Local; call on all ranks.
+  subroutine tenon_checkpoint_add_layer(checkpoint, layer, name, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointAddLayer(checkpoint%handle, layer%handle, trim(name)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_add_layer', ierr)
+  end subroutine tenon_checkpoint_add_layer
+  ! Adds an optimizer: its number of steps and its tensors. Local; call on all ranks.
+  subroutine tenon_checkpoint_add_optimizer(checkpoint, optimizer, name, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    type(tenon_optimizer), intent(in) :: optimizer
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointAddOptimizer(checkpoint%handle, optimizer%handle, trim(name)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_add_optimizer', ierr)
+  end subroutine tenon_checkpoint_add_optimizer
+  ! Adds a tensor, such as a field of the solver. Local; call on all ranks.
+  subroutine tenon_checkpoint_add_tensor(checkpoint, tensor, name, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    type(tenon_dtensor), intent(in) :: tensor
+    character(len=*), intent(in) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointAddTensor(checkpoint%handle, tensor%handle, trim(name)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_add_tensor', ierr)
+  end subroutine tenon_checkpoint_add_tensor
+  ! Sets an integer, which is written to the file. Local; call on all ranks.
+  subroutine tenon_checkpoint_set_int_int64(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    integer(c_int64_t), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointSetInt(checkpoint%handle, trim(key)//c_null_char, int(value, c_int64_t))
+    call finish(tenon_code, 'tenon_checkpoint_set_int', ierr)
+  end subroutine tenon_checkpoint_set_int_int64
+  ! Sets an integer, which is written to the file. Local; call on all ranks.
+  subroutine tenon_checkpoint_set_int_int32(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    integer(c_int32_t), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointSetInt(checkpoint%handle, trim(key)//c_null_char, int(value, c_int64_t))
+    call finish(tenon_code, 'tenon_checkpoint_set_int', ierr)
+  end subroutine tenon_checkpoint_set_int_int32
+  ! Sets a real number, which is written to the file. Local; call on all ranks.
+  subroutine tenon_checkpoint_set_real(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointSetReal(checkpoint%handle, trim(key)//c_null_char, value)
+    call finish(tenon_code, 'tenon_checkpoint_set_real', ierr)
+  end subroutine tenon_checkpoint_set_real
+  ! Sets a text, which is written to the file. Local; call on all ranks.
+  subroutine tenon_checkpoint_set_string(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    character(len=*), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointSetString(checkpoint%handle, trim(key)//c_null_char, trim(value)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_set_string', ierr)
+  end subroutine tenon_checkpoint_set_string
+  ! Returns an integer that was set, or read from a file. Not collective.
+  subroutine tenon_checkpoint_get_int_int64(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    integer(c_int64_t), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_value
+    tenon_code = TenonCheckpointGetInt(checkpoint%handle, trim(key)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_value, value, 'value', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_checkpoint_get_int', ierr)
+  end subroutine tenon_checkpoint_get_int_int64
+  ! Returns an integer that was set, or read from a file. Not collective.
+  subroutine tenon_checkpoint_get_int_int32(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    integer(c_int32_t), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_value
+    tenon_code = TenonCheckpointGetInt(checkpoint%handle, trim(key)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_value, value, 'value', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_checkpoint_get_int', ierr)
+  end subroutine tenon_checkpoint_get_int_int32
+  ! Returns a real number that was set, or read from a file. Not collective.
+  subroutine tenon_checkpoint_get_real(checkpoint, key, value, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    real(c_double), intent(out) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_value
+    tenon_code = TenonCheckpointGetReal(checkpoint%handle, trim(key)//c_null_char, c_value)
+    if (tenon_code == TENON_SUCCESS) then
+      value = c_value
+    end if
+    call finish(tenon_code, 'tenon_checkpoint_get_real', ierr)
+  end subroutine tenon_checkpoint_get_real
+  ! Returns a text that was set, or read from a file. Not collective.
+  subroutine tenon_checkpoint_get_string(checkpoint, key, text, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: key
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonCheckpointGetString(checkpoint%handle, trim(key)//c_null_char, c_text, 0_c_int64_t, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonCheckpointGetString(checkpoint%handle, trim(key)//c_null_char, c_text, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_checkpoint_get_string', ierr)
+  end subroutine tenon_checkpoint_get_string
+  ! Writes a file. Collective on the checkpoint.
+  subroutine tenon_checkpoint_write(checkpoint, path, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointWrite(checkpoint%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_write', ierr)
+  end subroutine tenon_checkpoint_write
+  ! Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
+  subroutine tenon_checkpoint_write_step_int64(checkpoint, folder, step, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: folder
+    integer(c_int64_t), intent(in) :: step
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointWriteStep(checkpoint%handle, trim(folder)//c_null_char, int(step, c_int64_t))
+    call finish(tenon_code, 'tenon_checkpoint_write_step', ierr)
+  end subroutine tenon_checkpoint_write_step_int64
+  ! Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
+  subroutine tenon_checkpoint_write_step_int32(checkpoint, folder, step, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: folder
+    integer(c_int32_t), intent(in) :: step
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointWriteStep(checkpoint%handle, trim(folder)//c_null_char, int(step, c_int64_t))
+    call finish(tenon_code, 'tenon_checkpoint_write_step', ierr)
+  end subroutine tenon_checkpoint_write_step_int32
+  ! Reads a file into the objects that were added. Collective on the checkpoint.
+  subroutine tenon_checkpoint_read(checkpoint, path, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointRead(checkpoint%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_read', ierr)
+  end subroutine tenon_checkpoint_read
+  ! Reads the latest whole file step-N.h5 of a folder. Collective on the checkpoint.
+  subroutine tenon_checkpoint_read_latest_int64(checkpoint, folder, step, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: folder
+    integer(c_int64_t), intent(out) :: step
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_step
+    tenon_code = TenonCheckpointReadLatest(checkpoint%handle, trim(folder)//c_null_char, c_step)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_step, step, 'step', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_checkpoint_read_latest', ierr)
+  end subroutine tenon_checkpoint_read_latest_int64
+  ! Reads the latest whole file step-N.h5 of a folder. Collective on the checkpoint.
+  subroutine tenon_checkpoint_read_latest_int32(checkpoint, folder, step, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: folder
+    integer(c_int32_t), intent(out) :: step
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_step
+    tenon_code = TenonCheckpointReadLatest(checkpoint%handle, trim(folder)//c_null_char, c_step)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_step, step, 'step', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_checkpoint_read_latest', ierr)
+  end subroutine tenon_checkpoint_read_latest_int32
+  ! Lets a signal be noted instead of ending the program. Local; call on all ranks.
+  subroutine tenon_checkpoint_on_signal(checkpoint, signal, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    integer(c_int), intent(in) :: signal
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointOnSignal(checkpoint%handle, signal)
+    call finish(tenon_code, 'tenon_checkpoint_on_signal', ierr)
+  end subroutine tenon_checkpoint_on_signal
+  ! Returns whether the signal has come to any rank. Collective on the checkpoint.
+  subroutine tenon_checkpoint_get_signal(checkpoint, signal, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    integer(c_int), intent(out) :: signal
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_signal
+    tenon_code = TenonCheckpointGetSignal(checkpoint%handle, c_signal)
+    if (tenon_code == TENON_SUCCESS) then
+      signal = c_signal
+    end if
+    call finish(tenon_code, 'tenon_checkpoint_get_signal', ierr)
+  end subroutine tenon_checkpoint_get_signal
+  ! Prints what was added, and size and speed of the last file. Collective on the checkpoint.
+  subroutine tenon_checkpoint_view(checkpoint, ierr)
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointView(checkpoint%handle)
+    call finish(tenon_code, 'tenon_checkpoint_view', ierr)
+  end subroutine tenon_checkpoint_view
+  ! Prints what a file holds, and verifies all its digests. Not collective.
+  subroutine tenon_checkpoint_view_file(path, ierr)
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointViewFile(trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_checkpoint_view_file', ierr)
+  end subroutine tenon_checkpoint_view_file
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_checkpoint_destroy(checkpoint, ierr)
+    type(tenon_checkpoint), intent(inout) :: checkpoint
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonCheckpointDestroy(checkpoint%handle)
+    call finish(tenon_code, 'tenon_checkpoint_destroy', ierr)
+  end subroutine tenon_checkpoint_destroy
   subroutine tenon_dataset_create_idx_f08(comm, images, labels, dataset, ierr)
     type(MPI_Comm), intent(in) :: comm
     character(len=*), intent(in) :: images
@@ -4599,6 +4955,17 @@ contains
     call finish(tenon_code, 'tenon_machine_destroy', ierr)
   end subroutine tenon_machine_destroy
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_checkpoint(object, name, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_checkpoint
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -4708,6 +5075,33 @@ contains
     tenon_code = TenonObjectSetName(object%handle, c_name)
     call finish(tenon_code, 'tenon_set_name', ierr)
   end subroutine tenon_set_name_reduction_programs
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_plan(object, name, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_plan
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_checkpoint(object, name, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_checkpoint
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
@@ -4868,6 +5262,33 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, 'tenon_get_name', ierr)
   end subroutine tenon_get_name_reduction_programs
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_plan(object, name, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_plan
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_checkpoint(object, prefix, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_checkpoint
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_partition(object, prefix, ierr)
     type(tenon_partition), intent(in) :: object
@@ -4978,6 +5399,33 @@ contains
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
     call finish(tenon_code, 'tenon_set_options_prefix', ierr)
   end subroutine tenon_set_options_prefix_reduction_programs
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_plan(object, prefix, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_plan
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_checkpoint(object, prefix, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_checkpoint
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_partition(object, prefix, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5138,6 +5586,38 @@ contains
     call give_text(c_prefix, tenon_code, prefix)
     call finish(tenon_code, 'tenon_get_options_prefix', ierr)
   end subroutine tenon_get_options_prefix_reduction_programs
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_plan(object, prefix, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_plan
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_checkpoint(object, name, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_checkpoint
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5298,6 +5778,37 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, 'tenon_get_class', ierr)
   end subroutine tenon_get_class_reduction_programs
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_plan(object, name, ierr)
+    type(tenon_plan), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_plan
+  subroutine tenon_get_comm_checkpoint_f08(object, comm, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_checkpoint_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_checkpoint_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_checkpoint_mpi(object, comm, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_checkpoint_mpi
   subroutine tenon_get_comm_partition_f08(object, comm, ierr)
     type(tenon_partition), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -5448,6 +5959,29 @@ contains
     tenon_code = TenonObjectGetComm(object%handle, comm)
     call finish(tenon_code, 'tenon_get_comm', ierr)
   end subroutine tenon_get_comm_reduction_programs_mpi
+  subroutine tenon_get_comm_plan_f08(object, comm, ierr)
+    type(tenon_plan), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_plan_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_plan_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_plan_mpi(object, comm, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_plan_mpi
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_checkpoint(object, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_checkpoint
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_partition(object, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5528,6 +6062,27 @@ contains
     tenon_code = TenonObjectRetain(object%handle)
     call finish(tenon_code, 'tenon_retain', ierr)
   end subroutine tenon_retain_reduction_programs
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_plan(object, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_plan
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_checkpoint(object, references, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_checkpoint
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_partition(object, references, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5658,6 +6213,19 @@ contains
     end if
     call finish(tenon_code, 'tenon_get_references', ierr)
   end subroutine tenon_get_references_reduction_programs
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_plan(object, references, ierr)
+    type(tenon_plan), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_plan
   ! Creates an optimizer for all parameters of a layer. Collective on the layer.
   subroutine tenon_optimizer_create(layer, type, optimizer, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -6222,6 +6790,400 @@ contains
     tenon_code = TenonPartitionDestroy(partition%handle)
     call finish(tenon_code, 'tenon_partition_destroy', ierr)
   end subroutine tenon_partition_destroy
+  ! Creates a plan for a network. Not collective.
+  subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, 'tenon_plan_create_named', ierr)
+  end subroutine tenon_plan_create_named_int64
+  ! Creates a plan for a network. Not collective.
+  subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
+    character(len=*), intent(in) :: name_or_path
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, 'tenon_plan_create_named', ierr)
+  end subroutine tenon_plan_create_named_int32
+  ! Sets the number of processes. Default: 1. Not collective.
+  subroutine tenon_plan_set_processes_int64(plan, processes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: processes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_processes', ierr)
+  end subroutine tenon_plan_set_processes_int64
+  ! Sets the number of processes. Default: 1. Not collective.
+  subroutine tenon_plan_set_processes_int32(plan, processes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: processes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_processes', ierr)
+  end subroutine tenon_plan_set_processes_int32
+  ! Sets the cost model. Default: "t1". Not collective.
+  subroutine tenon_plan_set_model(plan, model, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: model
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetModel(plan%handle, trim(model)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_set_model', ierr)
+  end subroutine tenon_plan_set_model
+  ! Sets the rates of the link of each process. Not collective.
+  subroutine tenon_plan_set_link(plan, latency, bandwidth, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(in) :: latency
+    real(c_double), intent(in) :: bandwidth
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetLink(plan%handle, latency, bandwidth)
+    call finish(tenon_code, 'tenon_plan_set_link', ierr)
+  end subroutine tenon_plan_set_link
+  ! Sets the machine that the processes run on. Not collective.
+  subroutine tenon_plan_set_machine(plan, machine, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_machine), intent(in) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetMachine(plan%handle, machine%handle)
+    call finish(tenon_code, 'tenon_plan_set_machine', ierr)
+  end subroutine tenon_plan_set_machine
+  ! Sets the shape of the input of a network of layers. Not collective.
+  subroutine tenon_plan_set_input_shape_int64(plan, shape, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_input_shape', ierr)
+  end subroutine tenon_plan_set_input_shape_int64
+  ! Sets the shape of the input of a network of layers. Not collective.
+  subroutine tenon_plan_set_input_shape_int32(plan, shape, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    c_ndim = size(shape)
+    tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_input_shape', ierr)
+  end subroutine tenon_plan_set_input_shape_int32
+  ! Sets the speed of each process, for model own. Not collective.
+  subroutine tenon_plan_set_flop_rate(plan, flops, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(in) :: flops
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetFlopRate(plan%handle, flops)
+    call finish(tenon_code, 'tenon_plan_set_flop_rate', ierr)
+  end subroutine tenon_plan_set_flop_rate
+  ! Allows the label i, which splits the input channels. Not collective.
+  subroutine tenon_plan_set_input_channels(plan, allowed, ierr)
+    type(tenon_plan), intent(in) :: plan
+    logical, intent(in) :: allowed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetInputChannels(plan%handle, c_bool_of(allowed))
+    call finish(tenon_code, 'tenon_plan_set_input_channels', ierr)
+  end subroutine tenon_plan_set_input_channels
+  ! Limits the memory of each process. Not collective.
+  subroutine tenon_plan_set_memory_limit_int64(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_memory_limit', ierr)
+  end subroutine tenon_plan_set_memory_limit_int64
+  ! Limits the memory of each process. Not collective.
+  subroutine tenon_plan_set_memory_limit_int32(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_memory_limit', ierr)
+  end subroutine tenon_plan_set_memory_limit_int32
+  ! Fixes the word of a layer. Not collective.
+  subroutine tenon_plan_fix(plan, layer, word, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: layer
+    character(len=*), intent(in) :: word
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_fix', ierr)
+  end subroutine tenon_plan_fix
+  ! Finds the plan that takes the least time. Not collective; does not need MPI.
+  subroutine tenon_plan_search(plan, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSearch(plan%handle)
+    call finish(tenon_code, 'tenon_plan_search', ierr)
+  end subroutine tenon_plan_search
+  ! Returns the predicted time of the plan, or of one it is compared with. Not collective.
+  subroutine tenon_plan_get_seconds(plan, which, seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: which
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetSeconds(plan%handle, trim(which)//c_null_char, c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, 'tenon_plan_get_seconds', ierr)
+  end subroutine tenon_plan_get_seconds
+  ! Returns the predicted memory of the plan. Not collective.
+  subroutine tenon_plan_get_bytes(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(out) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_bytes
+    tenon_code = TenonPlanGetBytes(plan%handle, c_bytes)
+    if (tenon_code == TENON_SUCCESS) then
+      bytes = c_bytes
+    end if
+    call finish(tenon_code, 'tenon_plan_get_bytes', ierr)
+  end subroutine tenon_plan_get_bytes
+  ! Returns how far the plan can be from the optimum. Not collective.
+  subroutine tenon_plan_get_gap(plan, gap, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(out) :: gap
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_gap
+    tenon_code = TenonPlanGetGap(plan%handle, c_gap)
+    if (tenon_code == TENON_SUCCESS) then
+      gap = c_gap
+    end if
+    call finish(tenon_code, 'tenon_plan_get_gap', ierr)
+  end subroutine tenon_plan_get_gap
+  ! Returns the number of searches that the plan took. Not collective.
+  subroutine tenon_plan_get_searches_int64(plan, count, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlanGetSearches(plan%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_get_searches', ierr)
+  end subroutine tenon_plan_get_searches_int64
+  ! Returns the number of searches that the plan took. Not collective.
+  subroutine tenon_plan_get_searches_int32(plan, count, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlanGetSearches(plan%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_get_searches', ierr)
+  end subroutine tenon_plan_get_searches_int32
+  ! Returns the number of planned layers. Not collective.
+  subroutine tenon_plan_get_layer_count_int64(plan, count, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlanGetLayerCount(plan%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_get_layer_count', ierr)
+  end subroutine tenon_plan_get_layer_count_int64
+  ! Returns the number of planned layers. Not collective.
+  subroutine tenon_plan_get_layer_count_int32(plan, count, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(out) :: count
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_count
+    tenon_code = TenonPlanGetLayerCount(plan%handle, c_count)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(c_count, count, 'count', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_get_layer_count', ierr)
+  end subroutine tenon_plan_get_layer_count_int32
+  ! Returns the name of a planned layer. Not collective.
+  subroutine tenon_plan_get_layer_name_int64(plan, index, name, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_plan_get_layer_name', ierr)
+  end subroutine tenon_plan_get_layer_name_int64
+  ! Returns the name of a planned layer. Not collective.
+  subroutine tenon_plan_get_layer_name_int32(plan, index, name, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: index
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonPlanGetLayerName(plan%handle, int(index - 1, c_int64_t), c_name, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_plan_get_layer_name', ierr)
+  end subroutine tenon_plan_get_layer_name_int32
+  ! Returns the word of a layer. Not collective.
+  subroutine tenon_plan_get_word(plan, layer, word, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: layer
+    character(len=:), allocatable, intent(out) :: word
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_word(:)
+    tenon_code = TenonPlanGetWord(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_word(c_needed))
+      tenon_code = TenonPlanGetWord(plan%handle, trim(layer)//c_null_char, c_word, int(c_needed, c_int64_t), &
+        c_needed)
+    end if
+    call give_text(c_word, tenon_code, word)
+    call finish(tenon_code, 'tenon_plan_get_word', ierr)
+  end subroutine tenon_plan_get_word
+  ! Returns the numbers of parts of a layer. Not collective.
+  subroutine tenon_plan_get_choice(plan, layer, model, domain, batch, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: layer
+    integer(c_int64_t), intent(out), optional :: model
+    integer(c_int64_t), intent(out), optional :: domain
+    integer(c_int64_t), intent(out), optional :: batch
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_model
+    integer(c_int64_t) :: c_domain
+    integer(c_int64_t) :: c_batch
+    tenon_code = TenonPlanGetChoice(plan%handle, trim(layer)//c_null_char, c_model, c_domain, c_batch)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(model)) call give(c_model, model, 'model', tenon_code)
+      if (present(domain)) call give(c_domain, domain, 'domain', tenon_code)
+      if (present(batch)) call give(c_batch, batch, 'batch', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_get_choice', ierr)
+  end subroutine tenon_plan_get_choice
+  ! Returns the predicted memory of a layer. Not collective.
+  subroutine tenon_plan_get_layer_bytes(plan, layer, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: layer
+    real(c_double), intent(out) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_bytes
+    tenon_code = TenonPlanGetLayerBytes(plan%handle, trim(layer)//c_null_char, c_bytes)
+    if (tenon_code == TENON_SUCCESS) then
+      bytes = c_bytes
+    end if
+    call finish(tenon_code, 'tenon_plan_get_layer_bytes', ierr)
+  end subroutine tenon_plan_get_layer_bytes
+  ! Returns the best other word of a layer, and the best plan with it. Not collective.
+  subroutine tenon_plan_get_runner_up(plan, layer, word, seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: layer
+    character(len=:), allocatable, intent(out) :: word
+    real(c_double), intent(out), optional :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_word(:)
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, 0_c_int64_t, c_needed, &
+      c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_word(c_needed))
+      tenon_code = TenonPlanGetRunnerUp(plan%handle, trim(layer)//c_null_char, c_word, &
+        int(c_needed, c_int64_t), c_needed, c_seconds)
+    end if
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(seconds)) seconds = c_seconds
+    end if
+    call give_text(c_word, tenon_code, word)
+    call finish(tenon_code, 'tenon_plan_get_runner_up', ierr)
+  end subroutine tenon_plan_get_runner_up
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
+    seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: equation
+    integer(c_int64_t), intent(in) :: rows
+    integer(c_int64_t), intent(in) :: columns
+    integer(c_int64_t), intent(in) :: conv_rows
+    integer(c_int64_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
+      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, 'tenon_plan_get_published_seconds', ierr)
+  end subroutine tenon_plan_get_published_seconds_int64
+  ! Returns the cost of one training iteration by a published equation. Not collective.
+  subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
+    seconds, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: equation
+    integer(c_int32_t), intent(in) :: rows
+    integer(c_int32_t), intent(in) :: columns
+    integer(c_int32_t), intent(in) :: conv_rows
+    integer(c_int32_t), intent(in) :: conv_columns
+    real(c_double), intent(out) :: seconds
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_seconds
+    tenon_code = TenonPlanGetPublishedSeconds(plan%handle, trim(equation)//c_null_char, int(rows, c_int64_t), &
+      int(columns, c_int64_t), int(conv_rows, c_int64_t), int(conv_columns, c_int64_t), c_seconds)
+    if (tenon_code == TENON_SUCCESS) then
+      seconds = c_seconds
+    end if
+    call finish(tenon_code, 'tenon_plan_get_published_seconds', ierr)
+  end subroutine tenon_plan_get_published_seconds_int32
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_plan_destroy(plan, ierr)
+    type(tenon_plan), intent(inout) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanDestroy(plan%handle)
+    call finish(tenon_code, 'tenon_plan_destroy', ierr)
+  end subroutine tenon_plan_destroy
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)

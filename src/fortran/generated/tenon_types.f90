@@ -5,6 +5,9 @@ module tenon_types
   implicit none
   public
   private :: c_ptr, c_null_ptr, c_int
+  type, bind(C) :: tenon_checkpoint
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_checkpoint
   type, bind(C) :: tenon_partition
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_partition
@@ -35,6 +38,9 @@ module tenon_types
   type, bind(C) :: tenon_reduction_programs
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_reduction_programs
+  type, bind(C) :: tenon_plan
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_plan
   integer(c_int), parameter :: TENON_SUCCESS = 0
   integer(c_int), parameter :: TENON_ERR_NULL = 1
   integer(c_int), parameter :: TENON_ERR_HANDLE = 2

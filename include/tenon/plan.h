@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief TenonPlan: the parallelisation of each layer of a network, chosen by predicted time.
+ *
+ *  P processes form a grid whose axes are the prime factors of P. A plan gives each layer a word,
+ *  one index label for each axis: n splits the batch, o the output channels, i the input channels,
+ *  and d, h and w split space. "n6,o3" stands for six axes of the batch and three of output
+ *  channels. In "n2,h7-" space is split along the last seven axes, the last of which is the major
+ *  one, and in "dhw6-" three dimensions take turns, from the last axis on. The batch always has the
+ *  first axes and space the last.
+ *
+ *  The cost of a plan is the sum of the costs of its layers and of the communication between them,
+ *  by a cost model:
+ *
+ *  | model | predicts                                                                            |
+ *  | ----- | ----------------------------------------------------------------------------------- |
+ *  | t1    | the communication of one training iteration, with one latency and one bandwidth, as |
+ *  |       | in Gholami et al., *Integrated Model, Batch, and Domain Parallelism in Training     |
+ *  |       | Neural Networks*, with redistribution between layers of different grids             |
+ *  | own   | what Tenon would run: kernels, by their floating-point operations; the sums of      |
+ *  |       | gradients; the conversions between layers, halos included, and their adjoints       |
+ *
+ *  The search is exact. All calls can be made before TenonInitialize(). They return TENON_ERR_NULL
+ *  if a required handle or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of
+ *  another class. A call that sets something discards the plan found before.
+ */
+#ifndef TENON_PLAN_H
+#define TENON_PLAN_H
+
+#include <tenon/error.h>
+#include <tenon/types.h>
+
+/** @brief Creates a plan for a network. Not collective.
+ *
+ *  The network is a table, for every cost model, or a network file of layers as in
+ *  TenonLayerCreateFromFile(), for model own.
+ *
+ *  @param[in]  nameOrPath  path, which contains a slash or ends with .json; or the name of a table
+ *                          in share/tenon/networks/tables (alexnet, resnet50, unet3d_256, vgg16),
+ *                          or of a network file in share/tenon/networks, such as lenet5
+ *  @param[in]  batch       global batch size; must be >= 1
+ *  @param[out] plan        new plan; destroy it with TenonPlanDestroy()
+ *  @return TENON_ERR_FILE    there is no such file
+ *  @return TENON_ERR_FORMAT  the file is neither; the message names file, byte and key
+ *  @return TENON_ERR_ARG     batch is below 1
+ */
+TENON_EXTERN TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
+                                                 TenonPlan* plan) TENON_NOEXCEPT;
+
+/** @brief Sets the number of processes. Default: 1. Not collective.
+ *  @param[in] plan       plan
+ *  @param[in] processes  number of processes; must be >= 1 and <= 2^24
+ *  @return TENON_ERR_ARG  processes is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetProcesses(TenonPlan plan,
+                                                  TenonInt processes) TENON_NOEXCEPT;
+
+/** @brief Sets the cost model. Default: "t1". Not collective.
+ *  @param[in] plan   plan
+ *  @param[in] model  name of the model; see the table above
+ *  @return TENON_ERR_ARG  there is no such model */
+TENON_EXTERN TenonErrorCode TenonPlanSetModel(TenonPlan plan, const char* model) TENON_NOEXCEPT;
+
+/** @brief Sets the rates of the link of each process. Not collective.
+ *  @param[in] plan       plan
+ *  @param[in] latency    latency in seconds; must be >= 0. Default: 2e-6
+ *  @param[in] bandwidth  bandwidth in bytes per second; must be > 0. Default: 6e9
+ *  @return TENON_ERR_ARG  a rate is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency,
+                                             double bandwidth) TENON_NOEXCEPT;
+
+/** @brief Sets the machine that the processes run on. Not collective.
+ *
+ *  The axes of the grid follow its levels, and model own takes latencies and bandwidths from its
+ *  links.
+ *
+ *  @param[in] plan     plan
+ *  @param[in] machine  machine with a device for each process; TenonPlanSearch() checks that */
+TENON_EXTERN TenonErrorCode TenonPlanSetMachine(TenonPlan plan,
+                                                TenonMachine machine) TENON_NOEXCEPT;
+
+/** @brief Sets the shape of the input of a network of layers. Not collective.
+ *
+ *  Tables contain the shape of the input.
+ *
+ *  @param[in] plan   plan
+ *  @param[in] ndim   number of dimensions of a sample
+ *  @param[in] shape  [ndim] shape of a sample, without the batch: channels, then space; must be
+ *                    >= 1
+ *  @return TENON_ERR_ARG  an extent is below 1 */
+TENON_EXTERN TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim,
+                                                   const TenonInt shape[]) TENON_NOEXCEPT;
+
+/** @brief Sets the speed of each process, for model own. Not collective.
+ *  @param[in] plan   plan
+ *  @param[in] flops  floating-point operations per second; must be > 0. Default: 5e10
+ *  @return TENON_ERR_ARG  flops is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) TENON_NOEXCEPT;
+
+/** @brief Allows the label i, which splits the input channels. Not collective.
+ *
+ *  Default: TENON_FALSE under model t1, TENON_TRUE under model own.
+ *
+ *  @param[in] plan     plan
+ *  @param[in] allowed  TENON_TRUE: i is allowed */
+TENON_EXTERN TenonErrorCode TenonPlanSetInputChannels(TenonPlan plan,
+                                                      TenonBool allowed) TENON_NOEXCEPT;
+
+/** @brief Limits the memory of each process. Not collective.
+ *  @param[in] plan   plan
+ *  @param[in] bytes  maximum number of bytes of a process; 0 for no limit, the default
+ *  @return TENON_ERR_ARG  bytes is negative */
+TENON_EXTERN TenonErrorCode TenonPlanSetMemoryLimit(TenonPlan plan, TenonInt bytes) TENON_NOEXCEPT;
+
+/** @brief Fixes the word of a layer. Not collective.
+ *  @param[in] plan   plan
+ *  @param[in] layer  name of the layer
+ *  @param[in] word   word, such as "n6,o3"; TenonPlanSearch() checks it */
+TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
+                                         const char* word) TENON_NOEXCEPT;
+
+/** @brief Finds the plan that takes the least time. Not collective; does not need MPI.
+ *
+ *  Under a memory limit the plan is exact too, unless the search stops early; TenonPlanGetGap()
+ *  then returns how far it can be from the optimum.
+ *
+ *  @param[in] plan  plan
+ *  @return TENON_ERR_SHAPE    the machine has another number of devices, a layer cannot be divided
+ *                             among that many processes, or no plan is within the memory limit; the
+ *                             message names machine or layers
+ *  @return TENON_ERR_OPTION   a fixed word is not possible
+ *  @return TENON_ERR_ARG      a word is fixed for a layer that does not exist
+ *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search, or the cost
+ *                             model cannot price it
+ *  @return TENON_ERR_STATE    the shape of the input of a network of layers was not set
+ */
+TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
+
+/** @brief Returns the predicted time of the plan, or of one it is compared with. Not collective.
+ *
+ *  | which   | plan                                                                              |
+ *  | ------- | --------------------------------------------------------------------------------- |
+ *  | plan    | the plan found                                                                    |
+ *  | uniform | the best of those with the same grid for all layers                               |
+ *  | batch   | all processes split the batch                                                     |
+ *  | model   | all processes split the output channels                                           |
+ *  | domain  | all processes split space, or output channels where space must be whole           |
+ *
+ *  @param[in]  plan     plan
+ *  @param[in]  which    name in the table above
+ *  @param[out] seconds  predicted time of one training iteration in seconds
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called, or there is no such plan: for
+ *                           example, more processes than samples in the batch
+ *  @return TENON_ERR_ARG    which is not in the table
+ */
+TENON_EXTERN TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which,
+                                                double* seconds) TENON_NOEXCEPT;
+
+/** @brief Returns the predicted memory of the plan. Not collective.
+ *  @param[in]  plan   plan
+ *  @param[out] bytes  bytes of each process
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetBytes(TenonPlan plan, double* bytes) TENON_NOEXCEPT;
+
+/** @brief Returns how far the plan can be from the optimum. Not collective.
+ *  @param[in]  plan  plan
+ *  @param[out] gap   relative difference of the plan's time from a proven lower bound; 0 unless
+ *                    the search under a memory limit stopped early
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetGap(TenonPlan plan, double* gap) TENON_NOEXCEPT;
+
+/** @brief Returns the number of searches that the plan took. Not collective.
+ *
+ *  Model own prices most communication at one process, which is a lower bound. The prices of the
+ *  plan found are then verified at all processes, and the search is repeated with the corrected
+ *  ones until none is too low.
+ *
+ *  @param[in]  plan   plan
+ *  @param[out] count  number of searches, >= 1
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetSearches(TenonPlan plan, TenonInt* count) TENON_NOEXCEPT;
+
+/** @brief Returns the number of planned layers. Not collective.
+ *  @param[in]  plan   plan
+ *  @param[out] count  number of layers
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* count) TENON_NOEXCEPT;
+
+/** @brief Returns the name of a planned layer. Not collective.
+ *  @param[in]  plan    plan
+ *  @param[in]  index   index of the layer, counted from 0
+ *  @param[out] name    [length] name. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the name needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
+ *  @return TENON_ERR_ARG    there is no such layer, or the name does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[],
+                                                  TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the word of a layer. Not collective.
+ *  @param[in]  plan    plan
+ *  @param[in]  layer   name of the layer
+ *  @param[out] word    [length] word, such as "n6,o3". May be NULL, in which case only needed is
+ *                      returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the word needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
+ *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[],
+                                             TenonInt length, TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns the numbers of parts of a layer. Not collective.
+ *  @param[in]  plan    plan
+ *  @param[in]  layer   name of the layer
+ *  @param[out] model   number of parts of the channels. May be NULL, in which case it is not
+ *                      returned.
+ *  @param[out] domain  number of parts of space. May be NULL, in which case it is not returned.
+ *  @param[out] batch   number of parts of the batch. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
+ *  @return TENON_ERR_ARG    there is no such layer */
+TENON_EXTERN TenonErrorCode TenonPlanGetChoice(TenonPlan plan, const char* layer, TenonInt* model,
+                                               TenonInt* domain, TenonInt* batch) TENON_NOEXCEPT;
+
+/** @brief Returns the predicted memory of a layer. Not collective.
+ *  @param[in]  plan   plan
+ *  @param[in]  layer  name of the layer
+ *  @param[out] bytes  bytes of each process
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
+ *  @return TENON_ERR_ARG    there is no such layer */
+TENON_EXTERN TenonErrorCode TenonPlanGetLayerBytes(TenonPlan plan, const char* layer,
+                                                   double* bytes) TENON_NOEXCEPT;
+
+/** @brief Returns the best other word of a layer, and the best plan with it. Not collective.
+ *  @param[in]  plan     plan
+ *  @param[in]  layer    name of the layer
+ *  @param[out] word     [length] word; "" if the layer has no other. May be NULL, in which case
+ *                       only needed and seconds are returned.
+ *  @param[in]  length   size of the buffer in characters
+ *  @param[out] needed   size that the word needs. May be NULL, in which case it is not returned.
+ *  @param[out] seconds  predicted time of the best plan in which the layer has this word, or a
+ *                       lower bound under a memory limit; 0 if there is no other word. May be NULL,
+ *                       in which case it is not returned.
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called
+ *  @return TENON_ERR_ARG    there is no such layer, or the word does not fit into the buffer */
+TENON_EXTERN TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[],
+                                                 TenonInt length, TenonInt* needed,
+                                                 double* seconds) TENON_NOEXCEPT;
+
+/** @brief Returns the cost of one training iteration by a published equation. Not collective.
+ *
+ *  The equations count communication on a grid of Pr x Pc processes, Pr for model or domain, Pc for
+ *  batch parallelism, with the rates of TenonPlanSetLink():
+ *
+ *  | equation | cost                                                                              |
+ *  | -------- | --------------------------------------------------------------------------------- |
+ *  | eq3      | model parallelism only; this and the next four: Gholami et al., arXiv 1712.04432  |
+ *  | eq4      | batch parallelism only                                                            |
+ *  | eq7      | domain parallelism only                                                           |
+ *  | eq8      | model and batch parallelism; convolutions can have a grid of their own            |
+ *  | eq9      | domain (convolutions), model (affine layers) and batch parallelism                |
+ *  | eq4_003  | model and batch parallelism, Eq. 4 of the first version of the paper              |
+ *
+ *  @param[in]  plan         plan, from which network, batch size and rates are taken
+ *  @param[in]  equation     name in the table above
+ *  @param[in]  rows         Pr; must be >= 1, and rows or columns must be 1 for eq3, eq4 and eq7
+ *  @param[in]  columns      Pc; must be >= 1
+ *  @param[in]  convRows     Pr of convolutions in eq8; ignored by the others
+ *  @param[in]  convColumns  Pc of convolutions in eq8; ignored by the others
+ *  @param[out] seconds      time in seconds
+ *  @return TENON_ERR_ARG  there is no such equation, or a grid is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const char* equation,
+                                                         TenonInt rows, TenonInt columns,
+                                                         TenonInt convRows, TenonInt convColumns,
+                                                         double* seconds) TENON_NOEXCEPT;
+
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] plan  address of the handle, which may hold NULL */
+TENON_EXTERN TenonErrorCode TenonPlanDestroy(TenonPlan* plan) TENON_NOEXCEPT;
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/network_plan.hpp"
+
+#include "capi/arguments.hpp"
+#include "sys/guard.hpp"
+#include "sys/text.hpp"
+
+#include <tenon/plan.h>
+
+using namespace tenon;
+
+namespace {
+
+double baselineSeconds(const std::optional<Baseline>& baseline, const std::string& which) {
+  if (!baseline)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("there is no plan '{}' of this network, batch and number of processes: "
+                            "a layer cannot be divided like that",
+                            which));
+  return baseline->seconds;
+}
+
+double secondsNamed(const FoundPlan& found, const std::string& which) {
+  if (which == "plan")
+    return found.seconds;
+  if (which == "uniform")
+    return baselineSeconds(found.baselines.uniform, which);
+  if (which == "batch")
+    return baselineSeconds(found.baselines.batch, which);
+  if (which == "model")
+    return baselineSeconds(found.baselines.model, which);
+  if (which == "domain")
+    return baselineSeconds(found.baselines.domain, which);
+  throw Error(TENON_ERR_ARG,
+              fmt::format("which is '{}'; use plan, uniform, batch, model or domain", which));
+}
+
+const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
+  return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
+}
+
+template <class T, class V>
+void giveNumber(T* address, V value) {
+  if (address)
+    *address = value;
+}
+
+} // namespace
+
+TenonErrorCode TenonPlanCreateNamed(const char* nameOrPath, TenonInt batch,
+                                    TenonPlan* plan) noexcept {
+  return guard(__func__, [&] {
+    required(plan, "plan");
+    give(plan, makeRef<NetworkPlan>(readNetworkSource(textOf(nameOrPath, "nameOrPath")), batch));
+  });
+}
+
+TenonErrorCode TenonPlanSetProcesses(TenonPlan plan, TenonInt processes) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setProcesses(processes); });
+}
+
+TenonErrorCode TenonPlanSetModel(TenonPlan plan, const char* model) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setModel(textOf(model, "model")); });
+}
+
+TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency, double bandwidth) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setLink(latency, bandwidth); });
+}
+
+TenonErrorCode TenonPlanSetMachine(TenonPlan plan, TenonMachine machine) noexcept {
+  return guard(__func__, [&] {
+    NetworkPlan& changed = deref(plan, "plan");
+    changed.setMachine(deref(machine, "machine").machine());
+  });
+}
+
+TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim, const TenonInt shape[]) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setInputShape(listOf(shape, ndim, "shape")); });
+}
+
+TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setFlops(flops); });
+}
+
+TenonErrorCode TenonPlanSetInputChannels(TenonPlan plan, TenonBool allowed) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setInputChannels(allowed != TENON_FALSE); });
+}
+
+TenonErrorCode TenonPlanSetMemoryLimit(TenonPlan plan, TenonInt bytes) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setMemoryLimit(bytes); });
+}
+
+TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer, const char* word) noexcept {
+  return guard(__func__,
+               [&] { deref(plan, "plan").fix(textOf(layer, "layer"), textOf(word, "word")); });
+}
+
+TenonErrorCode TenonPlanSearch(TenonPlan plan) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").search(); });
+}
+
+TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which, double* seconds) noexcept {
+  return guard(__func__, [&] {
+    const FoundPlan& found = deref(plan, "plan").found();
+    required(seconds, "seconds") = secondsNamed(found, textOf(which, "which"));
+  });
+}
+
+TenonErrorCode TenonPlanGetBytes(TenonPlan plan, double* bytes) noexcept {
+  return guard(__func__, [&] { required(bytes, "bytes") = deref(plan, "plan").found().bytes; });
+}
+
+TenonErrorCode TenonPlanGetGap(TenonPlan plan, double* gap) noexcept {
+  return guard(__func__, [&] { required(gap, "gap") = deref(plan, "plan").found().gap; });
+}
+
+TenonErrorCode TenonPlanGetSearches(TenonPlan plan, TenonInt* count) noexcept {
+  return guard(__func__, [&] { required(count, "count") = deref(plan, "plan").found().rounds; });
+}
+
+TenonErrorCode TenonPlanGetLayerCount(TenonPlan plan, TenonInt* count) noexcept {
+  return guard(__func__, [&] {
+    required(count, "count") = static_cast<TenonInt>(deref(plan, "plan").found().layers.size());
+  });
+}
+
+TenonErrorCode TenonPlanGetLayerName(TenonPlan plan, TenonInt index, char name[], TenonInt length,
+                                     TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(deref(plan, "plan").layer(index).name, {name, length, needed}, "name");
+  });
+}
+
+TenonErrorCode TenonPlanGetWord(TenonPlan plan, const char* layer, char word[], TenonInt length,
+                                TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    copyText(plannedLayer(plan, layer).letters, {word, length, needed}, "word");
+  });
+}
+
+TenonErrorCode TenonPlanGetChoice(TenonPlan plan, const char* layer, TenonInt* model,
+                                  TenonInt* domain, TenonInt* batch) noexcept {
+  return guard(__func__, [&] {
+    const Parts& parts = plannedLayer(plan, layer).parts;
+    giveNumber(model, parts.channels);
+    giveNumber(domain, parts.space);
+    giveNumber(batch, parts.batch);
+  });
+}
+
+TenonErrorCode TenonPlanGetLayerBytes(TenonPlan plan, const char* layer, double* bytes) noexcept {
+  return guard(__func__, [&] { required(bytes, "bytes") = plannedLayer(plan, layer).bytes; });
+}
+
+TenonErrorCode TenonPlanGetRunnerUp(TenonPlan plan, const char* layer, char word[], TenonInt length,
+                                    TenonInt* needed, double* seconds) noexcept {
+  return guard(__func__, [&] {
+    const PlannedLayer& found = plannedLayer(plan, layer);
+    copyText(found.runnerUp, {word, length, needed}, "word");
+    giveNumber(seconds, found.runnerUpSeconds);
+  });
+}
+
+TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const char* equation, TenonInt rows,
+                                            TenonInt columns, TenonInt convRows,
+                                            TenonInt convColumns, double* seconds) noexcept {
+  return guard(__func__, [&] {
+    const NetworkPlan& asked = deref(plan, "plan");
+    required(seconds, "seconds") = asked.publishedSeconds(textOf(equation, "equation"),
+                                                          {rows, columns}, {convRows, convColumns});
+  });
+}
+
+TenonErrorCode TenonPlanDestroy(TenonPlan* plan) noexcept {
+  return guard(__func__, [&] { destroy(plan, "plan"); });
+}

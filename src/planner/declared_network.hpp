@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A network as declarations of layers, with the shapes of what they read and what moves between them: what
+// prices by forms need to know.
+//
+// Of a table the layers are convolutions and affine layers without biases and sums; pointwise layers and
+// pooling are free and keep the distribution, so that what moves has the extents that its reader reads. A
+// transposed convolution, whose stride is its kernel, is one of 1 x 1 to that many more channels. What an
+// affine layer reads are features, a convolution's space counted among them.
+//
+// Of a network file the layers are those with parameters or several inputs, and those that read the network's
+// input; the others follow what they read.
+#pragma once
+
+#include "declaration/network_file.hpp"
+#include "planner/network_table.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace tenon {
+
+// A layer without a choice of its own, which lies as what it reads does.
+struct Follower {
+  std::shared_ptr<const Declaration> declaration;
+  int reads = 0; // the layer's output; k: that of its follower k - 1
+};
+
+struct DeclaredLayer {
+  std::string name;
+  std::shared_ptr<const Declaration> declaration;
+  std::vector<Shape> inputs;
+  int splitDims = 0;       // leading spatial dimensions that may be split
+  Index mostChannels = 1;  // parts that the output's channels can have
+  bool readsInput = false; // the network's input, which is where it is wanted and has no cotangent
+  std::vector<Follower> followers = {};
+};
+
+struct DeclaredMove {
+  int from = 0, to = 0, input = 0; // the reader's input
+  Shape shape = {};                // of what moves: of a concatenation a part
+  int output = 0;                  // of the writer, as a follower counts
+};
+
+struct DeclaredNetwork {
+  std::vector<DeclaredLayer> layers;
+  std::vector<DeclaredMove> moves;
+};
+
+// Throws TENON_ERR_SUPPORT naming a layer that is no such declaration.
+DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch);
+// `input` with its batch. Throws TENON_ERR_SUPPORT for layers of the user's, for containers within others and
+// for several inputs, and what a layer throws that does not fit its input.
+DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input);
+
+} // namespace tenon

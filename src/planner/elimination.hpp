@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The least sum of tables of numbers over a state of each layer, exactly, by eliminating layer after layer:
+// min-plus products of the tables that have the layer, minimised over its states, are a new table of its
+// neighbours. A sweep back over the steps gives the min-marginals: for each layer and state the least sum
+// of all plans that use it.
+#pragma once
+
+#include "planner/elimination_order.hpp"
+
+namespace tenon {
+
+class Elimination {
+public:
+  // Of seconds + secondsPerByte bytes. The tables must outlive the search.
+  explicit Elimination(const CostTables& tables);
+  double run(double secondsPerByte = 0);
+
+  // Of the last run. Among equal plans, the first state of the layers that are eliminated last.
+  std::vector<int> choice() const;
+  std::vector<std::vector<double>> minMarginals() const;
+
+private:
+  // A table of the layer of a step and of some of its neighbours, the layer's states fastest.
+  struct Factor {
+    std::vector<int> at; // which neighbours, rising
+    std::vector<double> values;
+  };
+  struct Step : EliminationStep {
+    std::vector<int> sizes; // states of the neighbours
+    std::vector<Factor> pairs;
+    std::vector<int> children;  // steps whose messages this one reads
+    std::vector<int> messageAt; // its message's other neighbours among those of the parent
+    std::vector<double> unary, message;
+  };
+  class Rows;
+
+  void addPair(const PairTable& pair, const std::vector<int>& position);
+  // Calls visit(index of the neighbours' states, sums of the step's tables by state of its layer).
+  template <class Visit>
+  void forRows(const Step& step, Visit&& visit) const;
+
+  const CostTables& tables_;
+  std::vector<Step> steps_;
+  std::vector<std::vector<double>> fixed_; // seconds beside neighbours of one state
+  double least_ = 0;
+};
+
+} // namespace tenon

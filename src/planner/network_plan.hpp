@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The object behind the public handle: a network, what is asked of its plan, and the plan once it was
+// searched. A change of what is asked drops the plan.
+#pragma once
+
+#include "machine/machine.hpp"
+#include "planner/network_source.hpp"
+#include "planner/own_model.hpp"
+#include "planner/plan_search.hpp"
+#include "planner/published_costs.hpp"
+#include "sys/object.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace tenon {
+
+class NetworkPlan : public Object {
+public:
+  static constexpr const char* kClass = "Plan";
+
+  // Throws TENON_ERR_ARG unless the batch is at least 1.
+  NetworkPlan(NetworkSource network, Index batch);
+
+  // They throw TENON_ERR_ARG for what is out of range.
+  void setProcesses(Index processes);
+  void setModel(const std::string& name);
+  void setLink(double latency, double bandwidth);
+  void setInputChannels(bool on);
+  // Whose levels are those of the fine mesh, and whose links those of the prices.
+  void setMachine(const Machine& machine);
+  void setFlops(double flops);
+  // Of a sample, for networks of layers.
+  void setInputShape(const Shape& shape);
+  void setMemoryLimit(Index bytes);
+  void fix(const std::string& layer, const std::string& word);
+
+  const FoundPlan& search();
+  // Throws TENON_ERR_STATE before a search.
+  const FoundPlan& found() const;
+  const PlannedLayer& layer(Index index) const;
+  const PlannedLayer& layerNamed(const std::string& name) const;
+
+  // Of the equations of published_costs.hpp.
+  double publishedSeconds(const std::string& equation, const PaperGrid& grid,
+                          const PaperGrid& convolutions) const;
+
+private:
+  std::unique_ptr<CostModel> model() const;
+  FineMesh mesh() const;
+  const NetworkTable& table(const std::string& who) const;
+  DeclaredNetwork layers() const;
+
+  NetworkSource network_;
+  Shape input_; // of a sample
+  Index batch_, processes_ = 1;
+  std::string model_ = "t1";
+  T1Link link_;
+  std::optional<Machine> machine_;
+  double flops_ = OwnRates().flops;
+  std::optional<bool> inputChannels_; // none: as the model does by itself
+  double memoryLimit_ = 0;
+  FixedWords fixed_;
+  std::optional<FoundPlan> found_;
+};
+
+} // namespace tenon

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Networks of layers, as their files have them: which layers are planned, and which follow.
+#include "planner/network_source.hpp"
+#include "planner/own_model.hpp"
+#include "planner/plan_search.hpp"
+#include "planner/random_tables.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+constexpr const char* kResidual =
+    R"({"format": "tenon-network-1", "type": "graph", "layers": [
+ {"type": "conv", "name": "a", "in_channels": 2, "out_channels": 4, "kernel": [3, 3], "padding": [1, 1], "reads": [-1]},
+ {"type": "relu", "reads": [0]},
+ {"type": "conv", "name": "b", "in_channels": 4, "out_channels": 4, "kernel": [3, 3], "padding": [1, 1], "reads": [1]},
+ {"type": "add", "name": "sum", "reads": [1, 2]},
+ {"type": "relu", "reads": [3]},
+ {"type": "flatten", "reads": [4]},
+ {"type": "affine", "name": "c", "inputs": 256, "outputs": 12, "reads": [5]}]})";
+
+LayerDescription fileOf(const std::string& text) {
+  return parseNetwork(text, "net.json",
+                      [](const std::string&) { return std::unique_ptr<Declaration>(); });
+}
+
+DeclaredNetwork leNet(Index batch) {
+  return declareNetwork(*readNetworkSource(TENON_TEST_NETWORKS "/lenet5.json").layers,
+                        {batch, 1, 28, 28});
+}
+
+OwnRates fast() {
+  return {.links = {.latency = 2e-6, .bandwidth = 6e9}, .flops = 1e13};
+}
+
+std::vector<std::string> namesOf(const DeclaredNetwork& network) {
+  std::vector<std::string> names;
+  for (const DeclaredLayer& layer : network.layers)
+    names.push_back(layer.name);
+  return names;
+}
+
+TEST(NetworkOfLayers, PlansLayersThatHaveParametersOrSeveralInputs) {
+  const DeclaredNetwork network = leNet(8);
+  EXPECT_EQ(namesOf(network), (std::vector<std::string>{"C1", "C3", "C5", "F6", "Output"}));
+  // A tanh or relu and a pooling; the second also a flatten.
+  EXPECT_EQ(network.layers[0].followers.size(), 2u);
+  EXPECT_EQ(network.layers[1].followers.size(), 3u);
+  ASSERT_EQ(network.moves.size(), 4u);
+  EXPECT_EQ(network.moves[0].shape, (Shape{8, 6, 14, 14}));
+  EXPECT_EQ(network.moves[1].shape, (Shape{8, 400}));
+
+  const DeclaredNetwork residual = declareNetwork(fileOf(kResidual), {4, 2, 8, 8});
+  EXPECT_EQ(namesOf(residual), (std::vector<std::string>{"a", "b", "sum", "c"}));
+  ASSERT_EQ(residual.moves.size(), 4u);
+  EXPECT_EQ(residual.moves[1].output, 1); // the sum reads a's relu
+  EXPECT_EQ(residual.moves[1].to, 2);
+  EXPECT_EQ(residual.moves[2].output, 0);
+  EXPECT_EQ(residual.moves[2].input, 1);
+}
+
+TEST(NetworkOfLayers, TheSearchFindsTheBestOfAllCombinations) {
+  for (Index processes : {2, 4, 6}) {
+    for (const DeclaredNetwork& network :
+         {leNet(8), declareNetwork(fileOf(kResidual), {4, 2, 8, 8})}) {
+      const OwnModel model(network, FineMesh({processes}), fast());
+      const WordLists words = legalWords(model);
+      CostTables tables = tablesOf(model, words);
+      for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
+        std::size_t cell = 0;
+        for (int from : words[tables.pairs[m].from])
+          for (int to : words[tables.pairs[m].to])
+            tables.pairs[m].seconds[cell++] = model.exactMoveSeconds(static_cast<int>(m), from, to);
+      }
+      const double best = *test::leastByForce(tables);
+      EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
+    }
+  }
+}
+
+// By batch alone nothing moves between layers.
+TEST(NetworkOfLayers, ByBatchOnlyGradientsMove) {
+  const OwnModel model(leNet(8), FineMesh({4}), fast());
+  for (std::size_t move = 0; move < model.moves().size(); ++move) {
+    const auto [from, to] = model.moves()[move];
+    EXPECT_EQ(
+        model.moveSeconds(static_cast<int>(move), model.parse(from, "n2"), model.parse(to, "n2")),
+        0);
+  }
+  EXPECT_GT(model.layerSeconds(0, model.parse(0, "n2")), 2e-6);
+}
+
+TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
+  const auto refused = [](const std::string& text, std::initializer_list<const char*> parts) {
+    expectError(TENON_ERR_SUPPORT, parts, [&] { declareNetwork(fileOf(text), {4, 2, 8, 8}); });
+  };
+  refused(R"({"format": "tenon-network-1", "type": "relu"})", {"type \"relu\""});
+  refused(R"({"format": "tenon-network-1", "type": "sequential", "layers": [
+             {"type": "sequential", "name": "inner", "layers": [{"type": "relu"}]}]})",
+          {"layer inner", "do not contain others"});
+  refused(R"({"format": "tenon-network-1", "type": "graph", "input_count": 2, "layers": [
+             {"type": "add", "reads": [-1, -2]}]})",
+          {"several inputs"});
+  refused(R"({"format": "tenon-network-1", "type": "graph", "layers": [
+             {"type": "relu", "reads": [-1]}, {"same_as": 0, "reads": [0]}]})",
+          {"used twice"});
+  const OwnModel wrong(declareNetwork(fileOf(kResidual), {4, 3, 8, 8}), FineMesh({4}), fast());
+  expectError(TENON_ERR_SHAPE, {"layer a cannot be divided", "the input has 3 channels"},
+              [&] { findPlan(wrong, {}, 0); });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Elimination, min-marginals and the memory bound against exhaustive search, exactly.
+#include "planner/elimination.hpp"
+#include "planner/memory_bound.hpp"
+#include "planner/pareto.hpp"
+#include "planner/random_tables.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::forAllPlans;
+using test::Graph;
+using test::leastByForce;
+using test::randomTables;
+using test::smallGraphs;
+
+constexpr int kDraws = 20;
+
+template <class Check>
+void forRandomTables(Check&& check) {
+  std::mt19937 random(17);
+  for (const Graph& graph : smallGraphs())
+    for (int draw = 0; draw < kDraws; ++draw) {
+      SCOPED_TRACE(graph.name);
+      check(randomTables(graph, random));
+    }
+}
+
+TEST(Elimination, FindsTheLeastSum) {
+  forRandomTables([](const CostTables& tables) {
+    Elimination elimination(tables);
+    EXPECT_EQ(elimination.run(), *leastByForce(tables));
+    EXPECT_EQ(tables.secondsOf(elimination.choice()), *leastByForce(tables));
+  });
+}
+
+TEST(Elimination, WeighsBytes) {
+  forRandomTables([](const CostTables& tables) {
+    Elimination elimination(tables);
+    double least = std::numeric_limits<double>::infinity();
+    forAllPlans(tables, [&](const std::vector<int>& choice) {
+      least = std::min(least, tables.secondsOf(choice) + 3 * tables.bytesOf(choice));
+    });
+    EXPECT_EQ(elimination.run(3), least);
+  });
+}
+
+TEST(Elimination, MinMarginalsAreTheBestPlansWithEachState) {
+  forRandomTables([](const CostTables& tables) {
+    std::vector<std::vector<double>> least;
+    for (const auto& states : tables.seconds)
+      least.emplace_back(states.size(), std::numeric_limits<double>::infinity());
+    forAllPlans(tables, [&](const std::vector<int>& choice) {
+      for (int layer = 0; layer < tables.layers(); ++layer)
+        least[layer][choice[layer]] =
+            std::min(least[layer][choice[layer]], tables.secondsOf(choice));
+    });
+    Elimination elimination(tables);
+    elimination.run();
+    EXPECT_EQ(elimination.minMarginals(), least);
+  });
+}
+
+TEST(Elimination, RefusesTooManyConnections) {
+  CostTables tables;
+  for (int layer = 0; layer < 6; ++layer) {
+    tables.names.push_back("L" + std::to_string(layer));
+    tables.seconds.emplace_back(57, 0.0);
+    tables.bytes.emplace_back(57, 0.0);
+    for (int other = 0; other < layer; ++other)
+      tables.pairs.push_back({other, layer, std::vector<double>(57 * 57, 0.0)});
+  }
+  expectError(TENON_ERR_SUPPORT, {"layer L0", "L1, L2, L3, L4, L5", "fix the word"},
+              [&] { Elimination elimination(tables); });
+  // With a word that is fixed, it is one layer less.
+  const std::vector<int> one = {5};
+  std::vector<int> all(57);
+  for (int k = 0; k < 57; ++k)
+    all[k] = k;
+  EXPECT_EQ(Elimination(tables.restrictedTo({one, one, all, all, all, all})).run(), 0);
+}
+
+TEST(MemoryBound, FindsTheFastestWithinTheLimit) {
+  forRandomTables([](const CostTables& tables) {
+    double least = 0, most = 0;
+    for (const auto& bytes : tables.bytes) {
+      least += *std::min_element(bytes.begin(), bytes.end());
+      most += *std::max_element(bytes.begin(), bytes.end());
+    }
+    for (double share : {0.0, 0.1, 0.3, 0.5, 0.9}) {
+      const double limit = std::max(1.0, least + std::floor(share * (most - least)));
+      const BoundedPlan found = fastestPlan(tables, limit);
+      EXPECT_EQ(found.seconds, *leastByForce(tables, limit)) << limit;
+      EXPECT_EQ(tables.secondsOf(found.choice), found.seconds);
+      EXPECT_LE(tables.bytesOf(found.choice), limit);
+      EXPECT_LT(found.gap, 1e-11);
+    }
+  });
+}
+
+// The bounds by which states are dropped are true.
+TEST(MemoryBound, MinMarginalsAreLowerBounds) {
+  forRandomTables([](const CostTables& tables) {
+    const double limit = 20.0 * tables.layers();
+    if (!leastByForce(tables, limit))
+      return;
+    const BoundedPlan found = fastestPlan(tables, limit);
+    forAllPlans(tables, [&](const std::vector<int>& choice) {
+      if (tables.bytesOf(choice) > limit)
+        return;
+      for (int layer = 0; layer < tables.layers(); ++layer)
+        ASSERT_LE(found.minMarginals[layer][choice[layer]], tables.secondsOf(choice) + 1e-6);
+    });
+  });
+}
+
+TEST(MemoryBound, NamesTheLayersThatNeedMost) {
+  CostTables tables;
+  tables.names = {"small", "large"};
+  tables.seconds = {{1, 2}, {1}};
+  tables.bytes = {{10, 5}, {100}};
+  expectError(TENON_ERR_SHAPE,
+              {"limit is 90 B", "at least 105 B", "15 B more", "large 100, small 5"},
+              [&] { fastestPlan(tables, 90); });
+  EXPECT_EQ(fastestPlan(tables, 105).choice, (std::vector<int>{1, 0}));
+}
+
+TEST(Pareto, StopsAtTooManyLabels) {
+  std::mt19937 random(3);
+  const CostTables tables = randomTables(smallGraphs()[5], random);
+  EXPECT_FALSE(fastestWithin(tables, 1e9, 1e9, 3).finished);
+  const ParetoResult all = fastestWithin(tables, 1e9, 1e9, 1 << 20);
+  ASSERT_TRUE(all.finished);
+  EXPECT_EQ(tables.secondsOf(*all.choice), *leastByForce(tables));
+  EXPECT_FALSE(fastestWithin(tables, -1, 1e9, 1 << 20).choice);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tenon's own prices: certified plans against a search with exact prices, plans against all combinations of
+// words, and moves against the conversions that they are.
+#include "machine/price.hpp"
+#include "planner/memory_bound.hpp"
+#include "planner/own_model.hpp"
+#include "planner/plan_search.hpp"
+#include "planner/random_tables.hpp"
+#include "sys/expect_error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+namespace {
+
+// So fast that communication matters, so slow that computation does.
+constexpr double kFlops = 1e13;
+
+OwnRates rates(std::vector<LevelRates> levels = {}) {
+  return {.links = {.latency = 2e-6, .bandwidth = 6e9, .levels = std::move(levels)},
+          .flops = kFlops};
+}
+
+OwnModel shippedModel(const std::string& name, Index batch, const std::vector<Index>& levels,
+                      bool inputChannels = true) {
+  const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/" + name + ".json");
+  return OwnModel(declareNetwork(table, batch), FineMesh(levels), rates(), inputChannels);
+}
+
+// Two convolutions, of which the second has a stride of 2, and an affine layer.
+NetworkTable smallNetwork() {
+  NetworkTable table{.name = "small", .about = "", .splitDims = 2, .layers = {}, .edges = {}};
+  table.layers.push_back({.name = "a",
+                          .kernel = 3,
+                          .input = {12, 10},
+                          .output = {12, 10},
+                          .inChannels = 3,
+                          .outChannels = 8,
+                          .weights = 216,
+                          .readsInput = true});
+  table.layers.push_back({.name = "b",
+                          .kernel = 3,
+                          .input = {12, 10},
+                          .output = {6, 5},
+                          .inChannels = 8,
+                          .outChannels = 6,
+                          .weights = 432});
+  table.layers.push_back({.name = "c",
+                          .kind = TableLayer::Kind::Affine,
+                          .input = {},
+                          .output = {},
+                          .inChannels = 180,
+                          .outChannels = 24,
+                          .weights = 4320,
+                          .splitSpace = false});
+  table.edges = {{0, 1, 960}, {1, 2, 180}};
+  return table;
+}
+
+CostTables exactTables(const CostModel& model, const WordLists& words) {
+  CostTables tables = tablesOf(model, words);
+  for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
+    PairTable& pair = tables.pairs[m];
+    std::size_t cell = 0;
+    for (int from : words[pair.from])
+      for (int to : words[pair.to]) {
+        const double exact = model.exactMoveSeconds(static_cast<int>(m), from, to);
+        EXPECT_LE(pair.seconds[cell], exact * (1 + 1e-12));
+        pair.seconds[cell++] = exact;
+      }
+  }
+  return tables;
+}
+
+TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
+  const struct {
+    const char* name;
+    Index batch;
+    std::vector<Index> levels;
+  } kCases[] = {{"alexnet", 16, {12}},
+                {"alexnet", 8, {2, 16}},
+                {"resnet50", 4, {8}},
+                {"unet3d_256", 2, {6}},
+                {"vgg16", 3, {4, 3}}};
+  for (const auto& one : kCases) {
+    const OwnModel model = shippedModel(one.name, one.batch, one.levels);
+    const FoundPlan found = findPlan(model, {}, 0);
+    const double best = fastestPlan(exactTables(model, legalWords(model)), 0).seconds;
+    EXPECT_NEAR(found.seconds, best, 1e-12 * best) << one.name;
+    EXPECT_GE(found.rounds, 1);
+  }
+}
+
+TEST(OwnModel, FindsTheBestOfAllCombinations) {
+  for (Index processes : {1, 2, 3, 4, 6, 8, 12}) {
+    const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({processes}), rates());
+    const WordLists words = legalWords(model);
+    const double best = *test::leastByForce(exactTables(model, words));
+    EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << processes;
+  }
+}
+
+// One process computes and copies nothing.
+TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({1}), rates());
+  const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
+  EXPECT_NEAR(findPlan(model, {}, 0).seconds, (2 * a + 3 * b + 3 * c) / kFlops, 1e-18);
+  // Three copies of the weights; inputs and outputs.
+  EXPECT_EQ(findPlan(model, {}, 0).bytes,
+            4 * (3 * (216 + 432 + 4320) + 4 * (360 + 960 + 960 + 180 + 180 + 24)));
+}
+
+int wordNamed(const OwnModel& model, int layer, const std::string& text) {
+  return model.parse(layer, text);
+}
+
+// Where words agree in batch and space, nothing moves but halos.
+TEST(OwnModel, EqualWordsMoveNothing) {
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({4}), rates());
+  EXPECT_EQ(model.moveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "n2")), 0);
+  EXPECT_EQ(model.moveSeconds(0, wordNamed(model, 0, "n2"), wordNamed(model, 1, "n2")), 0);
+  // A halo of 3 x 3: rows go to the neighbours, and their cotangents come back.
+  EXPECT_GT(model.moveSeconds(0, wordNamed(model, 0, "hw2-"), wordNamed(model, 1, "hw2-")), 4e-6);
+}
+
+// The move from batch to output channels is an all-gather of the input, there, and a reduce-scatter, back.
+TEST(OwnModel, MovesCostWhatTheirConversionsCost) {
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({4}), rates());
+  const MeshPtr grid = Mesh::make({2, 2});
+  const auto layout = [&](Properties properties) {
+    return Layout({.shape = {4, 180}, .mesh = grid, .properties = std::move(properties)});
+  };
+  const Property S0 = Property::shard(0), S1 = Property::shard(1), B = Property::broadcast(),
+                 P = Property::partial();
+  const auto price = [&](const Layout& from, const Layout& to) {
+    return priceOfMove(from, to, 4, rates().links, Looks::All).seconds;
+  };
+  EXPECT_DOUBLE_EQ(model.exactMoveSeconds(1, wordNamed(model, 1, "n2"), wordNamed(model, 2, "o2")),
+                   price(layout({S0, S0}), layout({B, B})) +
+                       price(layout({P, P}), layout({S0, S0})));
+  EXPECT_DOUBLE_EQ(
+      model.exactMoveSeconds(1, wordNamed(model, 1, "n,i"), wordNamed(model, 2, "n,o")),
+      price(layout({S0, P}), layout({S0, B})) + price(layout({S0, P}), layout({S0, B})));
+  EXPECT_DOUBLE_EQ(model.exactMoveSeconds(1, wordNamed(model, 1, "n,o"), wordNamed(model, 2, "i2")),
+                   price(layout({S0, S1}), layout({S1, S1})) +
+                       price(layout({S1, S1}), layout({S0, S1})));
+}
+
+// Gradients of weights that all have are summed among all.
+TEST(OwnModel, WeightsThatAllHaveAreSummed) {
+  const OwnModel model(declareNetwork(smallNetwork(), 4), FineMesh({4}), rates());
+  const auto seconds = [&](const char* word) {
+    return model.layerSeconds(2, wordNamed(model, 2, word));
+  };
+  const double kernels = 3 * 2.0 * 4320 / kFlops; // of a sample
+  const double sum = priceOfCollective(CollectiveKind::AllReduce, 4, 4 * 4320, rates().links);
+  EXPECT_LE(seconds("n2"), kernels + sum + 1e-15);
+  EXPECT_GT(seconds("n2"), kernels);
+  EXPECT_NEAR(seconds("o2"), kernels, 1e-18);
+  EXPECT_NEAR(seconds("i2"), kernels, 1e-18);
+  EXPECT_EQ(model.layerBytes(2, wordNamed(model, 2, "o2")), 4 * (3 * 1080 + 4 * 180 + 4 * 6));
+}
+
+// AlexNet's second convolution has two groups.
+TEST(OwnModel, GroupsOfChannelsHaveALabelOfTheirOwn) {
+  const OwnModel model = shippedModel("alexnet", 16, {8});
+  const FoundPlan found = findPlan(model, {{"conv2", "n2,g"}, {"conv3", "n2,o"}}, 0);
+  EXPECT_EQ(found.layers[1].letters, "n2,g");
+  EXPECT_EQ(found.layers[2].letters, "n2,o");
+  const auto refused = [&](const char* layer, const char* word, const char* why) {
+    expectError(TENON_ERR_OPTION, {layer, why}, [&] { findPlan(model, {{layer, word}}, 0); });
+  };
+  refused("conv2", "n2,o", "its output channels have the label g");
+  refused("conv3", "n2,g", "its output channels have the label o");
+  refused("conv2", "n,g2", "of which 4 processes cannot all have some");
+  refused("conv2", "n2,i", "it has no such label");
+  refused("fc6", "n2,h", "'h' is not a label");
+  refused("conv1", "i3", "cannot all have some");
+}
+
+TEST(OwnModel, WithoutInputChannelsPlansAreNoFaster) {
+  const double with = findPlan(shippedModel("vgg16", 16, {16}), {}, 0).seconds;
+  const OwnModel model = shippedModel("vgg16", 16, {16}, false);
+  EXPECT_LE(with, findPlan(model, {}, 0).seconds);
+  expectError(TENON_ERR_OPTION, {"label i is not among the choices"}, [&] {
+    findPlan(model, {{"fc1", "n3,i"}}, 0);
+  });
+}
+
+// What crosses nodes is dearer, so that a plan for nodes is no faster.
+TEST(OwnModel, LevelsOfAMachineHaveRatesOfTheirOwn) {
+  const NetworkTable table = smallNetwork();
+  const OwnModel flat(declareNetwork(table, 8), FineMesh({4, 2}), rates());
+  const OwnModel nodes(declareNetwork(table, 8), FineMesh({4, 2}),
+                       rates({{.ranks = 2, .latency = 2e-5, .bandwidth = 1e9}}));
+  const FoundPlan far = findPlan(nodes, {}, 0), near = findPlan(flat, {}, 0);
+  EXPECT_GT(far.seconds, near.seconds);
+  // Inside a node the rates are the same: the last axis alone is as dear.
+  EXPECT_EQ(nodes.moveSeconds(1, nodes.parse(1, "n3"), nodes.parse(2, "n2,o")),
+            flat.moveSeconds(1, flat.parse(1, "n3"), flat.parse(2, "n2,o")));
+}
+
+TEST(DeclaredNetwork, ConvolutionsMakeTheExtentsOfTheTable) {
+  for (const char* name : {"alexnet", "vgg16", "resnet50", "unet3d_256"}) {
+    const NetworkTable table =
+        readNetworkTable(TENON_TEST_TABLES "/" + std::string(name) + ".json");
+    const DeclaredNetwork network = declareNetwork(table, 2);
+    for (std::size_t l = 0; l < table.layers.size(); ++l) {
+      if (table.layers[l].kind != TableLayer::Kind::Conv)
+        continue;
+      const Shape made = network.layers[l].declaration->outputShape(network.layers[l].inputs);
+      EXPECT_EQ(Shape(made.begin() + 2, made.end()), table.layers[l].output)
+          << table.layers[l].name;
+    }
+  }
+}
+
+TEST(DeclaredNetwork, RefusesWhatTenonHasNot) {
+  NetworkTable table = smallNetwork();
+  table.layers[1].output = {30, 5};
+  expectError(TENON_ERR_SUPPORT, {"layer b", "30 rows of 12"}, [&] { declareNetwork(table, 2); });
+  table = smallNetwork();
+  table.layers[1].weights = 431;
+  expectError(TENON_ERR_SUPPORT, {"layer b", "431 weights"}, [&] { declareNetwork(table, 2); });
+  table = smallNetwork();
+  table.edges[0].elements = 961;
+  expectError(TENON_ERR_SUPPORT, {"961 elements", "120 pixels"}, [&] { declareNetwork(table, 2); });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The cases of tests/data/plan_cases.json: least times, baselines, the costs of the plans given there, and
+// the fastest plans within limits of memory.
+#include "planner/plan_search.hpp"
+#include "planner/t1_model.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace tenon {
+namespace {
+
+using nlohmann::json;
+
+json cases(const char* part) {
+  std::ifstream file(TENON_TEST_DATA "/plan_cases.json");
+  return json::parse(file).at(part);
+}
+
+T1Model modelOf(const json& one, bool inputChannels = false) {
+  return T1Model(
+      readNetworkTable(TENON_TEST_TABLES "/" + one["network"].get<std::string>() + ".json"),
+      one["batch"], FineMesh({one["processes"].get<Index>()}), {2e-6, 1.0 / 6e9}, inputChannels);
+}
+
+void expectClose(double value, double expected, const json& label) {
+  EXPECT_NEAR(value, expected, 1e-9 * expected) << label;
+}
+
+void expectNone(const std::optional<Baseline>& baseline, const json& expected, const json& label) {
+  EXPECT_EQ(baseline.has_value(), !expected.is_null()) << label;
+  if (baseline && !expected.is_null())
+    expectClose(baseline->seconds, expected, label);
+}
+
+// By (model, domain, batch).
+int wordOf(const CostModel& model, int layer, const std::vector<Index>& grid) {
+  for (std::size_t word = 0; word < model.words().size(); ++word) {
+    const Parts parts = model.parts(layer, static_cast<int>(word));
+    if (std::vector<Index>{parts.channels, parts.space, parts.batch} == grid)
+      return static_cast<int>(word);
+  }
+  ADD_FAILURE() << "no word";
+  return 0;
+}
+
+TEST(PlanCases, LeastTimesAndBaselines) {
+  const json all = cases("plans");
+  ASSERT_EQ(all.size(), 27u);
+  for (const json& one : all) {
+    const T1Model model = modelOf(one);
+    const FoundPlan found = findPlan(model, {}, 0);
+    expectClose(found.seconds, one["time"], one);
+    EXPECT_EQ(found.gap, 0);
+    expectNone(found.baselines.uniform, one["uniform_time"], one);
+    expectNone(found.baselines.batch, one["pure_batch_time"], one);
+  }
+}
+
+TEST(PlanCases, CostsOfTheGivenPlans) {
+  for (const json& one : cases("plans")) {
+    const T1Model model = modelOf(one);
+    std::vector<int> plan;
+    for (int layer = 0; layer < model.layers(); ++layer) {
+      plan.push_back(
+          wordOf(model, layer, one["plan"][model.names()[layer]].get<std::vector<Index>>()));
+      EXPECT_EQ(model.fault(layer, plan.back()), "");
+    }
+    expectClose(secondsOf(model, plan), one["time"], one);
+  }
+}
+
+TEST(PlanCases, FixedToTheGivenPlanTheSearchFindsIt) {
+  for (const json& one : cases("plans")) {
+    const T1Model model = modelOf(one);
+    FixedWords fixed;
+    for (int layer = 0; layer < model.layers(); layer += 2) {
+      const auto grid = one["plan"][model.names()[layer]].get<std::vector<Index>>();
+      fixed[model.names()[layer]] =
+          textOf(model.words()[wordOf(model, layer, grid)], model.spatial(layer));
+    }
+    expectClose(findPlan(model, fixed, 0).seconds, one["time"], one);
+  }
+}
+
+TEST(PlanCases, FastestWithinALimitOfMemory) {
+  for (const json& one : cases("within")) {
+    const T1Model model = modelOf(one);
+    for (const json& point : one["points"]) {
+      const FoundPlan found = findPlan(model, {}, point[0]);
+      expectClose(found.seconds, point[1], one);
+      EXPECT_LT(found.gap, 1e-9);
+      EXPECT_LE(found.bytes, point[0].get<double>() * (1 + 1e-12));
+    }
+  }
+}
+
+// By a prototype of another design; printed to four digits.
+TEST(PlanCases, InputChannelsSaveTime) {
+  const json one = {{"network", "alexnet"}, {"batch", 2048}, {"processes", 512}};
+  EXPECT_NEAR(findPlan(modelOf(one, true), {}, 0).seconds, 6.770e-3, 0.5e-6);
+  const json two = {{"network", "vgg16"}, {"batch", 2048}, {"processes", 512}};
+  EXPECT_NEAR(findPlan(modelOf(two, true), {}, 0).seconds, 22.20e-3, 5e-6);
+  const json three = {{"network", "resnet50"}, {"batch", 256}, {"processes", 512}};
+  EXPECT_NEAR(findPlan(modelOf(three, true), {}, 0).seconds, 12.96e-3, 5e-6);
+}
+
+} // namespace
+} // namespace tenon

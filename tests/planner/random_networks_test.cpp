@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// T1 on random networks of up to six layers: the search against all combinations of words, on 2 to 12
+// processes, and what of its prices can be said without its formulas.
+#include "planner/memory_bound.hpp"
+#include "planner/plan_search.hpp"
+#include "planner/random_tables.hpp"
+#include "planner/t1_model.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::Graph;
+
+constexpr T1Link kSlow = {2e-6, 1e-8};
+
+NetworkTable randomNetwork(const Graph& graph, std::mt19937& random) {
+  const auto draw = [&](Index least, Index most) {
+    return std::uniform_int_distribution<Index>(least, most)(random);
+  };
+  NetworkTable table{.name = graph.name,
+                     .about = "",
+                     .splitDims = static_cast<int>(draw(1, 2)),
+                     .layers = {},
+                     .edges = {}};
+  using Kind = TableLayer::Kind;
+  for (int l = 0; l < graph.layers; ++l) {
+    TableLayer layer{.name = "L" + std::to_string(l),
+                     .kind = l == 0 ? Kind::Conv : static_cast<Kind>(draw(0, 3)),
+                     .input = {},
+                     .output = {}};
+    layer.inChannels = draw(1, 12);
+    layer.outChannels = layer.kind == Kind::Add ? layer.inChannels : draw(1, 12);
+    layer.weights = layer.kind == Kind::Add ? 0 : draw(1, 2000);
+    layer.readsInput = l == 0;
+    layer.splitSpace = layer.kind != Kind::Affine && draw(0, 5) > 0;
+    if (layer.kind == Kind::Conv || layer.kind == Kind::Upconv)
+      layer.kernel = draw(1, 5);
+    if (layer.kind != Kind::Affine)
+      layer.input = layer.output = {draw(1, 12), draw(1, 12)};
+    table.layers.push_back(layer);
+  }
+  for (const auto& [from, to] : graph.edges)
+    table.edges.push_back({from, to, draw(1, 500)});
+  return table;
+}
+
+// Twenty networks for each number of processes, those left out that cannot be divided.
+template <class Check>
+void forRandomNetworks(Check&& check) {
+  const std::vector<Graph> graphs = test::smallGraphs();
+  std::mt19937 random(23);
+  int checked = 0;
+  for (Index processes : {2, 4, 6, 8, 12})
+    for (int draw = 0; draw < 20; ++draw) {
+      const Graph& graph = graphs[draw % graphs.size()];
+      const Index batch = std::uniform_int_distribution<Index>(1, 12)(random);
+      const T1Model model(randomNetwork(graph, random), batch, FineMesh({processes}), kSlow,
+                          draw % 2 == 0);
+      WordLists words;
+      try {
+        words = legalWords(model);
+      } catch (const Error&) {
+        continue;
+      }
+      SCOPED_TRACE(graph.name + " on " + std::to_string(processes));
+      check(model, words);
+      ++checked;
+    }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(RandomNetworks, TheSearchFindsTheBestOfAllPlans) {
+  forRandomNetworks([](const T1Model& model, const WordLists& words) {
+    const CostTables tables = tablesOf(model, words);
+    double combinations = 1;
+    for (int layer = 0; layer < tables.layers(); ++layer)
+      combinations *= tables.states(layer);
+    if (combinations > 2e5)
+      return;
+    double least = std::numeric_limits<double>::infinity();
+    test::forAllPlans(tables, [&](const std::vector<int>& choice) {
+      std::vector<int> plan;
+      for (int layer = 0; layer < tables.layers(); ++layer)
+        plan.push_back(words[layer][choice[layer]]);
+      least = std::min(least, secondsOf(model, plan));
+    });
+    const FoundPlan found = findPlan(model, {}, 0);
+    EXPECT_NEAR(found.seconds, least, 1e-12 * least);
+    if (found.baselines.uniform) {
+      EXPECT_GE(found.baselines.uniform->seconds, found.seconds * (1 - 1e-12));
+    }
+  });
+}
+
+TEST(RandomNetworks, RunnersUpAreTheBestPlansWithAnotherWord) {
+  forRandomNetworks([](const T1Model& model, const WordLists& words) {
+    const FoundPlan found = findPlan(model, {}, 0);
+    const PlannedLayer& layer = found.layers.back();
+    if (layer.runnerUp.empty())
+      return;
+    double least = std::numeric_limits<double>::infinity();
+    for (int word : words.back()) {
+      const std::string text = textOf(model.words()[word], model.spatial(model.layers() - 1));
+      if (text != layer.letters)
+        least = std::min(least, findPlan(model, {{layer.name, text}}, 0).seconds);
+    }
+    EXPECT_NEAR(layer.runnerUpSeconds, least, 1e-12 * least);
+    const FoundPlan with = findPlan(model, {{layer.name, layer.runnerUp}}, 0);
+    EXPECT_NEAR(with.seconds, least, 1e-12 * least);
+  });
+}
+
+// The same word on both sides of an edge moves nothing but what the channels gather.
+TEST(RandomNetworks, EqualBatchAndSpaceMoveNothing) {
+  forRandomNetworks([](const T1Model& model, const WordLists&) {
+    for (std::size_t move = 0; move < model.moves().size(); ++move)
+      for (std::size_t word = 0; word < model.words().size(); ++word)
+        if (model.words()[word].channels == 0) {
+          EXPECT_EQ(model.moveSeconds(static_cast<int>(move), static_cast<int>(word),
+                                      static_cast<int>(word)),
+                    0);
+        }
+  });
+}
+
+NetworkTable oneLayer() {
+  NetworkTable table{.name = "one", .about = "", .splitDims = 1, .layers = {}, .edges = {}};
+  table.layers.push_back({.name = "conv1",
+                          .kernel = 3,
+                          .input = {4, 4},
+                          .output = {4, 4},
+                          .inChannels = 3,
+                          .outChannels = 5,
+                          .weights = 135});
+  return table;
+}
+
+TEST(PlanSearch, RefusesWhatCannotBe) {
+  const T1Model model(oneLayer(), 2, FineMesh({64}), kSlow);
+  expectError(TENON_ERR_SHAPE,
+              {"layer conv1 cannot be divided among 64 processes", "a batch of 2 has no 64 parts"},
+              [&] { findPlan(model, {}, 0); });
+  const T1Model eight(oneLayer(), 2, FineMesh({8}), kSlow);
+  EXPECT_NO_THROW(findPlan(eight, {{"conv1", "n,o2"}}, 0));
+  expectError(TENON_ERR_OPTION, {"layer conv1", "'n3'", "a batch of 2 has no 8 parts"}, [&] {
+    findPlan(eight, {{"conv1", "n3"}}, 0);
+  });
+  expectError(TENON_ERR_OPTION, {"5 output channels have no 8 parts"}, [&] {
+    findPlan(eight, {{"conv1", "o3"}}, 0);
+  });
+  expectError(TENON_ERR_OPTION, {"no 8 parts with halos of 1"}, [&] {
+    findPlan(eight, {{"conv1", "h3-"}}, 0);
+  });
+  expectError(TENON_ERR_OPTION, {"label i is not among the choices"}, [&] {
+    findPlan(eight, {{"conv1", "n,i2"}}, 0);
+  });
+  expectError(TENON_ERR_ARG, {"no layer 'conv'", "did you mean 'conv1'"}, [&] {
+    findPlan(eight, {{"conv", "n3"}}, 0);
+  });
+  expectError(TENON_ERR_SHAPE, {"memory limit is 100 B", "conv1 "},
+              [&] { findPlan(eight, {}, 100); });
+}
+
+// Without anybody to talk to nothing costs time.
+TEST(PlanSearch, OneProcessIsFree) {
+  const FoundPlan found = findPlan(T1Model(oneLayer(), 2, FineMesh({1}), kSlow), {}, 0);
+  EXPECT_EQ(found.seconds, 0);
+  EXPECT_EQ(found.layers[0].letters, "");
+  EXPECT_EQ(found.layers[0].runnerUp, "");
+  EXPECT_EQ(found.bytes, 12 * 135 + 4 * 2 * (48 + 80));
+}
+
+} // namespace
+} // namespace tenon

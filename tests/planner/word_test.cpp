@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "planner/word.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using Numbers = std::vector<Index>;
+
+TEST(FineMesh, HasThePrimeFactorsOfEachLevel) {
+  EXPECT_EQ(FineMesh({360}).extents(), (std::vector<int>{2, 2, 2, 3, 3, 5}));
+  EXPECT_EQ(FineMesh({4, 12}).extents(), (std::vector<int>{2, 2, 2, 2, 3}));
+  EXPECT_EQ(FineMesh({3, 4}).extents(), (std::vector<int>{3, 2, 2}));
+  EXPECT_EQ(FineMesh({1}).axes(), 0);
+  EXPECT_EQ(FineMesh({97}).extents(), std::vector<int>{97});
+  EXPECT_EQ(FineMesh({4, 12}).processes(), 48);
+}
+
+TEST(FineMesh, HasAllWaysToDivideItsAxes) {
+  EXPECT_EQ(FineMesh({4096}).words(false).size(), 91u);
+  EXPECT_EQ(FineMesh({4096}).words(true).size(), 91u + 78u);
+  EXPECT_EQ(FineMesh({1}).words(true).size(), 1u);
+}
+
+TEST(FineMesh, GivesTheBatchTheFirstAxesAndSpaceTheLast) {
+  const FineMesh mesh({2, 3, 5, 7});
+  const Parts parts = mesh.parts({.batch = 1, .channels = 1, .space = 2}, 2);
+  EXPECT_EQ(parts.batch, 2);
+  EXPECT_EQ(parts.channels, 3);
+  EXPECT_EQ(parts.space, 35);
+  EXPECT_EQ(parts.spatial, (Numbers{7, 5})); // the first dimension has the last axis
+}
+
+// s_j = 2^floor((m + k - j) / k), j = 1 ... k.
+TEST(FineMesh, SharesSpaceAmongDimensionsInTurns) {
+  const FineMesh mesh({4096});
+  for (int k = 1; k <= 3; ++k)
+    for (int m = 0; m <= 12; ++m) {
+      const Parts parts = mesh.parts({.batch = 12 - m, .space = m}, k);
+      for (int j = 1; j <= k; ++j)
+        EXPECT_EQ(parts.spatial[j - 1], Index(1) << ((m + k - j) / k));
+    }
+}
+
+TEST(Words, AreWrittenAsRuns) {
+  EXPECT_EQ(textOf({.batch = 9}, "h"), "n9");
+  EXPECT_EQ(textOf({.batch = 6, .channels = 3}, "h"), "n6,o3");
+  EXPECT_EQ(textOf({.batch = 1, .channels = 1, .space = 1, .channel = 'i'}, "dhw"), "n,i,d");
+  EXPECT_EQ(textOf({.batch = 2, .space = 7}, "h"), "n2,h7-");
+  EXPECT_EQ(textOf({.space = 4}, "dhw"), "dhw4-");
+  EXPECT_EQ(textOf({}, "h"), "");
+}
+
+TEST(Words, AreReadAsTheyAreWritten) {
+  const FineMesh mesh({512});
+  for (const std::string spatial : {"h", "hw", "dhw"})
+    for (const Word& word : mesh.words(true))
+      EXPECT_EQ(parseWord(textOf(word, spatial), mesh, spatial, "x"), word);
+}
+
+TEST(Words, AreReadLabelByLabel) {
+  const FineMesh mesh({16});
+  EXPECT_EQ(parseWord("n,n,o,h", mesh, "h", "x"), (Word{2, 1, 1}));
+  EXPECT_EQ(parseWord("n1,n1,i2", mesh, "h", "x"), (Word{2, 2, 0, 'i'}));
+  EXPECT_EQ(parseWord("n2,s2", mesh, "dhw", "x"), (Word{2, 0, 2}));
+  EXPECT_EQ(parseWord("", FineMesh({1}), "h", "x"), Word());
+}
+
+TEST(Words, ThatAreNotPossibleAreRefused) {
+  const FineMesh mesh({16});
+  const auto refused = [&](const char* text, const char* why) {
+    expectError(TENON_ERR_OPTION, {"layer fc6", text, why},
+                [&] { parseWord(text, mesh, "h", "layer fc6"); });
+  };
+  refused("n3", "it has 3 labels, but 16 processes are a grid of 4 axes");
+  refused("n5", "5 labels");
+  refused("q4", "'q' is not a label that can follow there");
+  refused("o2,n2", "'n' is not a label that can follow");
+  refused("n2,o1,i1", "'i' is not a label that can follow");
+  refused("h2,o2", "'o' is not a label that can follow");
+  refused("n2,w2", "'w' is not a label");
+  refused("n4x", "not a label with the number of its grid axes");
+  refused("n0,o4", "not a label with the number");
+  refused("n99999999999999", "not a label with the number");
+  refused("4", "has no label");
+  refused("n3,,o", "has no label");
+  expectError(TENON_ERR_OPTION, {"no spatial label"}, [&] { parseWord("n3,h", mesh, "", "fc6"); });
+}
+
+} // namespace
+} // namespace tenon
