@@ -86,6 +86,27 @@ TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, cons
                                                 char labels[], TenonInt length,
                                                 TenonInt* needed) TENON_NOEXCEPT;
 
+/** @brief Returns the signature table of a type of layers: under which properties of the inputs along
+ *  a grid axis which properties of the parameters and of the output follow. Not collective.
+ *
+ *  One line for each index label, "k: S1,S0 -> P" or, with parameters in brackets,
+ *  "o: B [S0,S0] -> S1", the preferred label first (DistPar, Table 1). The settings are those of
+ *  an example; groups of a convolution, for instance, have another label.
+ *
+ *  @param[in]  type        type of the library, as for TenonLayerSetType()
+ *  @param[in]  ndim        number of dimensions of the first input; 0: as in the first example
+ *  @param[out] signatures  [length] lines. May be NULL, in which case only needed is returned.
+ *  @param[in]  length      size of the buffer in characters
+ *  @param[out] needed      size that the lines need. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_TYPE     the name is unknown; the message names the nearest
+ *  @return TENON_ERR_SHAPE    the type has no inputs of so many dimensions
+ *  @return TENON_ERR_SUPPORT  the type is a container, whose layers have tables
+ *  @return TENON_ERR_ARG      the lines do not fit into the buffer
+ *  @see    TenonLayerGetLabels() */
+TENON_EXTERN TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim,
+                                                        char signatures[], TenonInt length,
+                                                        TenonInt* needed) TENON_NOEXCEPT;
+
 /** @brief Returns what views say of the settings of a layer. Not collective.
  *  @param[in]  layer    layer
  *  @param[out] summary  [length] one line, such as "3 -> 4 features, no bias"; "" if there is

@@ -39,6 +39,33 @@ Example exampleOf(const Layer& layer, TenonInt seed) {
   return layer.declaration().example(draw);
 }
 
+// Examples of a type whose inputs have so many dimensions are found among the first.
+constexpr TenonInt kExamples = 200;
+
+SignatureTable tableOfType(const std::string& type, int ndim) {
+  const auto declaration = makeDeclaration(type);
+  if (!declaration)
+    throw Error(TENON_ERR_TYPE, fmt::format("there is no layer type '{}'; did you mean '{}'?", type,
+                                            nearest(type, declarationNames())));
+  for (TenonInt seed = 0; seed < kExamples; ++seed) {
+    ExampleDraw draw(static_cast<std::uint64_t>(seed));
+    const Example example = declaration->example(draw);
+    if (ndim != 0 && static_cast<int>(example.inputs.front().size()) != ndim)
+      continue;
+    for (const auto& [name, value] : example.settings)
+      declaration->set(name, value);
+    return declaration->rows(example.inputs);
+  }
+  throw Error(TENON_ERR_SHAPE, fmt::format("layers of type '{}' take no input of {}", type,
+                                           counted(ndim, "dimension")));
+}
+
+std::string lineOf(const SignatureRow& row) {
+  return fmt::format("{}: {}{} -> {}\n", row.letter, describe(row.inputs),
+                     row.parameters.empty() ? "" : fmt::format(" [{}]", describe(row.parameters)),
+                     row.output.describe());
+}
+
 } // namespace
 
 TenonErrorCode TenonLayerSetType(TenonLayer layer, const char* type) noexcept {
@@ -70,6 +97,16 @@ TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, const TenonInt sh
     for (const SignatureRow& row : declaration.rows({listOf(shape, ndim, "shape")}))
       found.push_back(row.letter);
     copyText(joined(found, ","), {labels, length, needed}, "labels");
+  });
+}
+
+TenonErrorCode TenonLayerGetTypeSignatures(const char* type, int ndim, char signatures[],
+                                           TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] {
+    std::string lines;
+    for (const SignatureRow& row : tableOfType(textOf(type, "type"), ndim))
+      lines += lineOf(row);
+    copyText(lines, {signatures, length, needed}, "signatures");
   });
 }
 

@@ -5,6 +5,7 @@
 #include "tools/plan_network.hpp"
 #include "tools/plan_placements.hpp"
 #include "tools/plan_reductions.hpp"
+#include "tools/plan_signatures.hpp"
 #include "tools/plan_simulate.hpp"
 
 #include <cstdio>
@@ -73,6 +74,8 @@ const std::vector<PlanCommand>& planCommands() {
        &kReductionOptions, planReductions},
       {"simulate", "rank programs and placements by predicted time on a machine", &kSimulateOptions,
        planSimulate},
+      {"signatures", "print the signature table of a type of layers", &kSignatureOptions,
+       planSignatures},
       {"network", "choose the parallelisation of each layer of a network by predicted time",
        &kNetworkOptions, planNetwork, "-fix"},
   };

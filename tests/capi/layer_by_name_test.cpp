@@ -124,6 +124,24 @@ TEST_F(LayerByName, LabelsAreThoseOfTheTable) {
              {"container"});
 }
 
+TEST_F(LayerByName, TypesHaveSignatureTables) {
+  const auto table = [&](const char* type, int ndim) {
+    return textFrom([&](char* text, TenonInt length, TenonInt* needed) {
+      return TenonLayerGetTypeSignatures(type, ndim, text, length, needed);
+    });
+  };
+  EXPECT_EQ(table("matmul", 2), "m: S0,B -> S0\nn: B,S1 -> S1\nk: S1,S0 -> P\nB: B,B -> B\n"
+                                "R: R,R -> R\nPa: P,B -> P\nPb: B,P -> P\n");
+  EXPECT_EQ(table("relu", 2), "S0: S0 -> S0\nS1: S1 -> S1\nB: B -> B\nR: R -> R\n");
+  EXPECT_NE(table("channelaffine", 0).find("P: P [B,R] -> P\n"), std::string::npos);
+  const auto fails = [](TenonErrorCode code, const char* type, int ndim, const char* text) {
+    expectCode(code, TenonLayerGetTypeSignatures(type, ndim, nullptr, 0, nullptr), {text});
+  };
+  fails(TENON_ERR_TYPE, "matmull", 0, "'matmul'");
+  fails(TENON_ERR_SHAPE, "affine", 4, "4 dimensions");
+  fails(TENON_ERR_SUPPORT, "sequential", 0, "sequential");
+}
+
 TEST_F(LayerByName, TheSummarySaysWhatIsSet) {
   const TenonInt three = 3, four = 4;
   create("affine");

@@ -17,7 +17,7 @@ constexpr Index kRows = 5, kInner = 7, kColumns = 4;
 const Property kProperties[] = {Property::shard(0), Property::shard(1), Property::broadcast(),
                                 Property::partial()};
 
-struct Matrix {
+struct DenseMatrix {
   Index rows, columns;
   std::vector<double> cells = std::vector<double>(std::size_t(rows * columns));
 
@@ -25,15 +25,15 @@ struct Matrix {
   double at(Index r, Index c) const { return cells[r * columns + c]; }
 };
 
-Matrix drawn(Index rows, Index columns, std::mt19937& engine) {
-  Matrix m{rows, columns};
+DenseMatrix drawn(Index rows, Index columns, std::mt19937& engine) {
+  DenseMatrix m{rows, columns};
   for (double& cell : m.cells)
     cell = std::uniform_real_distribution<>(-1, 1)(engine);
   return m;
 }
 
-Matrix times(const Matrix& a, const Matrix& b) {
-  Matrix y{a.rows, b.columns};
+DenseMatrix times(const DenseMatrix& a, const DenseMatrix& b) {
+  DenseMatrix y{a.rows, b.columns};
   for (Index r = 0; r < a.rows; ++r)
     for (Index c = 0; c < b.columns; ++c)
       for (Index k = 0; k < a.columns; ++k)
@@ -47,8 +47,8 @@ std::vector<Index> cutsOf(Index extent, int parts) {
                     : std::vector<Index>{0, extent / 2 + 1, extent, extent};
 }
 
-Matrix cut(const Matrix& whole, int dim, Index from, Index to) {
-  Matrix part{dim == 0 ? to - from : whole.rows, dim == 1 ? to - from : whole.columns};
+DenseMatrix cut(const DenseMatrix& whole, int dim, Index from, Index to) {
+  DenseMatrix part{dim == 0 ? to - from : whole.rows, dim == 1 ? to - from : whole.columns};
   for (Index r = 0; r < part.rows; ++r)
     for (Index c = 0; c < part.columns; ++c)
       part.at(r, c) = whole.at(r + (dim == 0 ? from : 0), c + (dim == 1 ? from : 0));
@@ -56,9 +56,9 @@ Matrix cut(const Matrix& whole, int dim, Index from, Index to) {
 }
 
 // What each process holds.
-std::vector<Matrix> held(const Matrix& whole, Property property, int processes,
-                         std::mt19937& engine) {
-  std::vector<Matrix> parts;
+std::vector<DenseMatrix> held(const DenseMatrix& whole, Property property, int processes,
+                              std::mt19937& engine) {
+  std::vector<DenseMatrix> parts;
   if (property.isShard()) {
     const int dim = property.dim;
     const std::vector<Index> cuts = cutsOf(dim == 0 ? whole.rows : whole.columns, processes);
@@ -77,7 +77,7 @@ std::vector<Matrix> held(const Matrix& whole, Property property, int processes,
   return parts;
 }
 
-bool isNear(const Matrix& a, const Matrix& b) {
+bool isNear(const DenseMatrix& a, const DenseMatrix& b) {
   if (a.rows != b.rows || a.columns != b.columns)
     return false;
   for (std::size_t i = 0; i < a.cells.size(); ++i)
@@ -87,11 +87,11 @@ bool isNear(const Matrix& a, const Matrix& b) {
 }
 
 // Whether the parts are the matrix in this property.
-bool are(const std::vector<Matrix>& parts, const Matrix& whole, Property property,
+bool are(const std::vector<DenseMatrix>& parts, const DenseMatrix& whole, Property property,
          std::mt19937& engine) {
   if (property.isPartial()) {
-    Matrix sum{whole.rows, whole.columns};
-    for (const Matrix& part : parts) {
+    DenseMatrix sum{whole.rows, whole.columns};
+    for (const DenseMatrix& part : parts) {
       if (part.rows != whole.rows || part.columns != whole.columns)
         return false;
       for (std::size_t i = 0; i < sum.cells.size(); ++i)
@@ -99,7 +99,8 @@ bool are(const std::vector<Matrix>& parts, const Matrix& whole, Property propert
     }
     return isNear(sum, whole);
   }
-  const std::vector<Matrix> wanted = held(whole, property, static_cast<int>(parts.size()), engine);
+  const std::vector<DenseMatrix> wanted =
+      held(whole, property, static_cast<int>(parts.size()), engine);
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (!isNear(parts[p], wanted[p]))
       return false;
@@ -112,14 +113,14 @@ std::string text(Property a, Property b, Property y) {
 
 std::set<std::string> rightRows(int processes) {
   std::mt19937 engine(3);
-  const Matrix a = drawn(kRows, kInner, engine), b = drawn(kInner, kColumns, engine);
-  const Matrix y = times(a, b);
+  const DenseMatrix a = drawn(kRows, kInner, engine), b = drawn(kInner, kColumns, engine);
+  const DenseMatrix y = times(a, b);
   std::set<std::string> right;
   for (Property pa : kProperties)
     for (Property pb : kProperties) {
-      const std::vector<Matrix> as = held(a, pa, processes, engine),
-                                bs = held(b, pb, processes, engine);
-      std::vector<Matrix> products;
+      const std::vector<DenseMatrix> as = held(a, pa, processes, engine),
+                                     bs = held(b, pb, processes, engine);
+      std::vector<DenseMatrix> products;
       for (int p = 0; p < processes && as[p].columns == bs[p].rows; ++p)
         products.push_back(times(as[p], bs[p]));
       if (static_cast<int>(products.size()) < processes)

@@ -17,7 +17,11 @@ refused() {
   fi
 }
 
-refused "use one of placements, reductions, simulate, network" plan
+refused "use one of placements, reductions, simulate, signatures, network" plan
+refused "-layer is missing" plan signatures
+refused "did you mean 'matmul'" plan signatures -layer matmull
+refused "no input of 7 dimensions" plan signatures -layer affine -ndim 7
+refused "no row for inputs S0,S0" plan signatures -layer matmul -inputs S0,S0
 refused "unknown command 'place'" plan place
 refused "did you mean '-system'" plan placements -sistem 4
 refused "unknown argument '4'" plan placements 4

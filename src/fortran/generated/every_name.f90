@@ -165,6 +165,7 @@ program every_name
   use tenon, only: tenon_layer_get_type ! TenonLayerGetType
   use tenon, only: tenon_layer_get_types ! TenonLayerGetTypes
   use tenon, only: tenon_layer_get_labels ! TenonLayerGetLabels
+  use tenon, only: tenon_layer_get_type_signatures ! TenonLayerGetTypeSignatures
   use tenon, only: tenon_layer_get_summary ! TenonLayerGetSummary
   use tenon, only: tenon_layer_set_example ! TenonLayerSetExample
   use tenon, only: tenon_layer_get_example_shape ! TenonLayerGetExampleShape

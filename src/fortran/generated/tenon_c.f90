@@ -1173,6 +1173,16 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonLayerGetLabels
+    function TenonLayerGetTypeSignatures(type, ndim, signatures, length, &
+      needed) bind(C, name="TenonLayerGetTypeSignatures") result(answer)
+      import
+      character(kind=c_char), intent(in) :: type(*)
+      integer(c_int), value :: ndim
+      character(kind=c_char), intent(out), optional :: signatures(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonLayerGetTypeSignatures
     function TenonLayerGetSummary(layer, summary, length, &
       needed) bind(C, name="TenonLayerGetSummary") result(answer)
       import

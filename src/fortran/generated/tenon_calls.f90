@@ -162,6 +162,7 @@ module tenon_calls
   public :: tenon_layer_get_type
   public :: tenon_layer_get_types
   public :: tenon_layer_get_labels
+  public :: tenon_layer_get_type_signatures
   public :: tenon_layer_get_summary
   public :: tenon_layer_set_example
   public :: tenon_layer_get_example_shape
@@ -3125,6 +3126,26 @@ contains
     call give_text(c_labels, tenon_code, labels)
     call finish(tenon_code, 'tenon_layer_get_labels', ierr)
   end subroutine tenon_layer_get_labels_int32
+  ! Returns the signature table of a type of layers: under which properties of the inputs along a grid axis
+  ! which properties of the parameters and of the output follow. Not collective.
+  subroutine tenon_layer_get_type_signatures(type, ndim, signatures, ierr)
+    character(len=*), intent(in) :: type
+    integer(c_int), intent(in) :: ndim
+    character(len=:), allocatable, intent(out) :: signatures
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_signatures(:)
+    tenon_code = TenonLayerGetTypeSignatures(trim(type)//c_null_char, ndim, c_signatures, 0_c_int64_t, &
+      c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_signatures(c_needed))
+      tenon_code = TenonLayerGetTypeSignatures(trim(type)//c_null_char, ndim, c_signatures, &
+        int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_signatures, tenon_code, signatures)
+    call finish(tenon_code, 'tenon_layer_get_type_signatures', ierr)
+  end subroutine tenon_layer_get_type_signatures
   ! Returns what views say of the settings of a layer. Not collective.
   subroutine tenon_layer_get_summary(layer, summary, ierr)
     type(tenon_layer), intent(in) :: layer
