@@ -86,8 +86,8 @@ TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, cons
                                                 char labels[], TenonInt length,
                                                 TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns the signature table of a type of layers: under which properties of the inputs along
- *  a grid axis which properties of the parameters and of the output follow. Not collective.
+/** @brief Returns the signature table of a type of layers: which properties of the parameters and of
+ *  the output follow from which properties of the inputs along a grid axis. Not collective.
  *
  *  One line for each index label, "k: S1,S0 -> P" or, with parameters in brackets,
  *  "o: B [S0,S0] -> S1", the preferred label first (DistPar, Table 1). The settings are those of
