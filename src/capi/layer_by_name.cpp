@@ -39,25 +39,33 @@ Example exampleOf(const Layer& layer, TenonInt seed) {
   return layer.declaration().example(draw);
 }
 
-// Examples of a type whose inputs have so many dimensions are found among the first.
-constexpr TenonInt kExamples = 200;
+// Of a type, the first whose first input has so many dimensions, or for 0 the fewest of the first ones.
+std::optional<Example> exampleWith(const Declaration& declaration, int ndim) {
+  constexpr TenonInt kExamples = 200;
+  std::optional<Example> found;
+  for (TenonInt seed = 0; seed < kExamples; ++seed) {
+    ExampleDraw draw(static_cast<std::uint64_t>(seed));
+    Example example = declaration.example(draw);
+    const std::size_t rank = example.inputs.front().size();
+    if (ndim == 0 ? !found || rank < found->inputs.front().size()
+                  : !found && rank == static_cast<std::size_t>(ndim))
+      found = std::move(example);
+  }
+  return found;
+}
 
 SignatureTable tableOfType(const std::string& type, int ndim) {
   const auto declaration = makeDeclaration(type);
   if (!declaration)
     throw Error(TENON_ERR_TYPE, fmt::format("there is no layer type '{}'; did you mean '{}'?", type,
                                             nearest(type, declarationNames())));
-  for (TenonInt seed = 0; seed < kExamples; ++seed) {
-    ExampleDraw draw(static_cast<std::uint64_t>(seed));
-    const Example example = declaration->example(draw);
-    if (ndim != 0 && static_cast<int>(example.inputs.front().size()) != ndim)
-      continue;
-    for (const auto& [name, value] : example.settings)
-      declaration->set(name, value);
-    return declaration->rows(example.inputs);
-  }
-  throw Error(TENON_ERR_SHAPE, fmt::format("layers of type '{}' take no input of {}", type,
-                                           counted(ndim, "dimension")));
+  const std::optional<Example> example = exampleWith(*declaration, ndim);
+  if (!example)
+    throw Error(TENON_ERR_SHAPE, fmt::format("layers of type '{}' take no input of {}", type,
+                                             counted(ndim, "dimension")));
+  for (const auto& [name, value] : example->settings)
+    declaration->set(name, value);
+  return declaration->rows(example->inputs);
 }
 
 std::string lineOf(const SignatureRow& row) {

@@ -3126,8 +3126,8 @@ contains
     call give_text(c_labels, tenon_code, labels)
     call finish(tenon_code, 'tenon_layer_get_labels', ierr)
   end subroutine tenon_layer_get_labels_int32
-  ! Returns the signature table of a type of layers: under which properties of the inputs along a grid axis
-  ! which properties of the parameters and of the output follow. Not collective.
+  ! Returns the signature table of a type of layers: which properties of the parameters and of the output
+  ! follow from which properties of the inputs along a grid axis. Not collective.
   subroutine tenon_layer_get_type_signatures(type, ndim, signatures, ierr)
     character(len=*), intent(in) :: type
     integer(c_int), intent(in) :: ndim
