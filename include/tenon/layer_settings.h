@@ -94,7 +94,8 @@ TENON_EXTERN TenonErrorCode TenonLayerGetLabels(TenonLayer layer, int ndim, cons
  *  an example; groups of a convolution, for instance, have another label.
  *
  *  @param[in]  type        type of the library, as for TenonLayerSetType()
- *  @param[in]  ndim        number of dimensions of the first input; 0: the fewest that the type takes
+ *  @param[in]  ndim        number of dimensions of the first input; 0: the fewest that the type
+ *                          takes
  *  @param[out] signatures  [length] lines. May be NULL, in which case only needed is returned.
  *  @param[in]  length      size of the buffer in characters
  *  @param[out] needed      size that the lines need. May be NULL, in which case it is not returned.

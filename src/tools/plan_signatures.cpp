@@ -11,7 +11,8 @@ namespace tenon::tools {
 
 const std::vector<ProgramOption> kSignatureOptions{
     {"layer", TENON_OPTION_STRING, "", "type of layers: conv, affine, matmul, ..."},
-    {"ndim", TENON_OPTION_INT, "0", "dimensions of the first input; 0: the fewest that the type takes"},
+    {"ndim", TENON_OPTION_INT, "0",
+     "dimensions of the first input; 0: the fewest that the type takes"},
     {"inputs", TENON_OPTION_STRING, "",
      "only the rows of these properties of the inputs: S1,S0; empty: all"},
 };
