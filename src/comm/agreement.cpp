@@ -2,6 +2,7 @@
 #include "comm/agreement.hpp"
 
 #include "comm/file_agreement.hpp"
+#include "comm/patience.hpp"
 #include "comm/vote.hpp"
 #include "sys/options.hpp"
 #include "sys/random.hpp"
@@ -133,6 +134,14 @@ std::string broadcastText(Communicator& comm, std::string text, int from) {
   checkMpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, comm.mpi()),
            "MPI_Bcast");
   return text;
+}
+
+void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()),
+                          MPI_UINT64_T, op, comm.mpi(), &request),
+           "MPI_Iallreduce");
+  waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
 }
 
 } // namespace tenon

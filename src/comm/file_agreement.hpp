@@ -5,6 +5,9 @@
 
 #include "comm/agreement.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace tenon {
 
 // Collective; waits for all ranks, however long that takes. Throws on all ranks the error of the lowest
@@ -13,5 +16,8 @@ void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine);
 
 // Collective. The text of rank `from`.
 std::string broadcastText(Communicator& comm, std::string text, int from);
+
+// Collective. Each number over all ranks: their sum, or the largest.
+void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op);
 
 } // namespace tenon

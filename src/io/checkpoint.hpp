@@ -75,6 +75,10 @@ private:
   // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing all
   // that does not fit.
   void fit(const StoredFile& file, const std::string& path, Contents& contents) const;
+  // What the file says, digests and numbers into the contents. Collective, as the two below are.
+  StoredValues readStated(const std::string& path, Contents& contents) const;
+  void checkDigests(const std::string& path, const Contents& contents,
+                    const std::vector<Buffer>& cells) const;
   void readContents(const std::string& path, Contents& contents);
 
   CommPtr comm_;

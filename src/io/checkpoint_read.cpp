@@ -4,7 +4,6 @@
 #include "io/checkpoint.hpp"
 
 #include "comm/file_agreement.hpp"
-#include "comm/patience.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log.hpp"
 #include "sys/output.hpp"
@@ -162,7 +161,7 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
                 fmt::format("file '{}' does not fit the objects of {}{}", path, title(), text));
 }
 
-void Checkpoint::readContents(const std::string& path, Contents& contents) {
+StoredValues Checkpoint::readStated(const std::string& path, Contents& contents) const {
   const std::string message = collectively(*comm_, [&] {
     MessageWriter writer;
     if (comm_->rank() != 0)
@@ -191,7 +190,33 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
     const std::string key = reader.text();
     values[key] = takeValue(reader);
   }
+  return values;
+}
 
+void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
+                              const std::vector<Buffer>& cells) const {
+  const int me = comm_->rank();
+  std::vector<std::uint64_t> digests; // of all copies together
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const DTensor& x = *contents.pointers[i];
+    digests.push_back(digestOf(x.context(), x.dataType(), x.layout().shape(),
+                               readBox(x.layout(), me), cells[i].data<std::byte>()));
+  }
+  reduceNumbers(*comm_, digests, MPI_SUM);
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    const StoredDataset& stored = contents.tensors[i];
+    const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
+    if (digests[i] != stored.digest * copies)
+      throw Error(TENON_ERR_FORMAT,
+                  fmt::format("file '{}' is damaged: the values of '{}' do not have the digest "
+                              "{:016x} that stands beside them",
+                              path, stored.path, stored.digest))
+          .agreed(me == 0);
+  }
+}
+
+void Checkpoint::readContents(const std::string& path, Contents& contents) {
+  StoredValues values = readStated(path, contents);
   const int me = comm_->rank();
   std::vector<Buffer> cells = collectively(*comm_, [&] {
     std::vector<Buffer> scratch;
@@ -203,29 +228,7 @@ void Checkpoint::readContents(const std::string& path, Contents& contents) {
     return scratch;
   });
   readTensors(comm_, fileData(path, contents, "read"), contents.pointers, cells);
-
-  // Of all copies together.
-  std::vector<std::uint64_t> digests;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const DTensor& x = *contents.pointers[i];
-    digests.push_back(digestOf(x.context(), x.dataType(), x.layout().shape(),
-                               readBox(x.layout(), me), cells[i].data<std::byte>()));
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, digests.data(), static_cast<int>(digests.size()),
-                          MPI_UINT64_T, MPI_SUM, comm_->mpi(), &request),
-           "MPI_Iallreduce");
-  waitFor(*comm_, &request, 1, [&] { return someOfText(othersOf(*comm_)); });
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    const StoredDataset& stored = contents.tensors[i];
-    const auto copies = static_cast<std::uint64_t>(copiesOf(contents.pointers[i]->layout()));
-    if (digests[i] != stored.digest * copies)
-      throw Error(TENON_ERR_FORMAT,
-                  fmt::format("file '{}' is damaged: the values of '{}' do not have the digest "
-                              "{:016x} that stands beside them",
-                              path, stored.path, stored.digest))
-          .agreed(me == 0);
-  }
+  checkDigests(path, contents, cells);
   StateSetter setter(cells, contents.numbers);
   visit(setter);
   values_ = std::move(values);

@@ -4,7 +4,6 @@
 #include "io/checkpoint.hpp"
 
 #include "comm/file_agreement.hpp"
-#include "comm/patience.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log.hpp"
 #include "sys/part_file.hpp"
@@ -30,14 +29,6 @@ std::string timeText() {
   char text[32] = "";
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()),
-                          MPI_UINT64_T, op, comm.mpi(), &request),
-           "MPI_Iallreduce");
-  waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
 }
 
 } // namespace
