@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "regression.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A fraction of the mean diagonal element, added to the diagonal. */
+static const double kRidge = 1e-7;
+
+/* Sums over cells: of products of features, of features with targets, of squared targets. */
+typedef struct Normal {
+  double matrix[kFeatures][kFeatures], right[kTargets][kFeatures], square;
+} Normal;
+
+TenonErrorCode RegressionCreate(Solver* solver, Regression* r) {
+  const Grid* g = solver->grid;
+  TenonLayout wide = NULL;
+  int d;
+
+  r->solver = solver;
+  TenonCall(TenonLayoutCreateLike(g->plain, &wide));
+  for (d = 2; d < 4; ++d)
+    TenonCall(TenonLayoutSetHalo(wide, d, kStencil / 2, kStencil / 2, TENON_BOUNDARY_PERIODIC,
+                                 TENON_BOUNDARY_PERIODIC));
+  TenonCall(TenonLayoutSetUp(wide));
+  TenonCall(TenonLinearOpCreateHalo(g->plain, wide, TENON_FLOAT64, &r->halo));
+  TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &r->ghosted));
+  TenonCall(TenonLayoutDestroy(&wide));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode RegressionDestroy(Regression* r) {
+  TenonCall(TenonDTensorDestroy(&r->ghosted));
+  TenonCall(TenonLinearOpDestroy(&r->halo));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode Exchange(Regression* r, double* q) {
+  const Grid* g = r->solver->grid;
+
+  TenonCall(GridPlace(g, g->owned, q));
+  TenonCall(GridPlace(g, r->ghosted, q));
+  TenonCall(TenonLinearOpApply(r->halo, g->owned, r->ghosted));
+  return TENON_SUCCESS;
+}
+
+static void FeaturesAt(const Grid* g, const double* q, ptrdiff_t c, double* feature) {
+  const double u = q[c], v = q[g->plane + c];
+  int k, j, i, n = 0;
+
+  for (k = 0; k < kFields; ++k)
+    for (j = -kStencil / 2; j <= kStencil / 2; ++j)
+      for (i = -kStencil / 2; i <= kStencil / 2; ++i) {
+        const double value =
+            q[k * g->plane + c + j * g->width + i] - (k == kFields - 1 ? kDepth : 0);
+
+        feature[n++] = value;
+        feature[n++] = value * u;
+        feature[n++] = value * v;
+      }
+}
+
+static void AddCell(Normal* sum, const double* feature, const double target[kTargets]) {
+  int a, b, t;
+
+  for (a = 0; a < kFeatures; ++a)
+    for (b = 0; b <= a; ++b)
+      sum->matrix[a][b] += feature[a] * feature[b];
+  for (t = 0; t < kTargets; ++t) {
+    for (a = 0; a < kFeatures; ++a)
+      sum->right[t][a] += target[t] * feature[a];
+    sum->square += target[t] * target[t];
+  }
+}
+
+/* The cells of one sample; `next` is the truth a step later, `q` a field to step. */
+static TenonErrorCode AddSample(Regression* r, double* sample, const double* next, double* q,
+                                Normal* sum) {
+  const Grid* g = r->solver->grid;
+  const double dt = r->solver->dt;
+  double feature[kFeatures], target[kTargets];
+  int j, i, t;
+
+  GridAdd(g, 1, sample, 0, q);
+  TenonCall(SolverStep(r->solver, q, NULL));
+  TenonCall(Exchange(r, sample));
+  for (j = 0; j < g->ny; ++j)
+    for (i = 0; i < g->nx; ++i) {
+      const ptrdiff_t c = GridIndex(g, j, i);
+
+      FeaturesAt(g, sample, c, feature);
+      for (t = 0; t < kTargets; ++t)
+        target[t] = (next[t * g->plane + c] - q[t * g->plane + c]) / dt;
+      AddCell(sum, feature, target);
+    }
+  return TENON_SUCCESS;
+}
+
+/* Cholesky's factor of the lower triangle, in place, after adding the ridge. */
+static void Factor(double m[kFeatures][kFeatures]) {
+  double trace = 0;
+  int a, b, k;
+
+  for (a = 0; a < kFeatures; ++a)
+    trace += m[a][a];
+  for (a = 0; a < kFeatures; ++a) {
+    m[a][a] += kRidge * trace / kFeatures;
+    for (b = 0; b <= a; ++b) {
+      for (k = 0; k < b; ++k)
+        m[a][b] -= m[a][k] * m[b][k];
+      m[a][b] = a == b ? sqrt(m[a][a]) : m[a][b] / m[b][b];
+    }
+  }
+}
+
+/* x <- the solution with the factor. */
+static void Solve(double m[kFeatures][kFeatures], double* x) {
+  int a, b;
+
+  for (a = 0; a < kFeatures; ++a) {
+    for (b = 0; b < a; ++b)
+      x[a] -= m[a][b] * x[b];
+    x[a] /= m[a][a];
+  }
+  for (a = kFeatures; a-- > 0;) {
+    for (b = a + 1; b < kFeatures; ++b)
+      x[a] -= m[b][a] * x[b];
+    x[a] /= m[a][a];
+  }
+}
+
+/* With x = (L L*)^-1 b and a small ridge, the explained square is about <x, b>. */
+static void SolveAll(Regression* r, Normal* sum) {
+  int t, a;
+
+  Factor(sum->matrix);
+  r->explained = 0;
+  for (t = 0; t < kTargets; ++t) {
+    memcpy(r->coefficients[t], sum->right[t], sizeof sum->right[t]);
+    Solve(sum->matrix, r->coefficients[t]);
+    for (a = 0; a < kFeatures; ++a)
+      r->explained += r->coefficients[t][a] * sum->right[t][a] / sum->square;
+  }
+}
+
+TenonErrorCode RegressionFit(Regression* r, double* samples, int count, int stride) {
+  const Grid* g = r->solver->grid;
+  const int numbers = (int)(sizeof(Normal) / sizeof(double));
+  Normal* sum = (Normal*)calloc(1, sizeof *sum);
+  double* q = GridCreateFields(g, 1);
+  int n;
+
+  for (n = 0; n < count; n += stride)
+    TenonCall(AddSample(r, samples + n * g->size, samples + (n + 1) * g->size, q, sum));
+  MPI_Allreduce(MPI_IN_PLACE, sum, numbers, MPI_DOUBLE, MPI_SUM, g->comm);
+  SolveAll(r, sum);
+  free(q);
+  free(sum);
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode RegressionApply(Regression* r, double* q, double* change) {
+  const Grid* g = r->solver->grid;
+  double feature[kFeatures];
+  int j, i, t, n;
+
+  TenonCall(Exchange(r, q));
+  memset(change, 0, (size_t)g->size * sizeof(double));
+  for (j = 0; j < g->ny; ++j)
+    for (i = 0; i < g->nx; ++i) {
+      const ptrdiff_t c = GridIndex(g, j, i);
+
+      FeaturesAt(g, q, c, feature);
+      for (t = 0; t < kTargets; ++t)
+        for (n = 0; n < kFeatures; ++n)
+          change[t * g->plane + c] += r->solver->dt * r->coefficients[t][n] * feature[n];
+    }
+  return TENON_SUCCESS;
+}
