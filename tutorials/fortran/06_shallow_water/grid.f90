@@ -153,7 +153,7 @@ contains
     character(len=16) :: form
     write (form, '(a, i0, a, i0, a)') '(es', digits + 6, '.', digits, 'e2)'
     write (text, form) value
-    text(digits + 3:digits + 3) = 'e'
+    if (text(digits + 3:digits + 3) == 'E') text(digits + 3:digits + 3) = 'e'
   end function scientific
 
   ! 0.0170, as C prints it.
