@@ -24,19 +24,30 @@ static void Decompose(MPI_Comm comm, int cells, int refinement, Grid* g) {
   g->size = kFields * g->plane;
 }
 
-/* The halo exchange of one layer, and tensors for the three ways in which it sees a field. */
-static TenonErrorCode CreateHalo(Grid* g) {
-  TenonLayout wide = NULL, dual = NULL;
+TenonErrorCode GridCreateHalo(const Grid* g, int width, TenonLinearOp* halo,
+                              TenonDTensor* ghosted) {
+  const TenonBoundary ring = TENON_BOUNDARY_PERIODIC;
+  TenonLayout wide = NULL;
   int d;
 
   TenonCall(TenonLayoutCreateLike(g->plain, &wide));
   for (d = 2; d < 4; ++d)
-    TenonCall(TenonLayoutSetHalo(wide, d, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC));
+    TenonCall(TenonLayoutSetHalo(wide, d, width, width, ring, ring));
   TenonCall(TenonLayoutSetUp(wide));
-  TenonCall(TenonLayoutGetDual(wide, &dual));
-  TenonCall(TenonLinearOpCreateHalo(g->plain, wide, TENON_FLOAT64, &g->halo));
+  TenonCall(TenonLinearOpCreateHalo(g->plain, wide, TENON_FLOAT64, halo));
+  TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, ghosted));
+  TenonCall(TenonLayoutDestroy(&wide));
+  return TENON_SUCCESS;
+}
+
+/* The tensors for the ways in which the solver's halo exchange and its adjoint see a field. */
+static TenonErrorCode CreateTensors(Grid* g) {
+  TenonLayout wide = NULL, dual = NULL;
+
+  TenonCall(GridCreateHalo(g, 1, &g->halo, &g->ghosted));
   TenonCall(TenonDTensorCreate(g->plain, TENON_FLOAT64, &g->owned));
-  TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &g->ghosted));
+  TenonCall(TenonDTensorGetLayout(g->ghosted, &wide));
+  TenonCall(TenonLayoutGetDual(wide, &dual));
   TenonCall(TenonDTensorCreate(dual, TENON_FLOAT64, &g->contributions));
   TenonCall(TenonLayoutDestroy(&dual));
   TenonCall(TenonLayoutDestroy(&wide));
@@ -56,7 +67,7 @@ TenonErrorCode GridCreate(MPI_Comm comm, int cells, int refinement, double lengt
   high[2] = g->low[0] + g->ny;
   high[3] = g->low[1] + g->nx;
   TenonCall(TenonLayoutCreateFromBoxes(comm, 4, shape, low, high, &g->plain));
-  TenonCall(CreateHalo(g));
+  TenonCall(CreateTensors(g));
   return TENON_SUCCESS;
 }
 
@@ -81,10 +92,15 @@ TenonErrorCode GridPlace(const Grid* g, TenonDTensor tensor, double* q) {
   return TENON_SUCCESS;
 }
 
-TenonErrorCode GridExchange(const Grid* g, double* q) {
+TenonErrorCode GridFill(const Grid* g, TenonLinearOp halo, TenonDTensor ghosted, double* q) {
   TenonCall(GridPlace(g, g->owned, q));
-  TenonCall(GridPlace(g, g->ghosted, q));
-  TenonCall(TenonLinearOpApply(g->halo, g->owned, g->ghosted));
+  TenonCall(GridPlace(g, ghosted, q));
+  TenonCall(TenonLinearOpApply(halo, g->owned, ghosted));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode GridExchange(const Grid* g, double* q) {
+  TenonCall(GridFill(g, g->halo, g->ghosted, q));
   return TENON_SUCCESS;
 }
 

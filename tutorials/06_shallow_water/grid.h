@@ -41,7 +41,12 @@ static inline ptrdiff_t GridIndex(const Grid* grid, int j, int i) {
 
 /* Places a tensor of shape [1, components, cells, cells] on an array, without a copy. */
 TenonErrorCode GridPlace(const Grid* grid, TenonDTensor tensor, double* q);
-/* Fills one layer of ghost cells of q. Collective. */
+/* Creates a halo exchange of `width` layers, and the tensor with them. Collective. */
+TenonErrorCode GridCreateHalo(const Grid* grid, int width, TenonLinearOp* halo,
+                              TenonDTensor* ghosted);
+/* Fills the ghost cells of q by such an exchange. Collective. */
+TenonErrorCode GridFill(const Grid* grid, TenonLinearOp halo, TenonDTensor ghosted, double* q);
+/* Fills one layer of ghost cells of q, as the solver needs them. Collective. */
 TenonErrorCode GridExchange(const Grid* grid, double* q);
 /* The adjoint: adds each ghost cell of that layer to the cell of which it is a copy. Collective. */
 TenonErrorCode GridExchangeAdjoint(const Grid* grid, double* q);

@@ -14,34 +14,14 @@ typedef struct Normal {
 } Normal;
 
 TenonErrorCode RegressionCreate(Solver* solver, Regression* r) {
-  const Grid* g = solver->grid;
-  TenonLayout wide = NULL;
-  int d;
-
   r->solver = solver;
-  TenonCall(TenonLayoutCreateLike(g->plain, &wide));
-  for (d = 2; d < 4; ++d)
-    TenonCall(TenonLayoutSetHalo(wide, d, kStencil / 2, kStencil / 2, TENON_BOUNDARY_PERIODIC,
-                                 TENON_BOUNDARY_PERIODIC));
-  TenonCall(TenonLayoutSetUp(wide));
-  TenonCall(TenonLinearOpCreateHalo(g->plain, wide, TENON_FLOAT64, &r->halo));
-  TenonCall(TenonDTensorCreate(wide, TENON_FLOAT64, &r->ghosted));
-  TenonCall(TenonLayoutDestroy(&wide));
+  TenonCall(GridCreateHalo(solver->grid, kStencil / 2, &r->halo, &r->ghosted));
   return TENON_SUCCESS;
 }
 
 TenonErrorCode RegressionDestroy(Regression* r) {
   TenonCall(TenonDTensorDestroy(&r->ghosted));
   TenonCall(TenonLinearOpDestroy(&r->halo));
-  return TENON_SUCCESS;
-}
-
-static TenonErrorCode Exchange(Regression* r, double* q) {
-  const Grid* g = r->solver->grid;
-
-  TenonCall(GridPlace(g, g->owned, q));
-  TenonCall(GridPlace(g, r->ghosted, q));
-  TenonCall(TenonLinearOpApply(r->halo, g->owned, r->ghosted));
   return TENON_SUCCESS;
 }
 
@@ -84,7 +64,7 @@ static TenonErrorCode AddSample(Regression* r, double* sample, const double* nex
 
   GridAdd(g, 1, sample, 0, q);
   TenonCall(SolverStep(r->solver, q, NULL));
-  TenonCall(Exchange(r, sample));
+  TenonCall(GridFill(g, r->halo, r->ghosted, sample));
   for (j = 0; j < g->ny; ++j)
     for (i = 0; i < g->nx; ++i) {
       const ptrdiff_t c = GridIndex(g, j, i);
@@ -165,7 +145,7 @@ TenonErrorCode RegressionApply(Regression* r, double* q, double* change) {
   double feature[kFeatures];
   int j, i, t, n;
 
-  TenonCall(Exchange(r, q));
+  TenonCall(GridFill(g, r->halo, r->ghosted, q));
   memset(change, 0, (size_t)g->size * sizeof(double));
   for (j = 0; j < g->ny; ++j)
     for (i = 0; i < g->nx; ++i) {

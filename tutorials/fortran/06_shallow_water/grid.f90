@@ -36,7 +36,7 @@ contains
     call decompose(cells, refinement, g)
     call tenon_layout_create_from_boxes(comm, [g%x0, g%y0, 1, 1], [g%x0 + g%nx - 1, g%y0 + g%ny - 1, fields, 1], &
       g%plain, shape=[g%cells, g%cells, fields, 1])
-    call create_halo(g)
+    call create_tensors(g)
   end subroutine grid_create
 
   ! The processes form a grid of rows and columns; their boxes may differ by a cell.
@@ -56,24 +56,36 @@ contains
     g%nx = 1 + refinement*(cells*(column + 1)/dims(2)) - g%x0
   end subroutine decompose
 
-  ! The halo exchange of one layer, and tensors for the three ways in which it sees a field.
-  subroutine create_halo(g)
-    type(grid_t), intent(inout) :: g
-    type(tenon_layout) :: wide, dual
+  ! Creates a halo exchange of `width` layers, and the tensor with them.
+  subroutine create_halo(g, width, halo, ghosted)
+    type(grid_t), intent(in) :: g
+    integer, intent(in) :: width
+    type(tenon_linearop), intent(out) :: halo
+    type(tenon_dtensor), intent(out) :: ghosted
+    type(tenon_layout) :: wide
     integer :: d
     call tenon_layout_create_like(g%plain, wide)
     do d = 1, 2
-      call tenon_layout_set_halo(wide, d, 1, 1, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC)
+      call tenon_layout_set_halo(wide, d, width, width, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC)
     end do
     call tenon_layout_set_up(wide)
-    call tenon_layout_get_dual(wide, dual)
-    call tenon_linearop_create_halo(g%plain, wide, TENON_FLOAT64, g%halo)
+    call tenon_linearop_create_halo(g%plain, wide, TENON_FLOAT64, halo)
+    call tenon_dtensor_create(wide, TENON_FLOAT64, ghosted)
+    call tenon_destroy(wide)
+  end subroutine create_halo
+
+  ! The tensors for the ways in which the solver's halo exchange and its adjoint see a field.
+  subroutine create_tensors(g)
+    type(grid_t), intent(inout) :: g
+    type(tenon_layout) :: wide, dual
+    call create_halo(g, 1, g%halo, g%ghosted)
     call tenon_dtensor_create(g%plain, TENON_FLOAT64, g%owned)
-    call tenon_dtensor_create(wide, TENON_FLOAT64, g%ghosted)
+    call tenon_dtensor_get_layout(g%ghosted, wide)
+    call tenon_layout_get_dual(wide, dual)
     call tenon_dtensor_create(dual, TENON_FLOAT64, g%contributions)
     call tenon_destroy(dual)
     call tenon_destroy(wide)
-  end subroutine create_halo
+  end subroutine create_tensors
 
   subroutine grid_destroy(g)
     type(grid_t), intent(inout) :: g
@@ -100,13 +112,22 @@ contains
     q = 0
   end subroutine create_fields
 
-  ! Fills one layer of ghost cells of q.
+  ! Fills the ghost cells of q by such an exchange.
+  subroutine fill(g, halo, ghosted, q)
+    type(grid_t), intent(in) :: g
+    type(tenon_linearop), intent(in) :: halo
+    type(tenon_dtensor), intent(in) :: ghosted
+    real(real64), intent(inout), target :: q(1 - ghost:, 1 - ghost:, :)
+    call tenon_place(g%owned, q(1:g%nx, 1:g%ny, :), array=q)
+    call tenon_place(ghosted, q(1:g%nx, 1:g%ny, :), array=q)
+    call tenon_linearop_apply(halo, g%owned, ghosted)
+  end subroutine fill
+
+  ! Fills one layer of ghost cells of q, as the solver needs them.
   subroutine exchange(g, q)
     type(grid_t), intent(in) :: g
     real(real64), intent(inout), target :: q(1 - ghost:, 1 - ghost:, :)
-    call tenon_place(g%owned, q(1:g%nx, 1:g%ny, :), array=q)
-    call tenon_place(g%ghosted, q(1:g%nx, 1:g%ny, :), array=q)
-    call tenon_linearop_apply(g%halo, g%owned, g%ghosted)
+    call fill(g, g%halo, g%ghosted, q)
   end subroutine exchange
 
   ! The adjoint: adds each ghost cell of that layer to the cell of which it is a copy.

@@ -26,16 +26,7 @@ contains
   subroutine regression_create(g, r)
     type(grid_t), intent(in) :: g
     type(regression_t), intent(out) :: r
-    type(tenon_layout) :: wide
-    integer :: d
-    call tenon_layout_create_like(g%plain, wide)
-    do d = 1, 2
-      call tenon_layout_set_halo(wide, d, reach, reach, TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_PERIODIC)
-    end do
-    call tenon_layout_set_up(wide)
-    call tenon_linearop_create_halo(g%plain, wide, TENON_FLOAT64, r%halo)
-    call tenon_dtensor_create(wide, TENON_FLOAT64, r%ghosted)
-    call tenon_destroy(wide)
+    call create_halo(g, reach, r%halo, r%ghosted)
   end subroutine regression_create
 
   subroutine regression_destroy(r)
@@ -43,15 +34,6 @@ contains
     call tenon_destroy(r%ghosted)
     call tenon_destroy(r%halo)
   end subroutine regression_destroy
-
-  subroutine exchange_wide(r, g, q)
-    type(regression_t), intent(in) :: r
-    type(grid_t), intent(in) :: g
-    real(real64), intent(inout), target :: q(1 - ghost:, 1 - ghost:, :)
-    call tenon_place(g%owned, q(1:g%nx, 1:g%ny, :), array=q)
-    call tenon_place(r%ghosted, q(1:g%nx, 1:g%ny, :), array=q)
-    call tenon_linearop_apply(r%halo, g%owned, r%ghosted)
-  end subroutine exchange_wide
 
   pure function features_at(q, i, j) result(feature)
     real(real64), intent(in) :: q(1 - ghost:, 1 - ghost:, :)
@@ -83,7 +65,7 @@ contains
     call create_field(s%grid, q)
     q = sample
     call step(s, q)
-    call exchange_wide(r, s%grid, sample)
+    call fill(s%grid, r%halo, r%ghosted, sample)
     do j = 1, s%grid%ny
       do i = 1, s%grid%nx
         feature = features_at(sample, i, j)
@@ -159,7 +141,7 @@ contains
     real(real64), intent(inout), target :: q(1 - ghost:, 1 - ghost:, :)
     real(real64), intent(inout) :: change(1 - ghost:, 1 - ghost:, :)
     integer :: i, j
-    call exchange_wide(r, s%grid, q)
+    call fill(s%grid, r%halo, r%ghosted, q)
     change = 0
     do j = 1, s%grid%ny
       do i = 1, s%grid%nx
