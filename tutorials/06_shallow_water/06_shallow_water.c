@@ -54,7 +54,7 @@ static TenonErrorCode DeclareOptions(void) {
   return TENON_SUCCESS;
 }
 
-static TenonErrorCode ReadSettings(Settings* s) {
+static TenonErrorCode ReadSettings(int rank, Settings* s) {
   TenonCall(TenonOptionsGetInt("-", "cells", &s->cells));
   TenonCall(TenonOptionsGetInt("-", "refinement", &s->refinement));
   TenonCall(TenonOptionsGetInt("-", "spinup", &s->spinup));
@@ -70,8 +70,10 @@ static TenonErrorCode ReadSettings(Settings* s) {
   if (s->cells > 0 && s->refinement > 0 && s->online >= kWindow && s->every > 0 &&
       s->use >= kWindow)
     return TENON_SUCCESS;
-  fprintf(stderr, "06_shallow_water: -cells, -refinement and -every must be positive, -online and "
-                  "-use at least 8\n");
+  if (rank == 0)
+    fprintf(stderr,
+            "06_shallow_water: -cells, -refinement and -every must be positive, -online and "
+            "-use at least 8\n");
   return TENON_ERR_OPTION;
 }
 
@@ -80,7 +82,7 @@ static TenonErrorCode Create(MPI_Comm comm, Experiment* x) {
 
   x->comm = comm;
   MPI_Comm_rank(comm, &x->rank);
-  TenonCall(ReadSettings(s));
+  TenonCall(ReadSettings(x->rank, s));
   TenonCall(GridCreate(comm, (int)s->cells, 1, kLength, &x->grid));
   TenonCall(SolverCreate(&x->grid, TruthTimeStep(&x->grid), &x->solver));
   TenonCall(TruthCreate(&x->grid, (int)s->refinement, &x->truth));
