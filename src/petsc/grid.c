@@ -148,7 +148,7 @@ static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   place->ghostsHigh = isLocal ? grid->ghostsHigh : NULL;
 }
 
-/* In place->first it may be a local vector, where a global one has another size. */
+/* A global vector's place, or a local one's, by the size; where both are equal, so are the places. */
 static PetscErrorCode FindPlace(const Grid* grid, Vec vec, Place* place) {
   PetscInt size;
   TenonInt global;
@@ -189,15 +189,11 @@ static PetscErrorCode PlaceOnGrid(TenonDTensor x, DM dm, Vec vec, PetscBool read
 }
 
 PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) {
-  PetscFunctionBegin;
-  PetscCall(PlaceOnGrid(x, dm, vec, PETSC_FALSE));
-  PetscFunctionReturn(0);
+  return PlaceOnGrid(x, dm, vec, PETSC_FALSE);
 }
 
 PetscErrorCode TenonPetscPlaceVecRead(TenonDTensor x, DM dm, Vec vec) {
-  PetscFunctionBegin;
-  PetscCall(PlaceOnGrid(x, dm, vec, PETSC_TRUE));
-  PetscFunctionReturn(0);
+  return PlaceOnGrid(x, dm, vec, PETSC_TRUE);
 }
 
 PetscErrorCode PlaceBlock(TenonDTensor x, DM dm, Vec vec, PetscBool readOnly) {
@@ -242,20 +238,27 @@ static PetscErrorCode CheckLoan(TenonDTensor x, Vec vec) {
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) {
+static PetscErrorCode EndLoan(TenonDTensor x, Vec vec, PetscErrorCode (*restore)(Vec)) {
   PetscFunctionBegin;
   PetscCall(CheckLoan(x, vec));
   TenonPetscCall(TenonDTensorResetArray(x));
-  PetscCall(VecRestoreArray(vec, NULL));
+  PetscCall(restore(vec));
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode RestoreWritten(Vec vec) {
+  return VecRestoreArray(vec, NULL);
+}
+static PetscErrorCode RestoreRead(Vec vec) {
+  return VecRestoreArrayRead(vec, NULL);
+}
+
+PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) {
+  return EndLoan(x, vec, RestoreWritten);
+}
+
 PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) {
-  PetscFunctionBegin;
-  PetscCall(CheckLoan(x, vec));
-  TenonPetscCall(TenonDTensorResetArray(x));
-  PetscCall(VecRestoreArrayRead(vec, NULL));
-  PetscFunctionReturn(0);
+  return EndLoan(x, vec, RestoreRead);
 }
 
 PetscErrorCode CheckScalar(TenonDataType type, const char* what) {

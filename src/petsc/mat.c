@@ -9,39 +9,33 @@ typedef struct Shell {
   Events events;
 } Shell;
 
-typedef TenonErrorCode (*Use)(TenonLinearOp op, TenonDTensor from, TenonDTensor to);
+/* The operator, or its adjoint, between the arrays of two vectors. */
+static PetscErrorCode Run(Mat A, Vec input, Vec output, PetscBool adjoint) {
+  Shell* s;
+  TenonDTensor from, to;
+  PetscLogEvent event;
 
-static PetscErrorCode Run(Shell* shell, Use use, TenonDTensor from, DM fromGrid, Vec input,
-                          TenonDTensor to, DM toGrid, Vec output) {
   PetscFunctionBegin;
-  PetscCall(PlaceBlock(from, fromGrid, input, PETSC_TRUE));
-  PetscCall(PlaceBlock(to, toGrid, output, PETSC_FALSE));
-  TenonPetscCall(use(shell->op, from, to));
+  PetscCall(MatShellGetContext(A, &s));
+  event = adjoint ? s->events.adjoint : s->events.apply;
+  from = adjoint ? s->dy : s->x;
+  to = adjoint ? s->dx : s->y;
+  PetscCall(PetscLogEventBegin(event, A, input, output, 0));
+  PetscCall(PlaceBlock(from, adjoint ? s->rows : s->columns, input, PETSC_TRUE));
+  PetscCall(PlaceBlock(to, adjoint ? s->columns : s->rows, output, PETSC_FALSE));
+  TenonPetscCall((adjoint ? TenonLinearOpApplyAdjoint : TenonLinearOpApply)(s->op, from, to));
   PetscCall(TenonPetscRestoreVec(to, output));
   PetscCall(TenonPetscRestoreVecRead(from, input));
+  PetscCall(PetscLogEventEnd(event, A, input, output, 0));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Multiply(Mat A, Vec x, Vec y) {
-  Shell* s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &s));
-  PetscCall(PetscLogEventBegin(s->events.apply, A, x, y, 0));
-  PetscCall(Run(s, TenonLinearOpApply, s->x, s->columns, x, s->y, s->rows, y));
-  PetscCall(PetscLogEventEnd(s->events.apply, A, x, y, 0));
-  PetscFunctionReturn(0);
+  return Run(A, x, y, PETSC_FALSE);
 }
 
 static PetscErrorCode MultiplyTransposed(Mat A, Vec y, Vec x) {
-  Shell* s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &s));
-  PetscCall(PetscLogEventBegin(s->events.adjoint, A, y, x, 0));
-  PetscCall(Run(s, TenonLinearOpApplyAdjoint, s->dy, s->rows, y, s->dx, s->columns, x));
-  PetscCall(PetscLogEventEnd(s->events.adjoint, A, y, x, 0));
-  PetscFunctionReturn(0);
+  return Run(A, y, x, PETSC_TRUE);
 }
 
 static PetscErrorCode DestroyShell(Mat A) {

@@ -24,12 +24,12 @@ Ref<Jacobian> jacobianAt(const Ref<Layer>& layer, const DTensor& x) {
   return made;
 }
 
-void fillTangents(Layer& layer, double value) {
+void setTangents(Layer& layer, double value) {
   for (const auto& p : layer.parameters())
     fillConstant(p->tangent(), value);
 }
 
-std::vector<std::vector<double>> gradients(const Layer& layer) {
+std::vector<std::vector<double>> gradientsOf(const Layer& layer) {
   std::vector<std::vector<double>> all;
   for (const auto& p : layer.parameters())
     all.push_back(gathered(p->gradient()));
@@ -56,7 +56,7 @@ TEST_P(JacobianOf, LayerIsItsTangentAndItsAdjoint) {
     test::fillValid(*step.dy, 3);
     step.apply();
     layer->applyTangent(dx.get(), *want);
-    fillTangents(*layer, 0.75); // parameters are constants
+    setTangents(*layer, 0.75); // parameters are constants
     jacobian->apply(*dx, *got);
     jacobian->applyAdjoint(*step.dy, *back);
     EXPECT_EQ(test::localCells(*got), test::localCells(*want)) << GetParam().name;
@@ -71,7 +71,7 @@ TEST_P(JacobianOf, LayerIsItsTangentAndItsAdjoint) {
 INSTANTIATE_TEST_SUITE_P(Layers, JacobianOf, testing::ValuesIn(test::layerCases()),
                          [](const auto& info) { return info.param.name; });
 
-Ref<Layer> smoothNet() {
+Ref<Layer> netOfDepthTwo() {
   const auto net = test::residualNet(world());
   net->setDataType(TENON_FLOAT64);
   net->set("stack_depth", Index(2));
@@ -80,7 +80,7 @@ Ref<Layer> smoothNet() {
 }
 
 TEST(Jacobian, PassesTheDotTestAndTheTaylorTest) {
-  const Ref<Layer> net = smoothNet();
+  const Ref<Layer> net = netOfDepthTwo();
   const auto x = tensor(net->inputLayout()), dx = tensor(net->inputLayout()),
              f = tensor(net->outputLayout()), tangent = tensor(net->outputLayout()),
              y = tensor(net->outputLayout());
@@ -110,7 +110,7 @@ TEST(Jacobian, PassesTheDotTestAndTheTaylorTest) {
 }
 
 TEST(Jacobian, TakesFactors) {
-  const Ref<Layer> net = smoothNet();
+  const Ref<Layer> net = netOfDepthTwo();
   const auto x = tensor(net->inputLayout()), y = tensor(net->outputLayout()),
              plain = tensor(net->outputLayout());
   test::fillValid(*x, 1);
@@ -125,8 +125,8 @@ TEST(Jacobian, TakesFactors) {
 }
 
 // What two pending evaluations and their adjoints leave, with a Jacobian applied between all of it or not.
-std::vector<std::vector<double>> trained(bool withJacobian) {
-  const Ref<Layer> net = smoothNet();
+std::vector<std::vector<double>> gradientsTrained(bool withJacobian) {
+  const Ref<Layer> net = netOfDepthTwo();
   test::Step step(net, net->inputLayout());
   const auto other = tensor(net->inputLayout()), scratch = tensor(net->outputLayout()),
              second = tensor(net->outputLayout());
@@ -150,17 +150,17 @@ std::vector<std::vector<double>> trained(bool withJacobian) {
     net->applyAdjoint(*step.dy, nullptr);
   }
   between();
-  return gradients(*net);
+  return gradientsOf(*net);
 }
 
 TEST(Jacobian, LeavesPendingEvaluationsAndGradientsAlone) {
-  const auto want = trained(false);
+  const auto want = gradientsTrained(false);
   ASSERT_FALSE(want.empty());
-  EXPECT_EQ(trained(true), want);
+  EXPECT_EQ(gradientsTrained(true), want);
 }
 
 TEST(Jacobian, WantsItsPointAnewAfterAStepOfTheParameters) {
-  const Ref<Layer> net = smoothNet();
+  const Ref<Layer> net = netOfDepthTwo();
   const auto x = tensor(net->inputLayout()), y = tensor(net->outputLayout()),
              want = tensor(net->outputLayout());
   test::fillValid(*x, 1);
@@ -177,7 +177,7 @@ TEST(Jacobian, WantsItsPointAnewAfterAStepOfTheParameters) {
 }
 
 TEST(Jacobian, HoldsThePointAndTheLayer) {
-  Ref<Layer> net = smoothNet();
+  Ref<Layer> net = netOfDepthTwo();
   auto x = tensor(net->inputLayout());
   const auto dx = tensor(net->inputLayout()), y = tensor(net->outputLayout()),
              again = tensor(net->outputLayout());
