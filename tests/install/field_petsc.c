@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A local vector of a DMDA, with its ghost points, goes through a network; its Jacobian is a Mat. */
+/* A local vector of a DMDA, ghost points and all, goes through a network, whose gradient is checked. */
 #include <tenon_petsc.h>
 
 int main(int argc, char** argv) {
@@ -8,24 +8,19 @@ int main(int argc, char** argv) {
   TenonDTensor x = NULL, y = NULL;
   TenonLayer conv = NULL;
   double relative;
-  PetscBool isLinear;
   DM grid;
-  Vec u, v;
-  Mat J;
+  Vec u;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(TenonPetscInitialize(NULL));
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_PERIODIC, DM_BOUNDARY_PERIODIC,
-                         DMDA_STENCIL_BOX, 12, 8, PETSC_DECIDE, PETSC_DECIDE, 3, 1, NULL, NULL,
-                         &grid));
+                         DMDA_STENCIL_BOX, 12, 8, -1, -1, 3, 1, NULL, NULL, &grid));
   PetscCall(DMSetUp(grid));
-  PetscCall(DMCreateGlobalVector(grid, &u));
-  PetscCall(DMCreateLocalVector(grid, &v));
+  PetscCall(DMCreateLocalVector(grid, &u));
   PetscCall(VecSetRandom(u, NULL));
-  PetscCall(DMGlobalToLocal(grid, u, INSERT_VALUES, v));
   PetscCall(TenonPetscLayoutFromDM(grid, &layout));
   TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &x));
-  PetscCall(TenonPetscPlaceVec(x, grid, v)); /* no copy */
+  PetscCall(TenonPetscPlaceVec(x, grid, u)); /* no copy */
   TenonPetscCall(TenonLayerCreateConv(PETSC_COMM_WORLD, 2, 3, 3, kernel, &conv));
   TenonPetscCall(TenonLayerSetDataType(conv, TENON_PETSC_SCALAR));
   TenonPetscCall(TenonLayerSetPadding(conv, padding, NULL));
@@ -33,8 +28,13 @@ int main(int argc, char** argv) {
   TenonPetscCall(TenonLayerCreateOutput(conv, &y));
   TenonPetscCall(TenonLayerTestAdjoint(conv, x, 1, NULL, NULL, &relative));
   TenonPetscCall(TenonLayerApply(conv, x, y));
-  PetscCall(TenonPetscRestoreVec(x, v));
-  PetscCall(TenonPetscMatFromLayer(conv, grid, grid, u, &J));
-  PetscCall(MatIsLinear(J, 3, &isLinear));
-  return relative > 1e-13 || !isLinear;
+  PetscCall(TenonPetscRestoreVec(x, u));
+  TenonPetscCall(TenonDTensorDestroy(&x));
+  TenonPetscCall(TenonDTensorDestroy(&y));
+  TenonPetscCall(TenonLayerDestroy(&conv));
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  PetscCall(VecDestroy(&u));
+  PetscCall(DMDestroy(&grid));
+  PetscCall(PetscFinalize());
+  return relative > 1e-13;
 }
