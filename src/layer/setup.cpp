@@ -190,8 +190,8 @@ const Parameter* Setup::changedSince(const Frame& frame) const {
 }
 
 void Setup::restore(Frame& frame) const {
-  for (const auto& [parameter, layer] : parameters_)
-    if (parameter == changedSince(frame))
+  for (const Parameter* changed = changedSince(frame); const auto& [parameter, layer] : parameters_)
+    if (parameter == changed)
       throw Error(
           TENON_ERR_STATE,
           fmt::format("parameter \"{}\" of {} was changed after TenonLayerApply(), so that its "
