@@ -575,6 +575,10 @@ public:
                        const Where& where = Where::current()) {
     detail::run(where, TenonLinearOpApplyAdjointAdd, get(), alpha, y.get(), beta, x.get());
   }
+  /** Of a Jacobian (Layer::jacobian()): moves it to another point. */
+  void setPoint(const DTensor& x, const Where& where = Where::current()) {
+    detail::run(where, TenonLinearOpJacobianSetPoint, get(), x.get());
+  }
   /** The relative difference of the two pairings. */
   double testAdjoint(TenonInt seed, bool integers = false, const Where& where = Where::current()) {
     double relative = 0;
@@ -715,6 +719,12 @@ public:
   }
   void zeroGradients(const Where& where = Where::current()) {
     detail::run(where, TenonLayerZeroGradients, get());
+  }
+  /** The derivative at x as an operator; see TenonLinearOpCreateJacobian(). */
+  LinearOp jacobian(const DTensor& x, const Where& where = Where::current()) {
+    LinearOp made;
+    detail::run(where, TenonLinearOpCreateJacobian, get(), x.get(), made.out());
+    return made;
   }
   /** The relative difference of the dot test of tangent and adjoint at x. */
   double testAdjoint(const DTensor& x, TenonInt seed, const Where& where = Where::current()) {

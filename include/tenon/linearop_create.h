@@ -440,4 +440,43 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLay
                                                     TenonLinearOp* op) TENON_NOEXCEPT;
 /**@}*/
 
+/** @name Jacobians of layers */
+/**@{*/
+
+/** @brief Creates the Jacobian of a layer at a point. Collective on the layer.
+ *
+ *  The operator maps a tangent of the input to the tangent of the output, dy <- J dx, and its
+ *  adjoint maps dL/dy to dL/dx. The layer is evaluated at x once; the operator then holds the point
+ *  by itself, so x can be modified and destroyed, and can be applied any number of times. Pending
+ *  evaluations of the layer, its gradients, and the tangents of its parameters are neither used nor
+ *  changed: the parameters count as constants.
+ *
+ *  Once a parameter has been modified, for example by TenonOptimizerStep(), applying the operator
+ *  returns TENON_ERR_STATE until TenonLinearOpJacobianSetPoint() has been called.
+ *
+ *  @param[in]  layer  layer with one input (a network, for example), set up for the layout of x
+ *  @param[in]  x      point
+ *  @param[out] op     new operator of type "jacobian"; it holds a reference to the layer
+ *  @return TENON_ERR_STATE     the layer is not set up, or a loss has no target
+ *  @return TENON_ERR_SHAPE     the shape of x does not match the layer (likewise ERR_LAYOUT,
+ *                              ERR_DATATYPE)
+ *  @return TENON_ERR_SUPPORT   the layer has several inputs, or contains dropout
+ *  @see    TenonLayerApplyTangent(), TenonLayerApplyAdjoint(), TenonLinearOpTestAdjoint()
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpCreateJacobian(TenonLayer layer, TenonDTensor x,
+                                                        TenonLinearOp* op) TENON_NOEXCEPT;
+
+/** @brief Moves a Jacobian to another point. Collective on the operator.
+ *
+ *  Evaluates the layer at x with its present parameters. After the first call no memory is
+ *  allocated. Errors are those of TenonLayerApply().
+ *
+ *  @param[in] op  operator of TenonLinearOpCreateJacobian()
+ *  @param[in] x   new point, in the domain
+ *  @return TENON_ERR_TYPE  the operator is not a Jacobian
+ */
+TENON_EXTERN TenonErrorCode TenonLinearOpJacobianSetPoint(TenonLinearOp op,
+                                                          TenonDTensor x) TENON_NOEXCEPT;
+/**@}*/
+
 #endif

@@ -139,4 +139,10 @@ Index BoundMaps::bytes() const {
   return sum;
 }
 
+void ConstantParameters::set(bool constant) const {
+  for (const BoundKernel& bound : maps_.kernels())
+    for (const auto& use : *bound.uses)
+      use->setConstant(constant);
+}
+
 } // namespace tenon

@@ -73,4 +73,18 @@ private:
   std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
 };
 
+// While this lives the parameters of the maps are constants.
+class ConstantParameters {
+public:
+  explicit ConstantParameters(const BoundMaps& maps) : maps_(maps) { set(true); }
+  ~ConstantParameters() { set(false); }
+  ConstantParameters(const ConstantParameters&) = delete;
+  ConstantParameters& operator=(const ConstantParameters&) = delete;
+
+private:
+  void set(bool constant) const;
+
+  const BoundMaps& maps_;
+};
+
 } // namespace tenon

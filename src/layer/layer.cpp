@@ -208,9 +208,12 @@ void Layer::makeFrames(Entry& entry) {
   stack_.reserve(depth_);
 }
 
+Setup& Layer::setup(const Layouts& inputs) const {
+  return *find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; }).setup;
+}
+
 const BoundMaps& Layer::maps(const Layouts& inputs) const {
-  return find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; })
-      .setup->maps();
+  return setup(inputs).maps();
 }
 
 template <class LayoutOf>
@@ -247,8 +250,7 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
 }
 
 const Layout& Layer::outputLayout(const Layouts& inputs) const {
-  return find(inputs.size(), [&](std::size_t i) -> const Layout& { return inputs[i]; })
-      .setup->output();
+  return setup(inputs).output();
 }
 
 const Setup& Layer::latest() const {

@@ -94,7 +94,8 @@ public:
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
-  // Of the set-up for these inputs.
+  // That for these inputs; it lives as long as the layer.
+  Setup& setup(const Layouts& inputs) const;
   const BoundMaps& maps(const Layouts& inputs) const;
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }

@@ -100,7 +100,7 @@ ParameterUse::~ParameterUse() {
 }
 
 Index ParameterUse::bytes() const {
-  return heldBytes(addends_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
+  return heldBytes(addends_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
 void ParameterUse::begin() {
@@ -118,7 +118,7 @@ void ParameterUse::end() {
 }
 
 void ParameterUse::beginTangent() {
-  if (!toUse_ || !parameter_->hasTangent())
+  if (!toUse_ || constant_ || !parameter_->hasTangent())
     return;
   toUse_->start({Sense::Forward, 1, parameter_->tangent_.get(), 0, tangent_.get()});
   begun_ = true;
@@ -141,12 +141,18 @@ const DTensor& ParameterUse::value() const {
 }
 
 const DTensor* ParameterUse::tangent() const {
-  if (!parameter_->hasTangent())
+  if (constant_ || !parameter_->hasTangent())
     return nullptr;
   return toUse_ ? tangent_.get() : parameter_->tangent_.get();
 }
 
 DTensor& ParameterUse::gradientAddends() {
+  if (constant_) {
+    if (!discarded_)
+      discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType());
+    scaleArray(0, *discarded_);
+    return *discarded_;
+  }
   pending_ = true;
   return *addends_;
 }

@@ -97,7 +97,9 @@ public:
   const DTensor* tangent() const;
   // Where the local kernel adds its addends, in the use layout's dual.
   DTensor& gradientAddends();
-  bool isFrozen() const noexcept { return parameter_->isFrozen(); }
+  bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
+  // As a constant it has no tangent, and what kernels add to its gradient is thrown away.
+  void setConstant(bool constant) noexcept { constant_ = constant; }
   const Parameter& parameter() const noexcept { return *parameter_; }
   const LinearOp* conversion() const noexcept { return toUse_.get(); }
   Index bytes() const;
@@ -106,10 +108,11 @@ private:
   friend class Parameter;
   Ref<Parameter> parameter_;
   LinearOpRef toUse_; // null where both layouts hold the same memory
-  Ref<DTensor> value_, tangent_, addends_;
+  Ref<DTensor> value_, tangent_, addends_, discarded_;
   std::uint64_t seen_ = ~std::uint64_t(0);
   bool begun_ = false;   // the conversion is under way
   bool pending_ = false; // addends wait to be collected
+  bool constant_ = false;
 };
 
 } // namespace tenon

@@ -182,15 +182,22 @@ void Setup::save(Frame& frame) {
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
-void Setup::restore(Frame& frame) const {
+const Parameter* Setup::changedSince(const Frame& frame) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (frame.parameters_[i] != parameters_[i].first->state())
+      return parameters_[i].first;
+  return nullptr;
+}
+
+void Setup::restore(Frame& frame) const {
+  for (const Parameter* changed = changedSince(frame); const auto& [parameter, layer] : parameters_)
+    if (parameter == changed)
       throw Error(
           TENON_ERR_STATE,
           fmt::format("parameter \"{}\" of {} was changed after TenonLayerApply(), so that its "
                       "adjoint cannot be evaluated; update parameters after "
                       "TenonLayerApplyAdjoint()",
-                      parameters_[i].first->name(), parameters_[i].second->title()));
+                      parameter->name(), layer->title()));
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     const ValueId v = saved_[i].value;
     if (frame.slots_[v] != frame.own_[v].get())

@@ -56,6 +56,8 @@ public:
   void tangent(Frame& frame, Inputs dx, DTensor& dy);
   // dx <- J* dy; the parameters' gradients accumulate.
   void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx);
+  // A parameter that was changed since the frame's Apply; null if there is none.
+  const Parameter* changedSince(const Frame& frame) const;
   std::string describe() const;
   // Memory of its own, allocated now; frames and parameters apart.
   Index bytes() const;

@@ -10,7 +10,7 @@
 
 namespace tenon {
 
-class Shell final : public LinearOp {
+class Shell : public LinearOp {
 public:
   using Map = std::function<void(const DTensor& x, DTensor& y)>;
   struct Functions {

@@ -89,6 +89,43 @@ TEST_F(LayerCApi, DerivativesAreTestedAndLeftAlone) {
                    {"empty stack"});
 }
 
+// Of y = x W^T + b with W = 1: each dy is the row's sum of dx, each dx the row's sum of dy.
+TEST_F(LayerCApi, TheJacobianIsAnOperator) {
+  setUp(TENON_FLOAT64);
+  TenonDTensor weight = nullptr;
+  TenonLinearOp jacobian = nullptr, identity = nullptr;
+  expectSuccess(TenonLayerGetParameter(affine_, 0, &weight));
+  expectSuccess(TenonDTensorFillConstant(weight, 1));
+  expectSuccess(TenonLinearOpCreateJacobian(affine_, x_, &jacobian));
+  double relative = 1, most = 0;
+  expectSuccess(TenonLinearOpTestAdjoint(jacobian, 1, TENON_TRUE, nullptr, nullptr, &relative));
+  EXPECT_EQ(relative, 0);
+  expectSuccess(TenonDTensorFillConstant(x_, 0.5));
+  expectSuccess(TenonLinearOpApply(jacobian, x_, y_));
+  expectSuccess(TenonDTensorMaxAbs(y_, &most));
+  EXPECT_EQ(most, kInputs * 0.5);
+  expectSuccess(TenonDTensorFillConstant(weight, 2));
+  expectCode(TENON_ERR_STATE, TenonLinearOpApply(jacobian, x_, y_), {"changed after the point"});
+  expectSuccess(TenonLinearOpJacobianSetPoint(jacobian, x_));
+  expectSuccess(TenonLinearOpApply(jacobian, x_, y_));
+  expectSuccess(TenonDTensorMaxAbs(y_, &most));
+  EXPECT_EQ(most, kInputs);
+
+  expectSuccess(TenonLinearOpCreateIdentity(batch_, TENON_FLOAT64, &identity));
+  expectCode(TENON_ERR_TYPE, TenonLinearOpJacobianSetPoint(identity, x_), {"has type identity"});
+  TenonLinearOp none = nullptr;
+  expectCommonCode(TENON_ERR_SHAPE, TenonLinearOpCreateJacobian(affine_, weight, &none),
+                   {"is set up for"});
+  expectCommonCode(TENON_ERR_NULL, TenonLinearOpCreateJacobian(affine_, nullptr, &none),
+                   {"x is NULL"});
+  expectCommonCode(TENON_ERR_NULL, TenonLinearOpCreateJacobian(affine_, x_, nullptr),
+                   {"op is NULL"});
+  EXPECT_EQ(none, nullptr);
+  expectSuccess(TenonDTensorDestroy(&weight));
+  for (TenonLinearOp* one : {&jacobian, &identity})
+    expectSuccess(TenonLinearOpDestroy(one));
+}
+
 TEST_F(LayerCApi, ParametersHaveValuesAfterSetUpAndCanBeFrozen) {
   setUp(TENON_FLOAT64);
   double largest = 0, norm = -1;

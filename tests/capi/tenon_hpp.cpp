@@ -162,8 +162,11 @@ void networksAreBuilt() {
   const double before = net.parameter("0/weight").norm();
   tenon::Optimizer optimizer(net, "sgd");
   optimizer.setLearningRate(0.5);
+  tenon::LinearOp jacobian = net.jacobian(x);
   optimizer.step();
   CHECK(net.parameter(0).norm() != before);
+  jacobian.setPoint(x);
+  CHECK(jacobian.testAdjoint(7) < 1e-13);
   tenon::LinearOp identity = tenon::LinearOp::conversion(layout, layout, TENON_FLOAT64);
   CHECK(identity.testAdjoint(1, true) == 0);
 }

@@ -10,7 +10,7 @@ status=0
 while IFS= read -r line; do
   echo "fault: $line columns; a public header has at most 100"
   status=1
-done < <(find include -name '*.h' -exec awk 'length > 100 { print FILENAME ":" FNR ": " length }' {} +)
+done < <(find include src/petsc/include -name '*.h' -exec awk 'length > 100 { print FILENAME ":" FNR ": " length }' {} +)
 for tool in clang-format-14 clang-format ''; do
   if command -v "$tool" >/dev/null && "$tool" --version | grep -q 'version 14\.'; then break; fi
 done

@@ -14,6 +14,7 @@ program conv3d
   type(tenon_layout) :: layout
   type(tenon_dtensor) :: x, y, dx, dy
   type(tenon_layer) :: conv
+  type(tenon_linearop) :: jacobian
   real(real64) :: error, pairings(2), local(3)
 
   call MPI_Init()
@@ -33,6 +34,8 @@ program conv3d
   call tenon_place(y, v(lo(1):hi(1), lo(2):hi(2), lo(3):hi(3)), array=v)
   call set_values(u, f)
   call tenon_layer_apply(conv, x, y)
+  call tenon_linearop_create_jacobian(conv, x, jacobian) ! A is linear: its Jacobian is A
+  call tenon_linearop_apply_add(jacobian, 0.5_real64, x, 0.5_real64, y)
 
   ! <A u, s> = <u, A* s>
   call tenon_layer_create_output_cotangent(conv, dy)
@@ -52,6 +55,7 @@ program conv3d
   call tenon_destroy(y)
   call tenon_destroy(dx)
   call tenon_destroy(dy)
+  call tenon_destroy(jacobian)
   call tenon_destroy(conv)
   call tenon_destroy(layout)
   call tenon_finalize()

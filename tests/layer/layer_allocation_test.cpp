@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // From the second Apply on Tenon allocates nothing: neither counted buffers nor anything by the
 // global operator new, which this program counts.
+#include "layer/jacobian.hpp"
+
 #include "layer_run.hpp"
 
 #include "support/count_allocations.hpp"
@@ -76,6 +78,29 @@ TEST_P(Allocation, IsZeroOnHigherLevelsOfTheStack) {
     EXPECT_EQ(after - before, 0) << GetParam().name << "\n" << layer->describe();
     layer->clearStack();
   }
+}
+
+TEST_P(Allocation, IsZeroFromTheSecondUseOfAJacobianOn) {
+  test::LayoutDraw draw(54);
+  const auto layer = GetParam().make(test::world());
+  layer->setDataType(TENON_FLOAT64);
+  layer->setText("backend", "blas");
+  test::Step step(layer, test::drawInput(draw, GetParam().input));
+  test::fillParameters(*layer);
+  test::fillValid(*step.x, 1);
+  test::fillValid(*step.dy, 2);
+  Jacobian jacobian(layer, *step.x);
+  const auto use = [&] {
+    jacobian.setPoint(*step.x);
+    jacobian.apply(*step.x, *step.y);
+    jacobian.applyAdjoint(*step.dy, *step.dx);
+  };
+  use();
+  const long before = test::allocations;
+  const Index alive = bytesAlive();
+  use();
+  EXPECT_EQ(test::allocations - before, 0) << GetParam().name;
+  EXPECT_EQ(bytesAlive(), alive) << GetParam().name;
 }
 
 // The second input of a layer with the caller's values at a boundary: a tensor, and a number that

@@ -248,6 +248,8 @@ program every_name
   use tenon, only: tenon_linearop_create_scale ! TenonLinearOpCreateScale
   use tenon, only: tenon_linearop_create_shell ! TenonLinearOpCreateShell
   use tenon, only: tenon_linearop_create_type ! TenonLinearOpCreateType
+  use tenon, only: tenon_linearop_create_jacobian ! TenonLinearOpCreateJacobian
+  use tenon, only: tenon_linearop_jacobian_set_point ! TenonLinearOpJacobianSetPoint
   use tenon, only: tenon_log_enable ! TenonLogEnable
   use tenon, only: tenon_log_event_register ! TenonLogEventRegister
   use tenon, only: tenon_log_event_begin ! TenonLogEventBegin

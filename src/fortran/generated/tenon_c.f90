@@ -1837,6 +1837,20 @@ module tenon_c
       type(c_ptr), intent(inout) :: op
       integer(c_int) :: answer
     end function TenonLinearOpCreateType
+    function TenonLinearOpCreateJacobian(layer, x, &
+      op) bind(C, name="TenonLinearOpCreateJacobian") result(answer)
+      import
+      type(c_ptr), value :: layer
+      type(c_ptr), value :: x
+      type(c_ptr), intent(inout) :: op
+      integer(c_int) :: answer
+    end function TenonLinearOpCreateJacobian
+    function TenonLinearOpJacobianSetPoint(op, x) bind(C, name="TenonLinearOpJacobianSetPoint") result(answer)
+      import
+      type(c_ptr), value :: op
+      type(c_ptr), value :: x
+      integer(c_int) :: answer
+    end function TenonLinearOpJacobianSetPoint
     function TenonLogEnable(on) bind(C, name="TenonLogEnable") result(answer)
       import
       integer(c_int), value :: on

@@ -244,6 +244,8 @@ module tenon_calls
   public :: tenon_linearop_create_sum
   public :: tenon_linearop_create_scale
   public :: tenon_linearop_create_type
+  public :: tenon_linearop_create_jacobian
+  public :: tenon_linearop_jacobian_set_point
   public :: tenon_log_enable
   public :: tenon_log_event_register
   public :: tenon_log_event_begin
@@ -4616,6 +4618,25 @@ contains
       trim(name)//c_null_char, c_parameters, op%handle)
     call finish(tenon_code, 'tenon_linearop_create_type', ierr)
   end subroutine tenon_linearop_create_type
+  ! Creates the Jacobian of a layer at a point. Collective on the layer.
+  subroutine tenon_linearop_create_jacobian(layer, x, op, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_linearop), intent(out) :: op
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpCreateJacobian(layer%handle, x%handle, op%handle)
+    call finish(tenon_code, 'tenon_linearop_create_jacobian', ierr)
+  end subroutine tenon_linearop_create_jacobian
+  ! Moves a Jacobian to another point. Collective on the operator.
+  subroutine tenon_linearop_jacobian_set_point(op, x, ierr)
+    type(tenon_linearop), intent(in) :: op
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLinearOpJacobianSetPoint(op%handle, x%handle)
+    call finish(tenon_code, 'tenon_linearop_jacobian_set_point', ierr)
+  end subroutine tenon_linearop_jacobian_set_point
   ! Turns the log on or off, like -tenon_log_view at the start. Not collective.
   subroutine tenon_log_enable(on, ierr)
     logical, intent(in) :: on

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: install_fortran_test.sh BUILD CMAKE FC MPIFC MPIEXEC NUMPROC_FLAG VERSION
-# Installs the built library under BUILD/install-test-fortran, builds the program in consumer_fortran/ against that
+# Installs the built library under BUILD/install-test-fortran, builds field.f90 against that
 # copy by find_package with FC and by pkg-config with MPI's wrapper MPIFC, and runs it on 1 and 4 processes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,6 +31,6 @@ if [[ $(pkg-config --modversion tenon_fortran) != "$version" ]]; then
   exit 1
 fi
 read -ra flags < <(pkg-config --cflags --libs tenon_fortran)
-"$mpifc" -o "$build/pc_fortran" "$here/consumer_fortran/main.f90" "${flags[@]}" \
+"$mpifc" -o "$build/pc_fortran" "$here/field.f90" "${flags[@]}" \
   -Wl,-rpath,"$(pkg-config --variable=libdir tenon_fortran)"
 run "$build/pc_fortran"

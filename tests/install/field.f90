@@ -11,7 +11,6 @@ program main
   type(tenon_layer) :: conv
   double precision :: relative
   integer :: rank, ranks, y0, y1
-
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)

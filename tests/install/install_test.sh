@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: install_test.sh BUILD CMAKE CC CXX VERSION MPIEXEC...
-# Installs the built library under BUILD/install-test, builds the programs in consumer/ against that
+# Installs the built library under BUILD/install-test, builds the programs in consumer/ and field.cpp against that
 # copy by find_package and by pkg-config, and runs them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -48,7 +48,7 @@ read -ra flags < <(pkg-config --cflags --libs tenon)
 runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "$cc" -std=c99 -o "$build/pc_c" "$here/consumer/main.c" "${flags[@]}" "$runpath"
 "$cxx" -std=c++17 -o "$build/pc_cpp" "$here/consumer/main.cpp" "${flags[@]}" "$runpath"
-"$cxx" -std=c++20 -o "$build/pc_field" "$here/consumer/field.cpp" "${flags[@]}" "$runpath"
+"$cxx" -std=c++20 -o "$build/pc_field" "$here/field.cpp" "${flags[@]}" "$runpath"
 "$build/pc_c"
 "$build/pc_cpp"
 "${mpiexec[@]}" 4 "$build/pc_field"

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/jacobian.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "layer/held_bytes.hpp"
+#include "sys/log.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+bool isRandom(const Layer& layer) {
+  if (layer.declaration().isRandom())
+    return true;
+  for (const Layer* child : layer.children())
+    if (isRandom(*child))
+      return true;
+  return false;
+}
+
+Setup& differentiable(const Layer& layer, const DTensor& x) {
+  const std::size_t inputs = layer.inputLayouts().size();
+  if (inputs != 1)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} has {} inputs; a Jacobian needs a layer with one", layer.title(), inputs));
+  if (isRandom(layer))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
+                            "no Jacobian; use a network without such layers",
+                            layer.title()));
+  if (layer.comm() != x.comm())
+    throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create them "
+                                           "on the same one",
+                                           layer.title(), x.title()));
+  Setup& setup = layer.setup({x.layout()});
+  checkTensor(x, x.layout(), layer.dataType(), layer.title(), "point");
+  return setup;
+}
+
+} // namespace
+
+Jacobian::Jacobian(Ref<Layer> layer, const DTensor& x)
+    : Shell(layer->comm(), x.layout(), differentiable(*layer, x).output(), layer->dataType(),
+            layer->dataType(),
+            {.apply = [this](const DTensor& dx, DTensor& dy) { tangent(dx, dy); },
+             .applyAdjoint = [this](const DTensor& dy, DTensor& dx) { adjoint(dy, dx); },
+             .typeName = "jacobian"}),
+      layer_(std::move(layer)), setup_(layer_->setup({x.layout()})), frame_(setup_.makeFrame()),
+      x_(makeRef<DTensor>(comm(), domain(), domainType())),
+      y_(makeRef<DTensor>(comm(), range(), rangeType())) {}
+
+void Jacobian::setPoint(const DTensor& x) {
+  static const int event = logEvent("LayerApply");
+  const LogScope scope(event);
+  checkTensor(x, domain(), domainType(), title(), "point");
+  checkIdle();
+  isSet_ = false;
+  copyLocal(x, *x_);
+  const DTensor* one[] = {x_.get()};
+  setup_.apply(Inputs(one), *y_, *frame_, true);
+  isSet_ = true;
+}
+
+void Jacobian::checkPoint() const {
+  if (!isSet_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("the last evaluation at a new point of {} failed; call "
+                            "TenonLinearOpJacobianSetPoint() again",
+                            title()));
+  if (const Parameter* changed = setup_.changedSince(*frame_))
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("parameter \"{}\" of {} was changed after the point of {} was set; call "
+                    "TenonLinearOpJacobianSetPoint(), which evaluates the layer anew",
+                    changed->name(), layer_->title(), title()));
+}
+
+void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
+  checkPoint();
+  const ConstantParameters constant(setup_.maps());
+  const DTensor* one[] = {&dx};
+  setup_.tangent(*frame_, Inputs(one), dy);
+}
+
+void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
+  checkPoint();
+  const ConstantParameters constant(setup_.maps());
+  DTensor* one[] = {&dx};
+  setup_.adjoint(*frame_, dy, InputCotangents(one));
+}
+
+std::string Jacobian::agreedText() const {
+  return fmt::format("{}; of ({})", Shell::agreedText(), layer_->settings());
+}
+
+std::string Jacobian::describeMore() const {
+  return fmt::format("  of {}, at a point of its own\n", layer_->title());
+}
+
+Index Jacobian::bufferBytes() const {
+  return heldBytes(x_, y_) + frame_->bytes();
+}
+
+} // namespace tenon

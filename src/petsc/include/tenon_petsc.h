@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief Tenon for PETSc programs: grids (DMDA) as layouts, vectors as tensors without a copy,
+ *         operators and Jacobians as matrices, losses as objectives of TAO.
+ *
+ *  The library libtenon_petsc is separate: link it beside libtenon and PETSc (pkg-config
+ *  tenon_petsc, component PETSc of the CMake package). PetscScalar must be real; its type is the
+ *  data type of the tensors.
+ *
+ *  Functions return PETSc's error codes, for PetscCall(). An error of Tenon becomes PETSC_ERR_LIB
+ *  with Tenon's message, after Tenon's error handler has been called. PetscErrorCode functions of a
+ *  program call Tenon's functions by TenonPetscCall().
+ *
+ *  Set-up, applications and adjoints are the events TenonSetUp, TenonApply and TenonAdjoint of
+ *  -log_view.
+ */
+#ifndef TENON_PETSC_H
+#define TENON_PETSC_H
+
+#include <petscdmda.h>
+#include <petscmat.h>
+#include <petsctao.h>
+#include <tenon.h>
+
+#if defined(PETSC_USE_COMPLEX)
+#error "tenon_petsc.h needs a PETSc with real numbers (PetscScalar is complex here)"
+#endif
+
+/** @brief Data type of tensors that hold a Vec's numbers. */
+#if defined(PETSC_USE_REAL_SINGLE)
+#define TENON_PETSC_SCALAR TENON_FLOAT32
+#else
+#define TENON_PETSC_SCALAR TENON_FLOAT64
+#endif
+
+/** @brief Turns an error of Tenon into one of PETSc's. Not collective.
+ *
+ *  TenonPetscCall() calls it.
+ *
+ *  @param[in] code      error code of Tenon
+ *  @param[in] function  name of the calling function
+ *  @param[in] file      source file
+ *  @param[in] line      line
+ *  @return PETSC_ERR_LIB after the call of PETSc's error handler; 0 if code is TENON_SUCCESS
+ */
+TENON_EXTERN PetscErrorCode TenonPetscError(TenonErrorCode code, const char* function,
+                                            const char* file, int line) TENON_NOEXCEPT;
+
+/** @brief Makes a call of Tenon in a function that returns a PetscErrorCode. */
+#define TenonPetscCall(call)                                                                       \
+  do {                                                                                             \
+    TenonErrorCode tenon_code_ = (TenonNoteCaller(__func__, __FILE__, __LINE__), (call));          \
+    if (tenon_code_ != TENON_SUCCESS)                                                              \
+      return TenonPetscError(tenon_code_, __func__, __FILE__, __LINE__);                           \
+  } while (0)
+
+/** @brief Initialises Tenon on PETSC_COMM_WORLD. Collective on PETSC_COMM_WORLD.
+ *
+ *  Tenon reads the command line that PetscInitialize() was given, where its options begin with
+ *  -tenon_. PetscFinalize() finalises Tenon.
+ *
+ *  @param[in] help  text that -tenon_help prints above the options. May be NULL, in which case
+ *                   there is none.
+ */
+TENON_EXTERN PetscErrorCode TenonPetscInitialize(const char* help) TENON_NOEXCEPT;
+
+/** @name Grids and vectors
+ *
+ *  A grid of d dimensions has layouts of d + 2: batch (of extent 1), channel (the grid's degrees of
+ *  freedom), then z, y, x as far as the grid has them. Memory is PETSc's, with the channel last: a
+ *  tensor on a Vec has the strides of PETSc's array. Each rank holds its own box, in any order of
+ *  ranks and with any widths. Layers copy such an array once in and once out, operators do not;
+ *  columnmlp layers read and write it in place.
+ */
+/**@{*/
+
+/** @brief Creates the layout of a grid's global vectors. Collective on dm.
+ *
+ *  Its communicator is PETSC_COMM_WORLD for a grid created there, and otherwise PETSc's duplicate,
+ *  PetscObjectComm((PetscObject)dm): create layers on the same one.
+ *
+ *  @param[in]  dm      DMDA of 1 to 3 dimensions, set up
+ *  @param[out] layout  new layout; destroy it with TenonLayoutDestroy()
+ *  @return PETSC_ERR_SUP  dm is not a DMDA
+ */
+TENON_EXTERN PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief Creates the layout of a grid's local vectors, with their ghost points. Collective on dm.
+ *
+ *  The halo has the stencil's width. Boundaries become those of Tenon: NONE is none, GHOSTED is
+ *  values (of the caller), MIRROR is reflect, PERIODIC is periodic.
+ *
+ *  The halo of Tenon has its corners, which its exchange fills. DMGlobalToLocal() fills those of a
+ *  box stencil, and of a star stencil leaves them as they are.
+ *
+ *  @param[in]  dm      DMDA of 1 to 3 dimensions, set up
+ *  @param[out] layout  new layout; destroy it with TenonLayoutDestroy()
+ *  @return PETSC_ERR_SUP  dm is not a DMDA, or has a boundary TWIST
+ */
+TENON_EXTERN PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm,
+                                                          TenonLayout* layout) TENON_NOEXCEPT;
+
+/** @brief Lends the array of a Vec to a tensor, without a copy. Logically collective on vec.
+ *
+ *  A global vector of the grid is lent without, a local one with its ghost points around the
+ *  tensor's elements. Between this call and TenonPetscRestoreVec() the Vec must not be used.
+ *
+ *  @param[in] x    tensor in a layout of dm (global or ghosted), of data type TENON_PETSC_SCALAR
+ *  @param[in] dm   DMDA of the vector
+ *  @param[in] vec  global or local vector of dm, in PETSc's order (not the natural one)
+ *  @return PETSC_ERR_ARG_SIZ  vec has the size of neither a global nor a local vector of dm
+ */
+TENON_EXTERN PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) TENON_NOEXCEPT;
+
+/** @brief Lends the array of a Vec to a tensor for reading. Not collective.
+ *
+ *  See TenonPetscPlaceVec(). The Vec can be read meanwhile.
+ *
+ *  @param[in] x    tensor in a layout of dm
+ *  @param[in] dm   DMDA of the vector
+ *  @param[in] vec  global or local vector of dm
+ */
+TENON_EXTERN PetscErrorCode TenonPetscPlaceVecRead(TenonDTensor x, DM dm, Vec vec) TENON_NOEXCEPT;
+
+/** @brief Ends the loan of TenonPetscPlaceVec(). Logically collective on vec.
+ *  @param[in] x    tensor, which has its own array again
+ *  @param[in] vec  vector, whose state has changed
+ *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec */
+TENON_EXTERN PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
+
+/** @brief Ends the loan of TenonPetscPlaceVecRead(). Not collective.
+ *  @param[in] x    tensor, which has its own array again
+ *  @param[in] vec  vector
+ *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec */
+TENON_EXTERN PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Matrices */
+/**@{*/
+
+/** @brief Creates a matrix (MATSHELL) from an operator. Collective on the operator.
+ *
+ *  MatMult() applies the operator and MatMultTranspose() its adjoint; both work on the arrays of
+ *  the vectors. Domain and range must hold each element once (layouts of S and R without halos).
+ *
+ *  @param[in]  op       operator, of data type TENON_PETSC_SCALAR on both sides; put
+ *                       TenonLinearOpCreateCast() on both sides of another in a composition. The
+ *                       matrix holds a reference.
+ *  @param[in]  rows     grid of the range. May be NULL, in which case a vector has on each rank the
+ *                       elements of the rank's box in row-major order.
+ *  @param[in]  columns  grid of the domain. May be NULL, in which case the same holds.
+ *  @param[out] A        new matrix; destroy it with MatDestroy()
+ *  @return PETSC_ERR_ARG_INCOMP  a layout is not that of its grid, or holds elements more than once
+ *  @return PETSC_ERR_ARG_WRONG   the operator has another data type
+ */
+TENON_EXTERN PetscErrorCode TenonPetscMatFromLinearOp(TenonLinearOp op, DM rows, DM columns,
+                                                      Mat* A) TENON_NOEXCEPT;
+
+/** @brief Creates the Jacobian of a layer at a point as a matrix. Collective on the layer.
+ *
+ *  See TenonLinearOpCreateJacobian(): the parameters are constants, and pending evaluations and
+ *  gradients of the layer are left alone.
+ *
+ *  @param[in]  layer    layer of data type TENON_PETSC_SCALAR, set up for
+ *                       TenonPetscLayoutFromDM(columns)
+ *  @param[in]  rows     grid of the output. May be NULL, in which case a vector has the blocks in
+ *                       row-major order.
+ *  @param[in]  columns  grid of the input
+ *  @param[in]  x        point, a global vector of columns; can be modified afterwards
+ *  @param[out] J        new matrix; destroy it with MatDestroy()
+ */
+TENON_EXTERN PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM columns, Vec x,
+                                                   Mat* J) TENON_NOEXCEPT;
+
+/** @brief Moves a Jacobian to another point, with the layer's present parameters. Collective on J.
+ *  @param[in] J  matrix of TenonPetscMatFromLayer(), or of an operator that is a Jacobian
+ *  @param[in] x  new point, a vector of the columns */
+TENON_EXTERN PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) TENON_NOEXCEPT;
+/**@}*/
+
+/** @name Parameters and objectives */
+/**@{*/
+
+/** @brief Creates a Vec with the values of a layer's parameters. Collective on the layer.
+ *
+ *  Each parameter is divided along its first dimension over the ranks of its process grid. A rank
+ *  holds its parts of all parameters, in their order (TenonLayerGetParameter()), each row-major.
+ *
+ *  @param[in]  layer  layer that is set up, of data type TENON_PETSC_SCALAR
+ *  @param[out] p      new vector; destroy it with VecDestroy()
+ */
+TENON_EXTERN PetscErrorCode TenonPetscVecFromParameters(TenonLayer layer, Vec* p) TENON_NOEXCEPT;
+
+/** @brief Sets the parameters of a layer from a Vec. Collective on the layer.
+ *  @param[in] layer  layer that is set up
+ *  @param[in] p      vector of TenonPetscVecFromParameters() */
+TENON_EXTERN PetscErrorCode TenonPetscParametersFromVec(TenonLayer layer, Vec p) TENON_NOEXCEPT;
+
+/** @brief Makes a loss the objective of TAO, over the layer's parameters. Collective on tao.
+ *
+ *  The solver's Vec is one of TenonPetscVecFromParameters(): pass it to TaoSetSolution(). An
+ *  evaluation sets the parameters, applies the layer to x and, for the gradient, its adjoint; the
+ *  layer's gradients are overwritten. After TaoSolve(), TenonPetscParametersFromVec() sets the
+ *  parameters to the solution, since the last evaluation may have been at another point.
+ *
+ *  @param[in] tao    solver
+ *  @param[in] layer  layer with one output element (a network that ends in a loss with a target,
+ *                    for example), set up for the layout of x. The solver holds a reference.
+ *  @param[in] x      input. The solver holds a reference; it can be filled anew between solves.
+ *  @return PETSC_ERR_ARG_SIZ  the output has more than one element
+ */
+TENON_EXTERN PetscErrorCode TenonPetscTaoSetLoss(Tao tao, TenonLayer layer,
+                                                 TenonDTensor x) TENON_NOEXCEPT;
+/**@}*/
+
+#endif

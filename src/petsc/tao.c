@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A loss as the objective of TAO, with its gradient by the adjoint. */
+#include "parameters.h"
+
+typedef struct Loss {
+  Parameters parameters;
+  TenonDTensor x, value, one;
+  Events events;
+} Loss;
+
+static PetscErrorCode Evaluate(Tao tao, Vec p, PetscReal* f, Vec gradient, void* context) {
+  Loss* loss = (Loss*)context;
+  TenonLayer layer = loss->parameters.layer;
+  double value;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(loss->events.apply, tao, p, 0, 0));
+  PetscCall(ParametersSet(&loss->parameters, p));
+  TenonPetscCall(TenonLayerApply(layer, loss->x, loss->value));
+  TenonPetscCall(TenonDTensorPairing(loss->value, loss->one, &value));
+  *f = (PetscReal)value;
+  PetscCall(PetscLogEventEnd(loss->events.apply, tao, p, 0, 0));
+  PetscCall(PetscLogEventBegin(loss->events.adjoint, tao, p, gradient, 0));
+  TenonPetscCall(TenonLayerZeroGradients(layer));
+  TenonPetscCall(TenonLayerApplyAdjoint(layer, loss->one, NULL));
+  PetscCall(ParametersGet(&loss->parameters, TenonLayerGetReducedGradient, gradient));
+  PetscCall(PetscLogEventEnd(loss->events.adjoint, tao, p, gradient, 0));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyLoss(void* context) {
+  Loss* loss = (Loss*)context;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonDTensorDestroy(&loss->x));
+  TenonPetscCall(TenonDTensorDestroy(&loss->value));
+  TenonPetscCall(TenonDTensorDestroy(&loss->one));
+  PetscCall(ParametersDestroy(&loss->parameters));
+  PetscCall(PetscFree(loss));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CheckOneElement(TenonLayer layer) {
+  TenonLayout output = NULL;
+  TenonInt shape[kMostDimensions], all = 1;
+  int ndim, d;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonLayerGetOutputLayout(layer, &output));
+  TenonPetscCall(TenonLayoutGetDim(output, &ndim));
+  TenonPetscCall(TenonLayoutGetShape(output, shape));
+  TenonPetscCall(TenonLayoutDestroy(&output));
+  for (d = 0; d < ndim; ++d)
+    all *= shape[d];
+  PetscCheck(all == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "the layer's output has %lld elements, but an objective is one number; end the "
+             "network with a loss",
+             (long long)all);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscTaoSetLoss(Tao tao, TenonLayer layer, TenonDTensor x) {
+  Loss* loss;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(CheckOneElement(layer));
+  PetscCall(PetscNew(&loss));
+  PetscCall(GetEvents(&loss->events));
+  PetscCall(PetscLogEventBegin(loss->events.setUp, tao, 0, 0, 0));
+  PetscCall(ParametersCreate(layer, &loss->parameters));
+  TenonPetscCall(TenonLayerCreateOutput(layer, &loss->value));
+  TenonPetscCall(TenonLayerCreateOutputCotangent(layer, &loss->one));
+  TenonPetscCall(TenonDTensorFillConstant(loss->one, 1));
+  TenonPetscCall(TenonObjectRetain((TenonObject)x));
+  loss->x = x;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)tao), &container));
+  PetscCall(PetscContainerSetPointer(container, loss));
+  PetscCall(PetscContainerSetUserDestroy(container, DestroyLoss));
+  PetscCall(PetscObjectCompose((PetscObject)tao, "TenonLoss", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(TaoSetObjectiveAndGradient(tao, NULL, Evaluate, loss));
+  PetscCall(PetscLogEventEnd(loss->events.setUp, tao, 0, 0, 0));
+  PetscFunctionReturn(0);
+}
