@@ -3,6 +3,7 @@
 
 #include "comm/agreement.hpp"
 #include "comm/last_words.hpp"
+#include "comm/launcher.hpp"
 #include "comm/log_report.hpp"
 #include "comm/oversubscription.hpp"
 #include "comm/patience.hpp"
@@ -91,6 +92,7 @@ constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFin
 void readOptions(int argc, const char* const* argv, const std::string& help) {
   collectively(*session().comm, [&] {
     auto read = options().load(argc, argv);
+    checkRankCount(session().comm->size());
     setThreadLimit(options().getInt("", "threads"));
     setWaitTimes(waitTimesFromOptions());
     return read;
@@ -246,6 +248,8 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     answerHelp(help);
     s.comm->openArena();
     warnOfOversubscription(*s.comm);
+    if (comm == MPI_COMM_NULL)
+      warnOfUnexpectedWorld();
     startLog();
   } catch (...) {
     traceStop();
