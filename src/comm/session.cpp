@@ -219,8 +219,10 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   int started = 0, ended = 0;
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
-  if (started && !ended)
+  if (started && !ended) {
+    awaitLastWords(lastError().agreed && !lastError().speaks);
     MPI_Abort(MPI_COMM_WORLD, code);
+  }
   if (ended)
     exitProcess(code);
   abortProcess(code);
@@ -240,7 +242,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   setProcessRank(s.comm->rank());
   setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
   setAbortHook([](TenonErrorCode code) {
-    awaitLastWords();
+    awaitLastWords(false);
     MPI_Abort(MPI_COMM_WORLD, code);
   });
   try {
