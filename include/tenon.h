@@ -34,6 +34,7 @@
 #include <tenon/dataset.h>
 #include <tenon/dtensor.h>
 #include <tenon/error.h>
+#include <tenon/field_series.h>
 #include <tenon/init.h>
 #include <tenon/layer.h>
 #include <tenon/layer_create.h>

@@ -19,8 +19,7 @@
  *
  *  Files are HDF5 (.h5): h5ls and h5dump show names, global shapes and values. A file can be read
  *  on any number of ranks and with any distribution of the tensors; values are restored bitwise.
- *  Settings such as the learning rate are listed in the file but
- *  not restored.
+ *  Settings such as the learning rate are listed in the file but not restored.
  *
  *  A file is written under a temporary name in the same folder, synchronised with the disk, and
  *  renamed: after a failure, or if the program is killed, the previous file is intact. On reading,
@@ -37,8 +36,6 @@
 #include <tenon/error.h>
 #include <tenon/mpi.h>
 #include <tenon/types.h>
-
-typedef struct TenonCheckpoint_s* TenonCheckpoint; /**< state of a run in a file */
 
 /** @brief Creates an empty checkpoint. Collective on comm.
  *  @param[in]  comm        communicator of the objects that will be added

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /** @file
- *  @brief TenonDataset: labelled samples, read in distributed batches.
+ *  @brief TenonDataset: samples, read in distributed batches.
  *
- *  The samples are stored in two IDX files, the format of MNIST: images [samples, height, width]
- *  and labels [samples], both of unsigned bytes. Each rank keeps only the part of the images that
- *  its batches contain. Order and batches do not depend on the number of ranks.
+ *  Samples come from one of two kinds of files:
+ *
+ *  - IDX, the format of MNIST (TenonDatasetCreateIDX()): images [samples, height, width] and labels
+ *    [samples], both of unsigned bytes. Each rank keeps the part of the images that its batches
+ *    contain.
+ *  - HDF5 (TenonDatasetCreateHDF5()): samples of any shape, volumes for example, and labels or
+ *    target fields. Each rank reads its box of each sample of a batch from the file, so that
+ *    neither file nor sample needs to fit into the memory of a rank.
+ *
+ *  Order and batches do not depend on the number of ranks.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
@@ -30,15 +37,65 @@ TENON_EXTERN TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* ima
                                                   const char* labels,
                                                   TenonDataset* dataset) TENON_NOEXCEPT;
 
+/** @brief Opens and checks datasets of an HDF5 file, on all ranks. Collective on comm.
+ *
+ *  The first dimension of a dataset counts the samples; a sample has the others. Numbers of any
+ *  type and byte order are read, from contiguous, chunked and compressed datasets.
+ *
+ *  @param[in]  comm     communicator of the batches
+ *  @param[in]  path     path of the file
+ *  @param[in]  data     dataset of the samples in the file, such as "/fields/velocity"
+ *  @param[in]  labels   dataset of their labels, or of target fields, in the same file. May be
+ *                       NULL, in which case there are none.
+ *  @param[out] dataset  new dataset; destroy it with TenonDatasetDestroy()
+ *  @return TENON_ERR_FILE     the file cannot be read
+ *  @return TENON_ERR_FORMAT   the file is not HDF5, has no such dataset or one that holds no
+ *                             numbers, or the two have different numbers of samples
+ *  @return TENON_ERR_SUPPORT  Tenon was built without HDF5
+ */
+TENON_EXTERN TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path,
+                                                   const char* data, const char* labels,
+                                                   TenonDataset* dataset) TENON_NOEXCEPT;
+
+/** @brief Reads the options of a dataset. Local; call on all ranks.
+ *
+ *  Option: -tenon_dataset_prefetch (off). For HDF5: a thread reads the next batch while the program
+ *  computes. It only calls pread(), and no function of HDF5 or MPI. Datasets that are chunked or
+ *  compressed, or hold other numbers than float32 and float64 (for labels: or int64) of this
+ *  machine, are read when they are needed.
+ *
+ *  @param[in] dataset  dataset
+ *  @return TENON_ERR_OPTION  an option has a wrong value
+ */
+TENON_EXTERN TenonErrorCode TenonDatasetSetFromOptions(TenonDataset dataset) TENON_NOEXCEPT;
+
 /** @brief Returns number and extents of the samples. Not collective.
  *  @param[in]  dataset  dataset
  *  @param[out] samples  number of samples. May be NULL, in which case it is not returned.
- *  @param[out] height   height in pixels. May be NULL, in which case it is not returned.
- *  @param[out] width    width in pixels. May be NULL, in which case it is not returned. */
+ *  @param[out] height   extent of the last dimension but one; 1 if there is none. May be NULL, in
+ *                       which case it is not returned.
+ *  @param[out] width    extent of the last dimension; 1 if there is none. May be NULL, in which
+ *                       case it is not returned. */
 TENON_EXTERN TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt* samples,
                                                  TenonInt* height, TenonInt* width) TENON_NOEXCEPT;
 
-/** @brief Sets the value of a pixel p (0 to 255): scale p / 255 + shift. Local; call on all ranks.
+/** @brief Returns the number of dimensions of a batch of samples. Not collective.
+ *  @param[in]  dataset  dataset
+ *  @param[out] ndim     number of dimensions; 4 for IDX */
+TENON_EXTERN TenonErrorCode TenonDatasetGetDim(TenonDataset dataset, int* ndim) TENON_NOEXCEPT;
+
+/** @brief Returns the shape of the samples. Not collective.
+ *  @param[in]  dataset  dataset
+ *  @param[out] shape    [ndim] number of samples, and the extents of a sample; those of a batch are
+ *                       the same but for the first: [samples, 1, height, width] for IDX */
+TENON_EXTERN TenonErrorCode TenonDatasetGetSamplesShape(TenonDataset dataset,
+                                                        TenonInt shape[]) TENON_NOEXCEPT;
+
+/** @brief Sets the values of batches. Local; call on all ranks.
+ *
+ *  The value of a pixel p (0 to 255) of IDX is scale p / 255 + shift, that of a number v of HDF5
+ *  scale v + shift. Labels are not changed.
+ *
  *  @param[in] dataset  dataset
  *  @param[in] scale    factor; 1 by default
  *  @param[in] shift    offset; 0 by default */
@@ -53,16 +110,18 @@ TENON_EXTERN TenonErrorCode TenonDatasetSetScaling(TenonDataset dataset, double 
 TENON_EXTERN TenonErrorCode TenonDatasetSetShuffle(TenonDataset dataset, TenonBool shuffle,
                                                    TenonInt seed) TENON_NOEXCEPT;
 
-/** @brief Sets the layouts of the batches and reads this rank's data. Collective on the dataset.
+/** @brief Sets the layouts of the batches. Collective on the dataset.
  *
- *  The call can be repeated with other layouts.
+ *  The call can be repeated with other layouts. Of IDX files it reads this rank's data.
  *
  *  @param[in] dataset  dataset
- *  @param[in] x        layout of the images [batch, 1, height, width], with properties S, B and R
- *                      and without halos
- *  @param[in] labels   layout of the labels [batch], likewise
+ *  @param[in] x        layout of the samples, [batch, ...] with the extents of a sample, properties
+ *                      S, B and R, and no halos
+ *  @param[in] labels   layout of the labels, likewise: [batch], or [batch, ...] if a label has more
+ *                      dimensions. May be NULL, in which case batches have no labels.
  *  @return TENON_ERR_SHAPE       the shape of a layout does not match the dataset
  *  @return TENON_ERR_LAYOUT      a layout has partial sums or halos
+ *  @return TENON_ERR_ARG         labels is not NULL, but the dataset has no labels
  *  @return TENON_ERR_COLLECTIVE  ranks pass different layouts
  */
 TENON_EXTERN TenonErrorCode TenonDatasetSetUp(TenonDataset dataset, TenonLayout x,
@@ -84,12 +143,16 @@ TENON_EXTERN TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset,
  *  @param[in]  epoch    epoch; must be >= 0; selects the order if samples are shuffled
  *  @param[in]  batch    index of the batch, counted from 0
  *  @param[out] x        float32 or float64 tensor in the layout of TenonDatasetSetUp()
- *  @param[out] labels   int64 tensor in the layout of TenonDatasetSetUp()
- *  @return TENON_ERR_STATE     the dataset is not set up
+ *  @param[out] labels   tensor in the layout of TenonDatasetSetUp(): int64, or float32 or float64
+ *                       if HDF5 has no integers there. May be NULL, in which case the labels are
+ *                       not read.
+ *  @return TENON_ERR_STATE     the dataset is not set up, or not for labels
  *  @return TENON_ERR_ARG       there is no such batch, or the epoch is negative
  *  @return TENON_ERR_SHAPE     the shape of a tensor does not match
  *  @return TENON_ERR_LAYOUT    the layout of a tensor does not match
  *  @return TENON_ERR_DATATYPE  the data type of a tensor does not match
+ *  @return TENON_ERR_FILE      the HDF5 file cannot be read any more
+ *  @return TENON_ERR_FORMAT    data of the HDF5 file are damaged
  */
 TENON_EXTERN TenonErrorCode TenonDatasetGetBatch(TenonDataset dataset, TenonInt epoch,
                                                  TenonInt batch, TenonDTensor x,

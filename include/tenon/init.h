@@ -29,13 +29,15 @@
  *
  *  If the program owns the command line and -help is on it, the call prints the help and may end
  *  the process: see TenonOptionsOwnCommandLine(). Rank 0 warns on standard error if the ranks on
- *  its node would start more threads than there are CPUs for them.
+ *  its node would start more threads than there are CPUs for them, and if MPI_COMM_WORLD has
+ *  another number of ranks than mpiexec or srun was asked for, as happens if program and launcher
+ *  belong to different MPIs; with -tenon_ranks N another number than N is an error.
  *
- *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_log_view, -tenon_log_trace PATH,
- *  -tenon_log_trace_events COUNT. -tenon_agree_timeout SECONDS (300) limits the wait in calls that
- *  create or set up objects. Apply and TenonFinalize() wait without limit by default: after
- *  -tenon_wait_warning SECONDS (60) a waiting rank prints the call and the missing ranks, and after
- *  -tenon_wait_limit SECONDS (0: none) it ends the program.
+ *  Options: -tenon_help [word], -tenon_options_file PATH, -tenon_ranks N, -tenon_log_view,
+ *  -tenon_log_trace PATH, -tenon_log_trace_events COUNT. -tenon_agree_timeout SECONDS (300) limits
+ *  the wait in calls that create or set up objects. Apply and TenonFinalize() wait without limit by
+ *  default: after -tenon_wait_warning SECONDS (60) a waiting rank prints the call and the missing
+ *  ranks, and after -tenon_wait_limit SECONDS (0: none) it ends the program.
  *
  *  @param[in,out] argc  address of main's argc, passed to MPI_Init_thread(). May be NULL, in which
  *                       case there is no command line.
@@ -45,6 +47,7 @@
  *                       which case there is none.
  *  @return TENON_ERR_OPTION  an option is unknown or malformed, on all ranks
  *  @return TENON_ERR_FILE    the options file cannot be read, or the trace file cannot be written
+ *  @return TENON_ERR_MPI     MPI_COMM_WORLD has not the number of ranks of -tenon_ranks
  *  @return TENON_ERR_STATE   MPI is already finalised
  */
 TENON_EXTERN TenonErrorCode TenonInitialize(int* argc, char*** argv,

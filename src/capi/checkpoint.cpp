@@ -9,9 +9,6 @@
 
 using namespace tenon;
 
-template <>
-struct tenon::ClassOf<TenonCheckpoint> : std::type_identity<Checkpoint> {};
-
 namespace {
 
 template <class T>

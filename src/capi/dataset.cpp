@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "train/dataset.hpp"
+#include "io/hdf5_dataset.hpp"
 
 #include "capi/collective.hpp"
 #include "sys/guard.hpp"
+#include "train/idx_dataset.hpp"
 
 #include <tenon/dataset.h>
 
@@ -21,17 +22,45 @@ TenonErrorCode TenonDatasetCreateIDX(MPI_Comm comm, const char* images, const ch
   });
 }
 
+TenonErrorCode TenonDatasetCreateHDF5(MPI_Comm comm, const char* path, const char* data,
+                                      const char* labels, TenonDataset* dataset) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    const auto [file, samples] = collectively(*own, [&] {
+      required(dataset, "dataset");
+      return std::pair(textOf(path, "path"), textOf(data, "data"));
+    });
+    give(dataset, makeRef<Hdf5Dataset>(own, file, samples, textOrEmpty(labels)));
+  });
+}
+
+TenonErrorCode TenonDatasetSetFromOptions(TenonDataset dataset) noexcept {
+  return guard(__func__, [&] { deref(dataset, "dataset").setFromOptions(); });
+}
+
 TenonErrorCode TenonDatasetGetShape(TenonDataset dataset, TenonInt* samples, TenonInt* height,
                                     TenonInt* width) noexcept {
   return guard(__func__, [&] {
-    const IdxDataset& d = deref(dataset, "dataset");
+    const Shape& shape = deref(dataset, "dataset").shape();
+    const std::size_t rank = shape.size();
     if (samples)
-      *samples = d.samples();
+      *samples = shape[0];
     if (height)
-      *height = d.height();
+      *height = rank > 2 ? shape[rank - 2] : 1;
     if (width)
-      *width = d.width();
+      *width = rank > 1 ? shape[rank - 1] : 1;
   });
+}
+
+TenonErrorCode TenonDatasetGetDim(TenonDataset dataset, int* ndim) noexcept {
+  return guard(__func__, [&] {
+    required(ndim, "ndim") = static_cast<int>(deref(dataset, "dataset").shape().size());
+  });
+}
+
+TenonErrorCode TenonDatasetGetSamplesShape(TenonDataset dataset, TenonInt shape[]) noexcept {
+  return guard(__func__, [&] { copyList(deref(dataset, "dataset").shape(), shape, "shape"); });
 }
 
 TenonErrorCode TenonDatasetSetScaling(TenonDataset dataset, double scale, double shift) noexcept {
@@ -48,16 +77,16 @@ TenonErrorCode TenonDatasetSetShuffle(TenonDataset dataset, TenonBool shuffle,
 TenonErrorCode TenonDatasetSetUp(TenonDataset dataset, TenonLayout x, TenonLayout labels) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
-    const CommPtr comm = commOf("dataset", dataset, x, labels);
+    const CommPtr comm = commOf("dataset", dataset, x);
     struct Arguments {
-      IdxDataset* dataset;
+      Dataset* dataset;
       const Layout *x, *labels;
     };
     const Arguments a = collectively(*comm, [&] {
       return Arguments{&deref(dataset, "dataset"), &deref(x, "x").layout(),
-                       &deref(labels, "labels").layout()};
+                       labels ? &deref(labels, "labels").layout() : nullptr};
     });
-    a.dataset->setUp(*a.x, *a.labels);
+    a.dataset->setUp(*a.x, a.labels);
   });
 }
 
@@ -68,7 +97,8 @@ TenonErrorCode TenonDatasetGetBatchCount(TenonDataset dataset, TenonInt* count) 
 TenonErrorCode TenonDatasetGetBatch(TenonDataset dataset, TenonInt epoch, TenonInt batch,
                                     TenonDTensor x, TenonDTensor labels) noexcept {
   return guard(__func__, [&] {
-    deref(dataset, "dataset").getBatch(epoch, batch, deref(x, "x"), deref(labels, "labels"));
+    deref(dataset, "dataset")
+        .getBatch(epoch, batch, deref(x, "x"), labels ? &deref(labels, "labels") : nullptr);
   });
 }
 

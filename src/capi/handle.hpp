@@ -7,13 +7,13 @@
 #include "comm/layout_object.hpp"
 #include "comm/machine_object.hpp"
 #include "comm/partition.hpp"
+#include "io/field_series.hpp"
 #include "layer/layer.hpp"
 #include "linop/linear_op.hpp"
 #include "planner/network_plan.hpp"
 #include "reduction/plan_objects.hpp"
 #include "sys/live_objects.hpp"
 #include "train/dataset.hpp"
-#include "train/optimizer.hpp"
 
 #include <tenon/object.h>
 
@@ -41,7 +41,11 @@ struct ClassOf<TenonMachine> : std::type_identity<MachineObject> {};
 template <>
 struct ClassOf<TenonOptimizer> : std::type_identity<Optimizer> {};
 template <>
-struct ClassOf<TenonDataset> : std::type_identity<IdxDataset> {};
+struct ClassOf<TenonDataset> : std::type_identity<Dataset> {};
+template <>
+struct ClassOf<TenonCheckpoint> : std::type_identity<Checkpoint> {};
+template <>
+struct ClassOf<TenonFieldSeries> : std::type_identity<FieldSeries> {};
 template <>
 struct ClassOf<TenonPlacementList> : std::type_identity<PlacementList> {};
 template <>

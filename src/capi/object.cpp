@@ -84,7 +84,7 @@ TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
     Object& known = any(object);
     required(comm, "comm");
     const CommPtr found = commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer,
-                                      IdxDataset, Checkpoint, MachineObject>(known);
+                                      Dataset, Checkpoint, FieldSeries, MachineObject>(known);
     if (!found)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has no communicator; one of its class is local to each rank",

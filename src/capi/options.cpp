@@ -30,6 +30,11 @@ Asked asked(const char* prefix, const char* name, const Types& types) {
   const auto declared = declarationsNamed(option.name, isProgram);
   const std::string key =
       isProgram ? "-" + option.name : fmt::format("{}{}", kKeyStart, option.name);
+  if (declared.empty() && isProgram && !declarationsOf(key).empty())
+    throw Error(TENON_ERR_OPTION,
+                fmt::format("option {} is the library's, not the program's; pass NULL for prefix, "
+                            "and the name without {}",
+                            key, kKeyStart));
   if (declared.empty())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("option {} is not declared; did you mean {}?", key, nearestKey(key)));

@@ -59,8 +59,9 @@ FatalShare shareOf(const Communicator& comm, const std::string& text) {
   return share;
 }
 
-void awaitLastWords() {
-  for (const double end = MPI_Wtime() + 2 * kSeconds; othersSpeak && MPI_Wtime() < end;)
+void awaitLastWords(bool isSpokenFor) {
+  const bool waits = othersSpeak || isSpokenFor;
+  for (const double end = MPI_Wtime() + 2 * kSeconds; waits && MPI_Wtime() < end;)
     sched_yield();
 }
 

@@ -11,7 +11,8 @@ namespace tenon {
 
 // Not collective.
 FatalShare shareOf(const Communicator& comm, const std::string& text);
-// Between the words and the abort: waits, a second at most, if others are still to speak.
-void awaitLastWords();
+// Between the words and the abort: waits, a second at most, if others are still to speak, as those heard of
+// in shareOf(), or because another rank prints this one's error.
+void awaitLastWords(bool isSpokenFor);
 
 } // namespace tenon

@@ -3,6 +3,7 @@
 
 #include "comm/agreement.hpp"
 #include "comm/last_words.hpp"
+#include "comm/launcher.hpp"
 #include "comm/log_report.hpp"
 #include "comm/oversubscription.hpp"
 #include "comm/patience.hpp"
@@ -91,6 +92,7 @@ constexpr const char* kMpiEnded = "MPI was finalised before Tenon; call TenonFin
 void readOptions(int argc, const char* const* argv, const std::string& help) {
   collectively(*session().comm, [&] {
     auto read = options().load(argc, argv);
+    checkRankCount(session().comm->size());
     setThreadLimit(options().getInt("", "threads"));
     setWaitTimes(waitTimesFromOptions());
     return read;
@@ -217,8 +219,10 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   int started = 0, ended = 0;
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
-  if (started && !ended)
+  if (started && !ended) {
+    awaitLastWords(lastError().agreed && !lastError().speaks);
     MPI_Abort(MPI_COMM_WORLD, code);
+  }
   if (ended)
     exitProcess(code);
   abortProcess(code);
@@ -238,7 +242,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
   setProcessRank(s.comm->rank());
   setFatalShareHook([&comm = *s.comm](const std::string& text) { return shareOf(comm, text); });
   setAbortHook([](TenonErrorCode code) {
-    awaitLastWords();
+    awaitLastWords(false);
     MPI_Abort(MPI_COMM_WORLD, code);
   });
   try {
@@ -246,6 +250,8 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     answerHelp(help);
     s.comm->openArena();
     warnOfOversubscription(*s.comm);
+    if (comm == MPI_COMM_NULL)
+      warnOfUnexpectedWorld();
     startLog();
   } catch (...) {
     traceStop();

@@ -10,7 +10,8 @@ module tenon_convert
   public :: reverse, give, check_length, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
-  public :: layout_dimensions, tensor_dimensions, spatial_dimensions, partition_axes, machine_devices
+  public :: layout_dimensions, tensor_dimensions, dataset_dimensions, spatial_dimensions, &
+    partition_axes, machine_devices
 
   interface
     function raise_error(code, message, function, file, line) bind(C, name="TenonRaiseError") result(answer)
@@ -27,7 +28,7 @@ module tenon_convert
   end interface
 
   interface reverse
-    procedure reverse_int32, reverse_int64
+    procedure reverse_int32, reverse_int64, reverse_real64
   end interface
   interface give
     procedure give_int64, give_int32, give_list_int64, give_list_int32
@@ -46,6 +47,12 @@ contains
     integer(c_int64_t) :: reversed(size(list))
     reversed = list(size(list):1:-1)
   end function reverse_int64
+
+  pure function reverse_real64(list) result(reversed)
+    real(c_double), intent(in) :: list(:)
+    real(c_double) :: reversed(size(list))
+    reversed = list(size(list):1:-1)
+  end function reverse_real64
 
   ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
   subroutine give_int64(from, to, name, code)
@@ -198,6 +205,14 @@ contains
     count = 0
     if (code == TENON_SUCCESS) code = TenonLayoutGetDim(layout, count)
   end subroutine layout_dimensions
+
+  subroutine dataset_dimensions(dataset, code, count)
+    type(c_ptr), intent(in) :: dataset
+    integer(c_int), intent(inout) :: code
+    integer(c_int), intent(out) :: count
+    count = 0
+    if (code == TENON_SUCCESS) code = TenonDatasetGetDim(dataset, count)
+  end subroutine dataset_dimensions
 
   subroutine tensor_dimensions(x, code, count)
     type(c_ptr), intent(in) :: x

@@ -10,6 +10,7 @@
 
 #include "io/transport.hpp"
 #include "layer/state.hpp"
+#include "sys/part_file.hpp"
 #include "train/optimizer.hpp"
 
 #include <optional>
@@ -71,6 +72,8 @@ private:
   void report(const char* done, const std::string& path, const Contents& contents, double seconds);
 
   std::vector<StoredText> texts() const;
+  void addState(Contents& contents) const;
+  void writeNewFile(const PartFile& part, const std::string& path, const Contents& contents) const;
   void writeContents(const std::string& path, Contents& contents);
   // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing all
   // that does not fit.

@@ -26,13 +26,13 @@ namespace {
 
 constexpr std::string_view kStep = "step-", kEnding = ".h5";
 
-// Of "step-100.h5".
-std::optional<Index> stepOf(std::string_view name) {
-  if (!name.starts_with(kStep) || !name.ends_with(kEnding) ||
-      name.size() <= kStep.size() + kEnding.size())
+// Of "step-100.h5", after "step-".
+std::optional<Index> numberOf(std::string_view name, std::string_view start) {
+  if (!name.starts_with(start) || !name.ends_with(kEnding) ||
+      name.size() <= start.size() + kEnding.size())
     return std::nullopt;
   const std::string_view digits =
-      name.substr(kStep.size(), name.size() - kStep.size() - kEnding.size());
+      name.substr(start.size(), name.size() - start.size() - kEnding.size());
   Index step = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
   if (error != std::errc() || end != digits.data() + digits.size() || digits[0] == '-')
@@ -44,12 +44,20 @@ std::string fileName(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-// Whether a name is that of a file that was to become this one, or another step.
-bool isPartOf(const std::string& name, const std::string& file) {
-  if (!stepOf(file))
-    return name.starts_with(PartFile::prefix(file));
+bool isNumberedPart(const std::string& name, std::string_view start) {
   const std::size_t end = name.find(".part.");
-  return name.starts_with(".") && end != name.npos && stepOf(name.substr(1, end - 1));
+  return name.starts_with(".") && end != name.npos && numberOf(name.substr(1, end - 1), start);
+}
+
+template <class Condition>
+void removeWhere(const std::string& folder, Condition isStale) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> stale;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    if (isStale(entry.path().filename().string()))
+      stale.push_back(entry.path());
+  for (const std::filesystem::path& each : stale)
+    std::filesystem::remove(each, ignored);
 }
 
 } // namespace
@@ -58,17 +66,21 @@ std::string stepFile(const std::string& folder, Index step) {
   return fmt::format("{}{}{}{}{}", folder, folder.ends_with('/') ? "" : "/", kStep, step, kEnding);
 }
 
-std::vector<Index> stepsIn(const std::string& folder) {
+std::vector<Index> numberedFiles(const std::string& folder, const std::string& start) {
   std::vector<Index> steps;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (const auto step = stepOf(entry.path().filename().string()))
+    if (const auto step = numberOf(entry.path().filename().string(), start))
       steps.push_back(*step);
   if (error && error != std::errc::no_such_file_or_directory)
     throw Error(TENON_ERR_FILE,
                 fmt::format("cannot read folder '{}': {}", folder, error.message()));
   std::sort(steps.begin(), steps.end(), std::greater<>());
   return steps;
+}
+
+std::vector<Index> stepsIn(const std::string& folder) {
+  return numberedFiles(folder, std::string(kStep));
 }
 
 void makeFolder(const std::string& folder) {
@@ -80,13 +92,15 @@ void makeFolder(const std::string& folder) {
 }
 
 void removeParts(const std::string& path) {
-  std::error_code ignored;
-  std::vector<std::filesystem::path> stale;
-  for (const auto& entry : std::filesystem::directory_iterator(folderOf(path), ignored))
-    if (isPartOf(entry.path().filename().string(), fileName(path)))
-      stale.push_back(entry.path());
-  for (const std::filesystem::path& each : stale)
-    std::filesystem::remove(each, ignored);
+  const std::string file = fileName(path);
+  if (numberOf(file, kStep))
+    return removeNumberedParts(folderOf(path), std::string(kStep));
+  removeWhere(folderOf(path),
+              [&](const std::string& name) { return name.starts_with(PartFile::prefix(file)); });
+}
+
+void removeNumberedParts(const std::string& folder, const std::string& start) {
+  removeWhere(folder, [&](const std::string& name) { return isNumberedPart(name, start); });
 }
 
 void removeSteps(const std::string& folder, Index last, Index keep) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The files of checkpoints in their folder: step-100.h5, step-200.h5, ... What one process does for all.
+// Files that are numbered by steps, in their folder: step-100.h5, step-200.h5, ... of checkpoints, or
+// heat-000100.h5 of fields. What one process does for all.
 #pragma once
 
 #include "sys/types.hpp"
@@ -11,14 +12,18 @@ namespace tenon {
 
 // "FOLDER/step-100.h5".
 std::string stepFile(const std::string& folder, Index step);
-// Of the files of this name, the latest first; none where there is no such folder. Throws
+// The numbers of the files START<number>.h5, the latest first; none where there is no such folder. Throws
 // TENON_ERR_FILE if it cannot be read.
+std::vector<Index> numberedFiles(const std::string& folder, const std::string& start);
+// Of checkpoints, likewise.
 std::vector<Index> stepsIn(const std::string& folder);
 // Makes the folder where there is none. Throws TENON_ERR_FILE.
 void makeFolder(const std::string& folder);
 
 // Removes what writers of the file that were killed have left beside it; of a step, writers of any step.
 void removeParts(const std::string& path);
+// The same of all files START<number>.h5.
+void removeNumberedParts(const std::string& folder, const std::string& start);
 // Removes of the steps up to `last` all but the latest `keep`. What cannot be removed stays.
 void removeSteps(const std::string& folder, Index last, Index keep);
 

@@ -6,7 +6,6 @@
 #include "comm/file_agreement.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log.hpp"
-#include "sys/part_file.hpp"
 #include "sys/stopwatch.hpp"
 
 #include <tenon/version.h>
@@ -47,7 +46,8 @@ std::vector<StoredText> Checkpoint::texts() const {
   return all;
 }
 
-void Checkpoint::writeContents(const std::string& path, Contents& contents) {
+// The digests of the tensors, and the numbers on which the ranks agree.
+void Checkpoint::addState(Contents& contents) const {
   std::vector<std::uint64_t> digests = collectively(*comm_, [&] {
     std::vector<std::uint64_t> own;
     for (const DTensor* x : contents.pointers)
@@ -64,7 +64,24 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   reduceNumbers(*comm_, numbers, MPI_MAX);
   for (std::size_t i = 0; i < numbers.size(); ++i)
     contents.numbers[i].value = numbers[i];
+}
 
+// By rank 0.
+void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
+                              const Contents& contents) const {
+  writeStructure(part.name(), {.writer = fmt::format("Tenon {}.{}.{}", TENON_VERSION_MAJOR,
+                                                     TENON_VERSION_MINOR, TENON_VERSION_PATCH),
+                               .created = timeText(),
+                               .ranks = comm_->size(),
+                               .tensors = contents.tensors,
+                               .numbers = contents.numbers,
+                               .texts = texts(),
+                               .values = values_});
+  reserveRoom(part.descriptor(), path);
+}
+
+void Checkpoint::writeContents(const std::string& path, Contents& contents) {
+  addState(contents);
   std::optional<PartFile> part;
   const std::string name = collectively(*comm_, [&] {
     if (comm_->rank() != 0)
@@ -74,15 +91,7 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
     checkRoom(path,
               bytesOf(contents.tensors) + kStructureBytes + datasets * kStructureBytesOfDataset);
     part.emplace(path);
-    writeStructure(part->name(), {.writer = fmt::format("Tenon {}.{}.{}", TENON_VERSION_MAJOR,
-                                                        TENON_VERSION_MINOR, TENON_VERSION_PATCH),
-                                  .created = timeText(),
-                                  .ranks = comm_->size(),
-                                  .tensors = contents.tensors,
-                                  .numbers = contents.numbers,
-                                  .texts = texts(),
-                                  .values = values_});
-    reserveRoom(part->descriptor(), path);
+    writeNewFile(*part, path, contents);
     return part->name();
   });
   const std::string known = broadcastText(*comm_, name, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // In place of hdf5_*.cpp where Tenon is built without HDF5.
 #include "io/hdf5_file.hpp"
+#include "io/hdf5_samples.hpp"
 #include "sys/error.hpp"
 
 namespace tenon {
@@ -39,5 +40,17 @@ DataFile::~DataFile() = default;
 void DataFile::write(std::size_t, const Box&, const void*) {}
 void DataFile::read(std::size_t, const Box&, void*) {}
 void DataFile::close() {}
+
+struct Hdf5Samples::Handles {};
+
+Hdf5Samples::Hdf5Samples(const std::string&, const std::string&) {
+  requireHdf5();
+}
+Hdf5Samples::~Hdf5Samples() = default;
+Hdf5Samples::Hdf5Samples(Hdf5Samples&&) noexcept = default;
+void Hdf5Samples::read(const Box&, TenonDataType, std::byte*) {}
+void Hdf5Samples::fail(const std::string& reason) const {
+  throw Error(TENON_ERR_SUPPORT, reason);
+}
 
 } // namespace tenon

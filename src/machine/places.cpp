@@ -14,6 +14,11 @@ namespace tenon {
 
 namespace {
 
+// How launchers are told, for notes.
+constexpr const char* kEqualNodes =
+    "; start as many on each node to keep it (srun --ntasks-per-node=N, "
+    "mpiexec --map-by ppr:N:node)";
+
 using Place = std::vector<Index>;
 
 struct Count {
@@ -69,8 +74,9 @@ Sorted sortLevels(const PlacedDevices& placed) {
     }
     const Count count = countUnits(placed.places, l);
     if (count.least != count.most) {
-      sorted.notes.push_back(fmt::format("level '{}' is left out: its units hold from {} to {} {}s",
-                                         placed.levels[l], count.least, count.most, placed.device));
+      sorted.notes.push_back(fmt::format(
+          "level '{}' is left out: its units hold from {} to {} {}s{}", placed.levels[l],
+          count.least, count.most, placed.device, placed.levels[l] == "node" ? kEqualNodes : ""));
     } else if (count.units > units && count.units < devices) {
       sorted.levels.push_back({placed.levels[l], count.units / units});
       sorted.kept.push_back(l);

@@ -28,6 +28,8 @@ constexpr OptionSpec kGlobalOptions[] = {
      "events that a rank keeps for the trace",
      nullptr,
      {1, 1e9}},
+    {"ranks", OptionSpec::Int, nullptr,
+     "number of ranks that the program must have; any by default", nullptr, atLeast(1)},
     {"progress", OptionSpec::Flag, "false", "show the progress of long work"},
     {"verbose", OptionSpec::Int, "0", "1: print a line for each setup; larger values print more",
      nullptr, atLeast(0)},

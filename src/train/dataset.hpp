@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Labelled images in two IDX files, served in batches. Every rank knows the order of the samples
-// and keeps of the images only the part of space that its batches hold; a rank without a part keeps
-// nothing.
+// Samples served in distributed batches: what all kinds of datasets share. Every rank knows the order of
+// the samples, and of a batch it gets its box alone.
 #pragma once
 
 #include "dtensor/dtensor.hpp"
@@ -11,49 +10,64 @@
 
 namespace tenon {
 
-class IdxDataset : public Object {
+class Dataset : public Object {
 public:
   static constexpr const char* kClass = "Dataset";
-  // Collective: opens and checks both files. Images [samples, height, width] of unsigned bytes,
-  // labels [samples]. On a bad file all ranks fail alike.
-  IdxDataset(CommPtr comm, const std::string& images, const std::string& labels);
 
-  Index samples() const noexcept { return samples_; }
-  Index height() const noexcept { return height_; }
-  Index width() const noexcept { return width_; }
   const CommPtr& comm() const noexcept { return comm_; }
+  // The number of samples, then the extents of one as a batch has them.
+  const Shape& shape() const noexcept { return shape_; }
+  Index samples() const noexcept { return shape_[0]; }
+  virtual void setFromOptions() {}
 
-  // A batch takes the pixel p as scale * p / 255 + shift; the default is p / 255.
+  // What the numbers of samples are multiplied by, and what is added; labels stay.
   void setScaling(double scale, double shift) noexcept;
   // Shuffled by (seed, epoch); otherwise in the files' order.
   void setShuffle(bool shuffle, std::uint64_t seed) noexcept;
-  // Collective. Batches will be x [batch, 1, height, width] and labels [batch], in any layouts
-  // without addends and margins. Reads what this rank's part needs.
-  void setUp(const Layout& x, const Layout& labels);
+  // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without addends
+  // and margins; NULL for no labels.
+  void setUp(const Layout& x, const Layout* labels);
   // Whole batches in an epoch; the samples left over wait for another epoch's order.
   Index batches() const;
 
-  // Fills x (float32 or float64) and labels (int64) with batch number `batch` of an epoch, both from
-  // 0. Local.
-  void getBatch(Index epoch, Index batch, DTensor& x, DTensor& labels);
+  // Fills x (float32 or float64), and labels unless they are NULL, with batch number `batch` of an
+  // epoch, both from 0. Local.
+  void getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels);
+
+protected:
+  explicit Dataset(CommPtr comm) : Object(kClass), comm_(std::move(comm)) {}
+
+  struct LabelKind {
+    Shape shape; // as that of the samples; empty without labels
+    bool areIntegers = true;
+  };
+  void setShapes(Shape samples, LabelKind labels);
+  const LabelKind& labelKind() const noexcept { return labels_; }
+  const std::optional<Layout>& xLayout() const noexcept { return xLayout_; }
+  const std::optional<Layout>& labelLayout() const noexcept { return labelLayout_; }
+  double scale() const noexcept { return scale_; }
+  double shift() const noexcept { return shift_; }
+  // The numbers of an epoch's samples in their order.
+  const std::vector<Index>& orderOf(Index epoch);
+
+  // For new layouts: reads what is kept in memory.
+  virtual void open(const Layout& x, const Layout* labels) = 0;
+  // The tensors have the right layouts and types.
+  virtual void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) = 0;
 
 private:
-  void chooseOrder(Index epoch);
-  template <class T>
-  void fillImages(Index first, DTensor& x) const;
+  void checkLayouts(const Layout& x, const Layout* labels) const;
+  void checkTensors(const DTensor& x, const DTensor* labels) const;
 
   CommPtr comm_;
-  std::string imagesPath_, labelsPath_;
-  Index samples_ = 0, height_ = 0, width_ = 0;
+  Shape shape_;
+  LabelKind labels_;
   double scale_ = 1, shift_ = 0;
   bool shuffle_ = false;
   std::uint64_t seed_ = 0;
-
-  std::vector<Layout> layouts_; // of x and labels, once set up
-  Box crop_;                    // rows and columns that this rank keeps
-  std::vector<std::uint8_t> pixels_, classes_;
+  std::optional<Layout> xLayout_, labelLayout_; // once set up
   std::vector<Index> order_;
-  std::optional<Index> orderOf_; // epoch
+  std::optional<Index> epochOfOrder_;
 };
 
 } // namespace tenon

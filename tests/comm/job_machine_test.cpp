@@ -46,7 +46,8 @@ TEST(JobMachine, SaysThatNodesAreUnequal) {
   EXPECT_EQ((std::vector<Level>{{"rank", ranks()}}), found.machine.levels());
   ASSERT_FALSE(found.notes.empty());
   EXPECT_EQ("level 'node' is left out: its units hold from 1 to " + std::to_string(ranks() - 1) +
-                " ranks",
+                " ranks; start as many on each node to keep it (srun --ntasks-per-node=N, mpiexec "
+                "--map-by ppr:N:node)",
             found.notes[0]);
 }
 

@@ -184,20 +184,34 @@ TEST_F(Refuse, PlacesWhereNothingCanBeWritten) {
 }
 
 // Where a disk can be mounted.
-TEST_F(Refuse, AFullDisk) {
-  const std::string disk = folder_ / "disk";
-  int status = 0;
-  if (world()->rank() == 0) {
-    mkdir(disk.c_str(), 0777);
-    status = mount("tenon", disk.c_str(), "tmpfs", 0, "size=128k");
+class RefuseDisk : public Refuse {
+protected:
+  void expectNothingWritten(unsigned long flags, const char* size, const char* reason) {
+    const std::string disk = folder_ / "disk";
+    int status = 0;
+    if (world()->rank() == 0) {
+      mkdir(disk.c_str(), 0777);
+      status = mount("tenon", disk.c_str(), "tmpfs", flags, size);
+    }
+    MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (status != 0)
+      GTEST_SKIP() << "no disk can be mounted here";
+    expectRefused(run_, TENON_ERR_FILE, {disk + "/run.h5", reason},
+                  [&] { run_.checkpoint().write(disk + "/run.h5"); });
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world()->rank() == 0) {
+      EXPECT_TRUE(std::filesystem::is_empty(disk));
+      EXPECT_EQ(umount(disk.c_str()), 0);
+    }
   }
-  MPI_Bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (status != 0)
-    GTEST_SKIP() << "no disk can be mounted here";
-  expectRefused(run_, TENON_ERR_FILE, {disk + "/run.h5", "No space left on device"},
-                [&] { run_.checkpoint().write(disk + "/run.h5"); });
-  MPI_Barrier(MPI_COMM_WORLD);
-  EXPECT_TRUE(world()->rank() != 0 || umount(disk.c_str()) == 0);
+};
+
+TEST_F(RefuseDisk, ThatIsFull) {
+  expectNothingWritten(0, "size=128k", "No space left on device");
+}
+
+TEST_F(RefuseDisk, ThatCannotBeWritten) {
+  expectNothingWritten(MS_RDONLY, "size=16m", "Read-only file system");
 }
 
 } // namespace

@@ -45,7 +45,10 @@ TEST(Places, LeaveOutUnequalUnits) {
       joinRanks({{0, 0, 0}, {0, 0, 0}, {0, 1, 1}, {1, 0, 0}, {1, 0, 1}, {1, 0, 2}, {1, 0, 3}});
   expectLevels({{"rank", 7}}, joined);
   ASSERT_EQ(3U, joined.notes.size());
-  EXPECT_EQ("level 'node' is left out: its units hold from 3 to 4 ranks", joined.notes[0]);
+  EXPECT_EQ("level 'node' is left out: its units hold from 3 to 4 ranks"
+            "; start as many on each node to keep it (srun --ntasks-per-node=N, mpiexec "
+            "--map-by ppr:N:node)",
+            joined.notes[0]);
 }
 
 // Package 0 of one node is not package 0 of the other, even where nodes are no level.
@@ -54,7 +57,10 @@ TEST(Places, TellUnitsOfDifferentNodesApart) {
       joinRanks({{0, 0, kNoUnit}, {0, 0, kNoUnit}, {1, 0, 0}, {1, 0, 1}, {1, 1, 2}, {1, 1, 3}});
   expectLevels({{"package", 3}, {"rank", 2}}, joined);
   ASSERT_EQ(2U, joined.notes.size());
-  EXPECT_EQ("level 'node' is left out: its units hold from 2 to 4 ranks", joined.notes[0]);
+  EXPECT_EQ("level 'node' is left out: its units hold from 2 to 4 ranks"
+            "; start as many on each node to keep it (srun --ntasks-per-node=N, mpiexec "
+            "--map-by ppr:N:node)",
+            joined.notes[0]);
   EXPECT_EQ("rank 0 is bound to no single core, so these levels are left out: core; start the "
             "ranks bound to cores to see them",
             joined.notes[1]);

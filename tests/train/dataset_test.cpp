@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/agreement.hpp"
 #include "support/world.hpp"
-#include "train/dataset.hpp"
+#include "train/idx_dataset.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ int pixel(Index n, Index r, Index c) {
 }
 
 // Rank 0 writes the files into a folder that all ranks know.
-class Dataset : public testing::Test {
+class IdxImages : public testing::Test {
 protected:
   void SetUp() override {
     char name[64] = "";
@@ -73,6 +73,10 @@ protected:
   fs::path folder_;
 };
 
+void setUp(Dataset& data, const Layout& x, const Layout& labels) {
+  data.setUp(x, &labels);
+}
+
 TenonErrorCode codeOf(const std::function<void()>& call) {
   try {
     call();
@@ -82,7 +86,7 @@ TenonErrorCode codeOf(const std::function<void()>& call) {
   return TENON_SUCCESS;
 }
 
-TEST_F(Dataset, ServesEachSampleOnceAndEveryRankItsPart) {
+TEST_F(IdxImages, ServesEachSampleOnceAndEveryRankItsPart) {
   const MeshPtr mesh = Mesh::make({world()->size()});
   const Layout columns(
       {.shape = {5, 1, kRows, kColumns}, .mesh = mesh, .properties = parseProperties("S3")});
@@ -90,13 +94,13 @@ TEST_F(Dataset, ServesEachSampleOnceAndEveryRankItsPart) {
   IdxDataset data(world(), path("images"), path("labels"));
   data.setShuffle(true, 42);
   data.setScaling(255, 1);
-  data.setUp(columns, labels);
+  setUp(data, columns, labels);
   ASSERT_EQ(data.batches(), 2);
   DTensor x(world(), columns, TENON_FLOAT64), label(world(), labels, TENON_INT64);
   for (Index epoch : {0, 1}) {
     std::set<Index> seen;
     for (Index batch = 0; batch < 2; ++batch) {
-      data.getBatch(epoch, batch, x, label);
+      data.getBatch(epoch, batch, x, &label);
       const double* at = x.data<double>();
       for (Index n = 0; n < 5; ++n) {
         const Index sample = label.data<std::int64_t>()[n];
@@ -110,7 +114,7 @@ TEST_F(Dataset, ServesEachSampleOnceAndEveryRankItsPart) {
   }
 }
 
-TEST_F(Dataset, OrderDependsOnSeedAndEpochAlone) {
+TEST_F(IdxImages, OrderDependsOnSeedAndEpochAlone) {
   const MeshPtr mesh = Mesh::make({world()->size()});
   const Layout split(
       {.shape = {10, 1, kRows, kColumns}, .mesh = mesh, .properties = parseProperties("S0")});
@@ -118,9 +122,9 @@ TEST_F(Dataset, OrderDependsOnSeedAndEpochAlone) {
   auto order = [&](std::uint64_t seed, Index epoch) {
     IdxDataset data(world(), path("images"), path("labels"));
     data.setShuffle(true, seed);
-    data.setUp(split, labels);
+    setUp(data, split, labels);
     DTensor x(world(), split, TENON_FLOAT32), label(world(), labels, TENON_INT64);
-    data.getBatch(epoch, 0, x, label);
+    data.getBatch(epoch, 0, x, &label);
     return std::vector<std::int64_t>(label.data<std::int64_t>(), label.data<std::int64_t>() + 10);
   };
   EXPECT_EQ(order(1, 0), order(1, 0));
@@ -128,14 +132,14 @@ TEST_F(Dataset, OrderDependsOnSeedAndEpochAlone) {
   EXPECT_NE(order(1, 0), order(2, 0));
 }
 
-TEST_F(Dataset, BadFilesFailOnAllRanksAlike) {
+TEST_F(IdxImages, BadFilesFailOnAllRanksAlike) {
   EXPECT_EQ(codeOf([&] { IdxDataset(world(), path("nowhere"), path("labels")); }), TENON_ERR_FILE);
   EXPECT_EQ(codeOf([&] { IdxDataset(world(), path("short"), path("labels")); }), TENON_ERR_FORMAT);
   EXPECT_EQ(codeOf([&] { IdxDataset(world(), path("labels"), path("labels")); }), TENON_ERR_FORMAT);
   EXPECT_EQ(codeOf([&] { IdxDataset(world(), path("images"), path("few")); }), TENON_ERR_FORMAT);
 }
 
-TEST_F(Dataset, AFileMissingOnOneRankFailsOnAll) {
+TEST_F(IdxImages, AFileMissingOnOneRankFailsOnAll) {
   const bool last = world()->rank() == world()->size() - 1;
   try {
     IdxDataset(world(), path(last ? "nowhere" : "images"), path("labels"));
@@ -146,7 +150,7 @@ TEST_F(Dataset, AFileMissingOnOneRankFailsOnAll) {
   }
 }
 
-TEST_F(Dataset, RefusesLayoutsThatDoNotFit) {
+TEST_F(IdxImages, RefusesLayoutsThatDoNotFit) {
   const MeshPtr mesh = Mesh::make({world()->size()});
   auto layout = [&](Shape shape, const char* text) {
     return Layout({.shape = std::move(shape), .mesh = mesh, .properties = parseProperties(text)});
@@ -154,27 +158,27 @@ TEST_F(Dataset, RefusesLayoutsThatDoNotFit) {
   IdxDataset data(world(), path("images"), path("labels"));
   EXPECT_EQ(codeOf([&] { data.batches(); }), TENON_ERR_STATE);
   EXPECT_EQ(codeOf([&] {
-              data.setUp(layout({5, 1, 3, 3}, "S0"), layout({5}, "B"));
+              setUp(data, layout({5, 1, 3, 3}, "S0"), layout({5}, "B"));
             }),
             TENON_ERR_SHAPE);
   EXPECT_EQ(codeOf([&] {
-              data.setUp(layout({5, 1, 3, 4}, "S0"), layout({4}, "B"));
+              setUp(data, layout({5, 1, 3, 4}, "S0"), layout({4}, "B"));
             }),
             TENON_ERR_SHAPE);
   EXPECT_EQ(codeOf([&] {
-              data.setUp(layout({11, 1, 3, 4}, "S0"), layout({11}, "B"));
+              setUp(data, layout({11, 1, 3, 4}, "S0"), layout({11}, "B"));
             }),
             TENON_ERR_SHAPE);
   EXPECT_EQ(codeOf([&] {
-              data.setUp(layout({5, 1, 3, 4}, "P"), layout({5}, "B"));
+              setUp(data, layout({5, 1, 3, 4}, "P"), layout({5}, "B"));
             }),
             TENON_ERR_LAYOUT);
-  data.setUp(layout({5, 1, 3, 4}, "S0"), layout({5}, "B"));
+  setUp(data, layout({5, 1, 3, 4}, "S0"), layout({5}, "B"));
   DTensor x(world(), layout({5, 1, 3, 4}, "S0"), TENON_FLOAT32),
       label(world(), layout({5}, "B"), TENON_INT64);
-  EXPECT_EQ(codeOf([&] { data.getBatch(-1, 0, x, label); }), TENON_ERR_ARG);
-  EXPECT_EQ(codeOf([&] { data.getBatch(0, 2, x, label); }), TENON_ERR_ARG);
-  EXPECT_EQ(codeOf([&] { data.getBatch(0, -1, x, label); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { data.getBatch(-1, 0, x, &label); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { data.getBatch(0, 2, x, &label); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { data.getBatch(0, -1, x, &label); }), TENON_ERR_ARG);
 }
 
 } // namespace

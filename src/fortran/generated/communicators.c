@@ -13,8 +13,16 @@ TenonErrorCode TenonFDatasetCreateIDX(int comm, const char* images, const char* 
   return TenonDatasetCreateIDX(MPI_Comm_f2c(comm), images, labels, dataset);
 }
 
+TenonErrorCode TenonFDatasetCreateHDF5(int comm, const char* path, const char* data, const char* labels, TenonDataset* dataset) {
+  return TenonDatasetCreateHDF5(MPI_Comm_f2c(comm), path, data, labels, dataset);
+}
+
 TenonErrorCode TenonFLayerCreateShell(int comm, TenonLayer* layer) {
   return TenonLayerCreateShell(MPI_Comm_f2c(comm), layer);
+}
+
+TenonErrorCode TenonFFieldSeriesCreate(int comm, const char* path, int spatial, TenonFieldSeries* series) {
+  return TenonFieldSeriesCreate(MPI_Comm_f2c(comm), path, spatial, series);
 }
 
 TenonErrorCode TenonFInitializeWithComm(int comm, int* argc, char*** argv, const char* help) {

@@ -22,7 +22,11 @@ program every_name
   use tenon, only: tenon_checkpoint_view_file ! TenonCheckpointViewFile
   use tenon, only: tenon_checkpoint_destroy ! TenonCheckpointDestroy
   use tenon, only: tenon_dataset_create_idx ! TenonDatasetCreateIDX
+  use tenon, only: tenon_dataset_create_hdf_5 ! TenonDatasetCreateHDF5
+  use tenon, only: tenon_dataset_set_from_options ! TenonDatasetSetFromOptions
   use tenon, only: tenon_dataset_get_shape ! TenonDatasetGetShape
+  use tenon, only: tenon_dataset_get_dim ! TenonDatasetGetDim
+  use tenon, only: tenon_dataset_get_samples_shape ! TenonDatasetGetSamplesShape
   use tenon, only: tenon_dataset_set_scaling ! TenonDatasetSetScaling
   use tenon, only: tenon_dataset_set_shuffle ! TenonDatasetSetShuffle
   use tenon, only: tenon_dataset_set_up ! TenonDatasetSetUp
@@ -86,6 +90,13 @@ program every_name
   use tenon, only: tenon_layer_shell_get_workspace ! TenonLayerShellGetWorkspace
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
+  use tenon, only: tenon_field_series_create ! TenonFieldSeriesCreate
+  use tenon, only: tenon_field_series_set_from_options ! TenonFieldSeriesSetFromOptions
+  use tenon, only: tenon_field_series_set_grid ! TenonFieldSeriesSetGrid
+  use tenon, only: tenon_field_series_add_tensor ! TenonFieldSeriesAddTensor
+  use tenon, only: tenon_field_series_write ! TenonFieldSeriesWrite
+  use tenon, only: tenon_field_series_view ! TenonFieldSeriesView
+  use tenon, only: tenon_field_series_destroy ! TenonFieldSeriesDestroy
   use tenon, only: tenon_initialize ! TenonInitialize
   use tenon, only: tenon_initialize_with_comm ! TenonInitializeWithComm
   use tenon, only: tenon_finalize ! TenonFinalize

@@ -157,6 +157,21 @@ module tenon_c
       type(c_ptr), intent(inout) :: dataset
       integer(c_int) :: answer
     end function TenonDatasetCreateIDX
+    function TenonDatasetCreateHDF5(comm, path, data, labels, &
+      dataset) bind(C, name="TenonFDatasetCreateHDF5") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: path(*)
+      character(kind=c_char), intent(in) :: data(*)
+      character(kind=c_char), intent(in), optional :: labels(*)
+      type(c_ptr), intent(inout) :: dataset
+      integer(c_int) :: answer
+    end function TenonDatasetCreateHDF5
+    function TenonDatasetSetFromOptions(dataset) bind(C, name="TenonDatasetSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: dataset
+      integer(c_int) :: answer
+    end function TenonDatasetSetFromOptions
     function TenonDatasetGetShape(dataset, samples, height, &
       width) bind(C, name="TenonDatasetGetShape") result(answer)
       import
@@ -166,6 +181,19 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: width
       integer(c_int) :: answer
     end function TenonDatasetGetShape
+    function TenonDatasetGetDim(dataset, ndim) bind(C, name="TenonDatasetGetDim") result(answer)
+      import
+      type(c_ptr), value :: dataset
+      integer(c_int), intent(out) :: ndim
+      integer(c_int) :: answer
+    end function TenonDatasetGetDim
+    function TenonDatasetGetSamplesShape(dataset, &
+      shape) bind(C, name="TenonDatasetGetSamplesShape") result(answer)
+      import
+      type(c_ptr), value :: dataset
+      integer(c_int64_t), intent(out) :: shape(*)
+      integer(c_int) :: answer
+    end function TenonDatasetGetSamplesShape
     function TenonDatasetSetScaling(dataset, scale, &
       shift) bind(C, name="TenonDatasetSetScaling") result(answer)
       import
@@ -623,6 +651,56 @@ module tenon_c
       type(c_ptr), value :: functions
       integer(c_int) :: answer
     end function TenonLinearOpRegister
+    function TenonFieldSeriesCreate(comm, path, spatial, &
+      series) bind(C, name="TenonFFieldSeriesCreate") result(answer)
+      import
+      integer(c_int), value :: comm
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: spatial
+      type(c_ptr), intent(inout) :: series
+      integer(c_int) :: answer
+    end function TenonFieldSeriesCreate
+    function TenonFieldSeriesSetFromOptions( &
+      series) bind(C, name="TenonFieldSeriesSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: series
+      integer(c_int) :: answer
+    end function TenonFieldSeriesSetFromOptions
+    function TenonFieldSeriesSetGrid(series, spatial, origin, &
+      spacing) bind(C, name="TenonFieldSeriesSetGrid") result(answer)
+      import
+      type(c_ptr), value :: series
+      integer(c_int), value :: spatial
+      real(c_double), intent(in) :: origin(*)
+      real(c_double), intent(in) :: spacing(*)
+      integer(c_int) :: answer
+    end function TenonFieldSeriesSetGrid
+    function TenonFieldSeriesAddTensor(series, tensor, name, &
+      components) bind(C, name="TenonFieldSeriesAddTensor") result(answer)
+      import
+      type(c_ptr), value :: series
+      type(c_ptr), value :: tensor
+      character(kind=c_char), intent(in) :: name(*)
+      character(kind=c_char), intent(in), optional :: components(*)
+      integer(c_int) :: answer
+    end function TenonFieldSeriesAddTensor
+    function TenonFieldSeriesWrite(series, step, time) bind(C, name="TenonFieldSeriesWrite") result(answer)
+      import
+      type(c_ptr), value :: series
+      integer(c_int64_t), value :: step
+      real(c_double), value :: time
+      integer(c_int) :: answer
+    end function TenonFieldSeriesWrite
+    function TenonFieldSeriesView(series) bind(C, name="TenonFieldSeriesView") result(answer)
+      import
+      type(c_ptr), value :: series
+      integer(c_int) :: answer
+    end function TenonFieldSeriesView
+    function TenonFieldSeriesDestroy(series) bind(C, name="TenonFieldSeriesDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: series
+      integer(c_int) :: answer
+    end function TenonFieldSeriesDestroy
     function TenonInitialize(argc, argv, help) bind(C, name="TenonInitialize") result(answer)
       import
       integer(c_int), intent(inout), optional :: argc

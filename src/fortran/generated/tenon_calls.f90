@@ -31,7 +31,11 @@ module tenon_calls
   public :: tenon_checkpoint_destroy
   public :: tenon_destroy
   public :: tenon_dataset_create_idx
+  public :: tenon_dataset_create_hdf_5
+  public :: tenon_dataset_set_from_options
   public :: tenon_dataset_get_shape
+  public :: tenon_dataset_get_dim
+  public :: tenon_dataset_get_samples_shape
   public :: tenon_dataset_set_scaling
   public :: tenon_dataset_set_shuffle
   public :: tenon_dataset_set_up
@@ -86,6 +90,13 @@ module tenon_calls
   public :: tenon_layer_shell_get_workspace
   public :: tenon_layer_register
   public :: tenon_linearop_register
+  public :: tenon_field_series_create
+  public :: tenon_field_series_set_from_options
+  public :: tenon_field_series_set_grid
+  public :: tenon_field_series_add_tensor
+  public :: tenon_field_series_write
+  public :: tenon_field_series_view
+  public :: tenon_field_series_destroy
   public :: tenon_finalize
   public :: tenon_initialized
   public :: tenon_get_version
@@ -366,17 +377,23 @@ module tenon_calls
     procedure tenon_checkpoint_read_latest_int64, tenon_checkpoint_read_latest_int32
   end interface
   interface tenon_view
-    procedure tenon_checkpoint_view, tenon_dtensor_view, tenon_layer_view, tenon_layout_view, &
-      tenon_linearop_view, tenon_machine_view, tenon_partition_view
+    procedure tenon_checkpoint_view, tenon_dtensor_view, tenon_field_series_view, tenon_layer_view, &
+      tenon_layout_view, tenon_linearop_view, tenon_machine_view, tenon_partition_view
   end interface
   interface tenon_destroy
-    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, tenon_layer_destroy, &
-      tenon_layout_destroy, tenon_linearop_destroy, tenon_machine_destroy, tenon_optimizer_destroy, &
-      tenon_partition_destroy, tenon_plan_destroy, tenon_placement_list_destroy, &
-      tenon_reduction_programs_destroy
+    procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
+      tenon_field_series_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
+      tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
+      tenon_placement_list_destroy, tenon_reduction_programs_destroy
   end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
+  end interface
+  interface tenon_dataset_create_hdf_5
+    procedure tenon_dataset_create_hdf_5_f08, tenon_dataset_create_hdf_5_mpi
+  end interface
+  interface tenon_dataset_get_samples_shape
+    procedure tenon_dataset_get_samples_shape_int64, tenon_dataset_get_samples_shape_int32
   end interface
   interface tenon_dataset_set_shuffle
     procedure tenon_dataset_set_shuffle_int64, tenon_dataset_set_shuffle_int32
@@ -425,6 +442,12 @@ module tenon_calls
   end interface
   interface tenon_layer_shell_set_workspace
     procedure tenon_layer_shell_set_workspace_int64, tenon_layer_shell_set_workspace_int32
+  end interface
+  interface tenon_field_series_create
+    procedure tenon_field_series_create_f08, tenon_field_series_create_mpi
+  end interface
+  interface tenon_field_series_write
+    procedure tenon_field_series_write_int64, tenon_field_series_write_int32
   end interface
   interface tenon_layer_set_stride
     procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
@@ -584,58 +607,62 @@ module tenon_calls
     procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
   end interface
   interface tenon_set_name
-    procedure tenon_set_name_checkpoint, tenon_set_name_partition, tenon_set_name_layout, &
-      tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, &
-      tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_placement_list, &
-      tenon_set_name_reduction_programs, tenon_set_name_plan
+    procedure tenon_set_name_partition, tenon_set_name_layout, tenon_set_name_dtensor, &
+      tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, &
+      tenon_set_name_dataset, tenon_set_name_checkpoint, tenon_set_name_field_series, &
+      tenon_set_name_placement_list, tenon_set_name_reduction_programs, tenon_set_name_plan
   end interface
   interface tenon_get_name
-    procedure tenon_get_name_checkpoint, tenon_get_name_partition, tenon_get_name_layout, &
-      tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, &
-      tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_placement_list, &
-      tenon_get_name_reduction_programs, tenon_get_name_plan
+    procedure tenon_get_name_partition, tenon_get_name_layout, tenon_get_name_dtensor, &
+      tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, &
+      tenon_get_name_dataset, tenon_get_name_checkpoint, tenon_get_name_field_series, &
+      tenon_get_name_placement_list, tenon_get_name_reduction_programs, tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
-    procedure tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_partition, &
-      tenon_set_options_prefix_layout, tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, &
-      tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, &
-      tenon_set_options_prefix_dataset, tenon_set_options_prefix_placement_list, &
-      tenon_set_options_prefix_reduction_programs, tenon_set_options_prefix_plan
+    procedure tenon_set_options_prefix_partition, tenon_set_options_prefix_layout, &
+      tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, &
+      tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
+      tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_field_series, &
+      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs, &
+      tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
-    procedure tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_partition, &
-      tenon_get_options_prefix_layout, tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, &
-      tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, &
-      tenon_get_options_prefix_dataset, tenon_get_options_prefix_placement_list, &
-      tenon_get_options_prefix_reduction_programs, tenon_get_options_prefix_plan
+    procedure tenon_get_options_prefix_partition, tenon_get_options_prefix_layout, &
+      tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, &
+      tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
+      tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_field_series, &
+      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs, &
+      tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
-    procedure tenon_get_class_checkpoint, tenon_get_class_partition, tenon_get_class_layout, &
-      tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, &
-      tenon_get_class_optimizer, tenon_get_class_dataset, tenon_get_class_placement_list, &
-      tenon_get_class_reduction_programs, tenon_get_class_plan
+    procedure tenon_get_class_partition, tenon_get_class_layout, tenon_get_class_dtensor, &
+      tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, &
+      tenon_get_class_dataset, tenon_get_class_checkpoint, tenon_get_class_field_series, &
+      tenon_get_class_placement_list, tenon_get_class_reduction_programs, tenon_get_class_plan
   end interface
   interface tenon_get_comm
-    procedure tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, tenon_get_comm_partition_f08, &
-      tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
-      tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, &
-      tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, &
-      tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, &
-      tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, &
-      tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
-      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
-      tenon_get_comm_plan_mpi
+    procedure tenon_get_comm_partition_f08, tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, &
+      tenon_get_comm_layout_mpi, tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, &
+      tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, &
+      tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, &
+      tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, &
+      tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, &
+      tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, &
+      tenon_get_comm_placement_list_mpi, tenon_get_comm_reduction_programs_f08, &
+      tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
-    procedure tenon_retain_checkpoint, tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, &
-      tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, &
-      tenon_retain_dataset, tenon_retain_placement_list, tenon_retain_reduction_programs, tenon_retain_plan
+    procedure tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, tenon_retain_linearop, &
+      tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, &
+      tenon_retain_checkpoint, tenon_retain_field_series, tenon_retain_placement_list, &
+      tenon_retain_reduction_programs, tenon_retain_plan
   end interface
   interface tenon_get_references
-    procedure tenon_get_references_checkpoint, tenon_get_references_partition, tenon_get_references_layout, &
-      tenon_get_references_dtensor, tenon_get_references_linearop, tenon_get_references_layer, &
-      tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
-      tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
+    procedure tenon_get_references_partition, tenon_get_references_layout, tenon_get_references_dtensor, &
+      tenon_get_references_linearop, tenon_get_references_layer, tenon_get_references_machine, &
+      tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_checkpoint, &
+      tenon_get_references_field_series, tenon_get_references_placement_list, &
+      tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_optimizer_get_steps
     procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
@@ -1010,6 +1037,38 @@ contains
       dataset%handle)
     call finish(tenon_code, 'tenon_dataset_create_idx', ierr)
   end subroutine tenon_dataset_create_idx_mpi
+  subroutine tenon_dataset_create_hdf_5_f08(comm, path, data, dataset, labels, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in) :: data
+    type(tenon_dataset), intent(out) :: dataset
+    character(len=*), intent(in), optional :: labels
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_dataset_create_hdf_5_mpi(comm%MPI_VAL, path, data, dataset, labels, ierr)
+  end subroutine tenon_dataset_create_hdf_5_f08
+  ! Opens and checks datasets of an HDF5 file, on all ranks. Collective on comm.
+  subroutine tenon_dataset_create_hdf_5_mpi(comm, path, data, dataset, labels, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: path
+    character(len=*), intent(in) :: data
+    type(tenon_dataset), intent(out) :: dataset
+    character(len=*), intent(in), optional :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_labels
+    if (present(labels)) c_labels = trim(labels)//c_null_char
+    tenon_code = TenonDatasetCreateHDF5(comm, trim(path)//c_null_char, trim(data)//c_null_char, c_labels, &
+      dataset%handle)
+    call finish(tenon_code, 'tenon_dataset_create_hdf_5', ierr)
+  end subroutine tenon_dataset_create_hdf_5_mpi
+  ! Reads the options of a dataset. Local; call on all ranks.
+  subroutine tenon_dataset_set_from_options(dataset, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDatasetSetFromOptions(dataset%handle)
+    call finish(tenon_code, 'tenon_dataset_set_from_options', ierr)
+  end subroutine tenon_dataset_set_from_options
   ! Returns number and extents of the samples. Not collective.
   subroutine tenon_dataset_get_shape(dataset, samples, height, width, ierr)
     type(tenon_dataset), intent(in) :: dataset
@@ -1029,7 +1088,56 @@ contains
     end if
     call finish(tenon_code, 'tenon_dataset_get_shape', ierr)
   end subroutine tenon_dataset_get_shape
-  ! Sets the value of a pixel p (0 to 255): scale p / 255 + shift. Local; call on all ranks.
+  ! Returns the number of dimensions of a batch of samples. Not collective.
+  subroutine tenon_dataset_get_dim(dataset, ndim, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int), intent(out) :: ndim
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    tenon_code = TenonDatasetGetDim(dataset%handle, c_ndim)
+    if (tenon_code == TENON_SUCCESS) then
+      ndim = c_ndim
+    end if
+    call finish(tenon_code, 'tenon_dataset_get_dim', ierr)
+  end subroutine tenon_dataset_get_dim
+  ! Returns the shape of the samples. Not collective.
+  subroutine tenon_dataset_get_samples_shape_int64(dataset, shape, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int64_t), intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TENON_SUCCESS
+    call dataset_dimensions(dataset%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_dataset_get_samples_shape', 'shape', size(shape), c_extent)
+    allocate (c_shape(size(shape)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetSamplesShape(dataset%handle, c_shape)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dataset_get_samples_shape', ierr)
+  end subroutine tenon_dataset_get_samples_shape_int64
+  ! Returns the shape of the samples. Not collective.
+  subroutine tenon_dataset_get_samples_shape_int32(dataset, shape, ierr)
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int32_t), intent(out) :: shape(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_shape(:)
+    tenon_code = TENON_SUCCESS
+    call dataset_dimensions(dataset%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_dataset_get_samples_shape', 'shape', size(shape), c_extent)
+    allocate (c_shape(size(shape)))
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonDatasetGetSamplesShape(dataset%handle, c_shape)
+    if (tenon_code == TENON_SUCCESS) then
+      call give(reverse(c_shape), shape, 'shape', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_dataset_get_samples_shape', ierr)
+  end subroutine tenon_dataset_get_samples_shape_int32
+  ! Sets the values of batches. Local; call on all ranks.
   subroutine tenon_dataset_set_scaling(dataset, scale, shift, ierr)
     type(tenon_dataset), intent(in) :: dataset
     real(c_double), intent(in) :: scale
@@ -1059,14 +1167,17 @@ contains
     tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
     call finish(tenon_code, 'tenon_dataset_set_shuffle', ierr)
   end subroutine tenon_dataset_set_shuffle_int32
-  ! Sets the layouts of the batches and reads this rank's data. Collective on the dataset.
+  ! Sets the layouts of the batches. Collective on the dataset.
   subroutine tenon_dataset_set_up(dataset, x, labels, ierr)
     type(tenon_dataset), intent(in) :: dataset
     type(tenon_layout), intent(in) :: x
-    type(tenon_layout), intent(in) :: labels
+    type(tenon_layout), intent(in), optional :: labels
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonDatasetSetUp(dataset%handle, x%handle, labels%handle)
+    type(c_ptr) :: c_labels
+    c_labels = c_null_ptr
+    if (present(labels)) c_labels = labels%handle
+    tenon_code = TenonDatasetSetUp(dataset%handle, x%handle, c_labels)
     call finish(tenon_code, 'tenon_dataset_set_up', ierr)
   end subroutine tenon_dataset_set_up
   ! Returns the number of complete batches in an epoch. Not collective.
@@ -1101,11 +1212,14 @@ contains
     integer(c_int64_t), intent(in) :: epoch
     integer(c_int64_t), intent(in) :: batch
     type(tenon_dtensor), intent(in) :: x
-    type(tenon_dtensor), intent(in) :: labels
+    type(tenon_dtensor), intent(in), optional :: labels
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
+    type(c_ptr) :: c_labels
+    c_labels = c_null_ptr
+    if (present(labels)) c_labels = labels%handle
     tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
-      x%handle, labels%handle)
+      x%handle, c_labels)
     call finish(tenon_code, 'tenon_dataset_get_batch', ierr)
   end subroutine tenon_dataset_get_batch_int64
   ! Fills this rank's local block of a batch. Local; call on all ranks.
@@ -1114,11 +1228,14 @@ contains
     integer(c_int32_t), intent(in) :: epoch
     integer(c_int32_t), intent(in) :: batch
     type(tenon_dtensor), intent(in) :: x
-    type(tenon_dtensor), intent(in) :: labels
+    type(tenon_dtensor), intent(in), optional :: labels
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
+    type(c_ptr) :: c_labels
+    c_labels = c_null_ptr
+    if (present(labels)) c_labels = labels%handle
     tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
-      x%handle, labels%handle)
+      x%handle, c_labels)
     call finish(tenon_code, 'tenon_dataset_get_batch', ierr)
   end subroutine tenon_dataset_get_batch_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
@@ -1989,6 +2106,98 @@ contains
     tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
     call finish(tenon_code, 'tenon_linearop_register', ierr)
   end subroutine tenon_linearop_register
+  subroutine tenon_field_series_create_f08(comm, path, spatial, series, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(in) :: spatial
+    type(tenon_field_series), intent(out) :: series
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_field_series_create_mpi(comm%MPI_VAL, path, spatial, series, ierr)
+  end subroutine tenon_field_series_create_f08
+  ! Creates a series without fields. Collective on comm.
+  subroutine tenon_field_series_create_mpi(comm, path, spatial, series, ierr)
+    integer(c_int), intent(in) :: comm
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(in) :: spatial
+    type(tenon_field_series), intent(out) :: series
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFieldSeriesCreate(comm, trim(path)//c_null_char, spatial, series%handle)
+    call finish(tenon_code, 'tenon_field_series_create', ierr)
+  end subroutine tenon_field_series_create_mpi
+  ! Reads the options of a series. Local; call on all ranks.
+  subroutine tenon_field_series_set_from_options(series, ierr)
+    type(tenon_field_series), intent(in) :: series
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFieldSeriesSetFromOptions(series%handle)
+    call finish(tenon_code, 'tenon_field_series_set_from_options', ierr)
+  end subroutine tenon_field_series_set_from_options
+  ! Sets the grid. Local; call on all ranks.
+  subroutine tenon_field_series_set_grid(series, origin, spacing, ierr)
+    type(tenon_field_series), intent(in) :: series
+    real(c_double), intent(in) :: origin(:)
+    real(c_double), intent(in) :: spacing(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_spatial
+    tenon_code = TENON_SUCCESS
+    c_spatial = size(origin)
+    call check_length(tenon_code, 'tenon_field_series_set_grid', 'spacing', size(spacing), c_spatial)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonFieldSeriesSetGrid(series%handle, c_spatial, &
+      reverse(origin), reverse(spacing))
+    call finish(tenon_code, 'tenon_field_series_set_grid', ierr)
+  end subroutine tenon_field_series_set_grid
+  ! Adds a field. Local; call on all ranks.
+  subroutine tenon_field_series_add_tensor(series, tensor, name, components, ierr)
+    type(tenon_field_series), intent(in) :: series
+    type(tenon_dtensor), intent(in) :: tensor
+    character(len=*), intent(in) :: name
+    character(len=*), intent(in), optional :: components
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_components
+    if (present(components)) c_components = trim(components)//c_null_char
+    tenon_code = TenonFieldSeriesAddTensor(series%handle, tensor%handle, trim(name)//c_null_char, &
+      c_components)
+    call finish(tenon_code, 'tenon_field_series_add_tensor', ierr)
+  end subroutine tenon_field_series_add_tensor
+  ! Writes the fields of one time. Collective on the series.
+  subroutine tenon_field_series_write_int64(series, step, time, ierr)
+    type(tenon_field_series), intent(in) :: series
+    integer(c_int64_t), intent(in) :: step
+    real(c_double), intent(in) :: time
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFieldSeriesWrite(series%handle, int(step, c_int64_t), time)
+    call finish(tenon_code, 'tenon_field_series_write', ierr)
+  end subroutine tenon_field_series_write_int64
+  ! Writes the fields of one time. Collective on the series.
+  subroutine tenon_field_series_write_int32(series, step, time, ierr)
+    type(tenon_field_series), intent(in) :: series
+    integer(c_int32_t), intent(in) :: step
+    real(c_double), intent(in) :: time
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFieldSeriesWrite(series%handle, int(step, c_int64_t), time)
+    call finish(tenon_code, 'tenon_field_series_write', ierr)
+  end subroutine tenon_field_series_write_int32
+  ! Prints fields and grid, and the file written last. Collective on the series.
+  subroutine tenon_field_series_view(series, ierr)
+    type(tenon_field_series), intent(in) :: series
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFieldSeriesView(series%handle)
+    call finish(tenon_code, 'tenon_field_series_view', ierr)
+  end subroutine tenon_field_series_view
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_field_series_destroy(series, ierr)
+    type(tenon_field_series), intent(inout) :: series
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonFieldSeriesDestroy(series%handle)
+    call finish(tenon_code, 'tenon_field_series_destroy', ierr)
+  end subroutine tenon_field_series_destroy
   ! Finalises Tenon. Collective on the communicator of the initialisation.
   subroutine tenon_finalize(ierr)
     integer(c_int), intent(out), optional :: ierr
@@ -4997,17 +5206,6 @@ contains
     call finish(tenon_code, 'tenon_machine_destroy', ierr)
   end subroutine tenon_machine_destroy
   ! Sets the name of an object, used in messages, views and reports. Not collective.
-  subroutine tenon_set_name_checkpoint(object, name, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    character(len=*), intent(in), optional :: name
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    character(len=:), allocatable :: c_name
-    if (present(name)) c_name = trim(name)//c_null_char
-    tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
-  end subroutine tenon_set_name_checkpoint
-  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -5096,6 +5294,28 @@ contains
     call finish(tenon_code, 'tenon_set_name', ierr)
   end subroutine tenon_set_name_dataset
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_checkpoint(object, name, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_checkpoint
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_field_series(object, name, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_field_series
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_placement_list(object, name, ierr)
     type(tenon_placement_list), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -5128,22 +5348,6 @@ contains
     tenon_code = TenonObjectSetName(object%handle, c_name)
     call finish(tenon_code, 'tenon_set_name', ierr)
   end subroutine tenon_set_name_plan
-  ! Returns the name of an object. Not collective.
-  subroutine tenon_get_name_checkpoint(object, name, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    character(len=:), allocatable, intent(out) :: name
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_name(c_needed))
-      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
-  end subroutine tenon_get_name_checkpoint
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5273,6 +5477,38 @@ contains
     call finish(tenon_code, 'tenon_get_name', ierr)
   end subroutine tenon_get_name_dataset
   ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_checkpoint(object, name, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_checkpoint
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_field_series(object, name, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_field_series
+  ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_placement_list(object, name, ierr)
     type(tenon_placement_list), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -5320,17 +5556,6 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, 'tenon_get_name', ierr)
   end subroutine tenon_get_name_plan
-  ! Sets the prefix of the object's options. Not collective.
-  subroutine tenon_set_options_prefix_checkpoint(object, prefix, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    character(len=*), intent(in), optional :: prefix
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    character(len=:), allocatable :: c_prefix
-    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
-    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
-  end subroutine tenon_set_options_prefix_checkpoint
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_partition(object, prefix, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5420,6 +5645,28 @@ contains
     call finish(tenon_code, 'tenon_set_options_prefix', ierr)
   end subroutine tenon_set_options_prefix_dataset
   ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_checkpoint(object, prefix, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_checkpoint
+  ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_field_series(object, prefix, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_field_series
+  ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_placement_list(object, prefix, ierr)
     type(tenon_placement_list), intent(in) :: object
     character(len=*), intent(in), optional :: prefix
@@ -5452,22 +5699,6 @@ contains
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
     call finish(tenon_code, 'tenon_set_options_prefix', ierr)
   end subroutine tenon_set_options_prefix_plan
-  ! Returns the prefix of the object's options. Not collective.
-  subroutine tenon_get_options_prefix_checkpoint(object, prefix, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    character(len=:), allocatable, intent(out) :: prefix
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_prefix(:)
-    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_prefix(c_needed))
-      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
-  end subroutine tenon_get_options_prefix_checkpoint
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_partition(object, prefix, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5597,6 +5828,38 @@ contains
     call finish(tenon_code, 'tenon_get_options_prefix', ierr)
   end subroutine tenon_get_options_prefix_dataset
   ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_checkpoint(object, prefix, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_checkpoint
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_field_series(object, prefix, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_field_series
+  ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_placement_list(object, prefix, ierr)
     type(tenon_placement_list), intent(in) :: object
     character(len=:), allocatable, intent(out) :: prefix
@@ -5644,22 +5907,6 @@ contains
     call give_text(c_prefix, tenon_code, prefix)
     call finish(tenon_code, 'tenon_get_options_prefix', ierr)
   end subroutine tenon_get_options_prefix_plan
-  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
-  subroutine tenon_get_class_checkpoint(object, name, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    character(len=:), allocatable, intent(out) :: name
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int64_t) :: c_needed
-    character(kind=c_char), allocatable :: c_name(:)
-    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
-    if (tenon_code == TENON_SUCCESS) then
-      allocate (c_name(c_needed))
-      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
-    end if
-    call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
-  end subroutine tenon_get_class_checkpoint
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5789,6 +6036,38 @@ contains
     call finish(tenon_code, 'tenon_get_class', ierr)
   end subroutine tenon_get_class_dataset
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_checkpoint(object, name, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_checkpoint
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_field_series(object, name, ierr)
+    type(tenon_field_series), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_field_series
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_placement_list(object, name, ierr)
     type(tenon_placement_list), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -5836,21 +6115,6 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, 'tenon_get_class', ierr)
   end subroutine tenon_get_class_plan
-  subroutine tenon_get_comm_checkpoint_f08(object, comm, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    type(MPI_Comm), intent(out) :: comm
-    integer(c_int), intent(out), optional :: ierr
-    call tenon_get_comm_checkpoint_mpi(object, comm%MPI_VAL, ierr)
-  end subroutine tenon_get_comm_checkpoint_f08
-  ! Returns the communicator of an object. Not collective.
-  subroutine tenon_get_comm_checkpoint_mpi(object, comm, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    integer(c_int), intent(out) :: comm
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
-  end subroutine tenon_get_comm_checkpoint_mpi
   subroutine tenon_get_comm_partition_f08(object, comm, ierr)
     type(tenon_partition), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -5971,6 +6235,36 @@ contains
     tenon_code = TenonObjectGetComm(object%handle, comm)
     call finish(tenon_code, 'tenon_get_comm', ierr)
   end subroutine tenon_get_comm_dataset_mpi
+  subroutine tenon_get_comm_checkpoint_f08(object, comm, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_checkpoint_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_checkpoint_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_checkpoint_mpi(object, comm, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_checkpoint_mpi
+  subroutine tenon_get_comm_field_series_f08(object, comm, ierr)
+    type(tenon_field_series), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_field_series_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_field_series_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_field_series_mpi(object, comm, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_field_series_mpi
   subroutine tenon_get_comm_placement_list_f08(object, comm, ierr)
     type(tenon_placement_list), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6016,14 +6310,6 @@ contains
     tenon_code = TenonObjectGetComm(object%handle, comm)
     call finish(tenon_code, 'tenon_get_comm', ierr)
   end subroutine tenon_get_comm_plan_mpi
-  ! Adds a reference, so that one more destroy call is needed. Not collective.
-  subroutine tenon_retain_checkpoint(object, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
-  end subroutine tenon_retain_checkpoint
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_partition(object, ierr)
     type(tenon_partition), intent(in) :: object
@@ -6089,6 +6375,22 @@ contains
     call finish(tenon_code, 'tenon_retain', ierr)
   end subroutine tenon_retain_dataset
   ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_checkpoint(object, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_checkpoint
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_field_series(object, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_field_series
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_placement_list(object, ierr)
     type(tenon_placement_list), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -6112,19 +6414,6 @@ contains
     tenon_code = TenonObjectRetain(object%handle)
     call finish(tenon_code, 'tenon_retain', ierr)
   end subroutine tenon_retain_plan
-  ! Returns the number of references, Tenon's own included. Not collective.
-  subroutine tenon_get_references_checkpoint(object, references, ierr)
-    type(tenon_checkpoint), intent(in) :: object
-    integer(c_int), intent(out) :: references
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_references
-    tenon_code = TenonObjectGetReferences(object%handle, c_references)
-    if (tenon_code == TENON_SUCCESS) then
-      references = c_references
-    end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
-  end subroutine tenon_get_references_checkpoint
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_partition(object, references, ierr)
     type(tenon_partition), intent(in) :: object
@@ -6229,6 +6518,32 @@ contains
     end if
     call finish(tenon_code, 'tenon_get_references', ierr)
   end subroutine tenon_get_references_dataset
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_checkpoint(object, references, ierr)
+    type(tenon_checkpoint), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_checkpoint
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_field_series(object, references, ierr)
+    type(tenon_field_series), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_field_series
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_placement_list(object, references, ierr)
     type(tenon_placement_list), intent(in) :: object

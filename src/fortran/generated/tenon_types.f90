@@ -5,9 +5,6 @@ module tenon_types
   implicit none
   public
   private :: c_ptr, c_null_ptr, c_int
-  type, bind(C) :: tenon_checkpoint
-    type(c_ptr) :: handle = c_null_ptr
-  end type tenon_checkpoint
   type, bind(C) :: tenon_partition
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_partition
@@ -32,6 +29,12 @@ module tenon_types
   type, bind(C) :: tenon_dataset
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_dataset
+  type, bind(C) :: tenon_checkpoint
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_checkpoint
+  type, bind(C) :: tenon_field_series
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_field_series
   type, bind(C) :: tenon_placement_list
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_placement_list

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief TenonFieldSeries: fields on a grid over time, in files that ParaView reads.
+ *
+ *  A series has one HDF5 file for each time and one XDMF file for all of them, which ParaView,
+ *  VisIt and VTK open (Xdmf Reader). Grids are uniform, in two or three dimensions:
+ *
+ *      TenonFieldSeriesCreate(comm, "run1/heat", 2, &series);
+ *      TenonFieldSeriesAddTensor(series, temperature, "temperature", NULL);
+ *      while (...) {
+ *        ...
+ *        if (step % 10 == 0)
+ *          TenonFieldSeriesWrite(series, step, time);        (run1/heat-000010.h5, run1/heat.xmf)
+ *      }
+ *
+ *  All ranks write one file together. It holds global arrays, whatever the distribution of the
+ *  tensors, and is a checkpoint file: "tenon checkpoint FILE" verifies it, and
+ *  TenonCheckpointRead() reads the tensors back on any number of ranks. Both files are written
+ *  under temporary names and renamed, so that at any moment the XDMF file lists whole files only.
+ *  A run that is restarted continues its series.
+ *
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class. Errors of collective calls are
+ *  the same on all ranks, and name the file, the tensor and the reason. If Tenon was built without
+ *  HDF5, TenonFieldSeriesCreate() returns TENON_ERR_SUPPORT.
+ */
+#ifndef TENON_FIELD_SERIES_H
+#define TENON_FIELD_SERIES_H
+
+#include <tenon/error.h>
+#include <tenon/mpi.h>
+#include <tenon/types.h>
+
+/** @brief Creates a series without fields. Collective on comm.
+ *  @param[in]  comm     communicator of the fields
+ *  @param[in]  path     path without an ending, such as "run1/heat"; its folder must exist when a
+ *                       time is written
+ *  @param[in]  spatial  number of dimensions of the grid, 2 or 3
+ *  @param[out] series   new series; destroy it with TenonFieldSeriesDestroy()
+ *  @return TENON_ERR_ARG         spatial is neither 2 nor 3, or the path names no file
+ *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
+ *  @return TENON_ERR_SUPPORT     Tenon was built without HDF5
+ */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spatial,
+                                                   TenonFieldSeries* series) TENON_NOEXCEPT;
+
+/** @brief Reads the options of a series. Local; call on all ranks.
+ *
+ *  Options: -tenon_field_center, where the values are: "cell" (default), one for each cell, so that
+ *  n values span n times the spacing, or "node", one for each grid point. Who writes is said by
+ *  -tenon_checkpoint_transport, see TenonCheckpointSetFromOptions().
+ *
+ *  @param[in] series  series
+ *  @return TENON_ERR_OPTION  an option has a wrong value
+ */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesSetFromOptions(TenonFieldSeries series) TENON_NOEXCEPT;
+
+/** @brief Sets the grid. Local; call on all ranks.
+ *  @param[in] series   series
+ *  @param[in] spatial  number of dimensions of the grid
+ *  @param[in] origin   [spatial] lowest coordinate of each dimension, in the order of the tensors:
+ *                      (z,) y, x; 0 by default
+ *  @param[in] spacing  [spatial] distance of neighbouring values, in the same order; must be > 0; 1
+ *                      by default
+ *  @return TENON_ERR_ARG  spatial is not the number of dimensions of the grid, or a number is not
+ *                         finite or not positive
+ */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int spatial,
+                                                    const double origin[],
+                                                    const double spacing[]) TENON_NOEXCEPT;
+
+/** @brief Adds a field. Local; call on all ranks.
+ *
+ *  The last dimensions of the tensor are those of the grid, and the same for all fields. The
+ *  dimensions before them (batch, channel) count the components. The owned elements are written,
+ *  without the halo; user arrays are written from where they are, whatever their strides.
+ *
+ *  @param[in] series      series, which keeps a reference to the tensor
+ *  @param[in] tensor      tensor of any type, with properties S, B and R
+ *  @param[in] name        name of the field, a word without a slash
+ *  @param[in] components  names of the components, with commas between: "u,v". May be NULL, in
+ *                         which case they are name_0, name_1, ..., or name if there is only one.
+ *  @return TENON_ERR_ARG     the name is taken or not usable, the tensor is on another
+ *                            communicator, or components has another number of names
+ *  @return TENON_ERR_SHAPE   the tensor has fewer dimensions than the grid, or other extents than
+ *                            the fields before it
+ *  @return TENON_ERR_LAYOUT  the tensor holds partial sums, or its halo has a negative width
+ */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, TenonDTensor tensor,
+                                                      const char* name,
+                                                      const char* components) TENON_NOEXCEPT;
+
+/** @brief Writes the fields of one time. Collective on the series.
+ *
+ *  Writes the file PATH-STEP.h5 and rewrites PATH.xmf. The first call of a program finds the files
+ *  of earlier steps in the folder and lists them as well; files of this step and later ones are of
+ *  an interrupted run: they are not listed, and are replaced when the run comes there again.
+ *
+ *  @param[in] series  series
+ *  @param[in] step    number of the time step; must be >= 0, and greater than that of the call
+ *                     before
+ *  @param[in] time    time in the units of the program
+ *  @return TENON_ERR_ARG    the step is negative or not greater than the last one, the time is not
+ *                           finite, or there is no field
+ *  @return TENON_ERR_FILE   a file cannot be written: no permission, a full disk
+ */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step,
+                                                  double time) TENON_NOEXCEPT;
+
+/** @brief Prints fields and grid, and the file written last. Collective on the series.
+ *  @param[in] series  series */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesView(TenonFieldSeries series) TENON_NOEXCEPT;
+
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] series  address of the handle, which may hold NULL */
+TENON_EXTERN TenonErrorCode TenonFieldSeriesDestroy(TenonFieldSeries* series) TENON_NOEXCEPT;
+
+#endif

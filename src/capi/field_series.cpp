@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "io/field_series.hpp"
+
+#include "capi/collective.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/field_series.h>
+
+using namespace tenon;
+
+TenonErrorCode TenonFieldSeriesCreate(MPI_Comm comm, const char* path, int spatial,
+                                      TenonFieldSeries* series) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    createTogether(
+        *own, series, "series", "the series of fields",
+        [&] { return makeRef<FieldSeries>(own, textOf(path, "path"), spatial); },
+        [](const Ref<FieldSeries>& made) { return made->describe(); });
+  });
+}
+
+TenonErrorCode TenonFieldSeriesSetFromOptions(TenonFieldSeries series) noexcept {
+  return guard(__func__, [&] { deref(series, "series").setFromOptions(); });
+}
+
+TenonErrorCode TenonFieldSeriesSetGrid(TenonFieldSeries series, int spatial, const double origin[],
+                                       const double spacing[]) noexcept {
+  return guard(__func__, [&] {
+    deref(series, "series")
+        .setGrid(listOf(origin, spatial, "origin"), listOf(spacing, spatial, "spacing"));
+  });
+}
+
+TenonErrorCode TenonFieldSeriesAddTensor(TenonFieldSeries series, TenonDTensor tensor,
+                                         const char* name, const char* components) noexcept {
+  return guard(__func__, [&] {
+    deref(series, "series")
+        .addTensor(Ref<DTensor>::share(&deref(tensor, "tensor")), textOf(name, "name"),
+                   textOrEmpty(components));
+  });
+}
+
+TenonErrorCode TenonFieldSeriesWrite(TenonFieldSeries series, TenonInt step, double time) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    deref(series, "series").write(step, time);
+  });
+}
+
+TenonErrorCode TenonFieldSeriesView(TenonFieldSeries series) noexcept {
+  return guard(__func__, [&] {
+    const FieldSeries& s = deref(series, "series");
+    printOnce(*s.comm(), s.describe());
+  });
+}
+
+TenonErrorCode TenonFieldSeriesDestroy(TenonFieldSeries* series) noexcept {
+  return guard(__func__, [&] { destroy(series, "series"); });
+}

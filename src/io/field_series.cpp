@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "io/field_series.hpp"
+
+#include "comm/file_agreement.hpp"
+#include "io/checkpoint_files.hpp"
+#include "io/hdf5_file.hpp"
+#include "sys/log.hpp"
+#include "sys/new_file.hpp"
+#include "sys/options.hpp"
+#include "sys/output.hpp"
+#include "sys/text.hpp"
+#include "sys/view.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kFieldOptions[] = {
+    {"field_center", OptionSpec::Choice, "cell",
+     "where the values of fields for ParaView are: cell = in the cells of the grid, node = at its "
+     "points",
+     "cell|node"},
+};
+const OptionRegistration kFieldRegistration{{"fields", kFieldOptions}};
+
+std::string shapeText(const Shape& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ","));
+}
+
+} // namespace
+
+FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
+    : Object(kClass), comm_(std::move(comm)), path_(path), name_(path.substr(path.rfind('/') + 1)) {
+  if (space != 2 && space != 3)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the grid has {} dimensions; a series of fields needs 2 or 3", space));
+  if (name_.empty())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("path '{}' names no file; pass one such as \"run1/heat\"", path));
+  grid_.origin.assign(static_cast<std::size_t>(space), 0);
+  grid_.spacing.assign(static_cast<std::size_t>(space), 1);
+  files_ = makeRef<Checkpoint>(comm_);
+}
+
+void FieldSeries::setFromOptions() {
+  if (const auto center = options().findChoice(prefix(), "field_center"))
+    grid_.isCellCentered = *center == "cell";
+  files_->setPrefix(prefix());
+  files_->setFromOptions();
+}
+
+void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<double>& spacing) {
+  if (origin.size() != grid_.origin.size())
+    throw Error(TENON_ERR_ARG, fmt::format("spatial is {}, but the grid of {} has {} dimensions",
+                                           origin.size(), title(), grid_.dimensions()));
+  for (const double each : origin)
+    if (!std::isfinite(each))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("origin has the coordinate {}; pass finite ones", each));
+  for (const double each : spacing)
+    if (!std::isfinite(each) || each <= 0)
+      throw Error(TENON_ERR_ARG, fmt::format("spacing has the value {}; it must be > 0", each));
+  grid_.origin = origin;
+  grid_.spacing = spacing;
+}
+
+void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
+                            const std::string& components) {
+  const Shape& shape = tensor->layout().shape();
+  const auto space = static_cast<std::ptrdiff_t>(grid_.dimensions());
+  if (static_cast<std::ptrdiff_t>(shape.size()) < space)
+    throw Error(TENON_ERR_SHAPE,
+                fmt::format("{} has shape {}; a field on a grid of {} dimensions needs at least so "
+                            "many",
+                            tensor->title(), shapeText(shape), space));
+  const Shape extents(shape.end() - space, shape.end());
+  if (!fields_.empty() && extents != space_)
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("{} has {} values on the grid, but the fields of {} have {}; use another "
+                    "series for another grid",
+                    tensor->title(), shapeText(extents), title(), shapeText(space_)));
+  const Index count = cells(Shape(shape.begin(), shape.end() - space));
+  const auto names = componentNames(name, components, count);
+  if (static_cast<Index>(names.size()) != count)
+    throw Error(TENON_ERR_ARG, fmt::format("components '{}' has {}, but {} has {}", components,
+                                           counted(static_cast<Index>(names.size()), "name"),
+                                           tensor->title(), counted(count, "component")));
+  files_->addTensor(std::move(tensor), name);
+  if (!components.empty())
+    files_->setValue(componentsKey(name), components);
+  space_ = extents;
+  fields_.push_back(fmt::format("{} {}", name, shapeText(shape)));
+}
+
+std::string FieldSeries::stepPath(Index step) const {
+  return fmt::format("{}-{:06}.h5", path_, step);
+}
+
+std::string FieldSeries::fileName(Index step) const {
+  return fmt::format("{}-{:06}.h5", name_, step);
+}
+
+void FieldSeries::checkWrite(Index step, double time) const {
+  if (fields_.empty())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} has no field; call TenonFieldSeriesAddTensor() first", title()));
+  if (step < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("step is {}; it must be >= 0", step));
+  if (lastStep_ && step <= *lastStep_)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("step is {}, but step {} is written already; steps must grow", step,
+                            *lastStep_));
+  if (!std::isfinite(time))
+    throw Error(TENON_ERR_ARG, fmt::format("time is {}; it must be finite", time));
+}
+
+// What a run before this one has left. A file that cannot be listed stands in nobody's way.
+void FieldSeries::findEarlier(Index step) {
+  removeNumberedParts(folderOf(path_), name_ + "-");
+  for (const Index each : numberedFiles(folderOf(path_), name_ + "-")) {
+    if (each >= step)
+      continue;
+    try {
+      times_[each] = xdmfOfFile(fileName(each), readStructure(stepPath(each)));
+    } catch (const Error& error) {
+      printError(fmt::format("Tenon: warning: {}; '{}.xmf' leaves it out\n", error.text(), path_));
+    }
+  }
+}
+
+void FieldSeries::writeList(Index step) {
+  if (!lastStep_)
+    findEarlier(step);
+  times_[step] = xdmfOfFile(fileName(step), readStructure(stepPath(step)));
+  std::vector<std::string> parts;
+  for (const auto& [number, text] : times_)
+    parts.push_back(text);
+  NewFile file(path_ + ".xmf");
+  file.write(xdmfOfSeries(name_, parts));
+  file.commit();
+}
+
+void FieldSeries::write(Index step, double time) {
+  static const int event = logEvent("FieldSeriesWrite");
+  const LogScope scope(event);
+  collectively(
+      *comm_, "the time of the fields",
+      [&] {
+        checkWrite(step, time);
+        return true;
+      },
+      [&](bool) { return fmt::format("step {}, time {}", step, time); });
+  StoredValues values;
+  putGrid(values, grid_);
+  for (const auto& [key, value] : values)
+    files_->setValue(key, value);
+  files_->setValue("step", step);
+  files_->setValue("time", time);
+  files_->write(stepPath(step));
+  std::optional<Error> failure;
+  if (comm_->rank() == 0)
+    try {
+      writeList(step);
+    } catch (const Error& error) {
+      failure = error;
+    }
+  agreeWithoutLimit(*comm_, failure);
+  lastStep_ = step;
+}
+
+std::string FieldSeries::describe() const {
+  std::string text = fmt::format("{}: '{}.xmf', {}\n", headingOf(*this), path_,
+                                 counted(static_cast<Index>(fields_.size()), "field"));
+  for (const std::string& field : fields_)
+    text += fmt::format("  {}\n", field);
+  text += fmt::format("  grid: values in {} at spacing {} from {} (order {}y, x)\n",
+                      grid_.isCellCentered ? "cells" : "points", fmt::join(grid_.spacing, " "),
+                      fmt::join(grid_.origin, " "), grid_.isFlat() ? "" : "z, ");
+  if (lastStep_)
+    text += fmt::format("  last file '{}'\n", stepPath(*lastStep_));
+  return text;
+}
+
+} // namespace tenon

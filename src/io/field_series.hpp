@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Fields on a grid over time, for ParaView: PATH-000120.h5 for each time, PATH.xmf for all. The file of a time is
+// a checkpoint of the fields, with the grid among its values; the text is made of what the files say.
+#pragma once
+
+#include "io/checkpoint.hpp"
+#include "io/xdmf.hpp"
+
+namespace tenon {
+
+class FieldSeries final : public Object {
+public:
+  static constexpr const char* kClass = "FieldSeries";
+  // `path` without an ending; `space` dimensions of the grid, 2 or 3.
+  FieldSeries(CommPtr comm, const std::string& path, int space);
+
+  const CommPtr& comm() const noexcept { return comm_; }
+  // Reads -tenon_[prefix_]field_center and checkpoint_transport.
+  void setFromOptions();
+  // In the order (z,) y, x.
+  void setGrid(const std::vector<double>& origin, const std::vector<double>& spacing);
+  // `components`: names with commas between, "" for those of the field with numbers.
+  void addTensor(Ref<DTensor> tensor, const std::string& name, const std::string& components);
+  // Collective.
+  void write(Index step, double time);
+  std::string describe() const;
+
+private:
+  std::string fileName(Index step) const;
+  std::string stepPath(Index step) const;
+  void checkWrite(Index step, double time) const;
+  void findEarlier(Index step);
+  void writeList(Index step);
+
+  CommPtr comm_;
+  std::string path_, name_; // "run1/heat", "heat"
+  FieldGrid grid_;
+  Ref<Checkpoint> files_;
+  Shape space_; // extents that all fields have; empty without fields
+  std::vector<std::string> fields_;
+  std::optional<Index> lastStep_;
+  // On rank 0: each time's part of the text, once the earlier ones are known.
+  std::map<Index, std::string> times_;
+};
+
+} // namespace tenon

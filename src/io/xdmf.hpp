@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// XDMF (version 2): the text beside HDF5 files that tells ParaView where the fields of each time are, and on what
+// grid. It is made of what the files say themselves, so that it can be made anew at any time.
+//
+// A grid is uniform: a 3DCoRectMesh, extents, origin and spacing in the order z, y, x. Readers put a
+// 2DCoRectMesh into the plane of y and z, so a plane has one layer of points or cells in z instead. A
+// field with several components is one attribute for each, by a hyperslab of its dataset.
+#pragma once
+
+#include "io/stored_file.hpp"
+
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct FieldGrid {
+  std::vector<double> origin, spacing; // (z,) y, x
+  bool isCellCentered = true;
+
+  int dimensions() const { return static_cast<int>(origin.size()); }
+  bool isFlat() const { return dimensions() == 2; }
+};
+
+// How a file keeps its grid and the names of components: among its values.
+void putGrid(StoredValues& values, const FieldGrid& grid);
+std::string componentsKey(const std::string& field);
+
+// The names of a field's components in order: "u" alone, the given ones, or "u_0", "u_1", ...
+std::vector<std::string> componentNames(const std::string& field, const std::string& given,
+                                        Index count);
+
+// The grid of one time with its fields. `name` is the file's, without its folder. Throws
+// TENON_ERR_FORMAT if the file has no grid, or no field on it.
+std::string xdmfOfFile(const std::string& name, const StoredFile& file);
+// All times together.
+std::string xdmfOfSeries(const std::string& title, const std::vector<std::string>& times);
+
+} // namespace tenon

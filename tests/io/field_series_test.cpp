@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What series of fields refuse, and that their files are checkpoints. Other programs read them in check_fields.py.
+#include "training_run.hpp"
+
+#include "io/field_series.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace tenon {
+namespace {
+
+using test::SharedFolder;
+using test::world;
+
+Ref<DTensor> fieldOf(Shape shape, const char* properties = "S0") {
+  return makeRef<DTensor>(world(),
+                          Layout({.shape = std::move(shape),
+                                  .mesh = Mesh::make({world()->size()}),
+                                  .properties = parseProperties(properties)}),
+                          TENON_FLOAT64);
+}
+
+template <class Call>
+void expectFieldError(TenonErrorCode code, const std::string& words, Call call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error with the words " << words;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.text();
+    EXPECT_NE(error.text().find(words), std::string::npos) << error.text();
+  }
+}
+
+TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
+  const SharedFolder folder("fields_refused");
+  expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
+  expectFieldError(TENON_ERR_ARG, "names no file", [&] { FieldSeries(world(), folder / "", 2); });
+  FieldSeries series(world(), folder / "a", 2);
+  expectFieldError(TENON_ERR_ARG, "has no field", [&] { series.write(0, 0); });
+  expectFieldError(TENON_ERR_ARG, "it must be > 0", [&] { series.setGrid({0, 0}, {1, 0}); });
+  expectFieldError(TENON_ERR_ARG, "has 2 dimensions", [&] {
+    series.setGrid({0, 0, 0}, {1, 1, 1});
+  });
+  expectFieldError(TENON_ERR_SHAPE, "[6]", [&] { series.addTensor(fieldOf({6}), "u", ""); });
+  expectFieldError(TENON_ERR_LAYOUT, "partial sums", [&] {
+    series.addTensor(fieldOf({4, 6}, "P"), "u", "");
+  });
+  expectFieldError(TENON_ERR_ARG, "1 name, but", [&] {
+    series.addTensor(fieldOf({2, 4, 6}), "u", "x");
+  });
+  series.addTensor(fieldOf({2, 4, 6}), "u", "x,y");
+  expectFieldError(TENON_ERR_SHAPE, "[4,6]", [&] { series.addTensor(fieldOf({4, 5}), "v", ""); });
+  expectFieldError(TENON_ERR_ARG, "has a tensor 'u'", [&] {
+    series.addTensor(fieldOf({4, 6}), "u", "");
+  });
+  series.write(3, 0.5);
+  expectFieldError(TENON_ERR_ARG, "steps must grow", [&] { series.write(3, 0.75); });
+  expectFieldError(TENON_ERR_ARG, "finite", [&] { series.write(4, 1.0 / 0.0); });
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"a-000003.h5", "a.xmf"}));
+  FieldSeries nowhere(world(), folder / "no/a", 2);
+  nowhere.addTensor(fieldOf({4, 6}), "u", "");
+  expectFieldError(TENON_ERR_FILE, "no/a-000001.h5", [&] { nowhere.write(1, 0); });
+}
+
+TEST(FieldSeries, GoesOnAfterARestartAndLeavesOutDamagedFiles) {
+  const SharedFolder folder("fields_restart");
+  const auto u = fieldOf({4, 6});
+  {
+    FieldSeries series(world(), folder / "a", 2);
+    series.addTensor(u, "u", "");
+    for (const Index step : {1, 2, 3}) {
+      fillConstant(*u, static_cast<double>(step));
+      series.write(step, static_cast<double>(step));
+    }
+  }
+  if (world()->rank() == 0) {
+    std::filesystem::resize_file(folder / "a-000001.h5", 1000);
+    std::ofstream(folder / ".a-000003.h5.part.abc") << "of a writer that was killed";
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  Checkpoint checkpoint(world());
+  checkpoint.addTensor(u, "u");
+  checkpoint.read(folder / "a-000002.h5");
+  EXPECT_EQ(std::get<double>(checkpoint.value("time")), 2);
+  const HostView<const double> view(*u);
+  for (Index i = 0; i < u->localCells(); ++i)
+    EXPECT_EQ(view[i], 2);
+  FieldSeries series(world(), folder / "a", 2);
+  series.addTensor(u, "u", "");
+  testing::internal::CaptureStderr();
+  series.write(3, 2.5);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find("a-000001.h5") != std::string::npos, world()->rank() == 0) << said;
+  EXPECT_EQ(folder.names(),
+            (std::vector<std::string>{"a-000001.h5", "a-000002.h5", "a-000003.h5", "a.xmf"}));
+  std::ifstream file(folder / "a.xmf");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text.find("a-000001.h5"), text.npos);
+  EXPECT_NE(text.find("<Time Value=\"2\"/>"), text.npos);
+  EXPECT_NE(text.find("<Time Value=\"2.5\"/>"), text.npos);
+  EXPECT_EQ(text.find("<Time Value=\"3\"/>"), text.npos);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Batches from HDF5 files that another program wrote, here HDF5 itself: every rank gets its box of each sample,
+// whatever the file's types and layout, read when asked for or by a thread before.
+#include "training_run.hpp"
+
+#include "io/hdf5_dataset.hpp"
+#include "sys/options.hpp"
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
+
+#include <fstream>
+#include <set>
+
+namespace tenon {
+namespace {
+
+using test::SharedFolder;
+using test::world;
+
+constexpr Index kVolumes = 7, kChannels = 2, kDepth = 3, kRows = 4, kColumns = 5;
+const Shape kVolumeShape{kVolumes, kChannels, kDepth, kRows, kColumns};
+
+double volumeValue(Index n, Index within) {
+  return static_cast<double>(n * 1000 + within);
+}
+
+// A dataset of float64 numbers in memory, stored as another type, in chunks if there are any.
+void writeDataset(hid_t file, const char* name, const Shape& shape, hid_t stored, bool isChunked) {
+  const std::vector<hsize_t> extents(shape.begin(), shape.end());
+  std::vector<hsize_t> chunk = extents;
+  for (hsize_t& side : chunk)
+    side = (side + 1) / 2;
+  const Index within = cells(Shape(shape.begin() + 1, shape.end()));
+  std::vector<double> values;
+  for (Index i = 0; i < cells(shape); ++i)
+    values.push_back(volumeValue(i / within, i % within));
+  const hid_t space = H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr),
+              creation = H5Pcreate(H5P_DATASET_CREATE);
+  if (isChunked) {
+    H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data());
+    H5Pset_deflate(creation, 6);
+  }
+  const hid_t set = H5Dcreate2(file, name, stored, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+  H5Dclose(set);
+  H5Pclose(creation);
+  H5Sclose(space);
+}
+
+class VolumeFile : public ::testing::Test {
+protected:
+  VolumeFile() : folder_("volumes"), path_(folder_ / "volumes.h5") {
+    if (world()->rank() == 0)
+      write();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+
+  void write() const {
+    const hid_t file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    writeDataset(file, "float32", kVolumeShape, H5T_IEEE_F32LE, false);
+    writeDataset(file, "float64", kVolumeShape, H5T_IEEE_F64LE, false);
+    writeDataset(file, "packed", kVolumeShape, H5T_IEEE_F32LE, true);
+    writeDataset(file, "bigendian", kVolumeShape, H5T_IEEE_F64BE, false);
+    writeDataset(file, "integers", kVolumeShape, H5T_STD_I32LE, true);
+    writeDataset(file, "targets", {kVolumes, 3}, H5T_IEEE_F32LE, false);
+    writeDataset(file, "classes", {kVolumes}, H5T_STD_I64LE, false);
+    writeDataset(file, "bytes", {kVolumes}, H5T_STD_U16BE, true);
+    writeDataset(file, "few", {kVolumes - 1}, H5T_STD_I32LE, false);
+    const hid_t text = H5Tcopy(H5T_C_S1),
+                space = H5Screate_simple(1, std::array<hsize_t, 1>{7}.data(), nullptr);
+    H5Dclose(H5Dcreate2(file, "words", text, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Tclose(text);
+    H5Fclose(file);
+  }
+
+  static Layout layout(Shape shape, const char* properties) {
+    const int ranks = world()->size();
+    const MeshPtr mesh = ranks == 4 ? Mesh::make({2, 2}) : Mesh::make({ranks, 1});
+    return Layout(
+        {.shape = std::move(shape), .mesh = mesh, .properties = parseProperties(properties)});
+  }
+
+  SharedFolder folder_;
+  std::string path_;
+};
+
+// Each value of the batch, in this rank's box.
+void expectVolumes(const DTensor& x, const std::vector<Index>& numbers, double scale, double shift,
+                   const std::string& what) {
+  const Shape strides = rowMajorStrides(kVolumeShape), extent = x.extent();
+  visitFloating(x.dataType(), [&]<class T>(T) {
+    const HostView<const T> view(x);
+    const Shape within = rowMajorStrides(extent);
+    for (Index i = 0; i < x.localCells(); ++i) {
+      Index inSample = 0, local = 0, n = 0;
+      for (std::size_t d = 0; d < extent.size(); ++d) {
+        const Index at = i / within[d] % extent[d];
+        (d == 0 ? n : inSample) +=
+            d == 0 ? x.box()[0].begin + at : (x.box()[d].begin + at) * strides[d];
+        local += at * x.strides()[d];
+      }
+      ASSERT_EQ(view[local], static_cast<T>(scale * volumeValue(numbers[n], inSample) + shift))
+          << what;
+    }
+  });
+}
+
+TEST_F(VolumeFile, EveryRankGetsItsBoxOfEachSampleOnceInAnEpoch) {
+  const std::vector<const char*> sets{"float32", "float64", "packed", "bigendian", "integers"},
+      distributions{"S0,S4", "S3,S2", "B,S4", "R,S1"};
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    for (std::size_t j = 0; j < distributions.size(); ++j)
+      for (const bool isPrefetching : {false, true}) {
+        if (world()->size() > 1 && i % distributions.size() != j)
+          continue; // of the pairs a few, since each takes longer
+        const char *set = sets[i], *properties = distributions[j];
+        const std::string what = std::string(properties) + " " + set;
+        Hdf5Dataset data(world(), path_, set, "classes");
+        options().set("-tenon_dataset_prefetch", isPrefetching ? "true" : "false");
+        data.setFromOptions();
+        data.setShuffle(true, 5);
+        data.setScaling(2, 0.5);
+        const Layout xLayout = layout({3, kChannels, kDepth, kRows, kColumns}, properties),
+                     labelLayout = layout({3}, "B,B");
+        data.setUp(xLayout, &labelLayout);
+        ASSERT_EQ(data.batches(), 2);
+        DTensor x(world(), xLayout, TENON_FLOAT64), labels(world(), labelLayout, TENON_INT64);
+        for (const Index epoch : {0, 1, 0}) {
+          std::set<Index> seen;
+          for (const Index batch : {0, 1}) {
+            data.getBatch(epoch, batch, x, &labels);
+            const HostView<const std::int64_t> label(labels);
+            std::vector<Index> numbers;
+            for (Index n = 0; n < 3; ++n) {
+              ASSERT_EQ(label[n] % 1000, 0);
+              numbers.push_back(label[n] / 1000);
+              seen.insert(numbers.back());
+            }
+            expectVolumes(x, numbers, 2, 0.5, what);
+          }
+          EXPECT_EQ(seen.size(), 6u) << what;
+        }
+      }
+  options().set("-tenon_dataset_prefetch", "false");
+}
+
+TEST_F(VolumeFile, LabelsCanBeFieldsOrMissing) {
+  const Layout xLayout = layout({2, kChannels, kDepth, kRows, kColumns}, "S2,B"),
+               targetLayout = layout({2, 3}, "S1,B"), classLayout = layout({2}, "S0,B");
+  DTensor x(world(), xLayout, TENON_FLOAT32), target(world(), targetLayout, TENON_FLOAT32),
+      classes(world(), classLayout, TENON_INT64);
+  Hdf5Dataset fields(world(), path_, "float32", "targets");
+  fields.setUp(xLayout, &targetLayout);
+  fields.getBatch(0, 1, x, &target); // samples 2 and 3, in the file's order
+  expectVolumes(x, {2, 3}, 1, 0, "with targets");
+  const HostView<const float> view(target);
+  for (Index n = 0; n < 2; ++n)
+    for (Index i = 0; i < target.extent()[1]; ++i)
+      EXPECT_EQ(view[n * target.strides()[0] + i * target.strides()[1]],
+                volumeValue(2 + n, target.box()[1].begin + i));
+  Hdf5Dataset bytes(world(), path_, "float32", "bytes");
+  bytes.setUp(xLayout, &classLayout);
+  bytes.getBatch(0, 0, x, &classes);
+  const HostView<const std::int64_t> label(classes);
+  for (Index n = 0; n < classes.localCells(); ++n)
+    EXPECT_EQ(label[n], (classes.box()[0].begin + n) * 1000);
+  Hdf5Dataset alone(world(), path_, "float32", "");
+  alone.setUp(xLayout, nullptr);
+  alone.getBatch(0, 2, x, nullptr);
+  expectVolumes(x, {4, 5}, 1, 0, "alone");
+  EXPECT_EQ(alone.shape(), kVolumeShape);
+}
+
+template <class Call>
+void expectError(TenonErrorCode code, const std::vector<std::string>& words, Call call) {
+  try {
+    call();
+    ADD_FAILURE() << "no error of " << words.front();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.text();
+    for (const std::string& word : words)
+      EXPECT_NE(error.text().find(word), std::string::npos) << error.text();
+  }
+}
+
+TEST_F(VolumeFile, ErrorsNameFileAndDatasetAndReason) {
+  const auto open = [&](const char* samples, const char* labels) {
+    return [=, this] { Hdf5Dataset(world(), path_, samples, labels); };
+  };
+  expectError(TENON_ERR_FILE, {"nowhere.h5", "No such file"},
+              [&] { Hdf5Dataset(world(), folder_ / "nowhere.h5", "float32", ""); });
+  expectError(TENON_ERR_FORMAT, {path_, "'nothing'"}, open("nothing", ""));
+  expectError(TENON_ERR_FORMAT, {path_, "'words'", "no numbers"}, open("words", ""));
+  expectError(TENON_ERR_FORMAT, {path_, "'float32' has 7 samples", "'few' has 6 labels"},
+              open("float32", "few"));
+  Hdf5Dataset data(world(), path_, "float32", "classes"), alone(world(), path_, "float32", "");
+  const Layout x = layout({2, kChannels, kDepth, kRows, kColumns}, "S0,B"),
+               other = layout({2, 3}, "S0,B"), labels = layout({2}, "B,B");
+  expectError(TENON_ERR_SHAPE, {"[2,3]", "[batch,2,3,4,5]"}, [&] { data.setUp(other, &labels); });
+  expectError(TENON_ERR_SHAPE, {"[2,3]", "[2]"}, [&] { data.setUp(x, &other); });
+  expectError(TENON_ERR_ARG, {"has no labels"}, [&] { alone.setUp(x, &labels); });
+  data.setUp(x, nullptr);
+  DTensor tensor(world(), x, TENON_FLOAT32), label(world(), labels, TENON_INT64);
+  expectError(TENON_ERR_STATE, {"without labels"}, [&] { data.getBatch(0, 0, tensor, &label); });
+}
+
+TEST_F(VolumeFile, DamagedFilesAreErrors) {
+  const std::string broken = folder_ / "broken.h5";
+  if (world()->rank() == 0)
+    std::ofstream(broken) << "no HDF5";
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectError(TENON_ERR_FORMAT, {broken}, [&] { Hdf5Dataset(world(), broken, "float32", ""); });
+  // A file that becomes shorter while a thread reads ahead.
+  const Layout layoutOfX = layout({7, kChannels, kDepth, kRows, kColumns}, "B,B");
+  Hdf5Dataset data(world(), path_, "float64", "");
+  options().set("-tenon_dataset_prefetch", "true");
+  data.setFromOptions();
+  options().set("-tenon_dataset_prefetch", "false");
+  data.setUp(layoutOfX, nullptr);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world()->rank() == 0)
+    std::filesystem::resize_file(path_, 4096);
+  MPI_Barrier(MPI_COMM_WORLD);
+  DTensor x(world(), layoutOfX, TENON_FLOAT64);
+  const auto read = [&] {
+    data.getBatch(0, 0, x, nullptr);
+    data.getBatch(1, 0, x, nullptr);
+  };
+  EXPECT_THROW(read(), Error);
+}
+
+} // namespace
+} // namespace tenon

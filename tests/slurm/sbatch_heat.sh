@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: sbatch_heat.sh SLURM_TEST FOLDER SCRIPT TUTORIALS EXPECTED
+# The job script of tutorial 05.
+# shellcheck source=tests/slurm/common.sh
+source "$(dirname "$0")/common.sh"
+export TENON_TUTORIALS=$2
+sbatch --wait --output=printed "$1" >submitted || fail "the job ended with $?" "$(cat submitted printed)"
+diff "$3" printed
