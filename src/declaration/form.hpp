@@ -27,6 +27,13 @@ struct ParameterForm {
   double initial = 0;
 };
 
+// What a layer carries from step to step and nothing differentiates, all of it with one value at first.
+struct StateForm {
+  std::string name;
+  Layout use;
+  double initial = 0;
+};
+
 // A part of the output that is computed for itself, from what it reads.
 struct FormPiece {
   Layout use;
@@ -59,6 +66,7 @@ struct Form {
   std::optional<CallersValues> callers = {};
   // Empty, or the interior first, which reads the input as it lies, and then its strips.
   std::vector<FormPiece> pieces = {};
+  std::vector<StateForm> states = {};
 };
 
 // Floating-point operations of one rank.

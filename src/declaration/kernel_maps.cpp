@@ -7,7 +7,8 @@
 // Parts of the output may have kernels of their own, each with its own conversion of x, which travels
 // while the first kernel computes the rest (strips). What the caller supplies at the input's boundary
 // is v, a second input or a constant: a tensor in the use layout, or one number.
-#include "declaration/declaration.hpp"
+#include "declaration/kernel_maps.hpp"
+
 #include "declaration/window_layout.hpp"
 #include "geometry/callers_cells.hpp"
 #include "geometry/holding.hpp"
@@ -42,7 +43,13 @@ void addBoundary(MapList& list, ValueId v, ValueId use) {
   list.apply(OperatorKind::BoundaryNumber, given == number ? v : list.convert("n", v, number), use);
 }
 
-// An input where the kernel reads it. Halos that the caller has filled are not exchanged again.
+// A value's name, with its number where there are several.
+std::string numbered(const char* name, std::size_t number, std::size_t count) {
+  return count == 1 ? name : fmt::format("{}{}", name, number);
+}
+
+} // namespace
+
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
   const Layout given = list.values()[x].layout;
   if (sameHolding(given, use))
@@ -52,12 +59,17 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
                       isFilled ? OperatorKind::Crop : OperatorKind::Conversion);
 }
 
-// A value's name, with its number where there are several.
-std::string numbered(const char* name, std::size_t number, std::size_t count) {
-  return count == 1 ? name : fmt::format("{}{}", name, number);
+void addParameterSources(MapList& list, const Form& form, const Layouts& storage,
+                         KernelEntry& kernel) {
+  for (std::size_t p = 0; p < form.parameters.size(); ++p) {
+    const ParameterForm& parameter = form.parameters[p];
+    if (!sameHolding(storage[p], parameter.use))
+      kernel.sources.push_back(list.source({.name = parameter.name,
+                                            .use = parameter.use,
+                                            .parameter = static_cast<int>(p),
+                                            .storage = storage[p]}));
+  }
 }
-
-} // namespace
 
 MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   MapList list;
@@ -68,14 +80,7 @@ MapList Declaration::maps(const Form& form, const Layouts& storage) const {
   const ValueId boundary = addBoundaryInput(list, form);
   const ValueId output = list.output("y", form.output);
   KernelEntry entry = kernel(form);
-  for (std::size_t p = 0; p < form.parameters.size(); ++p) {
-    const ParameterForm& parameter = form.parameters[p];
-    if (!sameHolding(storage[p], parameter.use))
-      entry.sources.push_back(list.source({.name = parameter.name,
-                                           .use = parameter.use,
-                                           .parameter = static_cast<int>(p),
-                                           .storage = storage[p]}));
-  }
+  addParameterSources(list, form, storage, entry);
 
   // What travels is named first, so that it travels while the rest is computed.
   std::vector<ValueId> strips;

@@ -94,7 +94,8 @@ void MapList::applyAgain(int op, ValueId x, ValueId y) {
        .object = op,
        .x = {x},
        .y = y,
-       .fixed = operators_[op].kind == OperatorKind::Maximum});
+       .fixed = operators_[op].kind == OperatorKind::Maximum,
+       .when = when_});
 }
 
 int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bool part,
@@ -114,7 +115,8 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
        .x = std::move(x),
        .y = y,
        .part = part,
-       .fixed = fixed});
+       .fixed = fixed,
+       .when = when_});
   return index;
 }
 
@@ -205,8 +207,11 @@ void MapList::add(Map map) {
                 fmt::format("value {} of a list of maps is written after it was read; write it "
                             "first, or a value of its own",
                             values_[map.y].name));
+  const auto together = [&](const Map& known) {
+    return known.when == map.when || known.when == When::Always || map.when == When::Always;
+  };
   for (const Map& known : maps_)
-    if (known.y == map.y && !(known.part && map.part) &&
+    if (known.y == map.y && together(known) && !(known.part && map.part) &&
         (known.part || map.kind != Map::Kind::Operator))
       throw Error(TENON_ERR_INTERNAL,
                   fmt::format("value {} of a list of maps has a writer already, and only operators "

@@ -72,15 +72,18 @@ struct KernelEntry {
   std::vector<int> sources = {}; // that it reads
 };
 
-// A parameter of the form, or a target, which may come in any layout: real, or the numbers of classes.
+// A parameter or a state of the form, or a target, which may come in any layout: real, or the numbers of classes.
 struct SourceEntry {
-  enum class Of { Parameter, Target, Labels };
+  enum class Of { Parameter, State, Target, Labels };
   std::string name;
   Of of = Of::Parameter;
   Layout use;
   int parameter = -1;                 // its number in the form,
   std::optional<Layout> storage = {}; // and where it comes from
 };
+
+// Where a map runs: batch normalisation has other statistics in inference than in training.
+enum class When { Always, Training, Inference };
 
 struct Map {
   enum class Kind { Operator, Kernel, Stage, Source };
@@ -91,6 +94,10 @@ struct Map {
   bool part = false;           // writes its own part of y alone
   bool fixed = false;          // is not differentiated: a maximum, a statistic
   int node = 0;                // of a network: whose map it is
+  When when = When::Always;
+
+  // Inference has no derivatives.
+  bool isDifferentiated() const { return !fixed && when != When::Inference; }
 };
 
 // Where the objects of a list that was joined begin in the tables of the other.
@@ -112,6 +119,9 @@ public:
   // Likewise where the output is written; unstage() follows its writers.
   ValueId stagedOutput();
   void unstage(ValueId stagedOutput);
+
+  // Maps added from now on run there.
+  void during(When when) noexcept { when_ = when; }
 
   // Maps, in the order in which they run. All return the index of their object.
   int source(SourceEntry source);
@@ -170,6 +180,7 @@ private:
   std::vector<bool> read_; // by value: a map reads it
   ValueId output_ = kNoValue;
   int nodes_ = 0;
+  When when_ = When::Always;
 };
 
 } // namespace tenon

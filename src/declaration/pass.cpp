@@ -82,7 +82,8 @@ public:
       const Map& map = list_.maps()[m];
       if (m + 1 < list_.maps().size() && list_.maps()[m + 1].node != map.node)
         addLate();
-      if (map.kind != Map::Kind::Source && !map.fixed && reached_[map.y] && wants_[map.y])
+      if (map.kind != Map::Kind::Source && map.isDifferentiated() && reached_[map.y] &&
+          wants_[map.y])
         addMap(static_cast<int>(m), map);
     }
     addLate();
@@ -105,7 +106,7 @@ private:
     for (std::size_t i = 0; i < list_.inputs().size(); ++i)
       wants_[list_.inputs()[i]] = wanted[i];
     for (const Map& map : list_.maps())
-      if (map.kind != Map::Kind::Source && !map.fixed &&
+      if (map.kind != Map::Kind::Source && map.isDifferentiated() &&
           (gathers(list_, map) ||
            std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return wants_[v]; })))
         wants_[map.y] = true;
@@ -165,11 +166,13 @@ private:
 
 } // namespace
 
-Pass applyPass(const MapList& list, Order order) {
+Pass applyPass(const MapList& list, Order order, When when) {
   Pass pass{list.values(), {}, list.inputs(), list.output(), false};
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
+    if (map.when != When::Always && map.when != when)
+      continue;
     Step step{whatOf(list, map, Do::Forward), static_cast<int>(m), false, false, map.x, {}};
     if (map.kind != Map::Kind::Source) {
       step.writes = {map.y};
@@ -195,7 +198,8 @@ Pass tangentPass(const MapList& list, const Chosen& present, Order order) {
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];
     const bool any = std::any_of(map.x.begin(), map.x.end(), [&](ValueId v) { return written[v]; });
-    if (map.fixed || !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
+    if (!map.isDifferentiated() ||
+        !(any || map.part || map.kind == Map::Kind::Source || gathers(list, map)))
       continue;
     Step step{whatOf(list, map, Do::Tangent), static_cast<int>(m), false, false, {}, {}};
     for (ValueId x : map.x)

@@ -45,7 +45,8 @@ struct Pass {
 enum class Order { Moved, Unmoved };
 using Chosen = std::vector<bool>; // inputs that have a tangent, or want a cotangent
 
-Pass applyPass(const MapList& list, Order order = Order::Moved);
+// In training, or in inference.
+Pass applyPass(const MapList& list, Order order = Order::Moved, When when = When::Training);
 Pass tangentPass(const MapList& list, const Chosen& present, Order order = Order::Moved);
 Pass adjointPass(const MapList& list, const Chosen& wanted, Order order = Order::Moved);
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr OptionSpec kSlope[] = {
     {"slope", OptionSpec::Real, "0.01", "slope of leakyrelu for negative arguments"}};
+constexpr OptionSpec kAlpha[] = {
+    {"alpha", OptionSpec::Real, "1", "value that elu approaches below, without its sign"}};
 constexpr OptionSpec kFactor[] = {{"factor", OptionSpec::Real, "1", "factor of scale"}};
 
 enum class Reads { Nothing, Argument, Value };
@@ -26,6 +28,7 @@ constexpr Function kFunctions[] = {{"relu", Reads::Value},
                                    {"tanh", Reads::Value},
                                    {"sigmoid", Reads::Value},
                                    {"leakyrelu", Reads::Argument, kSlope},
+                                   {"elu", Reads::Argument, kAlpha},
                                    {"gelu", Reads::Argument},
                                    {"gelutanh", Reads::Argument},
                                    {"silu", Reads::Argument},

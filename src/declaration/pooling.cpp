@@ -47,12 +47,7 @@ public:
         isMaximum_(isMaximum) {}
 
   SignatureTable rows(const std::vector<Shape>&) const override {
-    SignatureTable table = elementwiseTable(spatialRank() + kFirstSpatial, !isMaximum_);
-    table[0].letter = "n";
-    table[1].letter = "c";
-    for (int s = 0; s < spatialRank(); ++s)
-      table[s + kFirstSpatial].letter = spatialLetter(s, spatialRank());
-    return table;
+    return imageTable(spatialRank(), !isMaximum_);
   }
 
   // Of a maximum the adjoint reads where it was, and the tangent looks for it.

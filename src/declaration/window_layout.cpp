@@ -66,6 +66,35 @@ const char* spatialLetter(int spatialDim, int spatialRank) {
   return kLetters[spatialDim + kMostSpatial - spatialRank];
 }
 
+SignatureTable imageTable(int spatialRank, bool linear) {
+  SignatureTable table = elementwiseTable(spatialRank + kFirstSpatial, linear);
+  table[0].letter = "n";
+  table[1].letter = "c";
+  for (int s = 0; s < spatialRank; ++s)
+    table[s + kFirstSpatial].letter = spatialLetter(s, spatialRank);
+  return table;
+}
+
+int spatialRankOf(const Shape& input, const std::string& who) {
+  const int spatial = static_cast<int>(input.size()) - kFirstSpatial;
+  if (spatial < 1 || spatial > kMostSpatial)
+    throw Error(TENON_ERR_SHAPE, fmt::format("the input has shape [{1}], but {0} needs batch, "
+                                             "channel and 1 to {2} spatial dimensions",
+                                             who, fmt::join(input, ","), kMostSpatial));
+  return spatial;
+}
+
+Index numberPerDimension(const std::vector<Index>& numbers, int spatialDim, int spatialRank,
+                         std::string_view name, const std::string& who) {
+  if (numbers.size() != 1 && static_cast<int>(numbers.size()) != spatialRank)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} of {} has {}, but the input has {} spatial dimensions; give one "
+                            "for all or one each",
+                            name, who, counted(static_cast<Index>(numbers.size()), "number"),
+                            spatialRank));
+  return numbers.size() == 1 ? numbers.front() : numbers[spatialDim];
+}
+
 Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, Index outChannels,
                         const std::string& who) {
   const int spatial = static_cast<int>(windows.size());
@@ -139,6 +168,16 @@ bool holdsAllOf(const Layout& filled, const Layout& use) {
     }
   }
   return true;
+}
+
+void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who) {
+  if (input.hasMargins() && !holdsAllOf(input, use))
+    throw Error(TENON_ERR_LAYOUT,
+                fmt::format("the halos of the input of {} do not hold what its windows read: the "
+                            "layout is {}, but {} is needed; widen the halos, with the boundary "
+                            "modes of the layer, or pass the input without halos, which the layer "
+                            "then adds itself",
+                            who, input.describe(), use.describe()));
 }
 
 } // namespace tenon

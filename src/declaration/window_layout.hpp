@@ -20,6 +20,15 @@ std::string describe(const std::vector<Window>& windows);
 // One letter per spatial dimension: "w"; "h","w"; "d","h","w".
 const char* spatialLetter(int spatialDim, int spatialRank);
 
+// Rows n, c, a letter for each spatial dimension, B, R, and P if the map is linear.
+SignatureTable imageTable(int spatialRank, bool linear);
+
+// Of an input [batch, channel, spatial...]. Throws TENON_ERR_SHAPE unless it has 1 to 3 spatial dimensions.
+int spatialRankOf(const Shape& input, const std::string& who);
+// Of a setting with one number for all spatial dimensions or one each. Throws TENON_ERR_ARG.
+Index numberPerDimension(const std::vector<Index>& numbers, int spatialDim, int spatialRank,
+                         std::string_view name, const std::string& who);
+
 // Spatial extents of the output. Throws TENON_ERR_SHAPE unless input is [batch, channel,
 // spatial...].
 Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, Index outChannels,
@@ -41,5 +50,7 @@ Layout windowUseLayout(const std::vector<Window>& windows, const Layout& plainUs
 // Whether each rank finds what it holds in `use` in what it holds in `filled`, a layout of the same
 // cuts whose margins somebody has filled.
 bool holdsAllOf(const Layout& filled, const Layout& use);
+// Throws TENON_ERR_LAYOUT if an input of `who` has halos and they do not hold `use`.
+void checkFilledHalo(const Layout& input, const Layout& use, const std::string& who);
 
 } // namespace tenon

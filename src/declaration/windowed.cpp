@@ -11,7 +11,6 @@
 
 namespace tenon {
 
-// One number for each spatial dimension.
 std::vector<Index> Windowed::perDimension(std::string_view name, Index unset) const {
   const auto given = settings().find(name);
   const auto dims = static_cast<std::size_t>(spatialRank());
@@ -21,16 +20,16 @@ std::vector<Index> Windowed::perDimension(std::string_view name, Index unset) co
   if (numbers.size() == 1)
     numbers.resize(dims, numbers.front());
   if (numbers.size() != dims)
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("{} of {} has {}, but kernel has {}; give one for all spatial dimensions "
-                    "or one each",
-                    name, title(), counted(static_cast<Index>(numbers.size()), "number"), dims));
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} of {} has {}, but {} has {}; give one for all spatial dimensions "
+                            "or one each",
+                            name, title(), counted(static_cast<Index>(numbers.size()), "number"),
+                            sizedBy(), dims));
   return numbers;
 }
 
 std::vector<Window> Windowed::windows() const {
-  const auto kernel = value<std::vector<Index>>("kernel");
+  const std::vector<Index> kernel = windowSizes();
   std::vector<Window> windows;
   for (Index k : kernel)
     windows.push_back({.kernel = k});
@@ -72,7 +71,7 @@ void Windowed::readBoundary(std::vector<Window>& windows) const {
 }
 
 void Windowed::check() const {
-  if (settings().isSet("kernel"))
+  if (settings().isSet(sizedBy()))
     windows();
 }
 
@@ -108,20 +107,12 @@ Shape Windowed::outputShape(const std::vector<Shape>& inputs) const {
 }
 
 void Windowed::checkHalo(const Layout& input, const Layout& use) const {
-  if (!input.hasMargins())
-    return;
-  if (callersValues())
+  if (input.hasMargins() && callersValues())
     throw Error(TENON_ERR_LAYOUT,
                 fmt::format("the input of {} has halos ({}), but a side of the window has boundary "
                             "mode \"values\"; pass the input without halos",
                             title(), input.describe()));
-  if (!holdsAllOf(input, use))
-    throw Error(TENON_ERR_LAYOUT,
-                fmt::format("the halos of the input of {} do not hold what its windows read: the "
-                            "layout is {}, but {} is needed; widen the halos, with the boundary "
-                            "modes of the layer, or pass the input without halos, which the layer "
-                            "then adds itself",
-                            title(), input.describe(), use.describe()));
+  checkFilledHalo(input, use, title());
 }
 
 void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const {

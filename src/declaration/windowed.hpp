@@ -26,6 +26,9 @@ public:
 
 protected:
   using Declaration::Declaration;
+  // The setting that has one number for each spatial dimension, and the windows' sizes.
+  virtual const char* sizedBy() const { return "kernel"; }
+  virtual std::vector<Index> windowSizes() const { return value<std::vector<Index>>("kernel"); }
   // Stride of a window of which none was set.
   virtual Index defaultStride(Index /*kernel*/) const { return 1; }
   virtual Index outputChannels(const Shape& input) const = 0;
@@ -41,7 +44,9 @@ protected:
     return false;
   }
   void check() const override;
-  int spatialRank() const { return static_cast<int>(value<std::vector<Index>>("kernel").size()); }
+  int spatialRank() const { return static_cast<int>(windowSizes().size()); }
+  // One number for each spatial dimension; `unset` where the setting has none.
+  std::vector<Index> perDimension(std::string_view name, Index unset) const;
   std::string windowText() const;
   // Windows and an input, padded by at most these percent of a window's reach.
   static Example windowExample(ExampleDraw& draw, Index channels, int mostPadding);
@@ -50,7 +55,6 @@ private:
   // Halos of the input are taken as they are filled. Throws TENON_ERR_LAYOUT unless they hold `use`.
   void checkHalo(const Layout& input, const Layout& use) const;
   void checkBoundaryValues(const Layout& given, const Layout& use) const;
-  std::vector<Index> perDimension(std::string_view name, Index unset) const;
   void readBoundary(std::vector<Window>& windows) const;
   void addPieces(const std::vector<Window>& windows, const Layout& plain, Form& form) const;
 };

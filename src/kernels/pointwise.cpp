@@ -58,6 +58,20 @@ struct Scaled {
   void operator()(Index i) const { y[i] = alpha * x[i]; }
 };
 
+template <class T>
+struct Product {
+  const T *a, *b;
+  T* y;
+  void operator()(Index i) const { y[i] = a[i] * b[i]; }
+};
+
+template <class T>
+struct AddedProduct {
+  const T *a, *b;
+  T* y;
+  void operator()(Index i) const { y[i] += a[i] * b[i]; }
+};
+
 template <class T, class U>
 struct Difference {
   const T* x;
@@ -129,6 +143,14 @@ void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y) {
     eachElement(context, n, 1, Axpby<T>{alpha, x, beta, y});
 }
 
+template <class T>
+void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y) {
+  if (adds)
+    eachElement(context, n, 1, AddedProduct<T>{a, b, y});
+  else
+    eachElement(context, n, 1, Product<T>{a, b, y});
+}
+
 template <class T, class U>
 void difference(KernelContext& context, Index n, const T* x, const U* t, T* d) {
   eachElement(context, n, 1, Difference<T, U>{x, t, d});
@@ -160,6 +182,7 @@ void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
   template void pointwiseDerivative<T>(KernelContext&, const PointwiseFunction&, Index, const T*,  \
                                        const T*, const T*, T*);                                    \
   template void axpby<T>(KernelContext&, Index, T, const T*, T, T*);                               \
+  template void product<T>(KernelContext&, Index, const T*, const T*, bool, T*);                   \
   template void difference<T>(KernelContext&, Index, const T*, const float*, T*);                  \
   template void difference<T>(KernelContext&, Index, const T*, const double*, T*);                 \
   template void addBias<T>(KernelContext&, Index, Index, const T*, T*);                            \

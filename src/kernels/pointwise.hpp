@@ -14,6 +14,7 @@ enum class Pointwise {
   Tanh,
   Sigmoid,
   LeakyRelu,
+  Elu,
   Gelu,     // x times the normal distribution function
   GeluTanh, // the usual approximation of Gelu by tanh
   Silu,
@@ -27,7 +28,7 @@ enum class Pointwise {
 struct PointwiseFunction {
   PointwiseFunction(Pointwise which, double value = 0) : kind(which), parameter(value) {}
   Pointwise kind;
-  double parameter; // slope of LeakyRelu left of 0, factor of Scale; the others have none
+  double parameter; // slope of LeakyRelu left of 0, factor of Elu and Scale; the others have none
 };
 
 // y may be x.
@@ -44,6 +45,10 @@ void pointwiseDerivative(KernelContext& context, const PointwiseFunction& functi
 // y = alpha x + beta y; beta = 0 never reads y.
 template <class T>
 void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y);
+
+// y = a b, or with `adds` y += a b. y may be a or b.
+template <class T>
+void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y);
 
 // d = x - t, t rounded to the type of x first.
 template <class T, class U>

@@ -5,6 +5,7 @@
 #include "layer/held_bytes.hpp"
 #include "layer/layer.hpp"
 #include "layer/loss.hpp"
+#include "layer/state_tensor.hpp"
 #include "linop/algebra.hpp"
 #include "linop/boundary_op.hpp"
 #include "linop/make_conversion.hpp"
@@ -43,6 +44,10 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
   return {};
 }
 
+std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
+  return std::make_shared<StateUse>(layer.state(form), form.use);
+}
+
 } // namespace
 
 BoundMaps::BoundMaps(const Layer& layer)
@@ -66,7 +71,9 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
   for (std::size_t p = 0; p < parameters.size(); ++p)
     uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
   for (const SourceEntry& entry : list_.sources())
-    sources_.push_back(makeSource(entry, uses));
+    sources_.push_back(entry.of == SourceEntry::Of::State
+                           ? stateUse(layer, form.states[entry.parameter])
+                           : makeSource(entry, uses));
   for (const Value& value : list_.values())
     if (value.place == Value::Place::Constant) {
       constants_.push_back(tensor(value.layout));

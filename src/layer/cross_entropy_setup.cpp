@@ -5,6 +5,7 @@
 #include "kernels/block_copy.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/softmax.hpp"
+#include "layer/fixed_kernel.hpp"
 #include "layer/layer_types.hpp"
 
 #include <fmt/format.h>
@@ -35,13 +36,6 @@ struct LogitsPart {
       speaks &= !(use.property(axis) == Property::shard(kClasses)) ||
                 use.mesh().coordinate(position, axis) == 0;
   }
-};
-
-// A statistic: nothing differentiates it.
-class FixedKernel : public LocalKernel {
-public:
-  void tangentMany(const KernelPoint&, Inputs, ParameterUses&, DTensor&) final {}
-  void adjointMany(const KernelPoint&, const DTensor&, ParameterUses&, InputCotangents) final {}
 };
 
 class RowMaxima final : public FixedKernel {

@@ -4,6 +4,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
+#include "layer/state.hpp"
 
 #include <fmt/format.h>
 
@@ -38,12 +39,49 @@ std::vector<const DTensor*> constPointers(const Tensors& tensors) {
   return all;
 }
 
+// What a layer carries at one moment.
+class Carried {
+public:
+  explicit Carried(Layer& layer) : layer_(layer) {
+    Save save;
+    visitState(layer_, "", save);
+    tensors_ = std::move(save.tensors);
+    numbers_ = std::move(save.numbers);
+  }
+  void restore() {
+    Restore restore(tensors_.begin(), numbers_.begin());
+    visitState(layer_, "", restore);
+  }
+
+private:
+  struct Save final : StateVisitor {
+    void tensor(const std::string&, DTensor& value) override {
+      tensors.push_back(makeRef<DTensor>(value.comm(), value.layout(), value.dataType()));
+      copyLocal(value, *tensors.back());
+    }
+    void number(const std::string&, std::uint64_t& value) override { numbers.push_back(value); }
+    Tensors tensors;
+    std::vector<std::uint64_t> numbers;
+  };
+  struct Restore final : StateVisitor {
+    Restore(Tensors::const_iterator t, std::vector<std::uint64_t>::const_iterator n)
+        : tensors(t), numbers(n) {}
+    void tensor(const std::string&, DTensor& value) override { copyLocal(**tensors++, value); }
+    void number(const std::string&, std::uint64_t& value) override { value = *numbers++; }
+    Tensors::const_iterator tensors;
+    std::vector<std::uint64_t>::const_iterator numbers;
+  };
+
+  Layer& layer_;
+  Tensors tensors_;
+  std::vector<std::uint64_t> numbers_;
+};
+
 // A layer at a point with a direction; puts back what the tests change when it ends.
 class Trial {
 public:
   Trial(Layer& layer, const DTensor* x, std::uint64_t seed)
-      : layer_(layer), training_(layer.isTraining()), seed_(seed) {
-    checkPoint(x);
+      : layer_(layer), training_(layer.isTraining()), seed_(seed), carried_(checked(layer, x)) {
     for (const Layout& input : layer.inputLayouts()) {
       x_.push_back(drawn(input));
       dx_.push_back(drawn(input));
@@ -56,8 +94,8 @@ public:
   }
   ~Trial() {
     layer_.setTraining(training_);
+    carried_.restore();
     for (Moved& m : moved_) {
-      setValue(m, 0);
       if (m.hadTangent)
         copyLocal(*m.tangent, m.parameter->tangent());
       else
@@ -86,7 +124,7 @@ public:
       throw;
     }
   }
-  // y <- f(x + h dx, p + h dp), in inference.
+  // y <- f(x + h dx, p + h dp), from the state in which the layer was.
   void applyAt(double h, DTensor& y) {
     Tensors at;
     for (std::size_t i = 0; i < x_.size(); ++i) {
@@ -94,10 +132,13 @@ public:
       copyLocal(*x_[i], *at.back());
       axpby(h, *dx_[i], 1, *at.back());
     }
-    for (Moved& m : moved_)
-      setValue(m, h);
-    layer_.setTraining(false);
+    carried_.restore();
+    for (Moved& m : moved_) {
+      axpby(h, m.parameter->tangent(), 1, m.parameter->value());
+      m.parameter->valueChanged();
+    }
     layer_.apply(Inputs(constPointers(at)), y);
+    layer_.forgetLast();
   }
   // The pairing of the direction with what the adjoint leaves, and its scale.
   LayerAdjointResult pairAdjoint(const DTensor& dy) {
@@ -125,32 +166,31 @@ public:
 private:
   struct Moved {
     Ref<Parameter> parameter;
-    Ref<DTensor> value, gradient, tangent; // as they were
+    Ref<DTensor> gradient, tangent; // as they were
     bool hadTangent;
   };
 
-  void checkPoint(const DTensor* x) const {
-    const Layouts& inputs = layer_.inputLayouts(); // throws before SetUp
-    if (layer_.stackSize() > 0)
+  static Layer& checked(Layer& layer, const DTensor* x) {
+    const Layouts& inputs = layer.inputLayouts(); // throws before SetUp
+    if (layer.stackSize() > 0)
       throw Error(TENON_ERR_STATE,
                   fmt::format("{} has {} Apply calls that wait for their adjoints; a test of its "
                               "derivatives needs an empty stack: call TenonLayerApplyAdjoint() or "
                               "TenonLayerClearStack() first",
-                              layer_.title(), layer_.stackSize()));
+                              layer.title(), layer.stackSize()));
     if (!x)
-      return;
+      return layer;
     if (inputs.size() != 1)
       throw Error(TENON_ERR_ARG,
                   fmt::format("{} has {} inputs, but one tensor was passed; pass NULL for a random "
                               "point",
-                              layer_.title(), inputs.size()));
-    checkTensor(*x, inputs.front(), layer_.dataType(), layer_.title(), "input");
+                              layer.title(), inputs.size()));
+    checkTensor(*x, inputs.front(), layer.dataType(), layer.title(), "input");
+    return layer;
   }
 
   Moved hold(const Ref<Parameter>& p) {
-    Moved m{p, tensor(p->storage()), tensor(p->storage().dual()), tensor(p->storage()),
-            p->hasTangent()};
-    copyLocal(p->value(), *m.value);
+    Moved m{p, tensor(p->storage().dual()), tensor(p->storage()), p->hasTangent()};
     copyLocal(p->gradient(), *m.gradient);
     if (m.hadTangent)
       copyLocal(p->tangent(), *m.tangent);
@@ -161,16 +201,10 @@ private:
     return m;
   }
 
-  static void setValue(Moved& m, double h) {
-    copyLocal(*m.value, m.parameter->value());
-    if (h != 0)
-      axpby(h, m.parameter->tangent(), 1, m.parameter->value());
-    m.parameter->valueChanged();
-  }
-
   Layer& layer_;
   bool training_;
   std::uint64_t seed_, stream_ = 0;
+  Carried carried_;
   Tensors x_, dx_;
   std::vector<Moved> moved_;
 };

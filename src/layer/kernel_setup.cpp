@@ -51,7 +51,9 @@ std::string kernelFacts(const Setup& setup) {
   for (const auto& use : *maps.kernels().front().uses)
     if (const LinearOp* conversion = use->conversion())
       text += viewLine(use->parameter().name(), conversion->domain(), conversion, mesh);
-  return text + viewLine("output", setup.output(), mesh);
+  const LinearOp* sum = maps.conversionTo(list.output());
+  return text + viewLine("output", setup.output(), mesh,
+                         sum ? "   addends of neighbours: " + trafficText(*sum) : "");
 }
 
 // What one more kernel call costs, with what oneDNN does around it.

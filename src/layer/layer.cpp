@@ -165,11 +165,12 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
       });
     return setups_.splice(setups_.end(), setups_, known);
   }
-  const std::size_t before = parameters_.size();
+  const std::size_t before = parameters_.size(), statesBefore = states_.size();
   try {
     setups_.push_back(collectively(*comm_, [&] { return makeEntry(inputs, role); }));
   } catch (...) {
     parameters_.resize(before); // the next attempt may have other settings
+    states_.resize(statesBefore);
     throw;
   }
 }
@@ -409,6 +410,14 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   return parameters_.back();
 }
 
+Ref<StateTensor> Layer::state(const StateForm& form) {
+  for (const Ref<StateTensor>& known : states_)
+    if (known->name() == form.name)
+      return known;
+  states_.push_back(makeRef<StateTensor>(comm_, form, type_));
+  return states_.back();
+}
+
 std::string Layer::settings() const {
   std::string text = declaration_->agreedText();
   for (const Node& node : nodes_)
@@ -459,6 +468,8 @@ std::string Layer::ownView() const {
             (reduction ? "   gradient reduction: " + trafficText(*reduction) : std::string()));
     parameters += p->bytes();
   }
+  for (const Ref<StateTensor>& state : states_)
+    text += viewLine(state->name(), state->storage(), latest().output().mesh(), "   running");
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
                      comm_->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));

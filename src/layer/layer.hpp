@@ -13,6 +13,7 @@
 #include "declaration/declaration.hpp"
 #include "layer/parameter.hpp"
 #include "layer/setup.hpp"
+#include "layer/state_tensor.hpp"
 #include "sys/failed_sets.hpp"
 
 #include <functional>
@@ -123,6 +124,9 @@ public:
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
   // The layer's own parameter of that form, made in its storage layout at the first call.
   Ref<Parameter> parameter(const ParameterForm& form);
+  // What it carries beside parameters, likewise.
+  const std::vector<Ref<StateTensor>>& ownStates() const noexcept { return states_; }
+  Ref<StateTensor> state(const StateForm& form);
   // Fills the parameters by global position: the same values on any partition. A container gives
   // each of its layers a stream of its own.
   enum class Fill { All, New };
@@ -188,6 +192,7 @@ private:
   std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_; // its own
+  std::vector<Ref<StateTensor>> states_;
 };
 
 } // namespace tenon

@@ -1,26 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss.hpp"
 
-#include "layer/traffic_text.hpp"
+#include "layer/composed_setup.hpp"
 #include "linop/make_conversion.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 namespace tenon {
-
-namespace {
-
-std::string lossFacts(const Setup& setup) {
-  const BoundMaps& maps = setup.maps();
-  const Layout& input = setup.inputs().front();
-  const Mesh& mesh = input.mesh();
-  return fmt::format("  process grid {}, signature {}\n", mesh.describe(), setup.signature()) +
-         viewLine("input", input, maps.conversionFrom(maps.list().inputs().front()), mesh) +
-         viewLine("output", setup.output(), mesh);
-}
-
-} // namespace
 
 TargetUse::TargetUse(const Layer& layer, const Layout& use, std::optional<TenonDataType> type)
     : layer_(layer), type_(type), use_(use) {}
@@ -52,8 +39,7 @@ void TargetUse::begin() {
 }
 
 std::unique_ptr<Setup> setUpLoss(Layer& layer, const Form& form, const MakeKernel& make) {
-  return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe(),
-                                 lossFacts);
+  return setUpComposed(layer, form, make);
 }
 
 } // namespace tenon

@@ -61,6 +61,7 @@ Setup::Setup(BoundMaps maps, std::string signature, Facts facts)
 void Setup::derive() {
   const MapList& list = maps_.list();
   apply_ = tensorsOf(applyPass(list));
+  inference_ = applyPass(list, Order::Moved, When::Inference);
   for (bool chosen : {true, false}) {
     const Chosen same(inputs_.size(), chosen);
     adjoints_.push_back(tensorsOf(adjointPass(list, same)));
@@ -78,7 +79,7 @@ void Setup::derive() {
   for (const Map& map : list.maps())
     if (map.kind == Map::Kind::Kernel) {
       const BoundKernel& kernel = maps_.kernel(map.object);
-      if (!map.fixed)
+      if (map.isDifferentiated())
         noteReader(map, *kernel.layer);
       for (const auto& use : *kernel.uses)
         if (std::none_of(parameters_.begin(), parameters_.end(),
@@ -165,7 +166,7 @@ void Setup::apply(Inputs x, DTensor& y, Frame& frame, bool training) {
     slots[apply_.pass.inputs[i]] = slotOf(x[i]);
   slots[apply_.pass.output] = &y;
   stage(apply_, slots, frame.staging_);
-  runPass(maps_, apply_.pass, slots.data(),
+  runPass(maps_, training ? apply_.pass : inference_, slots.data(),
           {slots.data(), training ? frame.workspaces_.data() : nullptr});
   if (training)
     save(frame);

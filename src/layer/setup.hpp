@@ -100,6 +100,7 @@ private:
   Layouts inputs_, inputDuals_;
   Layout output_, outputDual_;
   PassTensors apply_;
+  Pass inference_;                               // on the same tensors
   std::vector<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
   std::size_t lastAdjoint_ = 0;
   std::vector<Saved> saved_; // what derivatives read that may be the caller's memory

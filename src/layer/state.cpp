@@ -24,17 +24,25 @@ void walk(L& layer, const std::string& path, std::vector<const Layer*>& seen, co
     walk<L>(*child, under(path, nameInPath(layer, *child)), seen, visit);
 }
 
+// Of a parameter or a state.
+template <class Carried>
+void visitTensor(Carried& carried, const std::string& path, StateVisitor& visitor) {
+  DTensor& value = carried.value();
+  const std::uint64_t before = carried.state();
+  visitor.tensor(path, value);
+  if (carried.state() != before)
+    carried.valueChanged();
+}
+
 } // namespace
 
 void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
   std::vector<const Layer*> seen;
   walk(layer, path, seen, [&](Layer& each, const std::string& at) {
-    for (const Ref<Parameter>& p : each.ownParameters()) {
-      const std::uint64_t before = p->state();
-      visitor.tensor(under(at, p->name()), p->value());
-      if (p->state() != before)
-        p->valueChanged();
-    }
+    for (const Ref<Parameter>& p : each.ownParameters())
+      visitTensor(*p, under(at, p->name()), visitor);
+    for (const Ref<StateTensor>& state : each.ownStates())
+      visitTensor(*state, under(at, state->name()), visitor);
     if (!each.declaration().isRandom())
       return;
     Layer::RandomState& random = each.randomState();

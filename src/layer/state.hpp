@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What a layer carries from step to step, and what it would need to go on elsewhere: parameters, and
-// what random layers have drawn, by paths of names: "encoder/conv1/weight", "drop/applied".
+// What a layer carries from step to step, and what it would need to go on elsewhere: parameters, running
+// statistics, and what random layers have drawn, by paths of names: "encoder/conv1/weight", "drop/applied".
 #pragma once
 
 #include "layer/layer.hpp"

@@ -40,6 +40,31 @@ MapList convolution() {
   return list;
 }
 
+// Batch normalisation: y is written by one kernel in training and by another in inference.
+TEST(MapList, RunsMapsInTrainingOrInferenceAlone) {
+  MapList list;
+  const ValueId x = list.input("x", line(2)), y = list.output("y", line(2));
+  list.during(When::Training);
+  const ValueId m = list.value("m", line(2));
+  list.run({.name = "moments"}, {x}, m);
+  list.run({.name = "normalise"}, {x, m}, y);
+  list.during(When::Inference);
+  list.run({.name = "fixed"}, {x}, y);
+  EXPECT_THROW(list.run({.name = "again"}, {x}, y), Error);
+  const auto kernelsOf = [&](const Pass& pass) {
+    std::vector<std::string> names;
+    for (const Step& step : pass.steps)
+      if (step.map >= 0)
+        names.push_back(list.kernels()[list.maps()[step.map].object].name);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(kernelsOf(applyPass(list)), (Names{"moments", "normalise"}));
+  EXPECT_EQ(kernelsOf(applyPass(list, Order::Moved, When::Inference)), (Names{"fixed"}));
+  EXPECT_EQ(kernelsOf(tangentPass(list, {true})), (Names{"moments", "normalise"}));
+  EXPECT_EQ(kernelsOf(adjointPass(list, {true})), (Names{"normalise", "moments"}));
+}
+
 TEST(MapList, BeginsEarlyAndEndsLate) {
   const MapList list = convolution();
   EXPECT_EQ(describe(list, applyPass(list)),

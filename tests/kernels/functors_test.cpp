@@ -17,7 +17,7 @@ using Real = long double;
 
 constexpr Pointwise kElementary[] = {Pointwise::Exp,      Pointwise::Tanh, Pointwise::Sigmoid,
                                      Pointwise::Gelu,     Pointwise::Silu, Pointwise::GeluTanh,
-                                     Pointwise::Softplus, Pointwise::Sine};
+                                     Pointwise::Softplus, Pointwise::Sine, Pointwise::Elu};
 
 Real sigmoidOf(Real x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
@@ -39,6 +39,8 @@ Real elementaryValue(Pointwise function, Real x) {
     return x * sigmoidOf(x);
   case Pointwise::Softplus:
     return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+  case Pointwise::Elu:
+    return x > 0 ? x : std::expm1(x);
   default:
     return std::sin(x);
   }
@@ -58,7 +60,7 @@ void forEachSet(Body body) {
 template <class T>
 std::vector<T> valuesOf(Pointwise function, const std::vector<T>& x) {
   std::vector<T> y(x.size());
-  pointwiseForward<T>(here(), function, static_cast<Index>(x.size()), x.data(), y.data());
+  pointwiseForward<T>(here(), {function, 1}, static_cast<Index>(x.size()), x.data(), y.data());
   return y;
 }
 

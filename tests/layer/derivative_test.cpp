@@ -22,6 +22,7 @@ protected:
   test::Step drawStep(LayoutDraw& draw, bool atRoot) {
     const Ref<Layer> layer = GetParam().make(test::world());
     layer->setDataType(TENON_FLOAT64);
+    layer->setStackDepth(2);
     if (atRoot)
       layer->setText("storage", "root");
     test::Step step(layer, test::drawInput(draw, GetParam().input));
@@ -101,9 +102,8 @@ double remainder(test::Step& step, const DTensor& dx, const DTensor& tangent, do
   copyLocal(*step.x, *x);
   addScaled(*x, h, dx);
   move(h);
-  step.layer->setTraining(false);
   step.layer->apply(*x, *y);
-  step.layer->setTraining(true);
+  step.layer->forgetLast();
   move(-h);
   addScaled(*y, -1, *step.y);
   addScaled(*y, -h, tangent);

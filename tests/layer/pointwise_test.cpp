@@ -24,11 +24,11 @@ double valueAtMinusTwo(const Ref<Layer>& layer) {
 }
 
 TEST(PointwiseLayer, IsFoundByItsName) {
-  for (const char* name : {"relu", "tanh", "sigmoid", "leakyrelu", "gelu", "gelutanh", "silu",
-                           "softplus", "exp", "sine", "scale", "identity"})
+  for (const char* name : {"relu", "tanh", "sigmoid", "leakyrelu", "elu", "gelu", "gelutanh",
+                           "silu", "softplus", "exp", "sine", "scale", "identity"})
     EXPECT_EQ(test::newPointwise(world(), name)->type(), name);
-  expectError(TENON_ERR_TYPE, {"'gleu'", "'gelu'", "softplus"},
-              [] { test::newPointwise(world(), "gleu"); });
+  expectError(TENON_ERR_TYPE, {"'gellu'", "'gelu'", "softplus"},
+              [] { test::newPointwise(world(), "gellu"); });
 }
 
 // The declaration, which is without kernels, says it too.

@@ -117,6 +117,15 @@ T exponential(T x, T low = 0, T factor = 1) {
   return (factor + factor * e.p) * first * powerOfTwo(e.n - half);
 }
 
+// exp(x) - 1 for x <= 0; above, whatever.
+template <class T>
+T exponentialMinusOne(T x) {
+  constexpr T kLeast = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
+  const Exponential<T> e(clamped(x, kLeast, T(0)));
+  const T scale = powerOfTwo(e.n);
+  return scale * e.p + (scale - T(1));
+}
+
 // By t / (t + 2) with t = exp(2 |x|) - 1.
 template <class T>
 T hyperbolicTangent(T x) {

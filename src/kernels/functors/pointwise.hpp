@@ -6,6 +6,7 @@
 //   tanh      tanh x                    1 - y^2
 //   sigmoid   s(x) = 1 / (1 + exp(-x))  y (1 - y)
 //   leakyrelu x > 0 ? x : a x           x > 0 ? 1 : a
+//   elu       x > 0 ? x : a (exp x - 1)   x > 0 ? 1 : a exp x
 //   gelu      x Phi(x)                  Phi(x) + x phi(x), Phi and phi of the normal distribution
 //   gelutanh  x (1 + tanh u) / 2        s + x s (1 - s) 2 u', s = s(2 u) = (1 + tanh u) / 2,
 //                                       u = sqrt(2 / pi) (x + 0.044715 x^3)
@@ -70,6 +71,19 @@ struct LeakyRelu {
   template <class T>
   T derivative(T x, T v) const {
     return x > T(0) ? v : T(slope) * v;
+  }
+};
+
+struct Elu {
+  static constexpr Reads kReads = Reads::Argument;
+  double factor;
+  template <class T>
+  T value(T x) const {
+    return x > T(0) ? x : T(factor) * functors::exponentialMinusOne(x);
+  }
+  template <class T>
+  T derivative(T x, T v) const {
+    return x > T(0) ? v : T(factor) * functors::exponential(x) * v;
   }
 };
 
@@ -230,6 +244,8 @@ auto withFunction(const PointwiseFunction& function, Visit visit) {
     return visit(Sigmoid{});
   case Pointwise::LeakyRelu:
     return visit(LeakyRelu{function.parameter});
+  case Pointwise::Elu:
+    return visit(Elu{function.parameter});
   case Pointwise::Gelu:
     return visit(Gelu{});
   case Pointwise::GeluTanh:

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "declaration/window_layout.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/block_multiply.hpp"
+#include "layer/layer_types.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// On arrays [planes, cells of space] of this rank, whose sums are divided by the cells that there are
+// on all.
+class LocalGlobalPooling final : public OneInputKernel {
+public:
+  LocalGlobalPooling(const Box& x, Index cellsOfAll)
+      : extent_{x[0].size() * x[1].size(), 1}, factor_(1 / double(cellsOfAll)) {
+    for (std::size_t d = kFirstSpatial; d < x.size(); ++d)
+      extent_[1] *= x[d].size();
+    steps_[0] = extent_[1];
+  }
+
+  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+    add(x, steps_, y, kPlanes);
+  }
+  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
+    if (dx)
+      forward(*dx, p, dy, nullptr);
+    else
+      scaleArray(0, dy);
+  }
+  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
+    if (dx)
+      add(dy, kPlanes, *dx, steps_);
+  }
+  std::string describe() const override { return "sums of planes"; }
+
+private:
+  using Steps = std::array<Index, 2>;
+  static constexpr Steps kPlanes = {1, 0};
+
+  void add(const DTensor& from, const Steps& read, DTensor& to, const Steps& write) const {
+    scaleArray(0, to);
+    visitFloating(to.dataType(), [&]<class T>(T) {
+      blockMultiplyAdd<T>(to.context(), 2, extent_.data(), static_cast<T>(factor_), nullptr,
+                          nullptr, from.data<T>(), read.data(), to.mutableData<T>(), write.data());
+    });
+  }
+
+  Steps extent_, steps_ = {0, 1};
+  double factor_;
+};
+
+} // namespace
+
+std::unique_ptr<LocalKernel> makeGlobalaveragepoolingKernel(Layer& layer, const Form& form,
+                                                            const Layout& use, const Box&) {
+  const Shape& shape = form.inputs.front().shape();
+  return std::make_unique<LocalGlobalPooling>(
+      use.boxOfRank(layer.comm()->rank()),
+      cells(Shape(shape.begin() + kFirstSpatial, shape.end())));
+}
+
+} // namespace tenon

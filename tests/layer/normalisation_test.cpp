@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Batch, instance, group and layer normalisation against their definitions in plain loops, two passes over
+// all elements of a group; running statistics as PyTorch keeps them; and what checkpoints see of these.
+#include "layer/state.hpp"
+#include "run_layer.hpp"
+
+namespace tenon {
+namespace {
+
+using test::cellsOf;
+using test::forEachIndex;
+using test::onWorld;
+using test::placeOf;
+using test::world;
+
+using Indices = std::vector<Index>;
+using Group = std::function<Index(const Shape& index)>;
+
+struct Statistics {
+  std::vector<double> mean, variance, count;
+};
+
+Statistics statisticsOf(const std::vector<double>& x, const Shape& shape, Index groups,
+                        const Group& groupOf) {
+  Statistics s{std::vector<double>(groups), std::vector<double>(groups),
+               std::vector<double>(groups)};
+  const auto each = [&](auto visit) {
+    forEachIndex(shape, [&](const Shape& i) { visit(groupOf(i), x[placeOf(i, shape)]); });
+  };
+  each([&](Index g, double value) {
+    s.mean[g] += value;
+    ++s.count[g];
+  });
+  for (Index g = 0; g < groups; ++g)
+    s.mean[g] /= s.count[g];
+  each([&](Index g, double value) {
+    s.variance[g] += (value - s.mean[g]) * (value - s.mean[g]) / s.count[g];
+  });
+  return s;
+}
+
+struct NormCase {
+  std::string type;
+  test::Settings settings;
+  Shape shape;
+  Index groups;
+  Group groupOf;
+  Shape weight;
+  std::function<Index(const Shape& index)> weightOf;
+};
+
+std::vector<NormCase> normCases() {
+  const auto channel = [](const Shape& i) { return i[1]; };
+  return {{"batchnorm", {{"channels", Index(3)}}, {4, 3, 5, 2}, 3, channel, {3}, channel},
+          {"batchnorm", {{"channels", Index(6)}}, {9, 6}, 6, channel, {6}, channel},
+          {"instancenorm",
+           {{"channels", Index(3)}, {"affine", true}},
+           {2, 3, 7, 2},
+           6,
+           [](const Shape& i) { return i[0] * 3 + i[1]; },
+           {3},
+           channel},
+          {"groupnorm",
+           {{"channels", Index(6)}, {"groups", Index(2)}},
+           {2, 6, 5},
+           4,
+           [](const Shape& i) { return i[0] * 2 + i[1] / 3; },
+           {6},
+           channel},
+          {"layernorm",
+           {{"shape", Indices{4, 6}}},
+           {5, 4, 6},
+           5,
+           [](const Shape& i) { return i[0]; },
+           {4, 6},
+           [](const Shape& i) { return i[1] * 6 + i[2]; }},
+          {"layernorm",
+           {{"shape", Indices{700}}},
+           {3, 700},
+           3,
+           [](const Shape& i) { return i[0]; },
+           {700},
+           [](const Shape& i) { return i[1]; }}};
+}
+
+std::vector<double> normalised(const NormCase& c, const std::vector<double>& x,
+                               const Statistics& s) {
+  const std::vector<double> weight = cellsOf(c.weight, 1), bias = cellsOf(c.weight, 2);
+  std::vector<double> y;
+  forEachIndex(c.shape, [&](const Shape& i) {
+    const Index g = c.groupOf(i), w = c.weightOf(i);
+    y.push_back((x[placeOf(i, c.shape)] - s.mean[g]) / std::sqrt(s.variance[g] + 1e-5) * weight[w] +
+                bias[w]);
+  });
+  return y;
+}
+
+Ref<Layer> setUpNorm(const NormCase& c, const Layout& input, TenonDataType type) {
+  const Ref<Layer> layer = test::layerWith(c.type, c.settings);
+  layer->setDataType(type);
+  layer->setUp(input);
+  for (const auto& p : layer->parameters()) {
+    test::fillFrom(p->value(), cellsOf(c.weight, p->name() == "bias" ? 2 : 1));
+    p->valueChanged();
+  }
+  return layer;
+}
+
+TEST(Normalisation, IsThatOfAllElementsOfAGroup) {
+  for (const NormCase& c : normCases())
+    for (const std::string& split : test::splitsOf(c.shape))
+      for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+        const Layout input = onWorld(c.shape, split);
+        test::Step step(setUpNorm(c, input, type), input, type);
+        const std::vector<double> x = cellsOf(c.shape);
+        test::fillFrom(*step.x, x);
+        step.apply();
+        const Statistics s = statisticsOf(x, c.shape, c.groups, c.groupOf);
+        ASSERT_NO_FATAL_FAILURE(test::expectNear(test::gathered(*step.y), normalised(c, x, s),
+                                                 type == TENON_FLOAT64 ? 1e-13 : 1e-5,
+                                                 c.type + " of " + split));
+      }
+}
+
+// Far from zero, where a difference of sums of squares has no digits left.
+TEST(Normalisation, KeepsItsDigitsFarFromZero) {
+  const NormCase c = normCases().front();
+  for (const char* split : {"S0", "S2"}) {
+    const Layout input = onWorld(c.shape, split);
+    test::Step step(setUpNorm(c, input, TENON_FLOAT64), input);
+    std::vector<double> x = cellsOf(c.shape);
+    for (double& value : x)
+      value = 1e8 + std::round(value * 1024) / 1024;
+    test::fillFrom(*step.x, x);
+    step.apply();
+    test::expectNear(test::gathered(*step.y),
+                     normalised(c, x, statisticsOf(x, c.shape, c.groups, c.groupOf)), 1e-6, split);
+  }
+}
+
+struct StateNames : StateVisitor {
+  void tensor(const std::string& path, DTensor& value) override {
+    if (path.find("running") != std::string::npos)
+      values[path] = test::gathered(value);
+  }
+  void number(const std::string&, std::uint64_t&) override {}
+  std::map<std::string, std::vector<double>> values;
+};
+
+std::map<std::string, std::vector<double>> runningOf(Layer& layer) {
+  StateNames names;
+  visitState(layer, "norm", names);
+  return names.values;
+}
+
+// PyTorch: running <- 0.9 running + 0.1 batch, from 0 and 1, the variance by n - 1. Batches of two sizes in
+// two splits, so that the layer converts what it has; then inference, which is by these alone.
+TEST(BatchNorm, FollowsMeanAndUnbiasedVariance) {
+  const NormCase c = normCases().front();
+  const Layout layouts[] = {onWorld(c.shape, "S1"), onWorld({7, 3, 5, 2}, "S0")};
+  const Ref<Layer> layer = test::layerWith(c.type, c.settings);
+  layer->set("stack_depth", Index(4));
+  std::vector<test::Step> steps;
+  for (int k = 0; k < 4; ++k)
+    steps.emplace_back(layer, layouts[k % 2]);
+  Statistics running{{0, 0, 0}, {1, 1, 1}, {}};
+  for (int k = 0; k < 4; ++k) {
+    const Shape shape = layouts[k % 2].shape();
+    const std::vector<double> x = cellsOf(shape, k);
+    test::fillFrom(*steps[k].x, x);
+    steps[k].apply();
+    const Statistics batch = statisticsOf(x, shape, c.groups, c.groupOf);
+    for (std::size_t g = 0; g < 3; ++g) {
+      running.mean[g] += 0.1 * (batch.mean[g] - running.mean[g]);
+      running.variance[g] +=
+          0.1 * (batch.variance[g] * batch.count[g] / (batch.count[g] - 1) - running.variance[g]);
+    }
+  }
+  auto state = runningOf(*layer);
+  test::expectNear(state["norm/running_mean"], running.mean, 1e-14, "running mean");
+  test::expectNear(state["norm/running_var"], running.variance, 1e-14, "running variance");
+
+  for (int k = 3; k >= 0; --k) {
+    test::fillFrom(*steps[k].dy, cellsOf(layouts[k % 2].shape(), 9));
+    steps[k].adjoint();
+    test::Step alone(test::layerWith(c.type, c.settings), layouts[k % 2]);
+    test::fillFrom(*alone.x, cellsOf(layouts[k % 2].shape(), k));
+    copyLocal(*steps[k].dy, *alone.dy);
+    alone.apply();
+    alone.adjoint();
+    EXPECT_EQ(test::localCells(*steps[k].dx), test::localCells(*alone.dx)) << k;
+  }
+
+  layer->setTraining(false);
+  const auto weight = layer->parameters()[0], bias = layer->parameters()[1];
+  for (const auto& p : {weight, bias}) {
+    test::fillFrom(p->value(), cellsOf(c.weight, p.get() == bias.get() ? 2 : 1));
+    p->valueChanged();
+  }
+  for (const int k : {0, 1}) {
+    steps[k].apply();
+    NormCase sized = c;
+    sized.shape = layouts[k].shape();
+    test::expectNear(test::gathered(*steps[k].y),
+                     normalised(sized, cellsOf(sized.shape, k), running), 1e-13, "inference");
+  }
+  EXPECT_EQ(runningOf(*layer), state) << "inference changed what training has left";
+}
+
+// A visitor that writes is heard by all set-ups.
+TEST(BatchNorm, TakesRunningMomentsFromAVisitor) {
+  struct Writer : StateVisitor {
+    void tensor(const std::string& path, DTensor& value) override {
+      if (path == "running_mean")
+        fillConstant(value, 3);
+      if (path == "running_var")
+        fillConstant(value, 4 - 1e-5);
+    }
+    void number(const std::string&, std::uint64_t&) override {}
+  } writer;
+  const auto layer = test::layerWith("batchnorm", {{"channels", Index(2)}});
+  test::Step one(layer, onWorld({3, 2, 4}, "S2")), other(layer, onWorld({3, 2, 4}, "S1"));
+  layer->setTraining(false);
+  visitState(*layer, "", writer);
+  for (test::Step* step : {&one, &other}) {
+    fillConstant(*step->x, 7);
+    step->apply();
+    test::expectNear(test::gathered(*step->y), std::vector<double>(24, 2.0), 1e-14, "output");
+  }
+}
+
+// The moments travel once, both numbers together, and only where a group is split.
+TEST(Normalisation, GathersMomentsOnceWhereGroupsAreSplit) {
+  const auto operators = [](const std::string& type, const test::Settings& settings,
+                            const std::string& split) {
+    const auto declaration = makeDeclaration(type);
+    for (const auto& [name, value] : settings)
+      declaration->set(name, value);
+    const Layout input(
+        {.shape = {4, 6, 8}, .mesh = Mesh::make({3}), .properties = parseProperties(split)});
+    const Form form = declaration->form({input}, {});
+    return declaration->maps(form, declaration->storageLayouts(form)).operators().size();
+  };
+  const test::Settings channels = {{"channels", Index(6)}};
+  const test::Settings groups = {{"channels", Index(6)}, {"groups", Index(3)}};
+  EXPECT_EQ(operators("batchnorm", channels, "S0"), 1U);
+  EXPECT_EQ(operators("batchnorm", channels, "S1"), 0U);
+  EXPECT_EQ(operators("instancenorm", channels, "S0"), 0U);
+  EXPECT_EQ(operators("instancenorm", channels, "S2"), 1U);
+  EXPECT_EQ(operators("groupnorm", groups, "S1"), 0U);
+  EXPECT_EQ(operators("groupnorm", {{"channels", Index(6)}, {"groups", Index(2)}}, "S1"), 1U);
+  EXPECT_EQ(operators("layernorm", {{"shape", Indices{8}}}, "S1"), 0U);
+}
+
+TEST(Normalisation, RefusesWhatDoesNotFit) {
+  expectError(TENON_ERR_ARG, {"groups, 4", "6 channels"}, [] {
+    test::layerWith("groupnorm", {{"channels", Index(6)}, {"groups", Index(4)}});
+  });
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"[4,5,3]", "[batch,6,...]"}, [] {
+    test::layerWith("batchnorm", {{"channels", Index(6)}})->setUp(onWorld({4, 5, 3}, "B"));
+  });
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"[4,5,3]", "[...,5,4]"}, [] {
+    test::layerWith("layernorm", {{"shape", Indices{5, 4}}})->setUp(onWorld({4, 5, 3}, "B"));
+  });
+  const auto summed = test::layerWith("batchnorm", {{"channels", Index(5)}});
+  summed->setText("signature", "P");
+  test::expectErrorOnAll(TENON_ERR_OPTION, {"no index label 'P'", "use one of n, c, S2, B, R"},
+                         [&] {
+                           summed->setUp(onWorld({4, 5, 3}, "B"));
+                         });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A layer with settings on one input whose cells are given by their global indices, and its output on all
+// ranks, to be compared with plain loops.
+#pragma once
+
+#include "layer_run.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon::test {
+
+using Settings = std::vector<std::pair<const char*, SettingValue>>;
+
+inline Ref<Layer> layerWith(const std::string& type, const Settings& settings) {
+  const Ref<Layer> layer = newLayer(world(), type);
+  for (const auto& [name, value] : settings)
+    layer->set(name, value);
+  return layer;
+}
+
+// A value for each global index, in row-major order.
+inline std::vector<double> cellsOf(const Shape& shape, int seed = 0) {
+  std::vector<double> all;
+  for (Index i = 0; i < cells(shape); ++i)
+    all.push_back(std::sin(1.3 * double(i) + seed) + 0.1 * double(i % 7));
+  return all;
+}
+
+// Gives each rank its cells of a tensor without addends.
+inline void fillFrom(DTensor& x, const std::vector<double>& all) {
+  const Layout everywhere = onWorld(x.layout().shape(), "B");
+  const Ref<DTensor> copy = tensor(everywhere, x.dataType());
+  visitFloating(x.dataType(), [&]<class T>(T) {
+    std::transform(all.begin(), all.end(), copy->mutableData<T>(),
+                   [](double value) { return static_cast<T>(value); });
+  });
+  makeConversion(world(), everywhere, x.layout(), x.dataType())->apply(*copy, x);
+}
+
+// Properties of the first dimensions that the ranks split, each by itself, and of copies.
+inline std::vector<std::string> splitsOf(const Shape& shape) {
+  std::vector<std::string> all = {"B", "R"};
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    all.push_back("S" + std::to_string(d));
+  return all;
+}
+
+// The layer's output of cellsOf(), in every split of the input and both types, is what is wanted.
+inline void expectOutput(const std::string& type, const Settings& settings, const Shape& shape,
+                         const Shape& wantedShape, const std::vector<double>& wanted) {
+  for (const std::string& split : splitsOf(shape))
+    for (const TenonDataType dataType : {TENON_FLOAT64, TENON_FLOAT32}) {
+      const Ref<Layer> layer = layerWith(type, settings);
+      Step step(layer, onWorld(shape, split), dataType);
+      ASSERT_EQ(step.y->layout().shape(), wantedShape) << type;
+      fillFrom(*step.x, cellsOf(shape));
+      step.apply();
+      ASSERT_NO_FATAL_FAILURE(expectNear(gathered(*step.y), wanted,
+                                         dataType == TENON_FLOAT64 ? 1e-13 : 1e-6,
+                                         type + " of " + split));
+    }
+}
+
+// visit(index) for each index of a shape, in row-major order.
+template <class Visit>
+void forEachIndex(const Shape& shape, Visit visit) {
+  for (Index i = 0; i < cells(shape); ++i) {
+    Shape index(shape.size());
+    Index rest = i;
+    for (std::size_t d = shape.size(); d-- > 0;) {
+      index[d] = rest % shape[d];
+      rest /= shape[d];
+    }
+    visit(index);
+  }
+}
+
+inline Index placeOf(const Shape& index, const Shape& shape) {
+  Index place = 0;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    place = place * shape[d] + index[d];
+  return place;
+}
+
+} // namespace tenon::test

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The transposed convolution against its definition, every input spread over its window in plain loops, and
+// against the convolution whose adjoint it is.
+#include "run_layer.hpp"
+
+namespace tenon {
+namespace {
+
+using test::cellsOf;
+using test::forEachIndex;
+using test::onWorld;
+using test::placeOf;
+using test::world;
+
+using Indices = std::vector<Index>;
+
+struct TransposedCase {
+  Shape input;
+  Index outputs, groups = 1;
+  Indices kernel, stride, dilation, padding, more;
+  std::string boundary = "none";
+
+  test::Settings settings() const {
+    return {{"in_channels", input[1]}, {"out_channels", outputs}, {"groups", groups},
+            {"kernel", kernel},        {"stride", stride},        {"dilation", dilation},
+            {"padding", padding},      {"output_padding", more},  {"boundary", boundary}};
+  }
+  Shape output() const {
+    Shape shape = {input[0], outputs};
+    for (std::size_t s = 0; s < kernel.size(); ++s)
+      shape.push_back((input[s + 2] - 1) * stride[s] - 2 * padding[s] +
+                      dilation[s] * (kernel[s] - 1) + 1 + more[s]);
+    return shape;
+  }
+  Shape weight() const {
+    Shape shape = {input[1], outputs / groups};
+    shape.insert(shape.end(), kernel.begin(), kernel.end());
+    return shape;
+  }
+};
+
+// Where a place beyond the domain is added; -1 for nowhere.
+Index folded(Index place, Index extent, const std::string& boundary) {
+  if (place >= 0 && place < extent)
+    return place;
+  if (boundary == "periodic")
+    return (place % extent + extent) % extent;
+  if (boundary == "replicate")
+    return std::clamp<Index>(place, 0, extent - 1);
+  if (boundary == "reflect")
+    return place < 0 ? -place : 2 * (extent - 1) - place;
+  return -1;
+}
+
+std::vector<double> spread(const TransposedCase& c, const std::vector<double>& x,
+                           const std::vector<double>& w, const std::vector<double>& b) {
+  const Shape out = c.output(), weight = c.weight();
+  std::vector<double> y;
+  forEachIndex(out, [&](const Shape& o) { y.push_back(b[o[1]]); });
+  const Index inOfGroup = c.input[1] / c.groups, outOfGroup = c.outputs / c.groups;
+  forEachIndex(c.input, [&](const Shape& i) {
+    forEachIndex(weight, [&](const Shape& t) {
+      if (t[0] != i[1])
+        return;
+      Shape at = {i[0], i[1] / inOfGroup * outOfGroup + t[1]};
+      for (std::size_t s = 0; s < c.kernel.size(); ++s) {
+        const Index place = i[s + 2] * c.stride[s] - c.padding[s] + t[s + 2] * c.dilation[s];
+        const bool inPadding = place >= -c.padding[s] && place < out[s + 2] + c.padding[s];
+        at.push_back(inPadding                          ? folded(place, out[s + 2], c.boundary)
+                     : place >= 0 && place < out[s + 2] ? place
+                                                        : -1);
+        if (at.back() < 0)
+          return;
+      }
+      y[placeOf(at, out)] += x[placeOf(i, c.input)] * w[placeOf(t, weight)];
+    });
+  });
+  return y;
+}
+
+const TransposedCase kCases[] = {
+    {{2, 3, 6}, 4, 1, {3}, {2}, {1}, {1}, {1}},
+    {{2, 4, 5, 4}, 6, 2, {4, 3}, {2, 3}, {1, 2}, {1, 2}, {0, 1}},
+    {{1, 2, 3, 4, 3}, 2, 1, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}},
+    {{2, 2, 4, 7}, 3, 1, {1, 2}, {3, 1}, {1, 3}, {0, 0}, {2, 2}},
+    {{2, 3, 6}, 2, 1, {4}, {2}, {1}, {2}, {0}, "periodic"},
+    {{2, 2, 5, 4}, 3, 1, {3, 3}, {1, 2}, {1, 1}, {1, 1}, {0, 0}, "replicate"},
+    {{2, 2, 7}, 2, 1, {5}, {1}, {1}, {2}, {0}, "reflect"}};
+
+TEST(TransposedConvolution, SpreadsEachInputOverItsWindow) {
+  for (const TransposedCase& c : kCases)
+    for (const std::string& split : test::splitsOf(c.input))
+      for (const TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+        const auto layer = test::layerWith("transposedconv", c.settings());
+        test::Step step(layer, onWorld(c.input, split), type);
+        ASSERT_EQ(step.y->layout().shape(), c.output());
+        const std::vector<double> x = cellsOf(c.input), w = cellsOf(c.weight(), 1),
+                                  b = cellsOf({c.outputs}, 2);
+        test::fillFrom(*step.x, x);
+        for (const auto& p : layer->parameters()) {
+          test::fillFrom(p->value(), p->name() == "bias" ? b : w);
+          p->valueChanged();
+        }
+        step.apply();
+        ASSERT_NO_FATAL_FAILURE(test::expectNear(
+            test::gathered(*step.y), spread(c, x, w, b), type == TENON_FLOAT64 ? 1e-13 : 1e-5,
+            fmt::format("kernel {} in {} of {}", c.kernel[0], c.boundary, split)));
+      }
+}
+
+// y -> <y, T x> is what the convolution's adjoint gives for x.
+TEST(TransposedConvolution, IsTheConvolutionsAdjoint) {
+  const Shape image = {2, 3, 9, 8}, features = {2, 4, 4, 4};
+  const auto transposed = test::layerWith("transposedconv", {{"in_channels", Index(4)},
+                                                             {"out_channels", Index(3)},
+                                                             {"kernel", Indices{3, 4}},
+                                                             {"stride", Indices{2, 2}},
+                                                             {"padding", Indices{0, 1}},
+                                                             {"boundary", std::string("periodic")},
+                                                             {"bias", false}});
+  const auto conv = test::layerWith("conv", {{"in_channels", Index(3)},
+                                             {"out_channels", Index(4)},
+                                             {"kernel", Indices{3, 4}},
+                                             {"stride", Indices{2, 2}},
+                                             {"padding", Indices{0, 1}},
+                                             {"boundary", std::string("periodic")},
+                                             {"bias", false}});
+  test::Step forward(transposed, onWorld(features, "S2")), adjoint(conv, onWorld(image, "S2"));
+  ASSERT_EQ(forward.y->layout().shape(), image);
+  const std::vector<double> w = cellsOf({4, 3, 3, 4});
+  for (const auto& layer : {transposed, conv}) {
+    test::fillFrom(layer->parameters()[0]->value(), w);
+    layer->parameters()[0]->valueChanged();
+  }
+  test::fillFrom(*forward.x, cellsOf(features));
+  test::fillFrom(*adjoint.x, cellsOf(image));
+  test::fillFrom(*adjoint.dy, cellsOf(features));
+  forward.apply();
+  adjoint.apply();
+  adjoint.adjoint();
+  test::expectNear(test::gathered(*forward.y), test::gathered(*adjoint.dx), 1e-13, "adjoint");
+}
+
+TEST(TransposedConvolution, RefusesWhatCannotBe) {
+  const test::Settings sizes = {
+      {"in_channels", Index(4)}, {"out_channels", Index(6)}, {"kernel", Indices{2, 2}}};
+  const auto with = [&](const test::Settings& more) {
+    const auto layer = test::layerWith("transposedconv", sizes);
+    for (const auto& [name, value] : more)
+      layer->set(name, value);
+    return layer;
+  };
+  expectError(TENON_ERR_ARG, {"output padding", "below the stride, 1"}, [&] {
+    with({{"output_padding", Indices{1, 0}}});
+  });
+  expectError(TENON_ERR_ARG, {"\"values\"", "periodic"}, [&] {
+    with({{"boundary", std::string("values")}});
+  });
+  expectError(TENON_ERR_ARG, {"groups, 4", "6 output"}, [&] { with({{"groups", Index(4)}}); });
+  const auto grouped = with({{"groups", Index(2)}});
+  grouped->setText("signature", "i");
+  test::expectErrorOnAll(TENON_ERR_OPTION, {"2 groups", "by g"}, [&] {
+    grouped->setUp(onWorld({2, 4, 3, 3}, "B"));
+  });
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"less padding"}, [&] {
+    with({{"padding", Indices{3}}})->setUp(onWorld({2, 4, 3, 3}, "B"));
+  });
+}
+
+} // namespace
+} // namespace tenon
