@@ -45,10 +45,6 @@ void pointwiseDerivative(KernelContext& context, const PointwiseFunction& functi
 template <class T>
 void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y);
 
-// d = x - t, t rounded to the type of x first.
-template <class T, class U>
-void difference(KernelContext& context, Index n, const T* x, const U* t, T* d);
-
 // y[r,c] += b[c].
 template <class T>
 void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y);

@@ -82,9 +82,7 @@ std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
                                               const std::shared_ptr<ParameterUses>& uses) const {
   if (entry.of == SourceEntry::Of::Parameter)
     return {uses, (*uses)[entry.parameter].get()};
-  return std::make_shared<TargetUse>(
-      layer_, entry.use,
-      entry.of == SourceEntry::Of::Labels ? std::optional(TENON_INT64) : std::nullopt);
+  return std::make_shared<TargetUse>(layer_, entry);
 }
 
 const LinearOp* BoundMaps::conversionOf(const Map& map) const {

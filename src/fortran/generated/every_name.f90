@@ -256,6 +256,7 @@ program every_name
   use tenon, only: tenon_log_stage_push ! TenonLogStagePush
   use tenon, only: tenon_log_stage_pop ! TenonLogStagePop
   use tenon, only: tenon_progress_show ! TenonProgressShow
+  use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
   use tenon, only: tenon_machine_create ! TenonMachineCreate
   use tenon, only: tenon_machine_create_from_file ! TenonMachineCreateFromFile
   use tenon, only: tenon_machine_create_local ! TenonMachineCreateLocal

@@ -1882,6 +1882,13 @@ module tenon_c
       real(c_double), value :: value
       integer(c_int) :: answer
     end function TenonProgressShow
+    function TenonLayerSetTargetWeights(layer, &
+      weights) bind(C, name="TenonLayerSetTargetWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      type(c_ptr), value :: weights
+      integer(c_int) :: answer
+    end function TenonLayerSetTargetWeights
     function TenonMachineCreate(name, levels, names, sizes, &
       machine) bind(C, name="TenonMachineCreate") result(answer)
       import

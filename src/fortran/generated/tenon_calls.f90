@@ -252,6 +252,7 @@ module tenon_calls
   public :: tenon_log_stage_push
   public :: tenon_log_stage_pop
   public :: tenon_progress_show
+  public :: tenon_layer_set_target_weights
   public :: tenon_machine_create
   public :: tenon_machine_create_from_file
   public :: tenon_machine_create_local
@@ -4706,6 +4707,15 @@ contains
       c_value_name, value)
     call finish(tenon_code, 'tenon_progress_show', ierr)
   end subroutine tenon_progress_show_int32
+  ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
+  subroutine tenon_layer_set_target_weights(layer, weights, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: weights
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
+    call finish(tenon_code, 'tenon_layer_set_target_weights', ierr)
+  end subroutine tenon_layer_set_target_weights
   ! Creates a machine of given levels, without links. Not collective.
   subroutine tenon_machine_create_int64(name, names, sizes, machine, ierr)
     character(len=*), intent(in) :: name
