@@ -122,6 +122,12 @@ void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, V
   constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
 }
 
+void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
+                    std::shared_ptr<LocalKernel> kernel) {
+  list_.run(std::move(entry), std::move(reads), write);
+  kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
+}
+
 Index BoundMaps::bytes() const {
   Index sum = heldBytes(constants_);
   for (const LinearOpRef& op : operators_)
@@ -133,6 +139,7 @@ Index BoundMaps::bytes() const {
     counted.push_back(bound.uses.get());
     for (const auto& use : *bound.uses)
       sum += use->bytes();
+    sum += bound.kernel->bytes();
   }
   return sum;
 }
