@@ -45,6 +45,7 @@
 #include <tenon/linearop.h>
 #include <tenon/linearop_create.h>
 #include <tenon/log.h>
+#include <tenon/loss.h>
 #include <tenon/machine.h>
 #include <tenon/object.h>
 #include <tenon/optimizer.h>

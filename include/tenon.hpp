@@ -704,6 +704,9 @@ public:
   void setTarget(const DTensor& target, const Where& where = Where::current()) {
     detail::run(where, TenonLayerSetTarget, get(), target.get());
   }
+  void setTargetWeights(const DTensor& weights, const Where& where = Where::current()) {
+    detail::run(where, TenonLayerSetTargetWeights, get(), weights.get());
+  }
   void apply(const DTensor& x, DTensor& y, const Where& where = Where::current()) {
     detail::run(where, TenonLayerApply, get(), x.get(), y.get());
   }

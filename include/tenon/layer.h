@@ -250,9 +250,10 @@ TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
 
 /** @brief Sets the layout in which parameters are stored and updated. Local; call on all ranks.
  *  @param[in] layer    layer
- *  @param[in] storage  "use" for the layout that the signature uses, the default; "root" to store
- *                      on coordinate 0 of every grid axis; or properties such as "S0,B", of which P
- *                      is TENON_ERR_OPTION in TenonLayerSetUp()
+ *  @param[in] storage  "use" for the layout that the signature uses, the default; "sharded" to
+ *                      divide what several ranks use among them, and with it the state of the
+ *                      optimizer; "root" to store on coordinate 0 of every grid axis; or properties
+ *                      such as "S0,B", of which P is TENON_ERR_OPTION in TenonLayerSetUp()
  *  @return TENON_ERR_LAYOUT  the text is none of these */
 TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
                                                  const char* storage) TENON_NOEXCEPT;
@@ -430,12 +431,13 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTraining(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetFrozen(TenonLayer layer, TenonBool frozen) TENON_NOEXCEPT;
 
 /** @brief Sets the target of a loss for the next evaluations. Local; call on all ranks.
- *  @param[in] layer   cross-entropy or mean squared error layer
+ *  @param[in] layer   loss, see loss.h
  *  @param[in] target  tensor with the target, in any layout on the same process grid: for
- *                     cross-entropy, int64 labels [samples] with classes counted from 0; for mean
- *                     squared error, float32 or float64 values of the input's shape. It is held by
+ *                     cross-entropy, int64 labels [samples] with classes counted from 0; for the
+ *                     other losses, float32 or float64 values of the input's shape. It is held by
  *                     reference and read by TenonLayerApply().
- *  @return TENON_ERR_TYPE  the layer is not a loss
+ *  @return TENON_ERR_TYPE  the layer is not a loss, or a gradientpenalty without a target
+ *  @see    TenonLayerSetTargetWeights()
  */
 TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
                                                 TenonDTensor target) TENON_NOEXCEPT;

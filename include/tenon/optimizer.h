@@ -3,14 +3,22 @@
  *  @brief TenonOptimizer: updates the parameters of a layer along their gradients.
  *
  *  Each rank updates its local blocks of the parameters in their storage layout; the state of the
- *  optimizer has the same layout. Types: "sgd" (momentum, Nesterov) and "adam" (Kingma and Ba
- *  2015).
+ *  optimizer has the same layout: with TenonLayerSetStorage() "sharded" both are divided among the
+ *  ranks. Types: "sgd" (momentum, Nesterov), "adam" (Kingma and Ba 2015), "adamw" (Loshchilov and
+ *  Hutter 2019) and "lbfgs" (Nocedal and Wright, Algorithm 7.5, with a line search for the strong
+ *  Wolfe conditions).
+ *
+ *  To accumulate the gradients of several batches, call TenonLayerApply() and
+ *  TenonLayerApplyAdjoint() for each and TenonOptimizerStep() once; a cotangent of 1/k at the loss
+ *  gives the mean of k batches.
  *
  *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
  *
- *  Options: -tenon_[prefix_]learning_rate and weight_decay; momentum and nesterov for sgd; beta1,
- *  beta2 and epsilon for adam.
+ *  Options: -tenon_[prefix_]learning_rate, weight_decay, schedule, schedule_period,
+ *  schedule_factor, least_rate, warmup, patience, stop_patience and improvement; momentum and
+ *  nesterov for sgd; beta1, beta2 and epsilon for adam and adamw; history, iterations,
+ *  gradient_tolerance and change_tolerance for lbfgs.
  */
 #ifndef TENON_OPTIMIZER_H
 #define TENON_OPTIMIZER_H
@@ -23,7 +31,7 @@
  *  Errors are the same on all ranks.
  *
  *  @param[in]  layer      layer that is set up; held by reference
- *  @param[in]  type       type name: "sgd" or "adam"
+ *  @param[in]  type       type name: "sgd", "adam", "adamw" or "lbfgs"
  *  @param[out] optimizer  new optimizer; destroy it with TenonOptimizerDestroy()
  *  @return TENON_ERR_STATE       the layer is not set up
  *  @return TENON_ERR_TYPE        there is no such type
@@ -34,15 +42,17 @@ TENON_EXTERN TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* t
 
 /** @brief Sets the learning rate. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
- *  @param[in] rate       learning rate; must be > 0; by default 0.01 for sgd and 0.001 for adam
+ *  @param[in] rate       learning rate; must be > 0; by default 0.01 for sgd, 0.001 for adam and
+ *                       adamw, and 1 for lbfgs, of whose steps it is the first trial
  *  @return TENON_ERR_ARG  the rate is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer,
                                                           double rate) TENON_NOEXCEPT;
 
 /** @brief Sets the weight decay. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
- *  @param[in] decay      multiple of the parameters that is added to their gradients; must be >= 0;
- *                        0 by default
+ *  @param[in] decay      multiple of the parameters that is added to their gradients; for adamw,
+ *                        that is subtracted from them, times the learning rate, at each step; must
+ *                        be >= 0; by default 0.01 for adamw and 0 for the others
  *  @return TENON_ERR_ARG  the decay is negative */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetWeightDecay(TenonOptimizer optimizer,
                                                          double decay) TENON_NOEXCEPT;
@@ -75,6 +85,96 @@ TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetBetas(TenonOptimizer optimizer,
 TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimizer,
                                                          double epsilon) TENON_NOEXCEPT;
 
+/** @brief Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer of type "lbfgs"
+ *  @param[in] pairs      number of pairs; must be in [1,1000]; 10 by default
+ *  @return TENON_ERR_ARG    the number is out of range
+ *  @return TENON_ERR_STATE  steps have been made with another number
+ *  @return TENON_ERR_TYPE   the optimizer is of another type */
+TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetHistory(TenonOptimizer optimizer,
+                                                          TenonInt pairs) TENON_NOEXCEPT;
+
+/** @brief Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
+ *  @param[in] optimizer   optimizer of type "lbfgs"
+ *  @param[in] iterations  largest number of directions; must be >= 1; 20 by default
+ *  @return TENON_ERR_ARG   the number is out of range
+ *  @return TENON_ERR_TYPE  the optimizer is of another type */
+TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetIterations(TenonOptimizer optimizer,
+                                                             TenonInt iterations) TENON_NOEXCEPT;
+
+/** @brief Sets where a step of L-BFGS ends. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer of type "lbfgs"
+ *  @param[in] gradient   Euclidean norm of all gradients; must be >= 0; 1e-7 by default
+ *  @param[in] change     length of a move, and change of the loss; must be >= 0; 1e-9 by default
+ *  @return TENON_ERR_ARG   a tolerance is out of range
+ *  @return TENON_ERR_TYPE  the optimizer is of another type */
+TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetTolerances(TenonOptimizer optimizer,
+                                                             double gradient,
+                                                             double change) TENON_NOEXCEPT;
+
+/** @brief Sets how the learning rate changes from step to step. Local; call on all ranks.
+ *
+ *  With n steps done after the warm-up, the learning rate is multiplied by
+ *
+ *  - "constant": 1, the default;
+ *  - "step": factor^floor(n / period);
+ *  - "cosine": least + (1 - least) (1 + cos(pi min(n / period, 1))) / 2;
+ *  - "plateau": max(least, factor^k), where k grows by 1 each time that more than `patience`
+ *    reports in a row (TenonOptimizerReport()) have not improved.
+ *
+ *  @param[in] optimizer  optimizer
+ *  @param[in] schedule   name of the schedule
+ *  @param[in] period     number of steps; must be >= 1 for "step" and "cosine", others ignore it
+ *  @param[in] factor     factor of a reduction; must be in (0,1]
+ *  @param[in] least      fraction of the learning rate at which "cosine" and "plateau" end; must be
+ *                        in [0,1]
+ *  @return TENON_ERR_ARG  there is no such schedule, or a number is out of range
+ *  @see    TenonOptimizerSetWarmup(), TenonOptimizerSetPatience()
+ */
+TENON_EXTERN TenonErrorCode TenonOptimizerSetSchedule(TenonOptimizer optimizer,
+                                                      const char* schedule, TenonInt period,
+                                                      double factor, double least) TENON_NOEXCEPT;
+
+/** @brief Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
+ *  @param[in] optimizer  optimizer
+ *  @param[in] steps      number of steps; step s of them, from 1, has s / steps of the rate; must
+ *                        be >= 0; 0 by default
+ *  @return TENON_ERR_ARG  the number is negative */
+TENON_EXTERN TenonErrorCode TenonOptimizerSetWarmup(TenonOptimizer optimizer,
+                                                    TenonInt steps) TENON_NOEXCEPT;
+
+/** @brief Sets what is made of reported losses. Local; call on all ranks.
+ *  @param[in] optimizer    optimizer
+ *  @param[in] reduce       reports without improvement that the schedule "plateau" allows; must be
+ *                          >= 0; 10 by default
+ *  @param[in] stop         reports without improvement after which training should stop; must be
+ *                          >= 0; 0, the default, for never
+ *  @param[in] improvement  fraction of the best loss by which a report must be lower; must be in
+ *                          [0,1); 1e-4 by default
+ *  @return TENON_ERR_ARG  a number is out of range */
+TENON_EXTERN TenonErrorCode TenonOptimizerSetPatience(TenonOptimizer optimizer, TenonInt reduce,
+                                                      TenonInt stop,
+                                                      double improvement) TENON_NOEXCEPT;
+
+/** @brief Reports a loss, of training or validation. Local; call on all ranks.
+ *
+ *  The schedule "plateau" and the early stop look at it; checkpoints save what they remember.
+ *
+ *  @param[in]  optimizer  optimizer
+ *  @param[in]  loss       loss, the same on all ranks; NaN is no improvement
+ *  @param[out] stop       whether the patience before a stop is used up. May be NULL, in which case
+ *                         it is not returned.
+ *  @see    TenonOptimizerSetPatience()
+ */
+TENON_EXTERN TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, double loss,
+                                                 TenonBool* stop) TENON_NOEXCEPT;
+
+/** @brief Returns the learning rate of the next step. Not collective.
+ *  @param[in]  optimizer  optimizer
+ *  @param[out] rate       learning rate times the factor of the schedule */
+TENON_EXTERN TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer,
+                                                          double* rate) TENON_NOEXCEPT;
+
 /** @brief Reads the options of the optimizer. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
  *  @return TENON_ERR_ARG  the value of an option is out of range */
@@ -103,11 +203,43 @@ TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimi
  *  The gradients are first summed over the ranks as the layouts of the parameters require. Frozen
  *  parameters (TenonLayerSetFrozen()) are not updated.
  *
- *  @param[in] optimizer  optimizer
+ *  @param[in] optimizer  optimizer of another type than "lbfgs"
+ *  @return TENON_ERR_TYPE  the optimizer needs TenonOptimizerStepClosure()
  *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
  *  @see    TenonLayerApplyAdjoint()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_NOEXCEPT;
+
+/** @brief User function that evaluates the loss at the present parameters.
+ *
+ *  Calls TenonLayerApply() and TenonLayerApplyAdjoint(), so that the gradients of the loss
+ *  accumulate; the optimizer has cleared them. All ranks call it together.
+ *
+ *  @param[in]  optimizer  optimizer
+ *  @param[out] loss       loss; the value of rank 0 of the layer's communicator counts
+ *  @param[in]  context    context of TenonOptimizerStepClosure(). May be NULL, in which case none
+ *                         was passed.
+ *  @return TENON_SUCCESS, or an error that TenonOptimizerStepClosure() then returns
+ */
+typedef TenonErrorCode (*TenonOptimizerClosure)(TenonOptimizer optimizer, double* loss,
+                                                void* context);
+
+/** @brief Evaluates the loss and updates all parameters. Collective on the layer.
+ *
+ *  The types sgd, adam and adamw call the function once. lbfgs, which needs this call, evaluates it
+ *  along its directions; for a reproducible loss every call must use the same batch, and dropout
+ *  must be off. Gradients are cleared before and afterwards.
+ *
+ *  @param[in]  optimizer  optimizer
+ *  @param[in]  closure    function that evaluates the loss
+ *  @param[in]  context    passed to the function. May be NULL, in which case it gets NULL.
+ *  @param[out] loss       loss before the step, the same on all ranks. May be NULL, in which case
+ *                         it is not returned.
+ *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
+ */
+TENON_EXTERN TenonErrorCode TenonOptimizerStepClosure(TenonOptimizer optimizer,
+                                                      TenonOptimizerClosure closure, void* context,
+                                                      double* loss) TENON_NOEXCEPT;
 
 /** @brief Returns the number of updates so far. Not collective.
  *  @param[in]  optimizer  optimizer

@@ -4,6 +4,7 @@
 #include "capi/collective.hpp"
 #include "sys/guard.hpp"
 #include "train/adam.hpp"
+#include "train/lbfgs.hpp"
 #include "train/sgd.hpp"
 
 #include <tenon/optimizer.h>
@@ -19,6 +20,17 @@ Type& as(TenonOptimizer handle, const char* type) {
     return *found;
   throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}; this call needs type {}",
                                           optimizer.title(), optimizer.type(), type));
+}
+
+// change(settings) of the schedule.
+template <class Change>
+TenonErrorCode changeSchedule(const char* function, TenonOptimizer handle, const Change& change) {
+  return guard(function, [&] {
+    RateSchedule& schedule = deref(handle, "optimizer").schedule();
+    RateSchedule::Settings settings = schedule.settings();
+    change(settings);
+    schedule.set(settings);
+  });
 }
 
 } // namespace
@@ -58,6 +70,58 @@ TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimizer, double eps
   return guard(__func__, [&] { as<Adam>(optimizer, "adam").setEpsilon(epsilon); });
 }
 
+TenonErrorCode TenonOptimizerLBFGSSetHistory(TenonOptimizer optimizer, TenonInt pairs) noexcept {
+  return guard(__func__, [&] { as<Lbfgs>(optimizer, "lbfgs").setHistory(pairs); });
+}
+
+TenonErrorCode TenonOptimizerLBFGSSetIterations(TenonOptimizer optimizer,
+                                                TenonInt iterations) noexcept {
+  return guard(__func__, [&] { as<Lbfgs>(optimizer, "lbfgs").setIterations(iterations); });
+}
+
+TenonErrorCode TenonOptimizerLBFGSSetTolerances(TenonOptimizer optimizer, double gradient,
+                                                double change) noexcept {
+  return guard(__func__, [&] { as<Lbfgs>(optimizer, "lbfgs").setTolerances(gradient, change); });
+}
+
+TenonErrorCode TenonOptimizerSetSchedule(TenonOptimizer optimizer, const char* schedule,
+                                         TenonInt period, double factor, double least) noexcept {
+  return changeSchedule(__func__, optimizer, [&](RateSchedule::Settings& settings) {
+    settings.kind = RateSchedule::parseKind(textOf(schedule, "schedule"));
+    settings.period = period;
+    settings.factor = factor;
+    settings.least = least;
+  });
+}
+
+TenonErrorCode TenonOptimizerSetWarmup(TenonOptimizer optimizer, TenonInt steps) noexcept {
+  return changeSchedule(__func__, optimizer,
+                        [&](RateSchedule::Settings& settings) { settings.warmup = steps; });
+}
+
+TenonErrorCode TenonOptimizerSetPatience(TenonOptimizer optimizer, TenonInt reduce, TenonInt stop,
+                                         double improvement) noexcept {
+  return changeSchedule(__func__, optimizer, [&](RateSchedule::Settings& settings) {
+    settings.patience = reduce;
+    settings.stopPatience = stop;
+    settings.improvement = improvement;
+  });
+}
+
+TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, double loss,
+                                    TenonBool* stop) noexcept {
+  return guard(__func__, [&] {
+    const bool shouldStop = deref(optimizer, "optimizer").schedule().report(loss);
+    if (stop)
+      *stop = shouldStop ? TENON_TRUE : TENON_FALSE;
+  });
+}
+
+TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer, double* rate) noexcept {
+  return guard(__func__,
+               [&] { required(rate, "rate") = deref(optimizer, "optimizer").currentRate(); });
+}
+
 TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) noexcept {
   return guard(__func__, [&] { deref(optimizer, "optimizer").setFromOptions(); });
 }
@@ -76,6 +140,24 @@ TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double m
 TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) noexcept {
   return guardApply(
       __func__, [&] { returnIfAlone(optimizer, [&] { deref(optimizer, "optimizer").step(); }); });
+}
+
+TenonErrorCode TenonOptimizerStepClosure(TenonOptimizer optimizer, TenonOptimizerClosure closure,
+                                         void* context, double* loss) noexcept {
+  return guardApply(__func__, [&] {
+    returnIfAlone(optimizer, [&] {
+      if (!closure)
+        throw Error(TENON_ERR_NULL, "closure is NULL; pass a function");
+      const double first = deref(optimizer, "optimizer").stepWith([&] {
+        double value = 0;
+        callUser("the closure of an optimizer",
+                 [&] { return closure(optimizer, &value, context); });
+        return value;
+      });
+      if (loss)
+        *loss = first;
+    });
+  });
 }
 
 TenonErrorCode TenonOptimizerGetSteps(TenonOptimizer optimizer, TenonInt* steps) noexcept {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -16,7 +18,8 @@ constexpr OptionSpec kCommon[] = {
      "signature of the layer: one index label per grid axis, separated by commas; empty: the one "
      "that does not redistribute the input"},
     {"storage", OptionSpec::String, "use",
-     "storage layout of parameters: use, root, or properties such as S0,B"},
+     "storage layout of parameters: use, sharded (what several ranks use is divided among them), "
+     "root, or properties such as S0,B"},
     {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
      "auto|reference|blas|onednn|direct"},
     {"stack_depth",
@@ -47,7 +50,7 @@ private:
 };
 
 void checkStorage(const std::string& storage) {
-  if (storage != "use" && storage != "root")
+  if (storage != "use" && storage != "sharded" && storage != "root")
     parseProperties(storage);
 }
 
@@ -124,11 +127,29 @@ Example Declaration::example(ExampleDraw&) const {
               fmt::format("{} has type \"{}\", which gives no examples", title(), type()));
 }
 
+namespace {
+
+// The longest dimension is split by the axes on which all hold it.
+Layout sharded(const Layout& plain) {
+  const auto& shape = plain.shape();
+  const int longest =
+      static_cast<int>(std::max_element(shape.begin(), shape.end()) - shape.begin());
+  LayoutSpec spec{.shape = shape, .mesh = plain.meshPtr(), .properties = plain.properties()};
+  for (Property& p : spec.properties)
+    if (p.isBroadcast())
+      p = Property::shard(longest);
+  return Layout(std::move(spec));
+}
+
+} // namespace
+
 Layout Declaration::storageLayout(const Layout& use) const {
   Layout plain = use.withoutMargins();
   const std::string storage = text("storage");
   if (storage == "use")
     return plain;
+  if (storage == "sharded")
+    return sharded(plain);
   LayoutSpec spec{.shape = plain.shape(), .mesh = plain.meshPtr(), .properties = {}};
   spec.properties = storage == "root" ? Properties(plain.mesh().axes(), Property::root())
                                       : parseProperties(storage);

@@ -72,6 +72,7 @@ public:
   virtual bool isRandom() const { return false; }
   // Types that compare their input with a target do.
   virtual bool takesTarget() const { return false; }
+  virtual bool takesTargetWeights() const { return false; }
 
   // What a view says of the layer: "3 -> 4 channels, kernel 3x3"; all settings while some are missing.
   std::string view() const;

@@ -72,9 +72,10 @@ struct KernelEntry {
   std::vector<int> sources = {}; // that it reads
 };
 
-// A parameter or a state of the form, or a target, which may come in any layout: real, or the numbers of classes.
+// A parameter or a state of the form, or what a loss compares with, which may come in any layout: a target,
+// real or the numbers of classes, and the weights of its terms.
 struct SourceEntry {
-  enum class Of { Parameter, State, Target, Labels };
+  enum class Of { Parameter, State, Target, Labels, Weights };
   std::string name;
   Of of = Of::Parameter;
   Layout use;

@@ -9,8 +9,13 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kInputs[] = {
-    {"input_count", OptionSpec::Int, "1", "number of inputs of the graph", nullptr, {1, 64}}};
+constexpr OptionSpec kRecompute = {
+    "recompute", OptionSpec::Flag, "false",
+    "keep nothing but the inputs of this container, and evaluate it again before its adjoint"};
+constexpr OptionSpec kSequential[] = {kRecompute};
+constexpr OptionSpec kGraph[] = {
+    {"input_count", OptionSpec::Int, "1", "number of inputs of the graph", nullptr, {1, 64}},
+    kRecompute};
 
 class Network final : public Declaration {
 public:
@@ -34,11 +39,11 @@ private:
 } // namespace
 
 std::unique_ptr<Declaration> declareSequential() {
-  return std::make_unique<Network>("sequential", std::span<const OptionSpec>());
+  return std::make_unique<Network>("sequential", kSequential);
 }
 
 std::unique_ptr<Declaration> declareGraph() {
-  return std::make_unique<Network>("graph", kInputs);
+  return std::make_unique<Network>("graph", kGraph);
 }
 
 } // namespace tenon

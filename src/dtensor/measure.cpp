@@ -35,26 +35,32 @@ double localDot(const DTensor& x, const DTensor& y) {
   });
 }
 
+Index offsetOf(const std::vector<Index>& cell, const DTensor& x) {
+  Index offset = 0;
+  for (int d = 0; d < x.rank(); ++d)
+    offset += cell[d] * x.strides()[d];
+  return offset;
+}
+
 // The dot product of the cells that this rank alone counts: owned, on coordinate 0 of B axes.
-double ownedSumOfSquares(const DTensor& x) {
+double ownedDot(const DTensor& x, const DTensor& y) {
   const Layout& layout = x.layout();
   for (int axis = 0; axis < layout.mesh().axes() && x.position() >= 0; ++axis)
     if (layout.property(axis).isBroadcast() && layout.mesh().coordinate(x.position(), axis) != 0)
       return 0;
   const Box owned = layout.ownedBox(x.position());
   Shape extent;
-  Index offset = 0;
+  std::vector<Index> first;
   for (int d = 0; d < x.rank(); ++d) {
     const Interval counted = intersect(owned[d], x.box()[d]);
     extent.push_back(counted.size());
-    offset += (counted.begin - x.box()[d].begin) * x.strides()[d];
+    first.push_back(counted.begin - x.box()[d].begin);
   }
   if (cells(extent) == 0)
     return 0;
   return visitFloating(x.dataType(), [&]<class T>(T) {
-    const T* data = x.data<T>() + offset;
-    return dotBlock<T>(x.context(), x.rank(), extent.data(), data, x.strides().data(), data,
-                       x.strides().data());
+    return dotBlock<T>(x.context(), x.rank(), extent.data(), x.data<T>() + offsetOf(first, x),
+                       x.strides().data(), y.data<T>() + offsetOf(first, y), y.strides().data());
   });
 }
 
@@ -84,7 +90,21 @@ double pairing(const DTensor& x, const DTensor& y) {
 
 double norm(const DTensor& x) {
   checkNormed(x);
-  return std::sqrt(sumInRankOrder(*x.comm(), ownedSumOfSquares(x)));
+  return std::sqrt(sumInRankOrder(*x.comm(), ownedDot(x, x)));
+}
+
+double innerProduct(Communicator& comm, const std::vector<TensorPair>& pairs) {
+  double local = 0;
+  for (const auto& [x, y] : pairs) {
+    checkNormed(*x);
+    checkTensor(*y, x->layout(), x->dataType(), "the inner product", "second tensor");
+    local += ownedDot(*x, *y);
+  }
+  return sumInRankOrder(comm, local);
+}
+
+double valueOfFirstRank(Communicator& comm, double value) {
+  return gathered(comm, value).front();
 }
 
 double rawNorm(const DTensor& x) {

@@ -5,6 +5,9 @@
 
 #include "dtensor/dtensor.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace tenon {
 
 // What would make pairing() or norm() fail, without communication.
@@ -17,6 +20,14 @@ double pairing(const DTensor& x, const DTensor& y);
 // The Euclidean norm of the tensor's value: each copy counts once. Throws TENON_ERR_SUPPORT where
 // the layout holds addends: their value is known only once they are summed by a conversion.
 double norm(const DTensor& x);
+
+// The sum over the pairs of tensors in one layout each of the inner products of their values, each copy
+// counted once, in one exchange. As for norm(), addends are refused.
+using TensorPair = std::pair<const DTensor*, const DTensor*>;
+double innerProduct(Communicator& comm, const std::vector<TensorPair>& pairs);
+
+// What rank 0 has.
+double valueOfFirstRank(Communicator& comm, double value);
 
 // The Euclidean norm of all local memory, copies included.
 double rawNorm(const DTensor& x);

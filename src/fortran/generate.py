@@ -18,6 +18,8 @@ from names import class_name, wrap
 
 # Without a subroutine in Fortran, and why.
 LEFT_OUT = {
+    'TenonOptimizerStepClosure': 'tenon_optimizer_step after the procedures of a loss does the same '
+                                 'for all types but lbfgs',
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',

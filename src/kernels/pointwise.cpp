@@ -72,14 +72,6 @@ struct AddedProduct {
   void operator()(Index i) const { y[i] += a[i] * b[i]; }
 };
 
-template <class T, class U>
-struct Difference {
-  const T* x;
-  const U* t;
-  T* d;
-  void operator()(Index i) const { d[i] = x[i] - static_cast<T>(t[i]); }
-};
-
 // Elements that are looked at together for one that the loop without branches cannot do.
 constexpr Index kTogether = 256;
 
@@ -151,11 +143,6 @@ void product(KernelContext& context, Index n, const T* a, const T* b, bool adds,
     eachElement(context, n, 1, Product<T>{a, b, y});
 }
 
-template <class T, class U>
-void difference(KernelContext& context, Index n, const T* x, const U* t, T* d) {
-  eachElement(context, n, 1, Difference<T, U>{x, t, d});
-}
-
 template <class T>
 void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y) {
   parallelRanges(context.threads(), rows, cols, [=](Index begin, Index end) {
@@ -183,8 +170,6 @@ void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
                                        const T*, const T*, T*);                                    \
   template void axpby<T>(KernelContext&, Index, T, const T*, T, T*);                               \
   template void product<T>(KernelContext&, Index, const T*, const T*, bool, T*);                   \
-  template void difference<T>(KernelContext&, Index, const T*, const float*, T*);                  \
-  template void difference<T>(KernelContext&, Index, const T*, const double*, T*);                 \
   template void addBias<T>(KernelContext&, Index, Index, const T*, T*);                            \
   template void sumRows<T>(KernelContext&, Index, Index, const T*, T*);
 TENON_INSTANTIATE(float)

@@ -50,10 +50,6 @@ void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y);
 template <class T>
 void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y);
 
-// d = x - t, t rounded to the type of x first.
-template <class T, class U>
-void difference(KernelContext& context, Index n, const T* x, const U* t, T* d);
-
 // y[r,c] += b[c].
 template <class T>
 void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y);

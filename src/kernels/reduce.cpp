@@ -1,48 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums go through a binary counter of partial sums: runs of up to kRun products are summed in eight
-// lanes, and the sums of two equally many runs are added as soon as both are there. The sum of a
-// power of two of runs is one partial sum of that tree: such pieces of one long row are summed by
-// several threads, and the counter goes on with their sums.
 #include "kernels/reduce.hpp"
 
 #include "kernels/block.hpp"
 #include "kernels/maximum.hpp"
+#include "kernels/pairwise_sum.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace tenon {
 
 namespace {
 
-constexpr Index kRun = 256;
 constexpr int kLanes = 8;
-
-class PairwiseSum {
-public:
-  // What total() begins with: the sum of what comes after all that is added.
-  explicit PairwiseSum(double rest = 0) : rest_(rest) {}
-  void add(double value) {
-    int level = 0;
-    for (; count_ >> level & 1; ++level)
-      value += partial_[level];
-    partial_[level] = value;
-    ++count_;
-  }
-  double total() const {
-    double sum = rest_;
-    for (int level = 0; count_ >> level; ++level)
-      if (count_ >> level & 1)
-        sum += partial_[level];
-    return sum;
-  }
-
-private:
-  double rest_;
-  std::uint64_t count_ = 0;
-  double partial_[64];
-};
 
 template <class T>
 double dotRun(Index n, const T* x, Index xs, const T* y, Index ys) {
@@ -65,42 +35,10 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
 }
 
 template <class T>
-double sumOfRow(Index n, const T* x, Index xs, const T* y, Index ys) {
-  PairwiseSum sum;
-  addDot(sum, n, x, xs, y, ys);
-  return sum.total();
-}
-
-// The pieces into which threads cut n items: as many runs each as the power of two that leaves at
-// most kMostPieces.
-struct Pieces {
-  explicit Pieces(Index n) {
-    while (n > kMostPieces * length)
-      length *= 2;
-    count = (n + length - 1) / length;
-  }
-  static constexpr Index kMostPieces = 64;
-  Index length = kRun, count;
-};
-
-template <class T>
 double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
-  const int threads = context.threads();
-  if (!isWorthThreads(threads, n))
-    return sumOfRow(n, x, xs, y, ys);
-  const Pieces pieces(n);
-  std::array<double, Pieces::kMostPieces> sums;
-  parallelRanges(threads, pieces.count, pieces.length, [=, &sums](Index begin, Index end) {
-    for (Index p = begin; p < end; ++p) {
-      const Index at = p * pieces.length, length = std::min(pieces.length, n - at);
-      sums[p] = sumOfRow(length, x + at * xs, xs, y + at * ys, ys);
-    }
+  return sumOfRuns(context, n, [=](Index at, Index count) {
+    return dotRun(count, x + at * xs, xs, y + at * ys, ys);
   });
-  const Index whole = n / pieces.length;
-  PairwiseSum sum(whole < pieces.count ? sums[whole] : 0);
-  for (Index p = 0; p < whole; ++p)
-    sum.add(sums[p]);
-  return sum.total();
 }
 
 template <class T>
@@ -122,6 +60,12 @@ double dot(KernelContext& context, Index n, const T* x, const T* y) {
 template <class T>
 double sumSquares(KernelContext& context, Index n, const T* x) {
   return dot(context, n, x, x);
+}
+
+template <class T>
+double sum(KernelContext& context, Index n, const T* x) {
+  static constexpr T kOne = 1;
+  return dotOfRow(context, n, x, 1, &kOne, 0);
 }
 
 template <class T>
@@ -167,6 +111,7 @@ void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T
 #define TENON_INSTANTIATE(T)                                                                       \
   template double dot<T>(KernelContext&, Index, const T*, const T*);                               \
   template double sumSquares<T>(KernelContext&, Index, const T*);                                  \
+  template double sum<T>(KernelContext&, Index, const T*);                                         \
   template double maxAbs<T>(KernelContext&, Index, const T*);                                      \
   template double dotBlock<T>(KernelContext&, int, const Index*, const T*, const Index*, const T*, \
                               const Index*);                                                       \

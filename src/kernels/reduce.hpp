@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dots and norms of local arrays, accumulated pairwise in double: the rounding error grows with the
+// Sums, dots and norms of local arrays, accumulated pairwise in double: the rounding error grows with the
 // logarithm of the length, and the order of the sum depends on shape and strides alone, not on the
 // number of threads.
 #pragma once
@@ -12,6 +12,8 @@ template <class T>
 double dot(KernelContext& context, Index n, const T* x, const T* y);
 template <class T>
 double sumSquares(KernelContext& context, Index n, const T* x);
+template <class T>
+double sum(KernelContext& context, Index n, const T* x);
 // NaN propagates; 0 for n = 0.
 template <class T>
 double maxAbs(KernelContext& context, Index n, const T* x);

@@ -74,10 +74,10 @@ Index firstBadLabel(KernelContext&, Index rows, const std::int64_t* label, Index
 }
 
 template <class T>
-double sumOfLosses(KernelContext&, Index rows, const T* m, const T* s, const T* p) {
+double sumOfLosses(KernelContext&, Index rows, const T* m, const T* s, const T* p, const T* w) {
   double sum = 0;
   for (Index r = 0; r < rows; ++r)
-    sum += std::log(double(s[r])) + double(m[r]) - double(p[r]);
+    sum += (w ? double(w[r]) : 1.0) * (std::log(double(s[r])) + double(m[r]) - double(p[r]));
   return sum;
 }
 
@@ -106,7 +106,7 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
   template void sumExpShifted<T>(KernelContext&, Index, Index, const T*, const T*, T*);            \
   template void pickLabel<T>(KernelContext&, Index, Index, const T*, const std::int64_t*, Index,   \
                              T*);                                                                  \
-  template double sumOfLosses<T>(KernelContext&, Index, const T*, const T*, const T*);             \
+  template double sumOfLosses<T>(KernelContext&, Index, const T*, const T*, const T*, const T*);   \
   template void softmaxFromParts<T>(KernelContext&, Index, Index, const T*, const T*, const T*,    \
                                     T*);                                                           \
   template void crossEntropyAdjoint<T>(KernelContext&, Index, Index, const T*, const T*, const T*, \

@@ -30,21 +30,21 @@ void sgdStep(KernelContext& context, Index n, double lr, double momentum, double
 }
 
 template <class T>
-void adamStep(KernelContext& context, Index n, double lr, double beta1, double beta2, double eps,
-              double weightDecay, Index stepNumber, const T* g, T* m, T* v, T* w) {
-  if (stepNumber < 1)
+void adamStep(KernelContext& context, Index n, const AdamStep& step, const T* g, T* m, T* v, T* w) {
+  if (step.number < 1)
     throw Error(TENON_ERR_ARG,
-                fmt::format("the step number of Adam is {}; it must be >= 1", stepNumber));
-  const auto t = double(stepNumber);
+                fmt::format("the step number of Adam is {}; it must be >= 1", step.number));
+  const auto t = double(step.number);
   eachElement(context, n, kAdamCost,
-              functors::Adam<T>{.rate = T(lr / (1 - std::pow(beta1, t))),
-                                .decay = T(weightDecay),
-                                .b1 = T(beta1),
-                                .c1 = T(1 - beta1),
-                                .b2 = T(beta2),
-                                .c2 = T(1 - beta2),
-                                .root = T(std::sqrt(1 - std::pow(beta2, t))),
-                                .epsilon = T(eps),
+              functors::Adam<T>{.rate = T(step.rate / (1 - std::pow(step.beta1, t))),
+                                .decay = T(step.isDecoupled ? 0 : step.decay),
+                                .kept = T(step.isDecoupled ? 1 - step.rate * step.decay : 1),
+                                .b1 = T(step.beta1),
+                                .c1 = T(1 - step.beta1),
+                                .b2 = T(step.beta2),
+                                .c2 = T(1 - step.beta2),
+                                .root = T(std::sqrt(1 - std::pow(step.beta2, t))),
+                                .epsilon = T(step.epsilon),
                                 .g = g,
                                 .m = m,
                                 .v = v,
@@ -53,8 +53,7 @@ void adamStep(KernelContext& context, Index n, double lr, double beta1, double b
 
 #define TENON_INSTANTIATE(T)                                                                       \
   template void sgdStep<T>(KernelContext&, Index, double, double, double, bool, const T*, T*, T*); \
-  template void adamStep<T>(KernelContext&, Index, double, double, double, double, double, Index,  \
-                            const T*, T*, T*, T*);
+  template void adamStep<T>(KernelContext&, Index, const AdamStep&, const T*, T*, T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

@@ -89,9 +89,7 @@ std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,
                                               const std::shared_ptr<ParameterUses>& uses) const {
   if (entry.of == SourceEntry::Of::Parameter)
     return {uses, (*uses)[entry.parameter].get()};
-  return std::make_shared<TargetUse>(
-      layer_, entry.use,
-      entry.of == SourceEntry::Of::Labels ? std::optional(TENON_INT64) : std::nullopt);
+  return std::make_shared<TargetUse>(layer_, entry);
 }
 
 const LinearOp* BoundMaps::conversionOf(const Map& map) const {
@@ -131,6 +129,12 @@ void BoundMaps::join(const BoundMaps& node, const std::vector<ValueId>& reads, V
   constants_.insert(constants_.end(), node.constants_.begin(), node.constants_.end());
 }
 
+void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
+                    std::shared_ptr<LocalKernel> kernel) {
+  list_.run(std::move(entry), std::move(reads), write);
+  kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
+}
+
 Index BoundMaps::bytes() const {
   Index sum = heldBytes(constants_);
   for (const LinearOpRef& op : operators_)
@@ -142,6 +146,7 @@ Index BoundMaps::bytes() const {
     counted.push_back(bound.uses.get());
     for (const auto& use : *bound.uses)
       sum += use->bytes();
+    sum += bound.kernel->bytes();
   }
   return sum;
 }

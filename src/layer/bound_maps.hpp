@@ -37,6 +37,9 @@ public:
   const MapList& list() const noexcept { return list_; }
   // The maps of a node, which outlives these, with its objects: see MapList::join().
   void join(const BoundMaps& node, const std::vector<ValueId>& reads, ValueId write);
+  // A kernel without parameters of its own.
+  void run(KernelEntry entry, std::vector<ValueId> reads, ValueId write,
+           std::shared_ptr<LocalKernel> kernel);
 
   // The conversion that writes a value, or that reads one; null if there is none.
   const LinearOp* conversionTo(ValueId y) const;
@@ -52,7 +55,7 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
   // The log's event of a map's node: its layer's name, or type.
   int event(const Map& map) const { return events_[map.node]; }
-  // Memory of operators, constants and parameters in their use layouts.
+  // Memory of operators, constants, parameters in their use layouts, and segments.
   Index bytes() const;
 
 private:

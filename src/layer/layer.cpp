@@ -123,9 +123,10 @@ void Layer::setFrozen(bool frozen) {
 
 void Layer::setTarget(Ref<DTensor> target) {
   if (!declaration_->takesTarget())
-    throw Error(TENON_ERR_TYPE, fmt::format("{} has type {}, which takes no target; only losses "
-                                            "(crossentropy, meansquarederror) do",
-                                            title(), type()));
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("{} has type {}, which takes no target; only losses do, such as "
+                            "meansquarederror and crossentropy",
+                            title(), type()));
   target_ = std::move(target);
 }
 
@@ -135,6 +136,24 @@ const DTensor& Layer::target() const {
                 fmt::format("{} has no target; call TenonLayerSetTarget() before TenonLayerApply()",
                             title()));
   return *target_;
+}
+
+void Layer::setTargetWeights(Ref<DTensor> weights) {
+  if (!declaration_->takesTargetWeights())
+    throw Error(TENON_ERR_TYPE,
+                fmt::format("{}, of type {}, takes no weights; only losses do whose "
+                            "setting loss_weights is \"sample\" or \"element\"",
+                            title(), type()));
+  targetWeights_ = std::move(weights);
+}
+
+const DTensor& Layer::targetWeights() const {
+  if (!targetWeights_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} has no weights; call TenonLayerSetTargetWeights() before "
+                            "TenonLayerApply(), or leave the setting loss_weights at \"none\"",
+                            title()));
+  return *targetWeights_;
 }
 
 void Layer::setUp(const Layouts& inputs) {

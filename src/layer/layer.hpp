@@ -71,6 +71,9 @@ public:
   void setTarget(Ref<DTensor> target);
   // Throws TENON_ERR_STATE if there is none.
   const DTensor& target() const;
+  // Of a loss with weights: those of its terms, likewise.
+  void setTargetWeights(Ref<DTensor> weights);
+  const DTensor& targetWeights() const;
 
   // Values are counted with the container's inputs first: 0 .. inputs - 1, then one for each node.
   struct Node {
@@ -187,7 +190,7 @@ private:
   FailedSets failedSets_;
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;
-  Ref<DTensor> target_;
+  Ref<DTensor> target_, targetWeights_;
   RandomState random_;
   std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Level> stack_;

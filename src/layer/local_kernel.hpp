@@ -35,6 +35,8 @@ public:
                            InputCotangents dx) = 0;
   virtual void adjointParameters(const KernelPoint&, const DTensor& /*dy*/, ParameterUses&) {}
   virtual std::string describe() const = 0;
+  // Memory for values and for what they keep, for views.
+  virtual Index bytes() const { return 0; }
 };
 
 // With one input, whose tangent or cotangent may be null.

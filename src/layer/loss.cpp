@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss.hpp"
 
+#include "declaration/loss.hpp"
+#include "dtensor/host_view.hpp"
+#include "kernels/pointwise.hpp"
+#include "kernels/reduce.hpp"
 #include "layer/composed_setup.hpp"
+#include "layer/fixed_kernel.hpp"
 #include "linop/make_conversion.hpp"
 
 #include <fmt/format.h>
@@ -9,37 +14,149 @@
 
 namespace tenon {
 
-TargetUse::TargetUse(const Layer& layer, const Layout& use, std::optional<TenonDataType> type)
-    : layer_(layer), type_(type), use_(use) {}
+TargetUse::TargetUse(const Layer& layer, const SourceEntry& entry)
+    : layer_(layer), of_(entry.of), use_(entry.use) {}
 
-void TargetUse::checkTarget(const DTensor& target, TenonDataType type) const {
-  if (target.dataType() != type)
-    throw Error(TENON_ERR_DATATYPE,
-                fmt::format("the target of {0} must be {1}, but {2} is {3}", layer_.title(),
-                            dataTypeName(type), target.title(), dataTypeName(target.dataType())));
-  if (target.layout().shape() != use_.shape())
+const DTensor& TargetUse::given() const {
+  return of_ == SourceEntry::Of::Weights ? layer_.targetWeights() : layer_.target();
+}
+
+TenonDataType TargetUse::wantedType(const DTensor& given) const {
+  if (of_ == SourceEntry::Of::Labels)
+    return TENON_INT64;
+  if (of_ == SourceEntry::Of::Weights)
+    return layer_.dataType();
+  return given.dataType() == TENON_FLOAT32 ? TENON_FLOAT32 : TENON_FLOAT64;
+}
+
+void TargetUse::check(const DTensor& given, TenonDataType type) const {
+  const char* what = of_ == SourceEntry::Of::Weights ? "weights" : "target";
+  if (given.dataType() != type)
+    throw Error(TENON_ERR_DATATYPE, fmt::format("the {4} of {0} must be {1}, but {2} is {3}",
+                                                layer_.title(), dataTypeName(type), given.title(),
+                                                dataTypeName(given.dataType()), what));
+  if (given.layout().shape() != use_.shape())
     throw Error(TENON_ERR_SHAPE,
-                fmt::format("the target of {} must have shape [{}], but {} has [{}]",
-                            layer_.title(), fmt::join(use_.shape(), ","), target.title(),
-                            fmt::join(target.layout().shape(), ",")));
+                fmt::format("the {4} of {0} must have shape [{1}], but {2} has [{3}]",
+                            layer_.title(), fmt::join(use_.shape(), ","), given.title(),
+                            fmt::join(given.layout().shape(), ","), what));
 }
 
 void TargetUse::begin() {
-  const DTensor& target = layer_.target();
-  const TenonDataType type = type_                                ? *type_
-                             : target.dataType() == TENON_FLOAT32 ? TENON_FLOAT32
-                                                                  : TENON_FLOAT64;
-  checkTarget(target, type);
+  const DTensor& from = given();
+  const TenonDataType type = wantedType(from);
+  check(from, type);
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type);
-  if (!conversion_ || !(conversion_->domain() == target.layout()) ||
+  if (!conversion_ || !(conversion_->domain() == from.layout()) ||
       conversion_->domainType() != type)
-    conversion_ = makeConversion(layer_.comm(), target.layout(), use_, type);
-  conversion_->start({Sense::Forward, 1, &target, 0, value_.get()});
+    conversion_ = makeConversion(layer_.comm(), from.layout(), use_, type);
+  conversion_->start({Sense::Forward, 1, &from, 0, value_.get()});
 }
 
-std::unique_ptr<Setup> setUpLoss(Layer& layer, const Form& form, const MakeKernel& make) {
-  return setUpComposed(layer, form, make);
+void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
+                               DTensor& addend) {
+  visitFloating(addend.dataType(), [&]<class T>(T) {
+    setNumber(addend, dx[0] ? dot<T>(dx[0]->context(), dx[0]->localCells(),
+                                     point.workspace->data<T>(), dx[0]->data<T>())
+                            : 0);
+  });
+}
+
+void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+                               InputCotangents dx) {
+  if (!dx[0])
+    return;
+  visitFloating(dAddend.dataType(), [&]<class T>(T) {
+    axpby<T>(dx[0]->context(), dx[0]->localCells(), static_cast<T>(numberOf(dAddend)),
+             point.workspace->data<T>(), T(0), dx[0]->mutableData<T>());
+  });
+}
+
+double LossPart::scale(const DTensor* weightSum) const {
+  if (!isMean)
+    return 1;
+  if (!weightSum)
+    return 1 / terms;
+  const double sum = numberOf(*weightSum);
+  if (sum == 0 && weightSum->localCells() > 0)
+    throw Error(TENON_ERR_ARG, "the weights of a mean loss sum to 0; give a positive one, or set "
+                               "loss_reduction to sum");
+  return 1 / sum;
+}
+
+namespace {
+
+// This rank's addend of the sum of the weights of all terms.
+class WeightSum final : public FixedKernel {
+public:
+  explicit WeightSum(LossPart part, bool termsAreSamples)
+      : part_(std::move(part)), termsAreSamples_(termsAreSamples) {}
+  void forwardMany(Inputs, ParameterUses&, DTensor& own, Buffer*) override {
+    visitFloating(part_.type, [&]<class T>(T) {
+      const DTensor& weights = part_.weights->value();
+      const double sum = tenon::sum<T>(own.context(), weights.localCells(), weights.data<T>());
+      setNumber(own, sum * timesEach());
+    });
+  }
+  std::string describe() const override { return "sum of weights"; }
+
+private:
+  // How many terms of this rank have one weight.
+  double timesEach() const {
+    if (termsAreSamples_)
+      return part_.speaks ? 1 : 0;
+    return part_.weighsCells || part_.rows() == 0
+               ? 1
+               : static_cast<double>(part_.cells() / part_.rows());
+  }
+
+  LossPart part_;
+  bool termsAreSamples_;
+};
+
+LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
+  const Layout& use = form.uses.front();
+  const int position = use.mesh().position(layer.comm()->rank());
+  LossPart part{.use = use,
+                .box = use.withoutMargins().box(position),
+                .speaks = true,
+                .terms = 1,
+                .isMean = loss.value<std::string>("loss_reduction") == "mean",
+                .type = layer.dataType(),
+                .target = {},
+                .weights = {}};
+  for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)
+    part.speaks &= !use.property(axis).isShard() ||
+                   use.property(axis).dim == LossPart::kSampleDim ||
+                   use.mesh().coordinate(position, axis) == 0;
+  for (std::size_t d = 0; d < (loss.termsAreSamples() ? 1 : use.shape().size()); ++d)
+    part.terms *= static_cast<double>(use.shape()[d]);
+  const std::string weights = loss.value<std::string>("loss_weights");
+  part.weighsCells = weights == "element";
+  part.weighsSamples = weights == "sample";
+  return part;
+}
+
+} // namespace
+
+std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make) {
+  const Form form = layer.form(inputs);
+  const auto& loss = dynamic_cast<const Loss&>(layer.declaration());
+  const MapList list = loss.maps(form, {});
+  LossPart part = lossPart(layer, loss, form);
+  const auto makeKernel = [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
+    std::size_t next = 0;
+    if (loss.takesTarget())
+      part.target = std::static_pointer_cast<const TargetUse>(sources[next++]);
+    if (loss.takesTargetWeights())
+      part.weights = std::static_pointer_cast<const TargetUse>(sources[next]);
+    const std::string& name = list.kernels()[k].name;
+    if (name == "weights")
+      return std::make_unique<WeightSum>(part, loss.termsAreSamples());
+    return make(name, part);
+  };
+  return setUpComposed(layer, form, makeKernel);
 }
 
 } // namespace tenon

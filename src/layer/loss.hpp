@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What losses share: the target with which they compare their input.
+// What losses share: the target with which they compare their input, the weights of their terms, and
+// kernels that have the derivative before anybody asks for it.
 #pragma once
 
 #include "layer/layer.hpp"
@@ -10,29 +11,70 @@
 
 namespace tenon {
 
-// The target in the layout in which a set-up uses it. A target in another layout or type than the
-// last is taken as it comes, and its conversion made then.
+// The target, or the weights, in the layout in which a set-up uses it. What comes in another layout or
+// type than the last is taken as it comes, and its conversion made then.
 class TargetUse final : public Source {
 public:
-  // Without a type the target is float32 or float64.
-  TargetUse(const Layer& layer, const Layout& use, std::optional<TenonDataType> type);
+  TargetUse(const Layer& layer, const SourceEntry& entry);
 
-  // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if there is no target that fits.
+  // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if there is none that fits.
   void begin() override;
   void end() override { conversion_->finish(); }
   const DTensor& value() const noexcept { return *value_; }
 
 private:
-  void checkTarget(const DTensor& target, TenonDataType type) const;
+  const DTensor& given() const;
+  // Labels are integers, weights have the layer's type, other targets are float32 or float64.
+  TenonDataType wantedType(const DTensor& given) const;
+  void check(const DTensor& given, TenonDataType type) const;
 
   const Layer& layer_;
-  std::optional<TenonDataType> type_;
+  SourceEntry::Of of_;
   Layout use_;
   LinearOpRef conversion_;
   Ref<DTensor> value_;
 };
 
-// A loss set up with the kernels of its list; the view says its signature.
-std::unique_ptr<Setup> setUpLoss(Layer& layer, const Form& form, const MakeKernel& make);
+// Has this rank's addend of the derivative by its first input in its workspace.
+class KeptGradient : public LocalKernel {
+public:
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) final;
+  void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
+                   InputCotangents dx) final;
+};
+
+// What a kernel of a loss knows of it.
+struct LossPart {
+  Layout use;
+  Box box;      // of this rank, without a halo
+  bool speaks;  // of the ranks that hold cells of the same samples one speaks for them
+  double terms; // of all ranks
+  bool isMean;
+  bool weighsCells = false, weighsSamples = false;
+  TenonDataType type;
+  std::shared_ptr<const TargetUse> target, weights; // null where there are none
+
+  Index rows() const { return box[kSampleDim].size(); }
+  Index cells() const { return tenon::cells(box); }
+  // What the terms are multiplied with; `weightSum` is that of the weights, null where there is none.
+  double scale(const DTensor* weightSum) const;
+  // Null where they are not of this kind.
+  template <class T>
+  const T* cellWeights() const {
+    return weighsCells ? weights->value().data<T>() : nullptr;
+  }
+  template <class T>
+  const T* sampleWeights() const {
+    return weighsSamples ? weights->value().data<T>() : nullptr;
+  }
+
+  static constexpr int kSampleDim = 0;
+};
+
+// A loss set up with the kernels of its list, which make(name, part) makes but for that of the weights'
+// sum; the view says its signature.
+using MakeLossKernel =
+    std::function<std::unique_ptr<LocalKernel>(const std::string& name, const LossPart& part)>;
+std::unique_ptr<Setup> setUpLoss(Layer& layer, const Layouts& inputs, const MakeLossKernel& make);
 
 } // namespace tenon

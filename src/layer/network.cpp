@@ -3,6 +3,7 @@
 
 #include "layer/layer_types.hpp"
 #include "layer/network_setup.hpp"
+#include "layer/segment.hpp"
 #include "sys/text.hpp"
 
 #include <fmt/format.h>
@@ -134,7 +135,9 @@ std::unique_ptr<Setup> setUpNetwork(Layer& layer, const Layouts& inputs) {
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has no layers; add at least one before TenonLayerSetUp()", layer.title()));
-  return makeNetworkSetup(layer, layer.setUpNodes(inputs));
+  auto joined = makeNetworkSetup(layer, layer.setUpNodes(inputs));
+  return layer.declaration().value<bool>("recompute") ? makeSegment(layer, std::move(joined))
+                                                      : std::move(joined);
 }
 
 } // namespace

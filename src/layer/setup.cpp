@@ -161,6 +161,12 @@ void Setup::stage(PassTensors& of, std::vector<DTensor*>& slots,
 }
 
 void Setup::apply(Inputs x, DTensor& y, Frame& frame, bool training) {
+  run(x, y, frame, training);
+  if (training)
+    save(frame);
+}
+
+void Setup::run(Inputs x, DTensor& y, Frame& frame, bool training) {
   std::vector<DTensor*>& slots = frame.slots_;
   for (std::size_t i = 0; i < x.size(); ++i)
     slots[apply_.pass.inputs[i]] = slotOf(x[i]);
@@ -168,8 +174,6 @@ void Setup::apply(Inputs x, DTensor& y, Frame& frame, bool training) {
   stage(apply_, slots, frame.staging_);
   runPass(maps_, training ? apply_.pass : inference_, slots.data(),
           {slots.data(), training ? frame.workspaces_.data() : nullptr});
-  if (training)
-    save(frame);
 }
 
 void Setup::save(Frame& frame) {

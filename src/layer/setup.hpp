@@ -52,6 +52,8 @@ public:
   std::unique_ptr<Frame> makeFrame();
   // Keeps in the frame what the adjoint needs if `training`, else uses it as scratch alone.
   void apply(Inputs x, DTensor& y, Frame& frame, bool training);
+  // The same, but nothing of the caller's memory is saved, so that no adjoint can follow.
+  void run(Inputs x, DTensor& y, Frame& frame, bool training);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
   void tangent(Frame& frame, Inputs dx, DTensor& dy);
   // dx <- J* dy; the parameters' gradients accumulate.

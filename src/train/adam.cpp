@@ -22,8 +22,11 @@ const OptionRegistration kAdamRegistration{{"adam", kAdamOptions}};
 
 } // namespace
 
-Adam::Adam(Ref<Layer> layer)
-    : Optimizer(std::move(layer), 0.001), mean_(makeState()), square_(makeState()) {}
+Adam::Adam(Ref<Layer> layer, Decay decay)
+    : Optimizer(std::move(layer), 0.001), decay_(decay), mean_(makeState()), square_(makeState()) {
+  if (decay == Decay::Decoupled)
+    setWeightDecay(0.01);
+}
 
 void Adam::setBetas(double beta1, double beta2) {
   for (double beta : {beta1, beta2})
@@ -49,8 +52,15 @@ void Adam::setFromOptions() {
 void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
                          Index stepNumber) {
   visitFloating(value.dataType(), [&]<class T>(T) {
-    adamStep<T>(value.context(), value.localCells(), learningRate(), beta1_, beta2_, epsilon_,
-                weightDecay(), stepNumber, direction.data<T>(), mean_[number]->mutableData<T>(),
+    adamStep<T>(value.context(), value.localCells(),
+                {.rate = currentRate(),
+                 .beta1 = beta1_,
+                 .beta2 = beta2_,
+                 .epsilon = epsilon_,
+                 .decay = weightDecay(),
+                 .isDecoupled = decay_ == Decay::Decoupled,
+                 .number = stepNumber},
+                direction.data<T>(), mean_[number]->mutableData<T>(),
                 square_[number]->mutableData<T>(), value.mutableData<T>());
   });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adam (Kingma & Ba 2015, Algorithm 1; the form of update.hpp).
+// Adam (Kingma & Ba 2015, Algorithm 1; the form of update.hpp), and AdamW, whose weight decay is apart
+// from the gradient (Loshchilov & Hutter 2019, Algorithm 2).
 #pragma once
 
 #include "train/optimizer.hpp"
@@ -8,8 +9,11 @@ namespace tenon {
 
 class Adam final : public Optimizer {
 public:
-  explicit Adam(Ref<Layer> layer);
-  const char* type() const noexcept override { return "adam"; }
+  enum class Decay { InGradient, Decoupled };
+  explicit Adam(Ref<Layer> layer, Decay decay = Decay::InGradient);
+  const char* type() const noexcept override {
+    return decay_ == Decay::Decoupled ? "adamw" : "adam";
+  }
   void setFromOptions() override;
   void setBetas(double beta1, double beta2);
   void setEpsilon(double epsilon);
@@ -20,6 +24,7 @@ private:
 
   std::vector<Slot> slots() const override { return {{"mean", &mean_}, {"square", &square_}}; }
 
+  Decay decay_;
   double beta1_ = 0.9, beta2_ = 0.999, epsilon_ = 1e-8;
   StateTensors mean_, square_;
 };

@@ -7,6 +7,7 @@
 #include "sys/options.hpp"
 #include "sys/registry.hpp"
 #include "train/adam.hpp"
+#include "train/lbfgs.hpp"
 #include "train/sgd.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,38 @@ constexpr OptionSpec kOptimizerOptions[] = {
     {"learning_rate", OptionSpec::Real, nullptr, "learning rate (the default depends on the type)",
      nullptr, above(0)},
     {"weight_decay", OptionSpec::Real, "0",
-     "weight decay: multiple of the parameters added to their gradients", nullptr, atLeast(0)},
+     "weight decay: multiple of the parameters added to their gradients (adamw: taken off them)",
+     nullptr, atLeast(0)},
+    {"schedule", OptionSpec::Choice, "constant", "how the learning rate changes from step to step",
+     "constant|step|cosine|plateau"},
+    {"schedule_period", OptionSpec::Int, nullptr,
+     "steps between reductions of the schedule step, and until the end of cosine", nullptr,
+     atLeast(1)},
+    {"schedule_factor",
+     OptionSpec::Real,
+     "0.1",
+     "factor of the learning rate at each reduction of the schedules step and plateau",
+     nullptr,
+     {.least = 0, .most = 1, .isOpenBelow = true}},
+    {"least_rate",
+     OptionSpec::Real,
+     "0",
+     "fraction of the learning rate at which the schedules cosine and plateau end",
+     nullptr,
+     {.least = 0, .most = 1}},
+    {"warmup", OptionSpec::Int, "0", "steps in which the learning rate rises to its value", nullptr,
+     atLeast(0)},
+    {"patience", OptionSpec::Int, "10",
+     "reports without improvement before the schedule plateau reduces the learning rate", nullptr,
+     atLeast(0)},
+    {"stop_patience", OptionSpec::Int, "0",
+     "reports without improvement after which training should stop; 0: never", nullptr, atLeast(0)},
+    {"improvement",
+     OptionSpec::Real,
+     "1e-4",
+     "fraction of the best loss by which a report must be lower to count as an improvement",
+     nullptr,
+     {.least = 0, .most = 1, .isOpenAbove = true}},
 };
 const OptionRegistration kOptimizerRegistration{{"optimizer", kOptimizerOptions}};
 
@@ -39,6 +71,10 @@ TypeRegistry<Factory>& optimizerTypes() {
   std::call_once(filled, [] {
     types.add("sgd", make<Sgd>);
     types.add("adam", make<Adam>);
+    types.add("adamw", [](Ref<Layer> layer) -> Ref<Optimizer> {
+      return makeRef<Adam>(std::move(layer), Adam::Decay::Decoupled);
+    });
+    types.add("lbfgs", make<Lbfgs>);
   });
   return types;
 }
@@ -73,20 +109,50 @@ void Optimizer::setFromOptions() {
     setLearningRate(*rate);
   if (const auto decay = options().findReal(prefix(), "weight_decay"))
     setWeightDecay(*decay);
+  readSchedule();
 }
 
-void Optimizer::step() {
+void Optimizer::readSchedule() {
+  RateSchedule::Settings s = schedule_.settings();
+  if (const auto kind = options().findChoice(prefix(), "schedule"))
+    s.kind = RateSchedule::parseKind(*kind);
+  const auto integer = [&](const char* name, Index& value) {
+    value = options().findInt(prefix(), name).value_or(value);
+  };
+  const auto real = [&](const char* name, double& value) {
+    value = options().findReal(prefix(), name).value_or(value);
+  };
+  integer("schedule_period", s.period);
+  real("schedule_factor", s.factor);
+  real("least_rate", s.least);
+  integer("warmup", s.warmup);
+  integer("patience", s.patience);
+  integer("stop_patience", s.stopPatience);
+  real("improvement", s.improvement);
+  schedule_.set(s);
+}
+
+double Optimizer::stepWith(const Closure& closure) {
+  for (const Ref<Parameter>& p : parameters_)
+    p->zeroGradient();
+  const double loss = valueOfFirstRank(*comm(), closure());
+  update();
+  return loss;
+}
+
+void Optimizer::update() {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  ++steps_;
+  const Index number = steps() + 1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& parameter = *parameters_[i];
     if (parameter.isFrozen())
       continue;
-    stepParameter(i, parameter.direction(), parameter.value(), steps());
+    stepParameter(i, parameter.direction(), parameter.value(), number);
     parameter.valueChanged();
     parameter.zeroGradient();
   }
+  countStep();
 }
 
 // The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts once.
@@ -111,6 +177,8 @@ double Optimizer::clipGradientNorm(double maximum) {
 
 void Optimizer::visitState(const std::string& path, StateVisitor& visitor) {
   visitor.number(path + "/steps", steps_);
+  schedule_.visitState(path, visitor);
+  visitNumbers(path, visitor);
   const std::vector<NamedParameter> named = namedParameters(*layer_);
   for (const Slot& slot : slots())
     for (std::size_t i = 0; i < named.size(); ++i)

@@ -5,6 +5,9 @@
 #pragma once
 
 #include "layer/state.hpp"
+#include "train/rate_schedule.hpp"
+
+#include <functional>
 
 namespace tenon {
 
@@ -21,10 +24,18 @@ public:
   void setWeightDecay(double decay);
   double weightDecay() const noexcept { return weightDecay_; }
   Index steps() const noexcept { return static_cast<Index>(steps_); }
+  // What the next step uses: the learning rate times the schedule's factor.
+  double currentRate() const { return learningRate_ * schedule_.factor(steps()); }
+  RateSchedule& schedule() noexcept { return schedule_; }
 
   // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
   // Collective.
-  void step();
+  void step() { update(); }
+  // The same with the gradients that the closure accumulates beside the loss that it returns, of which
+  // rank 0's counts. It is called once, by some types more often, with other parameters each time.
+  // Returns the loss of the first call. Collective.
+  using Closure = std::function<double()>;
+  virtual double stepWith(const Closure& closure);
   // The norm of the gradients of all parameters that are not frozen, taken together. Where it is
   // finite and above `maximum` all are scaled by maximum / norm. Collective.
   double clipGradientNorm(double maximum);
@@ -47,15 +58,21 @@ protected:
     const StateTensors* tensors;
   };
   virtual std::vector<Slot> slots() const = 0;
+  virtual void visitNumbers(const std::string&, StateVisitor&) {}
+  virtual void update();
+  void countStep() noexcept { ++steps_; }
 
 private:
+  void readSchedule();
+
   Ref<Layer> layer_;
   std::vector<Ref<Parameter>> parameters_;
   double learningRate_, weightDecay_ = 0;
   std::uint64_t steps_ = 0;
+  RateSchedule schedule_;
 };
 
-// A new optimizer of the type "sgd" or "adam" for a layer that is set up. Throws TENON_ERR_TYPE
+// A new optimizer of the type "sgd", "adam", "adamw" or "lbfgs" for a layer that is set up. Throws TENON_ERR_TYPE
 // naming the known ones.
 Ref<Optimizer> makeOptimizer(const std::string& type, Ref<Layer> layer);
 

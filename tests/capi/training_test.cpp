@@ -204,6 +204,108 @@ TEST_F(OptimizerCApi, SgdStepsAlongTheSummedGradient) {
     expectSuccess(TenonDTensorDestroy(one));
 }
 
+// (w x - 3)^2 with weights of samples that mask all but the first, where x is 2: w = 1.5.
+struct Fit {
+  TenonLayer layer, loss = nullptr;
+  TenonDTensor x, y = nullptr, dy = nullptr, value = nullptr, one = nullptr;
+  int calls = 0;
+};
+
+TenonErrorCode evaluateFit(TenonOptimizer, double* loss, void* context) {
+  Fit* fit = static_cast<Fit*>(context);
+  ++fit->calls;
+  TenonCall(TenonLayerApply(fit->layer, fit->x, fit->y));
+  TenonCall(TenonLayerApply(fit->loss, fit->y, fit->value));
+  TenonCall(TenonLayerApplyAdjoint(fit->loss, fit->one, fit->dy));
+  TenonCall(TenonLayerApplyAdjoint(fit->layer, fit->dy, nullptr));
+  TenonCall(TenonDTensorMaxAbs(fit->value, loss));
+  return TENON_SUCCESS;
+}
+
+TenonErrorCode failingClosure(TenonOptimizer, double*, void*) {
+  return TENON_ERR_ARG;
+}
+
+TEST_F(OptimizerCApi, LbfgsFitsByAClosure) {
+  expectSuccess(TenonOptimizerCreate(layer_, "lbfgs", &optimizer_));
+  expectSuccess(TenonOptimizerLBFGSSetHistory(optimizer_, 4));
+  expectSuccess(TenonOptimizerLBFGSSetIterations(optimizer_, 30));
+  expectSuccess(TenonOptimizerLBFGSSetTolerances(optimizer_, 1e-10, 0));
+  TenonLayout weights = layout({4}, "B");
+  TenonDTensor target = tensor(samples_, TENON_FLOAT64), mask = tensor(weights, TENON_FLOAT64);
+  Fit fit{.layer = layer_, .x = tensor(samples_, TENON_FLOAT64)};
+  expectSuccess(TenonLayerCreate(MPI_COMM_WORLD, &fit.loss));
+  expectSuccess(TenonLayerSetType(fit.loss, "meansquarederror"));
+  expectCode(TENON_ERR_TYPE, TenonLayerSetTargetWeights(fit.loss, mask), {"loss_weights"});
+  expectSuccess(TenonLayerSetText(fit.loss, "loss_weights", "sample"));
+  expectSuccess(TenonLayerSetDataType(fit.loss, TENON_FLOAT64));
+  expectSuccess(TenonLayerSetTarget(fit.loss, target));
+  expectSuccess(TenonLayerSetTargetWeights(fit.loss, mask));
+  expectSuccess(TenonLayerCreateOutput(layer_, &fit.y));
+  TenonLayout outputs = nullptr;
+  expectSuccess(TenonLayerGetOutputLayout(layer_, &outputs));
+  expectSuccess(TenonLayerSetUp(fit.loss, outputs));
+  expectSuccess(TenonLayerCreateInputCotangent(fit.loss, &fit.dy));
+  expectSuccess(TenonLayerCreateOutput(fit.loss, &fit.value));
+  expectSuccess(TenonLayerCreateOutputCotangent(fit.loss, &fit.one));
+  expectSuccess(TenonDTensorFillConstant(target, 3));
+  expectSuccess(TenonDTensorFillConstant(fit.x, 2));
+  expectSuccess(TenonDTensorFillConstant(fit.one, 1));
+  void* array = nullptr;
+  expectSuccess(TenonDTensorFillConstant(mask, 0));
+  expectSuccess(TenonDTensorGetArray(mask, TENON_FLOAT64, &array));
+  static_cast<double*>(array)[0] = 0.25;
+  expectSuccess(TenonDTensorRestoreArray(mask, &array));
+  TenonDTensor weight = nullptr;
+  expectSuccess(TenonLayerGetParameter(layer_, 0, &weight));
+  expectSuccess(TenonDTensorFillConstant(weight, 0));
+  double loss = 0, fitted = 0, rate = 0;
+  expectSuccess(TenonOptimizerStepClosure(optimizer_, evaluateFit, &fit, &loss));
+  EXPECT_DOUBLE_EQ(loss, 9);
+  expectSuccess(TenonDTensorMaxAbs(weight, &fitted));
+  EXPECT_NEAR(fitted, 1.5, 1e-9);
+  EXPECT_GT(fit.calls, 1);
+  expectSuccess(TenonOptimizerGetLearningRate(optimizer_, &rate));
+  EXPECT_EQ(rate, 1);
+  if (worldSize() == 1) { // else fatal
+    expectCode(TENON_ERR_TYPE, TenonOptimizerStep(optimizer_), {"TenonOptimizerStepClosure()"});
+    expectCode(TENON_ERR_ARG,
+               TenonOptimizerStepClosure(optimizer_, failingClosure, nullptr, nullptr),
+               {"closure of an optimizer"});
+  }
+  expectSuccess(TenonLayerDestroy(&fit.loss));
+  for (TenonDTensor* one : {&weight, &fit.x, &fit.y, &fit.dy, &fit.value, &fit.one, &target, &mask})
+    expectSuccess(TenonDTensorDestroy(one));
+  for (TenonLayout* one : {&weights, &outputs})
+    expectSuccess(TenonLayoutDestroy(one));
+}
+
+TEST_F(OptimizerCApi, RatesFollowTheScheduleAndTheReports) {
+  expectSuccess(TenonOptimizerCreate(layer_, "adamw", &optimizer_));
+  expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 0.5));
+  expectSuccess(TenonOptimizerSetWarmup(optimizer_, 4));
+  double rate = 0;
+  expectSuccess(TenonOptimizerGetLearningRate(optimizer_, &rate));
+  EXPECT_DOUBLE_EQ(rate, 0.125);
+  expectSuccess(TenonOptimizerSetWarmup(optimizer_, 0));
+  expectSuccess(TenonOptimizerSetSchedule(optimizer_, "plateau", 0, 0.5, 0));
+  expectSuccess(TenonOptimizerSetPatience(optimizer_, 0, 2, 0));
+  TenonBool stop = TENON_TRUE;
+  for (double loss : {2.0, 1.0, 1.0}) {
+    expectSuccess(TenonOptimizerReport(optimizer_, loss, &stop));
+    EXPECT_EQ(stop, TENON_FALSE);
+  }
+  expectSuccess(TenonOptimizerGetLearningRate(optimizer_, &rate));
+  EXPECT_DOUBLE_EQ(rate, 0.25);
+  expectSuccess(TenonOptimizerReport(optimizer_, 1.0, &stop));
+  EXPECT_EQ(stop, TENON_TRUE);
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetSchedule(optimizer_, "cosine", 0, 0.5, 0),
+             {"period", "0"});
+  expectCode(TENON_ERR_ARG, TenonOptimizerSetSchedule(optimizer_, "linear", 1, 0.5, 0),
+             {"linear", "plateau"});
+  expectCode(TENON_ERR_TYPE, TenonOptimizerLBFGSSetHistory(optimizer_, 4), {"adamw", "lbfgs"});
+}
+
 TEST_F(OptimizerCApi, WrongArgumentsSayWhatIsExpected) {
   expectCommonCode(TENON_ERR_TYPE, TenonOptimizerCreate(layer_, "adma", &optimizer_),
                    {"adma", "adam"});

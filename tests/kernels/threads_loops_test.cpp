@@ -109,8 +109,8 @@ TYPED_TEST(LoopThreads, UpdatesGiveTheSameBits) {
   expectSameForAllThreads("adam", [&] {
     std::vector<T> value = w, mean(w.size()), square(w.size());
     for (Index step = 1; step <= 2; ++step)
-      adamStep<T>(test::here(), n, 0.1, 0.9, 0.99, 1e-8, 0.01, step, g.data(), mean.data(),
-                  square.data(), value.data());
+      adamStep<T>(test::here(), n, {0.1, 0.9, 0.99, 1e-8, 0.01, step == 2, step}, g.data(),
+                  mean.data(), square.data(), value.data());
     append(value, mean);
     append(value, square);
     return value;

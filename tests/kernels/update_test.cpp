@@ -55,7 +55,8 @@ TYPED_TEST(Update, AdamFollowsThePaper) {
   long double x = 2, first = 0, second = 0;
   for (int t = 1; t <= 3; ++t) {
     const T g = T(gradients[t - 1]);
-    adamStep<T>(test::here(), 1, lr, beta1, beta2, eps, decay, t, &g, m.data(), v.data(), w.data());
+    adamStep<T>(test::here(), 1, {lr, beta1, beta2, eps, decay, false, t}, &g, m.data(), v.data(),
+                w.data());
     const long double decayed = gradients[t - 1] + decay * x;
     first = beta1 * first + (1 - beta1) * decayed;
     second = beta2 * second + (1 - beta2) * decayed * decayed;
@@ -68,13 +69,29 @@ TYPED_TEST(Update, AdamFollowsThePaper) {
   }
 }
 
+// The decay is apart from the gradient, from its mean, and from the root.
+TYPED_TEST(Update, DecoupledDecayIsApart) {
+  using T = TypeParam;
+  const double lr = 0.125, decay = 0.5;
+  const T g[] = {T(0.75)};
+  std::vector<T> w{2}, m{0}, v{0}, plain{2}, plainMean{0}, plainSquare{0};
+  adamStep<T>(test::here(), 1, {lr, 0.9, 0.999, 1e-3, 0, false, 1}, g, plainMean.data(),
+              plainSquare.data(), plain.data());
+  adamStep<T>(test::here(), 1, {lr, 0.9, 0.999, 1e-3, decay, true, 1}, g, m.data(), v.data(),
+              w.data());
+  EXPECT_EQ(m, plainMean);
+  EXPECT_EQ(v, plainSquare);
+  EXPECT_NEAR(w[0], plain[0] - lr * decay * 2, 4 * std::numeric_limits<T>::epsilon());
+}
+
 // Without eps the first step has the length of the rate, whatever the gradient's size.
 TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
   using T = TypeParam;
   for (double size : {1e-4, 1.0, 1e4}) {
     const T g[] = {T(size), T(-size)};
     std::vector<T> w{0, 0}, m{0, 0}, v{0, 0};
-    adamStep<T>(test::here(), 2, 0.25, 0.9, 0.999, 0, 0, 1, g, m.data(), v.data(), w.data());
+    adamStep<T>(test::here(), 2, {0.25, 0.9, 0.999, 0, 0, false, 1}, g, m.data(), v.data(),
+                w.data());
     EXPECT_NEAR(w[0], -0.25, 1e-6);
     EXPECT_NEAR(w[1], 0.25, 1e-6);
   }
@@ -82,7 +99,9 @@ TYPED_TEST(Update, FirstAdamStepHasTheLengthOfTheRate) {
 
 TEST(Update, AdamCountsStepsFromOne) {
   double a = 0;
-  expectError(errorOf([&] { adamStep<double>(test::here(), 1, 1, 0, 0, 0, 0, 0, &a, &a, &a, &a); }),
+  expectError(errorOf([&] {
+                adamStep<double>(test::here(), 1, {1, 0, 0, 0, 0, false, 0}, &a, &a, &a, &a);
+              }),
               TENON_ERR_ARG, {"step number of Adam is 0", ">= 1"});
 }
 

@@ -4,6 +4,7 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
+#include "dtensor/measure.hpp"
 #include "support/layers.hpp"
 #include "support/world.hpp"
 #include "train/optimizer.hpp"
@@ -43,10 +44,14 @@ void trainStep(Layer& net, Optimizer& optimizer) {
              out = makeRef<DTensor>(world(), y, TENON_FLOAT32),
              dout = makeRef<DTensor>(world(), y.dual(), TENON_FLOAT32);
   fillUniform(*in, 1, 1, -1, 1);
-  fillUniform(*dout, 1, 2, -1, 1);
-  net.apply(*in, *out);
-  net.applyAdjoint(*dout, nullptr);
-  optimizer.step();
+  const double loss = optimizer.stepWith([&] { // |y|^2 / 2
+    net.apply(*in, *out);
+    copyLocal(*out, *dout);
+    net.applyAdjoint(*dout, nullptr);
+    const double size = norm(*out);
+    return size * size / 2;
+  });
+  optimizer.schedule().report(loss);
 }
 
 struct Copy final : StateVisitor {
@@ -102,11 +107,28 @@ TEST(State, HasOneNameForEachThing) {
                 "optimizer/square/1/weight", "optimizer/square/1/bias"}));
 }
 
+TEST(State, OfLbfgsAndAPlateauIsTheirPairsAndReports) {
+  const auto net = network();
+  const auto lbfgs = makeOptimizer("lbfgs", net);
+  lbfgs->schedule().set({.kind = RateSchedule::Kind::Plateau});
+  Copy copy;
+  lbfgs->visitState("optimizer", copy);
+  EXPECT_EQ(copy.tensors.size(), 2 * 10 * 4u);
+  EXPECT_TRUE(copy.tensors.count("optimizer/move_9/inner/first/weight"));
+  EXPECT_TRUE(copy.tensors.count("optimizer/change_0/1/bias"));
+  for (const char* number :
+       {"steps", "best", "waiting", "since_reduction", "reductions", "pairs", "next_pair"})
+    EXPECT_TRUE(copy.numbers.count(std::string("optimizer/") + number)) << number;
+}
+
 // Training goes on elsewhere bit by bit.
 TEST(State, IsAllThatTrainingNeeds) {
-  for (const char* type : {"adam", "sgd"}) {
+  for (const char* type : {"adam", "adamw", "lbfgs", "sgd"}) {
     const auto net = network(), other = network();
     const auto optimizer = makeOptimizer(type, net), second = makeOptimizer(type, other);
+    for (const auto& each : {optimizer, second})
+      each->schedule().set(
+          {.kind = RateSchedule::Kind::Plateau, .factor = 0.5, .patience = 1, .improvement = 0.5});
     for (int i = 0; i < 3; ++i)
       trainStep(*net, *optimizer);
     Copy copy;

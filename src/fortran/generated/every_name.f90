@@ -269,6 +269,7 @@ program every_name
   use tenon, only: tenon_log_stage_push ! TenonLogStagePush
   use tenon, only: tenon_log_stage_pop ! TenonLogStagePop
   use tenon, only: tenon_progress_show ! TenonProgressShow
+  use tenon, only: tenon_layer_set_target_weights ! TenonLayerSetTargetWeights
   use tenon, only: tenon_machine_create ! TenonMachineCreate
   use tenon, only: tenon_machine_create_from_file ! TenonMachineCreateFromFile
   use tenon, only: tenon_machine_create_local ! TenonMachineCreateLocal
@@ -296,9 +297,18 @@ program every_name
   use tenon, only: tenon_optimizer_sgd_set_momentum ! TenonOptimizerSGDSetMomentum
   use tenon, only: tenon_optimizer_adam_set_betas ! TenonOptimizerAdamSetBetas
   use tenon, only: tenon_optimizer_adam_set_epsilon ! TenonOptimizerAdamSetEpsilon
+  use tenon, only: tenon_optimizer_lbfgs_set_history ! TenonOptimizerLBFGSSetHistory
+  use tenon, only: tenon_optimizer_lbfgs_set_iterations ! TenonOptimizerLBFGSSetIterations
+  use tenon, only: tenon_optimizer_lbfgs_set_tolerances ! TenonOptimizerLBFGSSetTolerances
+  use tenon, only: tenon_optimizer_set_schedule ! TenonOptimizerSetSchedule
+  use tenon, only: tenon_optimizer_set_warmup ! TenonOptimizerSetWarmup
+  use tenon, only: tenon_optimizer_set_patience ! TenonOptimizerSetPatience
+  use tenon, only: tenon_optimizer_report ! TenonOptimizerReport
+  use tenon, only: tenon_optimizer_get_learning_rate ! TenonOptimizerGetLearningRate
   use tenon, only: tenon_optimizer_set_from_options ! TenonOptimizerSetFromOptions
   use tenon, only: tenon_optimizer_clip_gradient_norm ! TenonOptimizerClipGradientNorm
   use tenon, only: tenon_optimizer_step ! TenonOptimizerStep
+  ! TenonOptimizerStepClosure: none, tenon_optimizer_step after the procedures of a loss does the same for all types but lbfgs
   use tenon, only: tenon_optimizer_get_steps ! TenonOptimizerGetSteps
   use tenon, only: tenon_optimizer_destroy ! TenonOptimizerDestroy
   use tenon, only: tenon_options_declare ! TenonOptionsDeclare

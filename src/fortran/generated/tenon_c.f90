@@ -1974,6 +1974,13 @@ module tenon_c
       real(c_double), value :: value
       integer(c_int) :: answer
     end function TenonProgressShow
+    function TenonLayerSetTargetWeights(layer, &
+      weights) bind(C, name="TenonLayerSetTargetWeights") result(answer)
+      import
+      type(c_ptr), value :: layer
+      type(c_ptr), value :: weights
+      integer(c_int) :: answer
+    end function TenonLayerSetTargetWeights
     function TenonMachineCreate(name, levels, names, sizes, &
       machine) bind(C, name="TenonMachineCreate") result(answer)
       import
@@ -2182,6 +2189,67 @@ module tenon_c
       real(c_double), value :: epsilon
       integer(c_int) :: answer
     end function TenonOptimizerAdamSetEpsilon
+    function TenonOptimizerLBFGSSetHistory(optimizer, &
+      pairs) bind(C, name="TenonOptimizerLBFGSSetHistory") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      integer(c_int64_t), value :: pairs
+      integer(c_int) :: answer
+    end function TenonOptimizerLBFGSSetHistory
+    function TenonOptimizerLBFGSSetIterations(optimizer, &
+      iterations) bind(C, name="TenonOptimizerLBFGSSetIterations") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      integer(c_int64_t), value :: iterations
+      integer(c_int) :: answer
+    end function TenonOptimizerLBFGSSetIterations
+    function TenonOptimizerLBFGSSetTolerances(optimizer, gradient, &
+      change) bind(C, name="TenonOptimizerLBFGSSetTolerances") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      real(c_double), value :: gradient
+      real(c_double), value :: change
+      integer(c_int) :: answer
+    end function TenonOptimizerLBFGSSetTolerances
+    function TenonOptimizerSetSchedule(optimizer, schedule, period, factor, &
+      least) bind(C, name="TenonOptimizerSetSchedule") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      character(kind=c_char), intent(in) :: schedule(*)
+      integer(c_int64_t), value :: period
+      real(c_double), value :: factor
+      real(c_double), value :: least
+      integer(c_int) :: answer
+    end function TenonOptimizerSetSchedule
+    function TenonOptimizerSetWarmup(optimizer, steps) bind(C, name="TenonOptimizerSetWarmup") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      integer(c_int64_t), value :: steps
+      integer(c_int) :: answer
+    end function TenonOptimizerSetWarmup
+    function TenonOptimizerSetPatience(optimizer, reduce, stop, &
+      improvement) bind(C, name="TenonOptimizerSetPatience") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      integer(c_int64_t), value :: reduce
+      integer(c_int64_t), value :: stop
+      real(c_double), value :: improvement
+      integer(c_int) :: answer
+    end function TenonOptimizerSetPatience
+    function TenonOptimizerReport(optimizer, loss, stop) bind(C, name="TenonOptimizerReport") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      real(c_double), value :: loss
+      integer(c_int), intent(out), optional :: stop
+      integer(c_int) :: answer
+    end function TenonOptimizerReport
+    function TenonOptimizerGetLearningRate(optimizer, &
+      rate) bind(C, name="TenonOptimizerGetLearningRate") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      real(c_double), intent(out) :: rate
+      integer(c_int) :: answer
+    end function TenonOptimizerGetLearningRate
     function TenonOptimizerSetFromOptions( &
       optimizer) bind(C, name="TenonOptimizerSetFromOptions") result(answer)
       import
@@ -2201,6 +2269,15 @@ module tenon_c
       type(c_ptr), value :: optimizer
       integer(c_int) :: answer
     end function TenonOptimizerStep
+    function TenonOptimizerStepClosure(optimizer, closure, context, &
+      loss) bind(C, name="TenonOptimizerStepClosure") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      type(c_funptr), value :: closure
+      type(c_ptr), value :: context
+      real(c_double), intent(out), optional :: loss
+      integer(c_int) :: answer
+    end function TenonOptimizerStepClosure
     function TenonOptimizerGetSteps(optimizer, steps) bind(C, name="TenonOptimizerGetSteps") result(answer)
       import
       type(c_ptr), value :: optimizer

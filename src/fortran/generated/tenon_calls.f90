@@ -265,6 +265,7 @@ module tenon_calls
   public :: tenon_log_stage_push
   public :: tenon_log_stage_pop
   public :: tenon_progress_show
+  public :: tenon_layer_set_target_weights
   public :: tenon_machine_create
   public :: tenon_machine_create_from_file
   public :: tenon_machine_create_local
@@ -292,6 +293,14 @@ module tenon_calls
   public :: tenon_optimizer_sgd_set_momentum
   public :: tenon_optimizer_adam_set_betas
   public :: tenon_optimizer_adam_set_epsilon
+  public :: tenon_optimizer_lbfgs_set_history
+  public :: tenon_optimizer_lbfgs_set_iterations
+  public :: tenon_optimizer_lbfgs_set_tolerances
+  public :: tenon_optimizer_set_schedule
+  public :: tenon_optimizer_set_warmup
+  public :: tenon_optimizer_set_patience
+  public :: tenon_optimizer_report
+  public :: tenon_optimizer_get_learning_rate
   public :: tenon_optimizer_set_from_options
   public :: tenon_optimizer_clip_gradient_norm
   public :: tenon_optimizer_step
@@ -663,6 +672,21 @@ module tenon_calls
       tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_checkpoint, &
       tenon_get_references_field_series, tenon_get_references_placement_list, &
       tenon_get_references_reduction_programs, tenon_get_references_plan
+  end interface
+  interface tenon_optimizer_lbfgs_set_history
+    procedure tenon_optimizer_lbfgs_set_history_int64, tenon_optimizer_lbfgs_set_history_int32
+  end interface
+  interface tenon_optimizer_lbfgs_set_iterations
+    procedure tenon_optimizer_lbfgs_set_iterations_int64, tenon_optimizer_lbfgs_set_iterations_int32
+  end interface
+  interface tenon_optimizer_set_schedule
+    procedure tenon_optimizer_set_schedule_int64, tenon_optimizer_set_schedule_int32
+  end interface
+  interface tenon_optimizer_set_warmup
+    procedure tenon_optimizer_set_warmup_int64, tenon_optimizer_set_warmup_int32
+  end interface
+  interface tenon_optimizer_set_patience
+    procedure tenon_optimizer_set_patience_int64, tenon_optimizer_set_patience_int32
   end interface
   interface tenon_optimizer_get_steps
     procedure tenon_optimizer_get_steps_int64, tenon_optimizer_get_steps_int32
@@ -4936,6 +4960,15 @@ contains
       c_value_name, value)
     call finish(tenon_code, 'tenon_progress_show', ierr)
   end subroutine tenon_progress_show_int32
+  ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
+  subroutine tenon_layer_set_target_weights(layer, weights, ierr)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: weights
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
+    call finish(tenon_code, 'tenon_layer_set_target_weights', ierr)
+  end subroutine tenon_layer_set_target_weights
   ! Creates a machine of given levels, without links. Not collective.
   subroutine tenon_machine_create_int64(name, names, sizes, machine, ierr)
     character(len=*), intent(in) :: name
@@ -6640,6 +6673,147 @@ contains
     tenon_code = TenonOptimizerAdamSetEpsilon(optimizer%handle, epsilon)
     call finish(tenon_code, 'tenon_optimizer_adam_set_epsilon', ierr)
   end subroutine tenon_optimizer_adam_set_epsilon
+  ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
+  subroutine tenon_optimizer_lbfgs_set_history_int64(optimizer, pairs, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int64_t), intent(in) :: pairs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
+    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_history', ierr)
+  end subroutine tenon_optimizer_lbfgs_set_history_int64
+  ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
+  subroutine tenon_optimizer_lbfgs_set_history_int32(optimizer, pairs, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int32_t), intent(in) :: pairs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
+    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_history', ierr)
+  end subroutine tenon_optimizer_lbfgs_set_history_int32
+  ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
+  subroutine tenon_optimizer_lbfgs_set_iterations_int64(optimizer, iterations, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int64_t), intent(in) :: iterations
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
+    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_iterations', ierr)
+  end subroutine tenon_optimizer_lbfgs_set_iterations_int64
+  ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
+  subroutine tenon_optimizer_lbfgs_set_iterations_int32(optimizer, iterations, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int32_t), intent(in) :: iterations
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
+    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_iterations', ierr)
+  end subroutine tenon_optimizer_lbfgs_set_iterations_int32
+  ! Sets where a step of L-BFGS ends. Local; call on all ranks.
+  subroutine tenon_optimizer_lbfgs_set_tolerances(optimizer, gradient, change, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: gradient
+    real(c_double), intent(in) :: change
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerLBFGSSetTolerances(optimizer%handle, gradient, change)
+    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_tolerances', ierr)
+  end subroutine tenon_optimizer_lbfgs_set_tolerances
+  ! Sets how the learning rate changes from step to step. Local; call on all ranks.
+  subroutine tenon_optimizer_set_schedule_int64(optimizer, schedule, period, factor, least, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    character(len=*), intent(in) :: schedule
+    integer(c_int64_t), intent(in) :: period
+    real(c_double), intent(in) :: factor
+    real(c_double), intent(in) :: least
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
+      int(period, c_int64_t), factor, least)
+    call finish(tenon_code, 'tenon_optimizer_set_schedule', ierr)
+  end subroutine tenon_optimizer_set_schedule_int64
+  ! Sets how the learning rate changes from step to step. Local; call on all ranks.
+  subroutine tenon_optimizer_set_schedule_int32(optimizer, schedule, period, factor, least, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    character(len=*), intent(in) :: schedule
+    integer(c_int32_t), intent(in) :: period
+    real(c_double), intent(in) :: factor
+    real(c_double), intent(in) :: least
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
+      int(period, c_int64_t), factor, least)
+    call finish(tenon_code, 'tenon_optimizer_set_schedule', ierr)
+  end subroutine tenon_optimizer_set_schedule_int32
+  ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
+  subroutine tenon_optimizer_set_warmup_int64(optimizer, steps, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int64_t), intent(in) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
+    call finish(tenon_code, 'tenon_optimizer_set_warmup', ierr)
+  end subroutine tenon_optimizer_set_warmup_int64
+  ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
+  subroutine tenon_optimizer_set_warmup_int32(optimizer, steps, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int32_t), intent(in) :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
+    call finish(tenon_code, 'tenon_optimizer_set_warmup', ierr)
+  end subroutine tenon_optimizer_set_warmup_int32
+  ! Sets what is made of reported losses. Local; call on all ranks.
+  subroutine tenon_optimizer_set_patience_int64(optimizer, reduce, stop, improvement, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int64_t), intent(in) :: reduce
+    integer(c_int64_t), intent(in) :: stop
+    real(c_double), intent(in) :: improvement
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
+      improvement)
+    call finish(tenon_code, 'tenon_optimizer_set_patience', ierr)
+  end subroutine tenon_optimizer_set_patience_int64
+  ! Sets what is made of reported losses. Local; call on all ranks.
+  subroutine tenon_optimizer_set_patience_int32(optimizer, reduce, stop, improvement, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    integer(c_int32_t), intent(in) :: reduce
+    integer(c_int32_t), intent(in) :: stop
+    real(c_double), intent(in) :: improvement
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
+      improvement)
+    call finish(tenon_code, 'tenon_optimizer_set_patience', ierr)
+  end subroutine tenon_optimizer_set_patience_int32
+  ! Reports a loss, of training or validation. Local; call on all ranks.
+  subroutine tenon_optimizer_report(optimizer, loss, stop, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(in) :: loss
+    logical, intent(out), optional :: stop
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_stop
+    tenon_code = TenonOptimizerReport(optimizer%handle, loss, c_stop)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(stop)) stop = c_stop /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_optimizer_report', ierr)
+  end subroutine tenon_optimizer_report
+  ! Returns the learning rate of the next step. Not collective.
+  subroutine tenon_optimizer_get_learning_rate(optimizer, rate, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(c_double), intent(out) :: rate
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_rate
+    tenon_code = TenonOptimizerGetLearningRate(optimizer%handle, c_rate)
+    if (tenon_code == TENON_SUCCESS) then
+      rate = c_rate
+    end if
+    call finish(tenon_code, 'tenon_optimizer_get_learning_rate', ierr)
+  end subroutine tenon_optimizer_get_learning_rate
   ! Reads the options of the optimizer. Local; call on all ranks.
   subroutine tenon_optimizer_set_from_options(optimizer, ierr)
     type(tenon_optimizer), intent(in) :: optimizer

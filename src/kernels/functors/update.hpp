@@ -31,7 +31,7 @@ struct MomentumSgd {
 
 template <class T>
 struct Adam {
-  T rate, decay, b1, c1, b2, c2, root, epsilon; // c = 1 - b, root = sqrt(1 - b2^t)
+  T rate, decay, kept, b1, c1, b2, c2, root, epsilon; // c = 1 - b, root = sqrt(1 - b2^t)
   const T* g;
   T *m, *v, *w;
   void operator()(Index i) const {
@@ -39,7 +39,7 @@ struct Adam {
     const T mean = b1 * m[i] + c1 * gradient, square = b2 * v[i] + c2 * gradient * gradient;
     m[i] = mean;
     v[i] = square;
-    w[i] -= rate * mean / (std::sqrt(square) / root + epsilon);
+    w[i] = kept * w[i] - rate * mean / (std::sqrt(square) / root + epsilon);
   }
 };
 

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What losses compute on one rank, of an input x and a target t: the sum of weighted terms, times a
+// scale, and the derivative by x of that, from one sweep over the cells. Sums are pairwise in double.
+#pragma once
+
+#include "kernels/context.hpp"
+
+namespace tenon {
+
+// Squared: d^2; Absolute: |d|, of derivative 0 at 0; Huber: d^2 / 2 where |d| <= delta, beyond it
+// delta (|d| - delta / 2).
+enum class ErrorTerm { Squared, Absolute, Huber };
+
+// One weight for so many cells in a row: 1, or those of a sample. Null: ones.
+template <class T>
+struct CellWeights {
+  const T* values = nullptr;
+  Index cellsEach = 1;
+
+  double of(Index cell) const {
+    return values ? double(values[cellsEach == 1 ? cell : cell / cellsEach]) : 1.0;
+  }
+};
+
+// scale sum over i of w_i l(x_i - t_i), and g_i = scale w_i l'(x_i - t_i), unless g is null.
+template <class T, class U>
+double errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
+                  const U* t, const CellWeights<T>& weights, double scale, T* g);
+
+// e[r] = sum over c of w (x[r,c] - t[r,c])^2 and s[r] = sum over c of w t[r,c]^2, with weights of cells.
+template <class T, class U>
+void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
+                  const T* weights, T* e, T* s);
+
+// Of those sums over whole samples, with weights of cells, of samples, or null:
+//     scale sum over r of w_r sqrt(e_r) / (sqrt(s_r) + epsilon),
+// and its derivative by x, in g unless that is null; 0 in samples without error.
+struct RelativeScale {
+  double scale, epsilon;
+};
+template <class T, class U>
+double relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
+                     const T* cellWeights, const T* rowWeights, const T* e, const T* s,
+                     const RelativeScale& scale, T* g);
+
+// A box of cells whose first differences are summed along the dimensions from `first` on. The array
+// holds `extent` cells; the low end of each difference is among the first `owned` of them.
+struct DifferenceBox {
+  int rank, first;
+  const Index *extent, *owned;
+  const double* spacing; // of each dimension from `first` on
+};
+
+// scale sum over differences of w (D e / spacing)^2, of e = x - t, or x where t is null; w is the
+// weight of the low end, an array of the owned cells, or of the first index. One thread.
+template <class T, class U>
+double differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
+                       const CellWeights<T>& weights, double scale, T* g);
+
+} // namespace tenon

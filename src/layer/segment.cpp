@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "layer/segment.hpp"
+
+#include "layer/traffic_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace tenon {
+
+namespace {
+
+// visit(layer) for those without layers in them, each once.
+void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
+  for (Layer* child : layer.children())
+    if (!child->children().empty())
+      forEachLeaf(*child, leaves);
+    else if (std::find(leaves.begin(), leaves.end(), child) == leaves.end())
+      leaves.push_back(child);
+}
+
+class SegmentKernel final : public LocalKernel {
+public:
+  SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
+      : layer_(layer), inner_(std::move(inner)), frame_(inner_->makeFrame()),
+        output_(inner_->maps().tensor(inner_->output())) {
+    std::vector<Layer*> leaves;
+    forEachLeaf(layer, leaves);
+    for (Layer* leaf : leaves)
+      if (leaf->declaration().isRandom())
+        random_.push_back(leaf);
+    for (const Ref<Parameter>& p : layer.parameters())
+      parameters_.push_back(p.get());
+    output_->allocate();
+  }
+
+  void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
+    if (!workspace)
+      return inner_->run(x, y, *frame_, false);
+    notePoint(points_[workspace]);
+    inner_->run(x, y, *frame_, true);
+  }
+  void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
+    runAgain(point);
+    inner_->tangent(*frame_, dx, dy);
+    frame_->drop();
+  }
+  void adjointMany(const KernelPoint& point, const DTensor& dy, ParameterUses&,
+                   InputCotangents dx) override {
+    runAgain(point);
+    inner_->adjoint(*frame_, dy, dx);
+    frame_->drop();
+  }
+  Index bytes() const override { return inner_->bytes() + frame_->bytes() + output_->arrayBytes(); }
+  std::string describe() const override { return "segment that is recomputed"; }
+
+private:
+  // What an Apply in training depends on beside its inputs.
+  struct Point {
+    std::vector<std::uint64_t> applied;    // of the random layers
+    std::vector<std::uint64_t> parameters; // states
+  };
+
+  void notePoint(Point& point) const {
+    point.applied.resize(random_.size());
+    for (std::size_t i = 0; i < random_.size(); ++i)
+      point.applied[i] = random_[i]->randomState().applied;
+    point.parameters.resize(parameters_.size());
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      point.parameters[i] = parameters_[i]->state();
+  }
+
+  void checkParameters(const Point& point) const {
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (parameters_[i]->state() != point.parameters[i])
+        throw Error(
+            TENON_ERR_STATE,
+            fmt::format("parameter \"{}\" in {} was changed after TenonLayerApply(), so that its "
+                        "adjoint cannot be evaluated; update parameters after "
+                        "TenonLayerApplyAdjoint()",
+                        parameters_[i]->name(), layer_.title()));
+  }
+
+  void runAgain(const KernelPoint& at) {
+    const Point& point = points_.at(at.workspace);
+    checkParameters(point);
+    Point now;
+    notePoint(now);
+    setApplied(point);
+    inner_->apply(at.inputs, *output_, *frame_, true);
+    setApplied(now);
+  }
+  void setApplied(const Point& point) const {
+    for (std::size_t i = 0; i < random_.size(); ++i)
+      random_[i]->randomState().applied = point.applied[i];
+  }
+
+  const Layer& layer_;
+  std::unique_ptr<Setup> inner_;
+  std::unique_ptr<Frame> frame_;
+  Ref<DTensor> output_; // of a recomputation; nobody reads it
+  std::vector<Layer*> random_;
+  std::vector<Parameter*> parameters_;
+  std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
+};
+
+std::string segmentFacts(const Setup& setup) {
+  const Mesh& mesh = setup.output().mesh();
+  std::string text = fmt::format("  process grid {}\n", mesh.describe());
+  for (const Layout& input : setup.inputs())
+    text += viewLine("input", input, mesh);
+  return text + viewLine("output", setup.output(), mesh) +
+         "  keeps its input, and is recomputed before its adjoint; activations are among the "
+         "buffers\n";
+}
+
+} // namespace
+
+std::unique_ptr<Setup> makeSegment(const Layer& layer, std::unique_ptr<Setup> inner) {
+  BoundMaps maps(layer);
+  std::vector<ValueId> reads;
+  for (const Layout& input : inner->inputs())
+    reads.push_back(maps.list().input(fmt::format("x{}", reads.size()), input));
+  const ValueId y = maps.list().output("y", inner->output());
+  maps.run(
+      {.name = "segment", .keepsInputs = true, .anyStrides = true, .gradients = Gradients::Within},
+      reads, y, std::make_shared<SegmentKernel>(layer, std::move(inner)));
+  return std::make_unique<Setup>(std::move(maps), "", segmentFacts);
+}
+
+} // namespace tenon

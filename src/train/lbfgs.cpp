@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/lbfgs.hpp"
+
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/measure.hpp"
+#include "sys/log.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace tenon {
+
+namespace {
+
+constexpr double kLeastCurvature = 1e-10; // s.y of a pair that is kept
+
+constexpr OptionSpec kLbfgsOptions[] = {
+    {"history",
+     OptionSpec::Int,
+     "10",
+     "pairs of differences that L-BFGS keeps",
+     nullptr,
+     {1, 1000}},
+    {"iterations",
+     OptionSpec::Int,
+     "20",
+     "directions of L-BFGS in one step, at most",
+     nullptr,
+     {1, 1e9}},
+    {"gradient_tolerance", OptionSpec::Real, "1e-7", "norm of the gradient at which L-BFGS is done",
+     nullptr, atLeast(0)},
+    {"change_tolerance", OptionSpec::Real, "1e-9",
+     "length of a move, and change of the loss, at which L-BFGS is done", nullptr, atLeast(0)},
+};
+const OptionRegistration kLbfgsRegistration{{"lbfgs", kLbfgsOptions}};
+
+} // namespace
+
+Lbfgs::Lbfgs(Ref<Layer> layer)
+    : Optimizer(std::move(layer), 1), gradient_(makeState()), before_(makeState()),
+      direction_(makeState()), start_(makeState()) {
+  setHistory(10);
+}
+
+void Lbfgs::setHistory(Index pairs) {
+  if (pairs < 1 || pairs > 1000)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the history of L-BFGS is {} pairs; it must be in [1,1000]", pairs));
+  if (steps() > 0 && pairs != static_cast<Index>(pairs_.size()))
+    throw Error(TENON_ERR_STATE, "the history of L-BFGS cannot change after the first step");
+  pairs_.resize(static_cast<std::size_t>(pairs));
+  names_.clear();
+  for (Index i = 0; i < pairs; ++i) {
+    Pair& pair = pairs_[static_cast<std::size_t>(i)];
+    if (pair.s.empty())
+      pair = {makeState(), makeState()};
+    names_.push_back(fmt::format("move_{}", i));
+    names_.push_back(fmt::format("change_{}", i));
+  }
+}
+
+void Lbfgs::setIterations(Index iterations) {
+  if (iterations < 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("L-BFGS may take {} iterations; it needs at least 1", iterations));
+  iterations_ = iterations;
+}
+
+void Lbfgs::setTolerances(double gradient, double change) {
+  for (double tolerance : {gradient, change})
+    if (!(tolerance >= 0))
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("a tolerance of L-BFGS is {}; it must be >= 0", tolerance));
+  gradientTolerance_ = gradient;
+  changeTolerance_ = change;
+}
+
+void Lbfgs::setFromOptions() {
+  Optimizer::setFromOptions();
+  setHistory(options().findInt(prefix(), "history").value_or(static_cast<Index>(pairs_.size())));
+  setIterations(options().findInt(prefix(), "iterations").value_or(iterations_));
+  setTolerances(options().findReal(prefix(), "gradient_tolerance").value_or(gradientTolerance_),
+                options().findReal(prefix(), "change_tolerance").value_or(changeTolerance_));
+}
+
+void Lbfgs::update() {
+  throw Error(TENON_ERR_TYPE,
+              fmt::format("{} has type lbfgs, which needs the loss at several points; call "
+                          "TenonOptimizerStepClosure()",
+                          title()));
+}
+
+void Lbfgs::stepParameter(std::size_t, const DTensor&, DTensor&, Index) {
+  update();
+}
+
+std::vector<Optimizer::Slot> Lbfgs::slots() const {
+  std::vector<Slot> all;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) {
+    all.push_back({names_[2 * i].c_str(), &pairs_[i].s});
+    all.push_back({names_[2 * i + 1].c_str(), &pairs_[i].y});
+  }
+  return all;
+}
+
+void Lbfgs::visitNumbers(const std::string& path, StateVisitor& visitor) {
+  visitor.number(path + "/pairs", count_);
+  visitor.number(path + "/next_pair", next_);
+}
+
+template <class Each>
+void Lbfgs::forEach(const Each& each) const {
+  for (std::size_t i = 0; i < parameters().size(); ++i)
+    if (!parameters()[i]->isFrozen())
+      each(i, *parameters()[i]);
+}
+
+double Lbfgs::dot(const StateTensors& x, const StateTensors& y) const {
+  std::vector<TensorPair> pairs;
+  forEach([&](std::size_t i, Parameter&) { pairs.emplace_back(x[i].get(), y[i].get()); });
+  return innerProduct(*comm(), pairs);
+}
+
+// y <- alpha x + beta y
+void Lbfgs::combine(double alpha, const StateTensors& x, double beta, const StateTensors& y) const {
+  forEach([&](std::size_t i, Parameter&) { axpby(alpha, *x[i], beta, *y[i]); });
+}
+
+// The loss at the parameters, and its gradient, with the decay's part of both.
+double Lbfgs::evaluate(const Closure& closure) {
+  for (const Ref<Parameter>& p : parameters())
+    p->zeroGradient();
+  const double loss = valueOfFirstRank(*comm(), closure());
+  double squares = 0;
+  std::vector<TensorPair> values;
+  forEach([&](std::size_t i, Parameter& p) {
+    copyLocal(p.direction(), *gradient_[i]);
+    if (weightDecay() > 0) {
+      axpby(weightDecay(), p.value(), 1, *gradient_[i]);
+      values.emplace_back(&p.value(), &p.value());
+    }
+  });
+  if (weightDecay() > 0)
+    squares = innerProduct(*comm(), values);
+  return loss + weightDecay() / 2 * squares;
+}
+
+void Lbfgs::moveTo(double at) {
+  forEach([&](std::size_t i, Parameter& p) {
+    copyLocal(*start_[i], p.value());
+    axpby(at, *direction_[i], 1, p.value());
+    p.valueChanged();
+  });
+}
+
+// direction <- -H gradient, by the two loops.
+void Lbfgs::chooseDirection() {
+  combine(-1, gradient_, 0, direction_);
+  std::vector<double> alpha;
+  for (std::uint64_t age = 0; age < count_; ++age) {
+    Pair& pair = newest(age);
+    alpha.push_back(dot(pair.s, direction_) / pair.product);
+    combine(-alpha.back(), pair.y, 1, direction_);
+  }
+  if (count_ > 0) {
+    const double gamma = newest(0).product / dot(newest(0).y, newest(0).y);
+    forEach([&](std::size_t i, Parameter&) { scaleArray(gamma, *direction_[i]); });
+  }
+  for (std::uint64_t age = count_; age-- > 0;) {
+    Pair& pair = newest(age);
+    const double beta = dot(pair.y, direction_) / pair.product;
+    combine(alpha[age] - beta, pair.s, 1, direction_);
+  }
+}
+
+void Lbfgs::keepPair(double at) {
+  Pair& pair = pairs_[next_];
+  combine(at, direction_, 0, pair.s);
+  combine(1, gradient_, 0, pair.y);
+  combine(-1, before_, 1, pair.y);
+  pair.product = dot(pair.s, pair.y);
+  if (!(pair.product > kLeastCurvature)) {
+    count_ = std::min<std::uint64_t>(count_, pairs_.size() - 1); // it has lost its place
+    return;
+  }
+  next_ = (next_ + 1) % pairs_.size();
+  count_ = std::min<std::uint64_t>(count_ + 1, pairs_.size());
+}
+
+// A checkpoint brings the pairs alone.
+void Lbfgs::recomputeProducts() {
+  for (std::uint64_t age = 0; age < count_; ++age)
+    newest(age).product = dot(newest(age).s, newest(age).y);
+}
+
+// One direction and the step along it. Returns whether another is worth it.
+bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
+  chooseDirection();
+  const LinePoint start{0, loss, dot(gradient_, direction_)};
+  if (!(start.slope < -changeTolerance_ * changeTolerance_))
+    return false;
+  forEach([&](std::size_t i, Parameter& p) {
+    copyLocal(p.value(), *start_[i]);
+    copyLocal(*gradient_[i], *before_[i]);
+  });
+  double last = 0;
+  const auto at = [&](double t) {
+    moveTo(t);
+    last = t;
+    const double value = evaluate(closure);
+    return LinePoint{t, value, dot(gradient_, direction_)};
+  };
+  const double length = std::sqrt(dot(direction_, direction_));
+  const double first = count_ == 0 ? std::min(1.0, 1 / gradientNorm) : 1;
+  const LineResult found =
+      searchLine(at, start, first * currentRate(), {.shortest = changeTolerance_ / length});
+  if (found.point.at != last)
+    at(found.point.at);
+  const double change = std::abs(found.point.value - loss);
+  loss = found.point.value;
+  if (found.point.at == 0)
+    return false;
+  keepPair(found.point.at);
+  return found.point.at * length > changeTolerance_ && change > changeTolerance_;
+}
+
+double Lbfgs::stepWith(const Closure& closure) {
+  static const int event = logEvent("OptimizerStep");
+  const LogScope scope(event);
+  recomputeProducts();
+  double loss = evaluate(closure);
+  const double first = loss;
+  for (Index i = 0; i < iterations_; ++i) {
+    const double norm = std::sqrt(dot(gradient_, gradient_));
+    if (!(norm > gradientTolerance_) || !iterate(closure, loss, norm))
+      break;
+  }
+  for (const Ref<Parameter>& p : parameters())
+    p->zeroGradient();
+  countStep();
+  return first;
+}
+
+} // namespace tenon

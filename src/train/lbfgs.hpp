@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). A direction is -H g, with
+// H of the last pairs s = w' - w, y = g' - g and gamma = s.y / y.y of the newest; the step along it
+// fulfils the strong Wolfe conditions. Dots run over all parameters, each element once.
+#pragma once
+
+#include "train/line_search.hpp"
+#include "train/optimizer.hpp"
+
+namespace tenon {
+
+class Lbfgs final : public Optimizer {
+public:
+  explicit Lbfgs(Ref<Layer> layer);
+  const char* type() const noexcept override { return "lbfgs"; }
+  void setFromOptions() override;
+  // Pairs that are kept; before the first step.
+  void setHistory(Index pairs);
+  // At most so many directions in one step.
+  void setIterations(Index iterations);
+  // A step ends where the gradient's norm, or the length of the last move, is not above these.
+  void setTolerances(double gradient, double change);
+
+  double stepWith(const Closure& closure) override;
+
+private:
+  [[noreturn]] void stepParameter(std::size_t, const DTensor&, DTensor&, Index) override;
+  [[noreturn]] void update() override;
+  std::vector<Slot> slots() const override;
+  void visitNumbers(const std::string& path, StateVisitor& visitor) override;
+
+  struct Pair {
+    StateTensors s, y;
+    double product = 0; // s.y
+  };
+  Pair& newest(std::uint64_t age) {
+    return pairs_[(next_ + pairs_.size() - 1 - age) % pairs_.size()];
+  }
+  double dot(const StateTensors& x, const StateTensors& y) const;
+  // For each parameter that is not frozen: each(number, parameter).
+  template <class Each>
+  void forEach(const Each& each) const;
+  void combine(double alpha, const StateTensors& x, double beta, const StateTensors& y) const;
+  double evaluate(const Closure& closure);
+  void moveTo(double at);
+  void chooseDirection();
+  // From the point in start_, whose gradient is in before_.
+  void keepPair(double at);
+  void recomputeProducts();
+  bool iterate(const Closure& closure, double& loss, double gradientNorm);
+
+  Index iterations_ = 20;
+  double gradientTolerance_ = 1e-7, changeTolerance_ = 1e-9;
+  std::vector<Pair> pairs_; // a ring
+  std::vector<std::string> names_;
+  std::uint64_t count_ = 0, next_ = 0; // pairs there are, and where the next one goes
+  StateTensors gradient_, before_, direction_, start_;
+};
+
+} // namespace tenon

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/line_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace tenon {
+
+double cubicMinimum(const LinePoint& a, const LinePoint& b, double low, double high) {
+  const LinePoint &left = a.at <= b.at ? a : b, &right = a.at <= b.at ? b : a;
+  const double d1 =
+      left.slope + right.slope - 3 * (left.value - right.value) / (left.at - right.at);
+  const double square = d1 * d1 - left.slope * right.slope;
+  if (!(square >= 0))
+    return (low + high) / 2;
+  const double d2 = std::sqrt(square);
+  const double at = right.at - (right.at - left.at) * (right.slope + d2 - d1) /
+                                   (right.slope - left.slope + 2 * d2);
+  return std::isfinite(at) ? std::clamp(at, low, high) : (low + high) / 2;
+}
+
+namespace {
+
+class Search {
+public:
+  Search(const LineFunction& f, const LinePoint& start, const LineSearchSettings& settings)
+      : f_(f), start_(start), settings_(settings) {}
+
+  LineResult run(double first) {
+    LinePoint before = start_, now = evaluate(first);
+    for (bool isFirst = true;; isFirst = false) {
+      if (!decreases(now) || (!isFirst && now.value >= before.value))
+        return zoom(before, now);
+      if (isFlat(now))
+        return {now, true};
+      if (now.slope >= 0)
+        return zoom(now, before);
+      if (count_ >= settings_.evaluations)
+        return {now, false};
+      const double width = now.at - before.at;
+      const double next = cubicMinimum(before, now, now.at + 0.01 * width, 10 * now.at);
+      before = now;
+      now = evaluate(next);
+    }
+  }
+
+private:
+  LinePoint evaluate(double at) {
+    ++count_;
+    return f_(at);
+  }
+  // NaN does not.
+  bool decreases(const LinePoint& p) const {
+    return p.value <= start_.value + settings_.c1 * p.at * start_.slope;
+  }
+  bool isFlat(const LinePoint& p) const {
+    return std::abs(p.slope) <= -settings_.c2 * start_.slope;
+  }
+
+  // `low` has the lowest value of those that decrease, and falls towards `high`.
+  LineResult zoom(LinePoint low, LinePoint high) {
+    bool wasNearEnd = false;
+    while (count_ < settings_.evaluations && std::abs(high.at - low.at) >= settings_.shortest) {
+      const LinePoint tried = evaluate(between(low, high, wasNearEnd));
+      if (!decreases(tried) || tried.value >= low.value) {
+        high = tried;
+        continue;
+      }
+      if (isFlat(tried))
+        return {tried, true};
+      if (tried.slope * (high.at - low.at) >= 0)
+        high = low;
+      low = tried;
+    }
+    return {low, false};
+  }
+
+  // The cubic's minimum; one that is near an end for the second time in a row is moved a tenth inside.
+  static double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) {
+    const double left = std::min(low.at, high.at), right = std::max(low.at, high.at);
+    const double margin = 0.1 * (right - left);
+    double at =
+        std::isfinite(high.value) ? cubicMinimum(low, high, left, right) : (left + right) / 2;
+    const bool isNearEnd = std::min(right - at, at - left) < margin;
+    if (isNearEnd && (wasNearEnd || at >= right || at <= left)) {
+      at = right - at < at - left ? right - margin : left + margin;
+      wasNearEnd = false;
+    } else {
+      wasNearEnd = isNearEnd;
+    }
+    return at;
+  }
+
+  const LineFunction& f_;
+  LinePoint start_;
+  LineSearchSettings settings_;
+  int count_ = 0;
+};
+
+} // namespace
+
+LineResult searchLine(const LineFunction& f, const LinePoint& start, double first,
+                      const LineSearchSettings& settings) {
+  return Search(f, start, settings).run(first);
+}
+
+} // namespace tenon

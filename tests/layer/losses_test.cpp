@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Losses against their definitions in plain loops over global indices: the value on every rank that
+// holds it and the gradient, for sums and means, with weights of samples and of elements, on drawn
+// layouts of input, target and weights.
+#include "layer_run.hpp"
+
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::tensor;
+using test::world;
+
+const Shape kShape = {3, 2, 4, 5};
+constexpr Index kCells = 3 * 2 * 4 * 5, kPerSample = 2 * 4 * 5;
+
+double valueAt(Index i) {
+  return std::sin(1.7 * static_cast<double>(i));
+}
+double targetAt(Index i) {
+  return 0.5 * std::cos(0.9 * static_cast<double>(i)) + 0.3;
+}
+// Some are masked.
+double weightAt(Index i) {
+  return i % 3 == 1 ? 0 : 0.5 + 0.25 * static_cast<double>(i % 4);
+}
+
+struct Problem {
+  std::string type, reduction, weights;
+  std::vector<std::pair<const char*, SettingValue>> settings = {};
+
+  double cellWeight(Index i) const {
+    return weights == "element" ? weightAt(i) : weights == "sample" ? weightAt(i / kPerSample) : 1;
+  }
+  std::string text() const { return type + " " + reduction + " " + weights; }
+};
+
+struct Wanted {
+  double loss = 0;
+  std::vector<double> gradient = std::vector<double>(kCells, 0.0);
+};
+
+void scale(Wanted& wanted, double factor) {
+  wanted.loss *= factor;
+  for (double& g : wanted.gradient)
+    g *= factor;
+}
+
+double weightsOfCells(const Problem& p) {
+  double sum = 0;
+  for (Index i = 0; i < kCells; ++i)
+    sum += p.cellWeight(i);
+  return sum;
+}
+
+Wanted ofElements(const Problem& p) {
+  constexpr double kDelta = 0.6;
+  Wanted wanted;
+  for (Index i = 0; i < kCells; ++i) {
+    const double d = valueAt(i) - targetAt(i), w = p.cellWeight(i), sign = d > 0 ? 1 : -1;
+    const bool isNear = std::abs(d) <= kDelta;
+    if (p.type == "meansquarederror") {
+      wanted.loss += w * d * d;
+      wanted.gradient[i] = w * 2 * d;
+    } else if (p.type == "meanabsoluteerror") {
+      wanted.loss += w * std::abs(d);
+      wanted.gradient[i] = w * sign;
+    } else {
+      wanted.loss += w * (isNear ? 0.5 * d * d : kDelta * (std::abs(d) - 0.5 * kDelta));
+      wanted.gradient[i] = w * (isNear ? d : kDelta * sign);
+    }
+  }
+  if (p.reduction == "mean")
+    scale(wanted, 1 / weightsOfCells(p));
+  return wanted;
+}
+
+Wanted ofSamples(const Problem& p) {
+  constexpr double kEpsilon = 0.125;
+  Wanted wanted;
+  double terms = 0;
+  for (Index n = 0; n < kShape[0]; ++n) {
+    const double w = p.weights == "sample" ? weightAt(n) : 1;
+    double error = 0, size = 0;
+    for (Index i = n * kPerSample; i < (n + 1) * kPerSample; ++i) {
+      const double v = p.weights == "element" ? weightAt(i) : 1;
+      error += v * std::pow(valueAt(i) - targetAt(i), 2);
+      size += v * std::pow(targetAt(i), 2);
+    }
+    const double below = std::sqrt(size) + kEpsilon;
+    wanted.loss += w * std::sqrt(error) / below;
+    terms += w;
+    for (Index i = n * kPerSample; i < (n + 1) * kPerSample; ++i)
+      wanted.gradient[i] = w * (p.weights == "element" ? weightAt(i) : 1) *
+                           (valueAt(i) - targetAt(i)) / (std::sqrt(error) * below);
+  }
+  if (p.reduction == "mean")
+    scale(wanted, 1 / terms);
+  return wanted;
+}
+
+Wanted ofGradients(const Problem& p, bool periodic, bool withTarget) {
+  const double spacing[] = {0.5, 0.2};
+  Wanted wanted;
+  const auto error = [&](Index i) { return valueAt(i) - (withTarget ? targetAt(i) : 0); };
+  for (Index i = 0; i < kCells; ++i)
+    for (int d : {2, 3}) {
+      const Index step = d == 2 ? kShape[3] : 1, at = i / step % kShape[d];
+      if (at + 1 == kShape[d] && !periodic)
+        continue;
+      const Index j = at + 1 == kShape[d] ? i - at * step : i + step;
+      const double w = p.cellWeight(i), slope = (error(j) - error(i)) / spacing[d - 2];
+      wanted.loss += w * slope * slope;
+      wanted.gradient[j] += 2 * w * slope / spacing[d - 2];
+      wanted.gradient[i] -= 2 * w * slope / spacing[d - 2];
+    }
+  if (p.reduction == "mean")
+    scale(wanted, 1 / weightsOfCells(p));
+  return wanted;
+}
+
+Ref<DTensor> filled(const Layout& layout, TenonDataType type, double (*f)(Index)) {
+  const auto made = tensor(layout, type);
+  fillByIndex(*made, f);
+  return made;
+}
+
+void expectWanted(test::LayoutDraw& draw, const Problem& p, const Wanted& wanted,
+                  TenonDataType type) {
+  const auto layer = test::newLayer(world(), p.type);
+  layer->setDataType(type);
+  layer->set("loss_reduction", p.reduction);
+  layer->set("loss_weights", p.weights);
+  for (const auto& [name, value] : p.settings)
+    layer->set(name, value);
+  test::Step step(layer, test::drawInput(draw, kShape), type);
+  const auto there = [&](const Shape& shape) {
+    return draw.layout(shape, draw.mesh(world()->size(), 2), 0, true);
+  };
+  if (layer->declaration().takesTarget())
+    layer->setTarget(filled(there(kShape), draw.chance(50) ? type : TENON_FLOAT64, targetAt));
+  if (p.weights != "none")
+    layer->setTargetWeights(
+        filled(there(p.weights == "sample" ? Shape{kShape[0]} : kShape), type, weightAt));
+  fillByIndex(*step.x, valueAt);
+  const double tolerance = type == TENON_FLOAT32 ? 1e-5 : 1e-13;
+  const std::string what = p.text() + " of " + step.x->layout().describe();
+  for (bool training : {false, true}) {
+    layer->setTraining(training);
+    step.apply();
+    for (double held : test::localCells(*step.y))
+      EXPECT_NEAR(held, wanted.loss, tolerance * wanted.loss) << what;
+  }
+  fillConstant(*step.dy, 0.5);
+  step.adjoint();
+  std::vector<double> gradient = wanted.gradient;
+  for (double& g : gradient)
+    g *= 0.5;
+  test::expectNear(test::gathered(*step.dx), gradient, tolerance, what);
+}
+
+template <class Define>
+void expectDefinition(const std::string& type, const Define& wanted,
+                      const std::vector<std::pair<const char*, SettingValue>>& settings = {}) {
+  test::LayoutDraw draw(51);
+  for (const char* reduction : {"mean", "sum"})
+    for (const char* weights : {"none", "sample", "element"})
+      for (int i = 0; i < 3; ++i) {
+        const Problem p{type, reduction, weights, settings};
+        expectWanted(draw, p, wanted(p), i == 1 ? TENON_FLOAT32 : TENON_FLOAT64);
+      }
+}
+
+TEST(Losses, OfElementsEqualTheirDefinitions) {
+  expectDefinition("meansquarederror", ofElements);
+  expectDefinition("meanabsoluteerror", ofElements);
+  expectDefinition("huber", ofElements, {{"delta", 0.6}});
+}
+
+TEST(Losses, RelativeL2EqualsItsDefinition) {
+  expectDefinition("relativel2", ofSamples, {{"epsilon", 0.125}});
+}
+
+TEST(Losses, GradientPenaltyEqualsItsDefinition) {
+  for (bool periodic : {false, true})
+    for (bool withTarget : {false, true})
+      expectDefinition("gradientpenalty",
+                       [=](const Problem& p) { return ofGradients(p, periodic, withTarget); },
+                       {{"spacing", std::string("0.5,0.2")},
+                        {"periodic", periodic},
+                        {"with_target", withTarget}});
+}
+
+// Samples of weight 0 are as if they were not there.
+TEST(Losses, CrossEntropyHasWeightsOfSamples) {
+  const Index samples = 5, classes = 4;
+  test::LayoutDraw draw(52);
+  for (int i = 0; i < 9; ++i) {
+    const bool isMean = i % 2 == 0;
+    const TenonDataType type = i % 3 ? TENON_FLOAT64 : TENON_FLOAT32;
+    const auto layer = test::newLayer(world(), "crossentropy");
+    layer->set("loss_weights", std::string("sample"));
+    layer->set("loss_reduction", std::string(isMean ? "mean" : "sum"));
+    test::Step step(layer, test::drawInput(draw, {samples, classes}), type);
+    const auto labels = tensor(test::onWorld({samples}, "B"), TENON_INT64);
+    fillByIndex(*labels, [&](Index n) { return static_cast<double>((3 * n) % classes); });
+    layer->setTarget(labels);
+    layer->setTargetWeights(filled(test::onWorld({samples}, "S0"), type, weightAt));
+    fillByIndex(*step.x, valueAt);
+    double loss = 0, all = 0;
+    std::vector<double> gradient;
+    for (Index n = 0; n < samples; ++n) {
+      double sum = 0;
+      for (Index c = 0; c < classes; ++c)
+        sum += std::exp(valueAt(n * classes + c));
+      loss += weightAt(n) * (std::log(sum) - valueAt(n * classes + (3 * n) % classes));
+      all += weightAt(n);
+      for (Index c = 0; c < classes; ++c)
+        gradient.push_back(weightAt(n) * (std::exp(valueAt(n * classes + c)) / sum -
+                                          (c == (3 * n) % classes ? 1 : 0)));
+    }
+    const double by = isMean ? 1 / all : 1, tolerance = type == TENON_FLOAT32 ? 1e-5 : 1e-13;
+    for (double& g : gradient)
+      g *= by;
+    step.apply();
+    for (double held : test::localCells(*step.y))
+      EXPECT_NEAR(held, by * loss, tolerance) << step.x->layout().describe();
+    fillConstant(*step.dy, 1);
+    step.adjoint();
+    test::expectNear(test::gathered(*step.dx), gradient, tolerance, step.x->layout().describe());
+  }
+}
+
+TEST(Losses, AreRefusedWhatTheyCannotUse) {
+  const auto layer = test::newLayer(world(), "huber");
+  expectError(TENON_ERR_TYPE, {"loss_weights"},
+              [&] { layer->setTargetWeights(tensor(test::onWorld({8}, "B"))); });
+  layer->set("loss_weights", std::string("sample"));
+  test::Step step(layer, test::onWorld({8, 3}, "S0"));
+  layer->setTarget(tensor(test::onWorld({8, 3}, "S0")));
+  expectError(TENON_ERR_STATE, {"no weights", "SetTargetWeights"}, [&] { step.apply(); });
+  layer->setTargetWeights(tensor(test::onWorld({8, 3}, "S0")));
+  expectError(TENON_ERR_SHAPE, {"weights", "[8]", "[8,3]"}, [&] { step.apply(); });
+  layer->setTargetWeights(tensor(test::onWorld({8}, "B")));
+  expectError(TENON_ERR_ARG, {"sum to 0"}, [&] { step.apply(); });
+  expectError(TENON_ERR_ARG, {"-1"}, [] {
+    test::newLayer(world(), "gradientpenalty")->set("spacing", std::string("-1"));
+  });
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"spatial"}, [] {
+    test::newLayer(world(), "gradientpenalty")->setUp(test::onWorld({8, 3}, "S0"));
+  });
+}
+
+} // namespace
+} // namespace tenon

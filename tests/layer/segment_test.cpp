@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Recomputation: what a network gives with it has the same bits as without, through several steps of
+// time and with dropout, and it holds less memory.
+#include "layer_run.hpp"
+
+#include "sys/expect_error.hpp"
+#include "sys/memory.hpp"
+
+namespace tenon {
+namespace {
+
+using test::onWorld;
+using test::tensor;
+using test::world;
+
+constexpr int kSteps = 6;
+const Shape kField = {2, 3, 12, 10};
+
+Ref<Layer> convolution() {
+  const Window around{.kernel = 3,
+                      .padLow = 1,
+                      .padHigh = 1,
+                      .lowMode = Boundary::Periodic,
+                      .highMode = Boundary::Periodic};
+  return test::newConv(world(), 3, 3, std::vector<Window>{around, around});
+}
+
+// conv, tanh, dropout, conv, sigmoid: from a field to a field.
+Ref<Layer> closure(bool recomputes) {
+  const auto net = test::newLayer(world(), "sequential");
+  net->set("recompute", recomputes);
+  appendLayer(*net, convolution());
+  appendLayer(*net, test::newPointwise(world(), "tanh"));
+  appendLayer(*net, test::newDropout(world(), 0.25));
+  appendLayer(*net, convolution());
+  appendLayer(*net, test::newPointwise(world(), "sigmoid"));
+  return net;
+}
+
+// x + closure(closure'(x)): two segments, one of them two nodes.
+Ref<Layer> graphOfSegments(bool recomputes) {
+  const auto graph = test::newLayer(world(), "graph");
+  const auto once = closure(recomputes), twice = closure(recomputes);
+  int node = addGraphNode(*graph, once, {-1});
+  node = addGraphNode(*graph, twice, {node});
+  node = addGraphNode(*graph, twice, {node});
+  addGraphNode(*graph, test::newLayer(world(), "add"), {-1, node});
+  return graph;
+}
+
+struct Unrolled {
+  std::vector<std::vector<double>> found; // outputs, tangents, cotangents, gradients
+  Index bytes = 0;                        // while all adjoints are pending
+};
+
+// u <- net(u) several times, its tangent after the last, and back.
+Unrolled unroll(const Ref<Layer>& net, const Layout& field, TenonDataType type) {
+  Unrolled result;
+  std::vector<Ref<DTensor>> u;
+  for (int s = 0; s <= kSteps; ++s) {
+    u.push_back(tensor(field, type));
+    u.back()->allocate();
+  }
+  const Index before = bytesAlive();
+  net->setDataType(type);
+  net->setStackDepth(kSteps);
+  net->setUp(field);
+  net->initialize(test::kSeed, 3);
+  test::fillValid(*u[0], 1);
+  for (int s = 0; s < kSteps; ++s) {
+    net->apply(*u[s], *u[s + 1]);
+    result.found.push_back(test::localCells(*u[s + 1]));
+  }
+  const auto direction = tensor(field, type), moved = tensor(field, type);
+  test::fillValid(*direction, 2);
+  result.bytes = bytesAlive() - before;
+  net->applyTangent(direction.get(), *moved);
+  result.found.push_back(test::localCells(*moved));
+  auto w = tensor(field.dual(), type), next = tensor(field.dual(), type);
+  test::fillValid(*w, 3);
+  for (int s = kSteps; s-- > 0;) {
+    net->applyAdjoint(*w, next.get());
+    std::swap(w, next);
+    result.found.push_back(test::localCells(*w));
+  }
+  for (const auto& p : net->parameters())
+    result.found.push_back(test::localCells(p->gradient()));
+  return result;
+}
+
+std::vector<Layout> fields() {
+  const int ranks = world()->size();
+  std::vector<Layout> all = {onWorld(kField, "S0"), onWorld(kField, "S2")};
+  if (ranks % 2 == 0)
+    all.push_back(onWorld(kField, {2, ranks / 2}, "S2,S3"));
+  return all;
+}
+
+TEST(Segment, HasTheBitsOfWhatIsKept) {
+  for (TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32})
+    for (const Layout& field : fields())
+      EXPECT_TRUE(unroll(closure(true), field, type).found ==
+                  unroll(closure(false), field, type).found)
+          << field.describe();
+}
+
+// Where a graph adds the cotangents of segments and of others the order of the sums may be another.
+TEST(Segment, GivesWhatIsKeptInsideAGraph) {
+  for (TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32})
+    for (const Layout& field : fields()) {
+      const Unrolled kept = unroll(graphOfSegments(false), field, type),
+                     again = unroll(graphOfSegments(true), field, type);
+      ASSERT_EQ(again.found.size(), kept.found.size());
+      for (std::size_t i = 0; i < kept.found.size(); ++i) {
+        EXPECT_TRUE(i >= kSteps || again.found[i] == kept.found[i])
+            << field.describe() << ", step " << i;
+        ASSERT_NO_FATAL_FAILURE(test::expectNear(
+            again.found[i], kept.found[i], type == TENON_FLOAT64 ? 1e-13 : 1e-5, field.describe()));
+      }
+    }
+}
+
+// Six times the activations of five layers against six inputs and the activations once.
+TEST(Segment, HoldsLessMemory) {
+  const Layout field = onWorld(kField, "S2");
+  const Index kept = unroll(closure(false), field, TENON_FLOAT64).bytes,
+              again = unroll(closure(true), field, TENON_FLOAT64).bytes;
+  const Index each = cells(field.boxOfRank(world()->rank())) * 8;
+  EXPECT_LE(again, kept - (kSteps - 2) * 3 * each) << "kept " << kept << ", a field " << each;
+}
+
+TEST(Segment, SaysWhatItDoes) {
+  const auto net = closure(true);
+  net->setUp(onWorld(kField, "S2"));
+  EXPECT_NE(net->describe().find("recomputed before its adjoint"), std::string::npos);
+}
+
+TEST(Segment, RefusesAChangedParameter) {
+  const auto net = closure(true);
+  test::Step step(net, onWorld(kField, "S0"));
+  step.apply();
+  net->parameters()[0]->value().mutableData<double>();
+  expectError(TENON_ERR_STATE, {"weight", "was changed"}, [&] { step.adjoint(); });
+}
+
+TEST(Segment, IsTheSameInInference) {
+  const auto kept = closure(false), again = closure(true);
+  test::Step one(kept, onWorld(kField, "S2")), other(again, onWorld(kField, "S2"));
+  for (test::Step* step : {&one, &other}) {
+    step->layer->initialize(test::kSeed, 3);
+    step->layer->setTraining(false);
+    test::fillValid(*step->x, 1);
+    step->apply();
+  }
+  EXPECT_EQ(test::localCells(*other.y), test::localCells(*one.y));
+}
+
+} // namespace
+} // namespace tenon

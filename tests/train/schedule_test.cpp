@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Learning rates by hand, and the strong Wolfe conditions of line searches.
+#include "sys/expect_error.hpp"
+#include "train/line_search.hpp"
+#include "train/rate_schedule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tenon {
+namespace {
+
+using Kind = RateSchedule::Kind;
+
+TEST(RateSchedule, StepsDownAfterEachPeriod) {
+  RateSchedule schedule;
+  schedule.set({.kind = Kind::Step, .period = 3, .factor = 0.5});
+  const double want[] = {1, 1, 1, 0.5, 0.5, 0.5, 0.25};
+  for (int s = 0; s < 7; ++s)
+    EXPECT_DOUBLE_EQ(schedule.factor(s), want[s]);
+}
+
+TEST(RateSchedule, FollowsTheCosineAfterTheWarmup) {
+  RateSchedule schedule;
+  schedule.set({.kind = Kind::Cosine, .period = 4, .least = 0.2, .warmup = 4});
+  for (int s = 0; s < 4; ++s)
+    EXPECT_DOUBLE_EQ(schedule.factor(s), (s + 1) / 4.0);
+  EXPECT_DOUBLE_EQ(schedule.factor(4), 1);
+  EXPECT_DOUBLE_EQ(schedule.factor(6), 0.6); // half way between 1 and 0.2
+  EXPECT_DOUBLE_EQ(schedule.factor(8), 0.2);
+  EXPECT_DOUBLE_EQ(schedule.factor(100), 0.2);
+}
+
+TEST(RateSchedule, ReducesOnAPlateau) {
+  RateSchedule schedule;
+  schedule.set(
+      {.kind = Kind::Plateau, .factor = 0.1, .least = 0.05, .patience = 2, .improvement = 0.1});
+  EXPECT_FALSE(schedule.report(10));
+  for (double loss : {9.5, 9.4}) // not a tenth better
+    schedule.report(loss);
+  EXPECT_DOUBLE_EQ(schedule.factor(0), 1);
+  schedule.report(NAN); // the third in a row
+  EXPECT_DOUBLE_EQ(schedule.factor(0), 0.1);
+  schedule.report(8);
+  for (int i = 0; i < 3; ++i)
+    schedule.report(8);
+  EXPECT_DOUBLE_EQ(schedule.factor(0), 0.05); // not 0.01
+}
+
+TEST(RateSchedule, StopsWhenNothingImproves) {
+  RateSchedule schedule;
+  schedule.set({.stopPatience = 2});
+  EXPECT_FALSE(schedule.report(-1));
+  EXPECT_FALSE(schedule.report(-1));
+  EXPECT_FALSE(schedule.report(-2));
+  EXPECT_FALSE(schedule.report(-1.5));
+  EXPECT_TRUE(schedule.report(-1.5));
+}
+
+TEST(RateSchedule, RefusesWhatDoesNotFit) {
+  RateSchedule schedule;
+  expectError(TENON_ERR_ARG, {"period", "0"}, [&] { schedule.set({.kind = Kind::Cosine}); });
+  expectError(TENON_ERR_ARG, {"factor", "0"}, [&] { schedule.set({.factor = 0}); });
+  expectError(TENON_ERR_ARG, {"least", "2"}, [&] { schedule.set({.least = 2}); });
+  expectError(TENON_ERR_ARG, {"warm-up"}, [&] { schedule.set({.warmup = -1}); });
+  expectError(TENON_ERR_ARG, {"cosine", "cosinus"}, [] { RateSchedule::parseKind("cosinus"); });
+}
+
+// The functions of Moré and Thuente (1994), and others, from first trials of many sizes.
+TEST(LineSearch, FulfilsTheStrongWolfeConditions) {
+  struct Function {
+    double (*value)(double);
+    double (*slope)(double);
+  };
+  const Function functions[] = {
+      {[](double t) { return -t / (t * t + 2); },
+       [](double t) { return (t * t - 2) / ((t * t + 2) * (t * t + 2)); }},
+      {[](double t) { return std::pow(t + 0.004, 5) - 2 * std::pow(t + 0.004, 4); },
+       [](double t) { return 5 * std::pow(t + 0.004, 4) - 8 * std::pow(t + 0.004, 3); }},
+      {[](double t) { return (t - 3) * (t - 3); }, [](double t) { return 2 * (t - 3); }},
+      {[](double t) { return std::exp(t) - 5 * t; }, [](double t) { return std::exp(t) - 5; }},
+      {[](double t) { return std::cos(t) - 0.1 * t - std::sin(t); },
+       [](double t) { return -std::sin(t) - 0.1 - std::cos(t); }},
+  };
+  const LineSearchSettings settings{.c2 = 0.3, .evaluations = 60};
+  for (const Function& f : functions)
+    for (double first : {1e-3, 0.1, 1.0, 10.0, 300.0}) {
+      const LinePoint start{0, f.value(0), f.slope(0)};
+      const LineResult found = searchLine(
+          [&](double t) {
+            return LinePoint{t, f.value(t), f.slope(t)};
+          },
+          start, first, settings);
+      const double t = found.point.at;
+      EXPECT_TRUE(found.fulfils) << &f - functions << " from " << first;
+      EXPECT_GT(t, 0);
+      EXPECT_LE(f.value(t), start.value + 1e-4 * t * start.slope);
+      EXPECT_LE(std::abs(f.slope(t)), 0.3 * std::abs(start.slope));
+    }
+}
+
+TEST(LineSearch, StaysWhereNothingDecreases) {
+  const LinePoint start{0, 1, -1};
+  const LineResult found = searchLine(
+      [](double t) {
+        return LinePoint{t, NAN, NAN};
+      },
+      start, 1, {});
+  EXPECT_FALSE(found.fulfils);
+  EXPECT_EQ(found.point.at, 0);
+}
+
+} // namespace
+} // namespace tenon
