@@ -20,6 +20,15 @@ bool isRandom(const Layer& layer) {
   return false;
 }
 
+bool hasRunningState(const Layer& layer) {
+  if (!layer.ownStates().empty())
+    return true;
+  for (const Layer* child : layer.children())
+    if (hasRunningState(*child))
+      return true;
+  return false;
+}
+
 Setup& differentiable(const Layer& layer, const DTensor& x) {
   const std::size_t inputs = layer.inputLayouts().size();
   if (inputs != 1)
@@ -30,6 +39,12 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
                             "no Jacobian; use a network without such layers",
+                            layer.title()));
+  if (hasRunningState(layer))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} normalises by the moments of a batch in training and by running "
+                            "ones in inference, so that its Jacobian would be that of training "
+                            "alone; use a network without batch normalisation",
                             layer.title()));
   if (layer.comm() != x.comm())
     throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create them "

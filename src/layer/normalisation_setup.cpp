@@ -66,16 +66,18 @@ public:
   }
 
   void forward(const DTensor& parts, ParameterUses&, DTensor& all, Buffer*) override {
+    const bool follows = !running_.empty() && !running_[0]->isHeld();
     visitFloating(all.dataType(), [&]<class T>(T) {
       combineMoments(all.context(), *of_, parts.data<T>(), momentsIn<T>(&all));
       const Moments<const T> now = momentsIn<T>(static_cast<const DTensor*>(&all));
-      if (!running_.empty())
+      if (follows)
         followMoments<T>(all.context(), *of_, momentum_, now,
                          {running_[0]->value().template mutableData<T>(),
                           running_[1]->value().template mutableData<T>()});
     });
-    for (const auto& use : running_)
-      use->written();
+    if (follows)
+      for (const auto& use : running_)
+        use->written();
   }
   void tangent(const KernelPoint& at, const DTensor* dParts, ParameterUses&,
                DTensor& all) override {

@@ -21,6 +21,21 @@ void forEachLeaf(const Layer& layer, std::vector<Layer*>& leaves) {
       leaves.push_back(child);
 }
 
+class HeldStates {
+public:
+  explicit HeldStates(const std::vector<Ref<StateTensor>>& states) : states_(states) { hold(true); }
+  ~HeldStates() { hold(false); }
+  HeldStates(const HeldStates&) = delete;
+  HeldStates& operator=(const HeldStates&) = delete;
+
+private:
+  void hold(bool held) const {
+    for (const Ref<StateTensor>& state : states_)
+      state->hold(held);
+  }
+  const std::vector<Ref<StateTensor>>& states_;
+};
+
 class SegmentKernel final : public LocalKernel {
 public:
   SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
@@ -28,9 +43,11 @@ public:
         output_(inner_->maps().tensor(inner_->output())) {
     std::vector<Layer*> leaves;
     forEachLeaf(layer, leaves);
-    for (Layer* leaf : leaves)
+    for (Layer* leaf : leaves) {
       if (leaf->declaration().isRandom())
         random_.push_back(leaf);
+      states_.insert(states_.end(), leaf->ownStates().begin(), leaf->ownStates().end());
+    }
     for (const Ref<Parameter>& p : layer.parameters())
       parameters_.push_back(p.get());
     output_->allocate();
@@ -89,6 +106,7 @@ private:
     Point now;
     notePoint(now);
     setApplied(point);
+    const HeldStates held(states_);
     inner_->apply(at.inputs, *output_, *frame_, true);
     setApplied(now);
   }
@@ -102,6 +120,7 @@ private:
   std::unique_ptr<Frame> frame_;
   Ref<DTensor> output_; // of a recomputation; nobody reads it
   std::vector<Layer*> random_;
+  std::vector<Ref<StateTensor>> states_;
   std::vector<Parameter*> parameters_;
   std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
 };

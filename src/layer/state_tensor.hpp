@@ -21,6 +21,8 @@ public:
   // In the storage layout. Collective after a use has written. Who writes calls valueChanged() on all ranks.
   DTensor& value();
   void valueChanged() noexcept { ++version_; }
+  // Held while an application runs again before its adjoint: it was counted when it ran first.
+  void hold(bool held) noexcept { isHeld_ = held; }
   std::uint64_t state() const noexcept { return value_->state(); }
   const Layout& storage() const noexcept { return value_->layout(); }
 
@@ -30,6 +32,7 @@ private:
   Ref<DTensor> value_;
   std::uint64_t version_ = 0;
   StateUse* writer_ = nullptr; // whose tensor is newer than the value
+  bool isHeld_ = false;
 };
 
 class StateUse final : public Source {
@@ -41,9 +44,10 @@ public:
 
   void begin() override;
   void end() override {}
-  // In the use layout. Who writes calls written() on all ranks.
+  // In the use layout. Who writes, unless it is held, calls written() on all ranks.
   DTensor& value() noexcept { return toUse_ ? *used_ : *state_->value_; }
   void written() noexcept;
+  bool isHeld() const noexcept { return state_->isHeld_; }
 
 private:
   friend class StateTensor;
