@@ -38,13 +38,12 @@ public:
   virtual double layerSeconds(int layer, int word) const = 0;
   virtual double layerBytes(int layer, int word) const = 0;
   virtual double moveSeconds(int move, int from, int to) const = 0;
-  // Where moveSeconds() is a lower bound, the truth, which may take longer to find.
-  virtual double exactMoveSeconds(int move, int from, int to) const {
+  // Where moveSeconds() is a lower bound, a better one, and the truth, which take longer to find.
+  virtual double closerMoveSeconds(int move, int from, int to) const {
     return moveSeconds(move, from, to);
   }
-  // A lower bound above `known`, or the truth.
-  virtual double closerMoveSeconds(int move, int from, int to, double /*known*/) const {
-    return exactMoveSeconds(move, from, to);
+  virtual double exactMoveSeconds(int move, int from, int to) const {
+    return moveSeconds(move, from, to);
   }
 
 protected:

@@ -252,6 +252,7 @@ int OwnModel::numberOfLayout(Layout layout) {
     if (layouts_[known] == layout)
       return known;
   alike.push_back(static_cast<int>(layouts_.size()));
+  duals_.push_back(layout.dual());
   layouts_.push_back(std::move(layout));
   return alike.back();
 }
@@ -260,7 +261,8 @@ double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) c
   const int source = ends_[move].sources[from], target = ends_[move].targets[to];
   const auto [at, isNew] = known.emplace(std::uint64_t(source) << 32 | std::uint64_t(target), 0.0);
   if (isNew)
-    at->second = thereAndBack(layouts_[source], layouts_[target], rates_.links, looks);
+    at->second = there(layouts_[source], layouts_[target], rates_.links, looks) +
+                 there(duals_[target], duals_[source], rates_.links, looks);
   return at->second;
 }
 
@@ -268,14 +270,12 @@ double OwnModel::moveSeconds(int move, int from, int to) const {
   return price(prices_, move, from, to, Looks::First);
 }
 
-double OwnModel::exactMoveSeconds(int move, int from, int to) const {
-  return price(exactPrices_, move, from, to, Looks::All);
+double OwnModel::closerMoveSeconds(int move, int from, int to) const {
+  return price(closerPrices_, move, from, to, Looks::Few);
 }
 
-// A sample of the positions mostly has one that is dearer, where there is one.
-double OwnModel::closerMoveSeconds(int move, int from, int to, double known) const {
-  const double sampled = price(sampledPrices_, move, from, to, Looks::Sampled);
-  return sampled > known * (1 + kCostRounding) ? sampled : exactMoveSeconds(move, from, to);
+double OwnModel::exactMoveSeconds(int move, int from, int to) const {
+  return price(exactPrices_, move, from, to, Looks::All);
 }
 
 } // namespace tenon

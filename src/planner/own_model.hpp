@@ -7,7 +7,8 @@
 //    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and outputs
 //
 // The prices are those of machine/price.hpp. Those of moves look at position 0, whose parts are the largest
-// of balanced ones: a lower bound, and nearly always exact. exactMoveSeconds() looks at all positions.
+// of balanced ones: a lower bound. closerMoveSeconds() looks at a few more, which is nearly always exact, and
+// exactMoveSeconds() at all.
 //
 // A word needs a row of the layer's table for each letter, found by what it does: n splits dimension 0 of
 // the output, o dimension 1; i splits dimension 1 of the input and leaves addends. No layer's knowledge is
@@ -41,8 +42,8 @@ public:
   double layerSeconds(int layer, int word) const override { return placed(layer, word).seconds; }
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
   double moveSeconds(int move, int from, int to) const override;
+  double closerMoveSeconds(int move, int from, int to) const override;
   double exactMoveSeconds(int move, int from, int to) const override;
-  double closerMoveSeconds(int move, int from, int to, double known) const override;
 
 private:
   // A layer under a word.
@@ -84,10 +85,10 @@ private:
   MeshPtr grid_;
   std::vector<int> kindOf_; // by layer
   std::vector<Kind> kinds_;
-  std::vector<Layout> layouts_; // each once
+  std::vector<Layout> layouts_, duals_; // each once
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
   std::vector<Ends> ends_; // by move
-  mutable Prices prices_, sampledPrices_, exactPrices_;
+  mutable Prices prices_, closerPrices_, exactPrices_;
 };
 
 } // namespace tenon

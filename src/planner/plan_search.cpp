@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "planner/plan_search.hpp"
 
-#include "planner/memory_bound.hpp"
+#include "planner/certificate.hpp"
 #include "sys/error.hpp"
 #include "sys/text.hpp"
 
@@ -39,25 +39,6 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
   return made;
 }
 
-// Whether the moves of a plan cost no more than the tables say; else they say so now. The first solution
-// of which this is true is the best of all, since the others cost no less than the tables say.
-bool isCertified(const CostModel& model, const WordLists& words, const std::vector<int>& choice,
-                 CostTables& tables) {
-  bool isTrue = true;
-  for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
-    PairTable& pair = tables.pairs[m];
-    const int from = choice[pair.from], to = choice[pair.to];
-    double& known = pair.seconds[std::size_t(from) * tables.states(pair.to) + to];
-    const double closer = model.closerMoveSeconds(static_cast<int>(m), words[pair.from][from],
-                                                  words[pair.to][to], known);
-    if (closer > known * (1 + kCostRounding)) {
-      known = closer;
-      isTrue = false;
-    }
-  }
-  return isTrue;
-}
-
 } // namespace
 
 FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit) {
@@ -66,11 +47,7 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
     const int layer = planLayerNamed(model, name);
     words[layer] = {model.parse(layer, text)};
   }
-  CostTables tables = tablesOf(model, words);
-  BoundedPlan best = fastestPlan(tables, memoryLimit);
-  int rounds = 1;
-  for (; !isCertified(model, words, best.choice, tables); ++rounds)
-    best = fastestPlan(tables, memoryLimit);
+  const auto [best, rounds] = certifiedPlan(model, words, memoryLimit);
   FoundPlan found{.seconds = best.seconds,
                   .bytes = best.bytes,
                   .gap = best.gap,

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The best plan by exact prices, where a model's prices of moves are lower bounds. The moves of the plan found are
+// looked at closely, and it is searched again with what was found, until nothing new is. The plan is then
+// the best of all, since the others cost no less than the tables say.
+#pragma once
+
+#include "planner/cost_model.hpp"
+#include "planner/memory_bound.hpp"
+
+namespace tenon {
+
+struct CertifiedPlan {
+  BoundedPlan plan; // its states are places in the lists of words
+  int rounds = 1;   // searches
+};
+
+// memoryLimit in bytes; 0: none. Throws TENON_ERR_SHAPE if no plan is within the limit.
+CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit);
+
+} // namespace tenon
