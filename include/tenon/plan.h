@@ -118,6 +118,75 @@ TENON_EXTERN TenonErrorCode TenonPlanSetMemoryLimit(TenonPlan plan, TenonInt byt
 TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
                                          const char* word) TENON_NOEXCEPT;
 
+/** @brief Sets what the plan is for. Not collective.
+ *
+ *  | objective | what is predicted                                                               |
+ *  | --------- | ------------------------------------------------------------------------------- |
+ *  | training  | forward and backward pass and the sums of gradients; the default                |
+ *  | inference | the forward pass; memory without gradients and optimizer                        |
+ *  | step      | one step of a solver, which evaluates the network every so many steps, and      |
+ *  |           | converts the pinned layouts in each                                             |
+ *
+ *  The last two need model own.
+ *
+ *  @param[in] plan       plan
+ *  @param[in] objective  name in the table above
+ *  @param[in] every      solver steps for each evaluation of the network, for objective step; must
+ *                        be >= 1, and 1 for the others
+ *  @return TENON_ERR_ARG  there is no such objective, or every is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetObjective(TenonPlan plan, const char* objective,
+                                                  TenonInt every) TENON_NOEXCEPT;
+
+/** @brief Pins the input of the network to a process grid. Not collective.
+ *
+ *  The input then has this layout, such as that of a solver's field, instead of the one that is
+ *  best for the plan, and its cotangent is wanted there in training. Each layer may also have a
+ *  word on this grid, in which each axis keeps what it splits of the input, or splits the batch, or
+ *  channels: "input:h,w" is where the field lies. Needs model own.
+ *
+ *  @param[in] plan        plan
+ *  @param[in] naxes       number of axes of the grid; at most 5
+ *  @param[in] grid        [naxes] processes along each axis. The processes are numbered in
+ *                         row-major order from 0.
+ *  @param[in] properties  property of each axis, such as "S2,S3": dimension 0 is the batch, 1 the
+ *                         channels, and 2 the first of space. Blocks are balanced.
+ *  @return TENON_ERR_ARG     an extent is below 1
+ *  @return TENON_ERR_LAYOUT  a property is none */
+TENON_EXTERN TenonErrorCode TenonPlanSetInputGrid(TenonPlan plan, int naxes, const int grid[],
+                                                  const char* properties) TENON_NOEXCEPT;
+
+/** @brief Pins the output of the network to a process grid. Not collective.
+ *
+ *  As TenonPlanSetInputGrid() for the input. Words on a grid of its own are "output:h,w".
+ *
+ *  @param[in] plan        plan
+ *  @param[in] naxes       number of axes of the grid; at most 5
+ *  @param[in] grid        [naxes] processes along each axis. The processes are numbered in
+ *                         row-major order from 0.
+ *  @param[in] properties  property of each axis, such as "S2,S3"
+ *  @return TENON_ERR_ARG     an extent is below 1
+ *  @return TENON_ERR_LAYOUT  a property is none */
+TENON_EXTERN TenonErrorCode TenonPlanSetOutputGrid(TenonPlan plan, int naxes, const int grid[],
+                                                   const char* properties) TENON_NOEXCEPT;
+
+/** @brief Sets what the outermost axes of the grid split. Not collective.
+ *  @param[in] plan       plan
+ *  @param[in] placement  "batch", the default: the axes follow the levels of the machine from the
+ *                        outermost; "space": from the innermost; "auto": the faster of both
+ *  @return TENON_ERR_ARG  there is no such placement */
+TENON_EXTERN TenonErrorCode TenonPlanSetPlacement(TenonPlan plan,
+                                                  const char* placement) TENON_NOEXCEPT;
+
+/** @brief Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
+ *
+ *  Also searched are the first of each 2, 4, ... processes, by the innermost axes of the grid, and
+ *  the three largest numbers of processes without factors above 5.
+ *
+ *  @param[in] plan     plan
+ *  @param[in] allowed  TENON_TRUE: processes may be idle */
+TENON_EXTERN TenonErrorCode TenonPlanSetFewerProcesses(TenonPlan plan,
+                                                       TenonBool allowed) TENON_NOEXCEPT;
+
 /** @brief Finds the plan that takes the least time. Not collective; does not need MPI.
  *
  *  Under a memory limit the plan is exact too, unless the search stops early; TenonPlanGetGap()
@@ -132,6 +201,10 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search, or the cost
  *                             model cannot price it
  *  @return TENON_ERR_STATE    the shape of the input of a network of layers was not set
+ *
+ *  A pinned grid that does not fit the network or the number of processes is TENON_ERR_SHAPE or
+ *  TENON_ERR_LAYOUT; one of too many axes, and a pinned layout or another objective than training
+ *  under model t1, are TENON_ERR_SUPPORT.
  */
 TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
 
@@ -154,6 +227,17 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which,
                                                 double* seconds) TENON_NOEXCEPT;
+
+/** @brief Returns the grid of the plan. Not collective.
+ *  @param[in]  plan       plan
+ *  @param[out] processes  number of processes that the plan uses. May be NULL, in which case it is
+ *                         not returned.
+ *  @param[out] reversed   TENON_TRUE if its axes follow the levels of the machine from the
+ *                         innermost; see TenonPlanSetPlacement(). May be NULL, in which case it is
+ *                         not returned.
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetGrid(TenonPlan plan, TenonInt* processes,
+                                             TenonBool* reversed) TENON_NOEXCEPT;
 
 /** @brief Returns the predicted memory of the plan. Not collective.
  *  @param[in]  plan   plan

@@ -39,6 +39,14 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
+// Blocks on a grid whose processes are numbered in row-major order.
+NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::string& properties) {
+  const MeshPtr mesh = Mesh::make(grid);
+  return [mesh, given = parseProperties(properties)](const Shape& shape) {
+    return Layout({.shape = shape, .mesh = mesh, .properties = given});
+  };
+}
+
 template <class T, class V>
 void giveNumber(T* address, V value) {
   if (address)
@@ -95,6 +103,36 @@ TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer, const char* word)
                [&] { deref(plan, "plan").fix(textOf(layer, "layer"), textOf(word, "word")); });
 }
 
+TenonErrorCode TenonPlanSetObjective(TenonPlan plan, const char* objective,
+                                     TenonInt every) noexcept {
+  return guard(__func__,
+               [&] { deref(plan, "plan").setObjective(textOf(objective, "objective"), every); });
+}
+
+TenonErrorCode TenonPlanSetInputGrid(TenonPlan plan, int naxes, const int grid[],
+                                     const char* properties) noexcept {
+  return guard(__func__, [&] {
+    deref(plan, "plan")
+        .pinInput(balancedOn(listOf(grid, naxes, "grid"), textOf(properties, "properties")));
+  });
+}
+
+TenonErrorCode TenonPlanSetOutputGrid(TenonPlan plan, int naxes, const int grid[],
+                                      const char* properties) noexcept {
+  return guard(__func__, [&] {
+    deref(plan, "plan")
+        .pinOutput(balancedOn(listOf(grid, naxes, "grid"), textOf(properties, "properties")));
+  });
+}
+
+TenonErrorCode TenonPlanSetPlacement(TenonPlan plan, const char* placement) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setPlacement(textOf(placement, "placement")); });
+}
+
+TenonErrorCode TenonPlanSetFewerProcesses(TenonPlan plan, TenonBool allowed) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setFewerProcesses(allowed != TENON_FALSE); });
+}
+
 TenonErrorCode TenonPlanSearch(TenonPlan plan) noexcept {
   return guard(__func__, [&] { deref(plan, "plan").search(); });
 }
@@ -103,6 +141,14 @@ TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which, double* se
   return guard(__func__, [&] {
     const FoundPlan& found = deref(plan, "plan").found();
     required(seconds, "seconds") = secondsNamed(found, textOf(which, "which"));
+  });
+}
+
+TenonErrorCode TenonPlanGetGrid(TenonPlan plan, TenonInt* processes, TenonBool* reversed) noexcept {
+  return guard(__func__, [&] {
+    const FoundPlan& found = deref(plan, "plan").found();
+    giveNumber(processes, found.grid->size());
+    giveNumber(reversed, found.spaceOutermost ? TENON_TRUE : TENON_FALSE);
   });
 }
 

@@ -24,10 +24,8 @@ public:
   }
 
 private:
-  using Price = double (CostModel::*)(int, int, int) const;
-
   // Whether the price of a move is what the tables say; else they say so now.
-  bool raise(std::size_t move, int from, int to, Price price) {
+  bool raise(std::size_t move, int from, int to, MoveSeconds price) {
     PairTable& pair = tables_.pairs[move];
     double& known = pair.seconds[std::size_t(from) * tables_.states(pair.to) + to];
     const double found =
@@ -37,7 +35,7 @@ private:
     return isTrue;
   }
 
-  bool raise(const std::vector<int>& plan, Price price) {
+  bool raise(const std::vector<int>& plan, MoveSeconds price) {
     bool isTrue = true;
     for (std::size_t m = 0; m < tables_.pairs.size(); ++m)
       isTrue &= raise(m, plan[tables_.pairs[m].from], plan[tables_.pairs[m].to], price);

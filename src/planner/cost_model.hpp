@@ -22,14 +22,19 @@ public:
   const std::vector<Word>& words() const noexcept { return words_; }
   int numberOf(const Word& word) const; // -1: the model has no such word
   const std::vector<Move>& moves() const noexcept { return moves_; }
+  // Those behind the layers that are planned are ends of the network that are where they are (isPinned).
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
+  // Words are numbered from 0; a model may have more than those of the fine mesh, which come first.
+  virtual int states() const { return static_cast<int>(words_.size()); }
+  // Whether it is no layer, but an end of the network whose only word is 0.
+  virtual bool isPinned(int /*layer*/) const { return false; }
   // The label of splits of the output channels.
   virtual char channelLabel(int /*layer*/) const { return 'o'; }
-  std::string text(int layer, int word) const;
+  virtual std::string text(int layer, int word) const;
   // What text() gives, or more (parseWord). Throws TENON_ERR_OPTION where the layer cannot have it.
-  int parse(int layer, const std::string& text) const;
+  virtual int parse(int layer, const std::string& text) const;
   // The labels of the spatial dimensions that may be split, and the parts that a word makes.
   virtual std::string spatial(int layer) const = 0;
   virtual Parts parts(int layer, int word) const = 0;
@@ -62,6 +67,8 @@ using WordLists = std::vector<std::vector<int>>;
 WordLists legalWords(const CostModel& model);
 CostTables tablesOf(const CostModel& model, const WordLists& words);
 // Of one plan, without tables.
-double secondsOf(const CostModel& model, const std::vector<int>& plan);
+using MoveSeconds = double (CostModel::*)(int, int, int) const;
+double secondsOf(const CostModel& model, const std::vector<int>& plan,
+                 MoveSeconds move = &CostModel::moveSeconds);
 
 } // namespace tenon

@@ -14,11 +14,14 @@ namespace tenon {
 namespace {
 
 int planLayerNamed(const CostModel& model, const std::string& name) {
-  const auto at = std::find(model.names().begin(), model.names().end(), name);
-  if (at == model.names().end())
+  std::vector<std::string> names;
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
+    names.push_back(model.names()[layer]);
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
     throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?",
-                                           name, nearest(name, model.names())));
-  return static_cast<int>(at - model.names().begin());
+                                           name, nearest(name, names)));
+  return static_cast<int>(at - names.begin());
 }
 
 PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
@@ -48,13 +51,14 @@ FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memor
     words[layer] = {model.parse(layer, text)};
   }
   const auto [best, rounds] = certifiedPlan(model, words, memoryLimit);
-  FoundPlan found{.seconds = best.seconds,
+  FoundPlan found{.grid = model.mesh().grid(),
+                  .seconds = best.seconds,
                   .bytes = best.bytes,
                   .gap = best.gap,
                   .rounds = rounds,
                   .baselines = baselinesOf(model),
                   .layers = {}};
-  for (int layer = 0; layer < model.layers(); ++layer)
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     found.layers.push_back(
         plannedLayer(model, layer, words[layer], best.choice[layer], best.minMarginals[layer]));
   return found;

@@ -20,6 +20,8 @@ struct PlannedLayer {
 };
 
 struct FoundPlan {
+  MeshPtr grid = nullptr; // whose axes the words are of
+  bool spaceOutermost = false;
   double seconds = 0, bytes = 0;
   double gap = 0; // seconds are at most 1 + gap times the least
   int rounds = 1; // searches, until no price of the plan was too low

@@ -55,7 +55,7 @@ int faults(const Pair& pair, Count count) {
 }
 
 TEST(CountFlow, EqualsTheSchedule) {
-  for (unsigned seed = 0; seed < 6000; ++seed)
+  for (unsigned seed = 0; seed < 10000; ++seed)
     ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
 }
 

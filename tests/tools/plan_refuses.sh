@@ -83,6 +83,16 @@ network "-grid is missing" -cost eq8
 network "-grid has 3 numbers" -cost eq8 -grid 4,16,8
 network "machine 'cluster4' has 128 devices, but the plan is for 100 processes" -model own -machine cluster4 -processes 100
 network "-flop_rate" -flop_rate fast
+network "there is no objective 'speed'; known are: training, inference, step" -objective speed
+network "every 5 steps" -objective inference -every 5
+network "use model own" -objective inference
+network "use model own" -pin_input 4x2:S2,S3
+network "pass a grid and a property" -model own -pin_input S2,S3
+network "'4y2' is not a process grid" -model own -pin_input 4y2:S2,S3
+network "process grid 4x2 has 2 axes, but 1 property was given" -model own -pin_input 4x2:S2
+network "on process 512, but the plan is for 512 processes" -model own -pin_input 1024:S2
+network "there is no placement 'left'" -placement left
+network "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" -figure 8
 network "-input_channels is maybe" -input_channels maybe
 refused "model t1 needs a network table, but 'lenet5' is a network of layers" \
   plan network -network lenet5 -batch 64 -processes 4

@@ -2395,6 +2395,45 @@ module tenon_c
       character(kind=c_char), intent(in) :: word(*)
       integer(c_int) :: answer
     end function TenonPlanFix
+    function TenonPlanSetObjective(plan, objective, &
+      every) bind(C, name="TenonPlanSetObjective") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: objective(*)
+      integer(c_int64_t), value :: every
+      integer(c_int) :: answer
+    end function TenonPlanSetObjective
+    function TenonPlanSetInputGrid(plan, naxes, grid, &
+      properties) bind(C, name="TenonPlanSetInputGrid") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: naxes
+      integer(c_int), intent(in) :: grid(*)
+      character(kind=c_char), intent(in) :: properties(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetInputGrid
+    function TenonPlanSetOutputGrid(plan, naxes, grid, &
+      properties) bind(C, name="TenonPlanSetOutputGrid") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: naxes
+      integer(c_int), intent(in) :: grid(*)
+      character(kind=c_char), intent(in) :: properties(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetOutputGrid
+    function TenonPlanSetPlacement(plan, placement) bind(C, name="TenonPlanSetPlacement") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: placement(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetPlacement
+    function TenonPlanSetFewerProcesses(plan, &
+      allowed) bind(C, name="TenonPlanSetFewerProcesses") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: allowed
+      integer(c_int) :: answer
+    end function TenonPlanSetFewerProcesses
     function TenonPlanSearch(plan) bind(C, name="TenonPlanSearch") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2407,6 +2446,13 @@ module tenon_c
       real(c_double), intent(out) :: seconds
       integer(c_int) :: answer
     end function TenonPlanGetSeconds
+    function TenonPlanGetGrid(plan, processes, reversed) bind(C, name="TenonPlanGetGrid") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), intent(out), optional :: processes
+      integer(c_int), intent(out), optional :: reversed
+      integer(c_int) :: answer
+    end function TenonPlanGetGrid
     function TenonPlanGetBytes(plan, bytes) bind(C, name="TenonPlanGetBytes") result(answer)
       import
       type(c_ptr), value :: plan
