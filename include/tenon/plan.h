@@ -187,6 +187,18 @@ TENON_EXTERN TenonErrorCode TenonPlanSetPlacement(TenonPlan plan,
 TENON_EXTERN TenonErrorCode TenonPlanSetFewerProcesses(TenonPlan plan,
                                                        TenonBool allowed) TENON_NOEXCEPT;
 
+/** @brief Sets how much of the communication goes on beside computation. Not collective.
+ *
+ *  With a share above 0 the 16 plans with the least sums of costs are replayed on a timeline, in
+ *  which transfers start as soon as they can and this share of each goes on by itself. The plan is
+ *  then the fastest of them, and TenonPlanGetSeconds() has its time under "overlapped". Needs model
+ *  own.
+ *
+ *  @param[in] plan   plan
+ *  @param[in] share  from 0, the default, to 1
+ *  @return TENON_ERR_ARG  share is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetOverlap(TenonPlan plan, double share) TENON_NOEXCEPT;
+
 /** @brief Finds the plan that takes the least time. Not collective; does not need MPI.
  *
  *  Under a memory limit the plan is exact too, unless the search stops early; TenonPlanGetGap()
@@ -217,6 +229,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  | batch   | all processes split the batch                                                     |
  *  | model   | all processes split the output channels                                           |
  *  | domain  | all processes split space, or output channels where space must be whole           |
+ *
+ *  And "overlapped": the plan found, with the overlap of TenonPlanSetOverlap().
  *
  *  @param[in]  plan     plan
  *  @param[in]  which    name in the table above
@@ -355,6 +369,24 @@ TENON_EXTERN TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const c
                                                          TenonInt rows, TenonInt columns,
                                                          TenonInt convRows, TenonInt convColumns,
                                                          double* seconds) TENON_NOEXCEPT;
+
+/** @brief Counts what a conversion between two properties sends as one exchange. Not collective.
+ *
+ *  The tensor lies on one grid axis; all processes together are counted.
+ *
+ *  @param[in]  from       property, such as "S0", "S1", "B", "P" or "R"
+ *  @param[in]  to         property
+ *  @param[in]  processes  number of processes on the axis; must be >= 1 and <= 65536
+ *  @param[in]  ndim       number of dimensions
+ *  @param[in]  shape      [ndim] global shape
+ *  @param[out] messages   number of messages. May be NULL, in which case it is not returned.
+ *  @param[out] elements   number of elements sent. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG     processes is out of range
+ *  @return TENON_ERR_LAYOUT  a property is none, or does not fit the shape */
+TENON_EXTERN TenonErrorCode TenonPlanCountConversion(const char* from, const char* to,
+                                                     TenonInt processes, int ndim,
+                                                     const TenonInt shape[], TenonInt* messages,
+                                                     TenonInt* elements) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] plan  address of the handle, which may hold NULL */

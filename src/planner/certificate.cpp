@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "planner/certificate.hpp"
 
+#include "planner/elimination.hpp"
+
 #include <algorithm>
 
 namespace tenon {
 
 namespace {
 
+constexpr int kMostPlansFor = 64; // looked at for each that is wanted, as the limit excludes some
+
 class CertifiedSearch {
 public:
   CertifiedSearch(const CostModel& model, const WordLists& words, double limit)
       : model_(model), words_(words), limit_(limit), tables_(tablesOf(model, words)) {}
 
-  CertifiedPlan run() {
+  CertifiedPlan run(int count) {
     for (int round = 1;; ++round) {
       const BoundedPlan plan = fastestPlan(tables_, limit_);
       const bool isClose = raise(plan.choice, &CostModel::closerMoveSeconds);
       if (isClose && raise(plan.choice, &CostModel::exactMoveSeconds))
-        return {plan, round};
+        return {plan, round, bestPlans(plan.choice, count)};
       if (!isClose && round == 1)
         raiseLikely(plan);
     }
@@ -58,6 +62,27 @@ private:
     }
   }
 
+  // Again while a look at their moves makes one of them dearer.
+  std::vector<std::vector<int>> bestPlans(const std::vector<int>& first, int count) {
+    std::vector<std::vector<int>> best = {first};
+    for (bool isClose = count == 1; !isClose;) {
+      Elimination elimination(tables_);
+      elimination.run();
+      best = {first};
+      isClose = true;
+      for (const std::vector<int>& plan :
+           elimination.best(limit_ > 0 ? kMostPlansFor * count : count)) {
+        if (static_cast<int>(best.size()) == count)
+          break;
+        if (plan == first || (limit_ > 0 && tables_.bytesOf(plan) > limit_))
+          continue;
+        isClose &= raise(plan, &CostModel::closerMoveSeconds);
+        best.push_back(plan);
+      }
+    }
+    return best;
+  }
+
   const CostModel& model_;
   const WordLists& words_;
   double limit_;
@@ -66,8 +91,9 @@ private:
 
 } // namespace
 
-CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit) {
-  return CertifiedSearch(model, words, memoryLimit).run();
+CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit,
+                            int count) {
+  return CertifiedSearch(model, words, memoryLimit).run(count);
 }
 
 } // namespace tenon

@@ -12,9 +12,13 @@ namespace tenon {
 struct CertifiedPlan {
   BoundedPlan plan; // its states are places in the lists of words
   int rounds = 1;   // searches
+  // The best plans within the limit, this one first; by prices that are nearly always exact. Where the
+  // limit binds there may be fewer.
+  std::vector<std::vector<int>> best = {};
 };
 
 // memoryLimit in bytes; 0: none. Throws TENON_ERR_SHAPE if no plan is within the limit.
-CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit);
+CertifiedPlan certifiedPlan(const CostModel& model, const WordLists& words, double memoryLimit,
+                            int count = 1);
 
 } // namespace tenon

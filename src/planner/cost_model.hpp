@@ -8,6 +8,15 @@
 
 namespace tenon {
 
+// What seconds are made of.
+struct LayerParts {
+  double forward = 0, backward = 0,
+         gradients = 0; // kernels, and the sums of the parameters' gradients
+};
+struct MoveParts {
+  double there = 0, back = 0;
+};
+
 class CostModel {
 public:
   struct Move {
@@ -49,6 +58,14 @@ public:
   }
   virtual double exactMoveSeconds(int move, int from, int to) const {
     return moveSeconds(move, from, to);
+  }
+
+  // They add up to layerSeconds() and closerMoveSeconds().
+  virtual LayerParts layerParts(int layer, int word) const {
+    return {.forward = layerSeconds(layer, word)};
+  }
+  virtual MoveParts moveParts(int move, int from, int to) const {
+    return {.there = closerMoveSeconds(move, from, to)};
   }
 
 protected:

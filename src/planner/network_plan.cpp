@@ -97,6 +97,16 @@ void NetworkPlan::setFewerProcesses(bool on) {
   fewerProcesses_ = on;
 }
 
+void NetworkPlan::setOverlap(double share) {
+  if (!(share >= 0 && share <= 1))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("the share of communication beside computation is {}; it must be in 0 to 1",
+                    share));
+  found_.reset();
+  overlap_ = share;
+}
+
 void NetworkPlan::pinInput(PinnedEnd layout) {
   found_.reset();
   inputEnd_ = std::move(layout);
@@ -220,10 +230,10 @@ DeclaredNetwork NetworkPlan::layers() const {
 
 // What T1 cannot price.
 void NetworkPlan::checkModel() const {
-  if (model_ == "t1" && (objective_ != "training" || inputEnd_ || outputEnd_))
+  if (model_ == "t1" && (objective_ != "training" || inputEnd_ || outputEnd_ || overlap_ > 0))
     throw Error(TENON_ERR_SUPPORT,
-                "model t1 prices training alone, with an input that lies anywhere; use model own "
-                "for another objective and for pinned layouts");
+                "model t1 prices training without overlap, with an input that lies anywhere; use "
+                "model own for another objective, for pinned layouts and for overlap");
 }
 
 std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
@@ -249,15 +259,23 @@ double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGri
   return publishedCost(equation, table("a published equation"), batch_, grid, convolutions, link_);
 }
 
+namespace {
+
+double secondsToCompare(const FoundPlan& plan) {
+  return plan.overlapped.value_or(plan.seconds);
+}
+
+} // namespace
+
 // Of fewer processes there may be no plan.
 FoundPlan NetworkPlan::bestOf(const std::vector<FineMesh>& meshes) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
   for (const FineMesh& one : meshes) {
     try {
-      FoundPlan found = findPlan(*model(one), fixed_, memoryLimit_);
+      FoundPlan found = findPlan(*model(one), fixed_, memoryLimit_, overlap_);
       found.spaceOutermost = one.isReversed();
-      if (!best || found.seconds < best->seconds)
+      if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
     } catch (const Error& error) {
       if (!first)

@@ -40,6 +40,8 @@ public:
   void setPlacement(const std::string& name);
   // Whether plans that leave processes idle are looked for, too.
   void setFewerProcesses(bool on);
+  // The share of communication that goes on beside computation, 0 to 1.
+  void setOverlap(double share);
   // Where the network's input and output lie, given their shapes.
   using PinnedEnd = std::function<Layout(const Shape&)>;
   void pinInput(PinnedEnd layout);
@@ -78,6 +80,7 @@ private:
   std::string objective_ = "training", placement_ = "batch";
   Index every_ = 1;
   bool fewerProcesses_ = false;
+  double overlap_ = 0;
   PinnedEnd inputEnd_, outputEnd_;
   FixedWords fixed_;
   std::optional<FoundPlan> found_;

@@ -120,7 +120,7 @@ int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
   Kind kind;
   for (int word = 0; word < states(); ++word)
     kind.words.push_back(
-        {.uses = {layout}, .outputs = {layout}, .fault = word == 0 ? "" : "pinned"});
+        {.uses = {layout}, .outputs = {layout}, .fault = word == 0 ? "" : "pinned", .seconds = {}});
   kindOf_.push_back(static_cast<int>(kinds_.size()));
   kinds_.push_back(std::move(kind));
   names_.emplace_back(name);
@@ -356,14 +356,15 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 }
 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
-  placed.seconds =
-      kernelSeconds(layer, layer.declaration->work(form, 0)) + inputSeconds(layer, form);
+  placed.seconds = kernelSeconds(layer, layer.declaration->work(form, 0));
+  placed.seconds.forward += inputSeconds(layer, form);
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
     kept += double(use.mostOwnedCells());
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
-      placed.seconds += there(parameter.use.dual(), parameter.use, rates_.links, Looks::First);
+      placed.seconds.gradients +=
+          there(parameter.use.dual(), parameter.use, rates_.links, Looks::First);
     kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedCells());
   }
   placed.bytes = kFloatBytes * kept;
@@ -376,9 +377,10 @@ void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
     const Work work = follower.declaration->work(form, 0);
-    placed.seconds += there(read, use, rates_.links, Looks::First) + work.forward / rates_.flops;
+    placed.seconds.forward +=
+        there(read, use, rates_.links, Looks::First) + work.forward / rates_.flops;
     if (trains())
-      placed.seconds +=
+      placed.seconds.backward +=
           there(use.dual(), read.dual(), rates_.links, Looks::First) + work.adjoint / rates_.flops;
     placed.bytes += kFloatBytes * double(form.output.mostOwnedCells());
     placed.outputs.push_back(form.output);
@@ -386,12 +388,12 @@ void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
 }
 
 // At position 0, whose parts are the largest.
-double OwnModel::kernelSeconds(const DeclaredLayer& layer, const Work& work) const {
+LayerParts OwnModel::kernelSeconds(const DeclaredLayer& layer, const Work& work) const {
   const bool hasCotangent = !layer.readsInput || (task_.input && task_.inputCotangent);
-  double operations = work.forward;
+  LayerParts parts{.forward = work.forward / rates_.flops};
   if (trains())
-    operations += work.adjointParameters + (hasCotangent ? work.adjoint : 0);
-  return operations / rates_.flops;
+    parts.backward = (work.adjointParameters + (hasCotangent ? work.adjoint : 0)) / rates_.flops;
+  return parts;
 }
 
 // An input that is not pinned is where it is wanted, but for the halo.
@@ -436,10 +438,32 @@ double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) c
       known.emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
     at->second = there(layouts_[source], layouts_[target], rates_.links, looks);
-    if (ends.back)
-      at->second += there(duals_[target], duals_[source], rates_.links, looks);
+    at->second += priceBack(ends, from, to, looks);
   }
   return ends.weight * at->second;
+}
+
+double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
+  return ends.back
+             ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], rates_.links, looks)
+             : 0;
+}
+
+LayerParts OwnModel::layerParts(int layer, int word) const {
+  const LayerParts& parts = placed(layer, word).seconds;
+  const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
+  return {share * parts.forward, share * parts.backward, share * parts.gradients};
+}
+
+double OwnModel::layerSeconds(int layer, int word) const {
+  const LayerParts parts = layerParts(layer, word);
+  return parts.forward + parts.backward + parts.gradients;
+}
+
+MoveParts OwnModel::moveParts(int move, int from, int to) const {
+  const double all = closerMoveSeconds(move, from, to);
+  const double back = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
+  return {all - back, back};
 }
 
 double OwnModel::moveSeconds(int move, int from, int to) const {

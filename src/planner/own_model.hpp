@@ -62,9 +62,9 @@ public:
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
-  double layerSeconds(int layer, int word) const override {
-    return placed(layer, word).seconds / static_cast<double>(task_.stepsPerEvaluation);
-  }
+  double layerSeconds(int layer, int word) const override;
+  LayerParts layerParts(int layer, int word) const override;
+  MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
   double moveSeconds(int move, int from, int to) const override;
   double closerMoveSeconds(int move, int from, int to) const override;
@@ -75,7 +75,8 @@ private:
   struct Placed {
     Layouts uses, outputs; // the outputs: the layer's, and those of its followers
     std::string fault;
-    double seconds = 0, bytes = 0;
+    LayerParts seconds;
+    double bytes = 0;
   };
   using Rows = std::vector<const SignatureRow*>;
   // Layers that differ in nothing but their names.
@@ -108,12 +109,13 @@ private:
   std::string rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const;
   Layout inputLayout(const Kind& kind, int word, const Rows& rows, std::size_t input) const;
   void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
-  double kernelSeconds(const DeclaredLayer& layer, const Work& work) const;
+  LayerParts kernelSeconds(const DeclaredLayer& layer, const Work& work) const;
   void follow(const DeclaredLayer& layer, Placed& placed) const;
   double inputSeconds(const DeclaredLayer& layer, const Form& form) const;
   Ends endsOf(const DeclaredMove& move);
   int numberOfLayout(Layout layout);
   double price(Prices& known, int move, int from, int to, Looks looks) const;
+  double priceBack(const Ends& ends, int from, int to, Looks looks) const;
 
   DeclaredNetwork network_;
   OwnRates rates_;

@@ -2,6 +2,7 @@
 #include "planner/plan_search.hpp"
 
 #include "planner/certificate.hpp"
+#include "planner/timeline.hpp"
 #include "sys/error.hpp"
 #include "sys/text.hpp"
 
@@ -42,22 +43,49 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
   return made;
 }
 
+constexpr int kReplayed = 16;
+
+// Makes the plan that is fastest with overlap the plan.
+void replay(const CostModel& model, const WordLists& words, double overlap, CertifiedPlan& found,
+            FoundPlan& result) {
+  for (const std::vector<int>& choice : found.best) {
+    std::vector<int> plan;
+    double bytes = 0;
+    for (int layer = 0; layer < model.layers(); ++layer) {
+      plan.push_back(words[layer][choice[layer]]);
+      bytes += model.layerBytes(layer, plan.back());
+    }
+    const double seconds = secondsOverlapped(model, plan, overlap);
+    if (result.overlapped && *result.overlapped <= seconds)
+      continue;
+    result.overlapped = seconds;
+    result.seconds = secondsOf(model, plan, &CostModel::closerMoveSeconds);
+    result.bytes = bytes;
+    found.plan.choice = choice;
+  }
+}
+
 } // namespace
 
-FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit) {
+FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
+                   double overlap) {
   WordLists words = legalWords(model);
   for (const auto& [name, text] : fixed) {
     const int layer = planLayerNamed(model, name);
     words[layer] = {model.parse(layer, text)};
   }
-  const auto [best, rounds] = certifiedPlan(model, words, memoryLimit);
+  CertifiedPlan certified = certifiedPlan(model, words, memoryLimit, overlap > 0 ? kReplayed : 1);
+  const BoundedPlan& best = certified.plan;
   FoundPlan found{.grid = model.mesh().grid(),
                   .seconds = best.seconds,
                   .bytes = best.bytes,
+                  .overlapped = {},
                   .gap = best.gap,
-                  .rounds = rounds,
+                  .rounds = certified.rounds,
                   .baselines = baselinesOf(model),
                   .layers = {}};
+  if (overlap > 0)
+    replay(model, words, overlap, certified, found);
   for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     found.layers.push_back(
         plannedLayer(model, layer, words[layer], best.choice[layer], best.minMarginals[layer]));

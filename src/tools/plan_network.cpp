@@ -36,6 +36,8 @@ const std::vector<ProgramOption> kNetworkOptions{
     {"placement", TENON_OPTION_WORD, "auto",
      "(machine) what its outermost levels split: batch, space, or auto for the faster"},
     {"fewer", TENON_OPTION_FLAG, "false", "also look for plans that leave processes idle"},
+    {"overlap", TENON_OPTION_REAL, "0",
+     "(own) share of communication that goes on beside computation, 0 to 1"},
     {"cost", TENON_OPTION_STRING, "",
      "price a grid by a published equation instead: eq3, eq4, eq7, eq8, eq9, eq4_003"},
     {"grid", TENON_OPTION_STRING, "",
@@ -126,6 +128,7 @@ void setTask(TenonPlan plan) {
   require(TenonPlanSetObjective(plan, textOption("objective").c_str(), intOption("every")));
   pin(plan, "pin_input", TenonPlanSetInputGrid);
   pin(plan, "pin_output", TenonPlanSetOutputGrid);
+  require(TenonPlanSetOverlap(plan, realOption("overlap")));
   require(TenonPlanSetPlacement(plan, textOption("placement").c_str()));
   require(TenonPlanSetFewerProcesses(plan, flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
 }
@@ -184,7 +187,7 @@ struct NetworkAnswer {
   double seconds = 0, bytes = 0, gap = 0;
   TenonInt searches = 1, processes = 1;
   TenonBool reversed = TENON_FALSE;
-  std::optional<double> uniform, batch, model, domain;
+  std::optional<double> overlapped, uniform, batch, model, domain;
   std::vector<NetworkRow> rows;
 };
 
@@ -222,6 +225,7 @@ NetworkAnswer answerOf(TenonPlan plan) {
   require(TenonPlanGetGrid(plan, &answer.processes, &answer.reversed));
   require(TenonPlanGetGap(plan, &answer.gap));
   require(TenonPlanGetSearches(plan, &answer.searches));
+  answer.overlapped = secondsOf(plan, "overlapped");
   answer.uniform = secondsOf(plan, "uniform");
   answer.batch = secondsOf(plan, "batch");
   answer.model = secondsOf(plan, "model");
@@ -240,11 +244,12 @@ std::string orNull(const std::optional<double>& number) {
 void printAsJson(const NetworkAnswer& answer) {
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
-      "\"pure_domain_time\": {}, \"bytes\": {}, \"gap\": {}, \"certified\": {}, \"processes\": {}, "
+      "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
+      "\"certified\": {}, \"processes\": {}, "
       "\"placement\": \"{}\", \"layers\": [",
       answer.seconds, orNull(answer.uniform), orNull(answer.batch), orNull(answer.model),
-      orNull(answer.domain), answer.bytes, answer.gap, answer.searches, answer.processes,
-      answer.reversed ? "space" : "batch");
+      orNull(answer.domain), orNull(answer.overlapped), answer.bytes, answer.gap, answer.searches,
+      answer.processes, answer.reversed ? "space" : "batch");
   const char* separator = "";
   for (const NetworkRow& row : answer.rows) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -271,6 +276,8 @@ void printAsText(const NetworkAnswer& answer) {
   if (answer.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                answer.gap);
+  if (answer.overlapped)
+    fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *answer.overlapped * 1e3);
   if (answer.processes < intOption("processes"))
     fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
   if (answer.reversed)

@@ -47,6 +47,8 @@ TEST_F(PlanInC, TakesPinnedGridsAndObjectives) {
   ASSERT_EQ(TenonPlanSetObjective(plan, "step", 10), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSetPlacement(plan, "auto"), TENON_SUCCESS);
   ASSERT_EQ(TenonPlanSetFewerProcesses(plan, TENON_TRUE), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSetOverlap(plan, 1.5), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSetOverlap(plan, 0.5), TENON_SUCCESS);
   TenonInt processes = 0;
   TenonBool reversed = TENON_TRUE;
   EXPECT_EQ(TenonPlanGetGrid(plan, &processes, &reversed), TENON_ERR_STATE);
@@ -54,6 +56,11 @@ TEST_F(PlanInC, TakesPinnedGridsAndObjectives) {
   ASSERT_EQ(TenonPlanGetGrid(plan, &processes, &reversed), TENON_SUCCESS);
   EXPECT_EQ(processes, 8);
   EXPECT_EQ(reversed, TENON_FALSE); // one level
+  EXPECT_LE(seconds("overlapped"), seconds("plan") * (1 + 1e-12));
+  ASSERT_EQ(TenonPlanSetOverlap(plan, 0), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  double none = 0;
+  EXPECT_EQ(TenonPlanGetSeconds(plan, "overlapped", &none), TENON_ERR_STATE);
   // Every layer can have its word of the plan as a fixed one.
   char word[32];
   ASSERT_EQ(TenonPlanGetWord(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);

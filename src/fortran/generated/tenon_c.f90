@@ -2434,6 +2434,12 @@ module tenon_c
       integer(c_int), value :: allowed
       integer(c_int) :: answer
     end function TenonPlanSetFewerProcesses
+    function TenonPlanSetOverlap(plan, share) bind(C, name="TenonPlanSetOverlap") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), value :: share
+      integer(c_int) :: answer
+    end function TenonPlanSetOverlap
     function TenonPlanSearch(plan) bind(C, name="TenonPlanSearch") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2537,6 +2543,18 @@ module tenon_c
       real(c_double), intent(out) :: seconds
       integer(c_int) :: answer
     end function TenonPlanGetPublishedSeconds
+    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
+      elements) bind(C, name="TenonPlanCountConversion") result(answer)
+      import
+      character(kind=c_char), intent(in) :: from(*)
+      character(kind=c_char), intent(in) :: to(*)
+      integer(c_int64_t), value :: processes
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int64_t), intent(out), optional :: messages
+      integer(c_int64_t), intent(out), optional :: elements
+      integer(c_int) :: answer
+    end function TenonPlanCountConversion
     function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: plan

@@ -324,6 +324,7 @@ module tenon_calls
   public :: tenon_plan_set_output_grid
   public :: tenon_plan_set_placement
   public :: tenon_plan_set_fewer_processes
+  public :: tenon_plan_set_overlap
   public :: tenon_plan_search
   public :: tenon_plan_get_seconds
   public :: tenon_plan_get_grid
@@ -337,6 +338,7 @@ module tenon_calls
   public :: tenon_plan_get_layer_bytes
   public :: tenon_plan_get_runner_up
   public :: tenon_plan_get_published_seconds
+  public :: tenon_plan_count_conversion
   public :: tenon_plan_destroy
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
@@ -689,6 +691,9 @@ module tenon_calls
   end interface
   interface tenon_plan_get_published_seconds
     procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
+  end interface
+  interface tenon_plan_count_conversion
+    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -7016,6 +7021,15 @@ contains
     tenon_code = TenonPlanSetFewerProcesses(plan%handle, c_bool_of(allowed))
     call finish(tenon_code, 'tenon_plan_set_fewer_processes', ierr)
   end subroutine tenon_plan_set_fewer_processes
+  ! Sets how much of the communication goes on beside computation. Not collective.
+  subroutine tenon_plan_set_overlap(plan, share, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(in) :: share
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetOverlap(plan%handle, share)
+    call finish(tenon_code, 'tenon_plan_set_overlap', ierr)
+  end subroutine tenon_plan_set_overlap
   ! Finds the plan that takes the least time. Not collective; does not need MPI.
   subroutine tenon_plan_search(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7284,6 +7298,50 @@ contains
     end if
     call finish(tenon_code, 'tenon_plan_get_published_seconds', ierr)
   end subroutine tenon_plan_get_published_seconds_int32
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int64_t), intent(in) :: processes
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int64_t), intent(out), optional :: messages
+    integer(c_int64_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_count_conversion', ierr)
+  end subroutine tenon_plan_count_conversion_int64
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int32_t), intent(in) :: processes
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int32_t), intent(out), optional :: messages
+    integer(c_int32_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_count_conversion', ierr)
+  end subroutine tenon_plan_count_conversion_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_plan_destroy(plan, ierr)
     type(tenon_plan), intent(inout) :: plan
