@@ -160,7 +160,8 @@ ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBy
                               const LinkRates& rates, Looks looks, double enough) {
   ExchangePrice most;
   for (const Mesh* mesh : {&from.mesh(), &to.mesh()}) {
-    for (int position : positionsLookedAt(*mesh, looks)) {
+    const bool areAlike = looks == Looks::All && rates.levels.empty() && from.mesh() == to.mesh();
+    for (int position : areAlike ? unlikePositions(from, to) : positionsLookedAt(*mesh, looks)) {
       const ExchangePrice one =
           RankPrice(from, to, mesh->rank(position)).by(rates, static_cast<double>(cellBytes));
       most.seconds = std::max(most.seconds, one.seconds);
