@@ -118,6 +118,87 @@ TENON_EXTERN TenonErrorCode TenonPlanSetMemoryLimit(TenonPlan plan, TenonInt byt
 TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
                                          const char* word) TENON_NOEXCEPT;
 
+/** @brief Sets what the plan is for. Not collective.
+ *
+ *  | objective | what is predicted                                                               |
+ *  | --------- | ------------------------------------------------------------------------------- |
+ *  | training  | forward and backward pass and the sums of gradients; the default                |
+ *  | inference | the forward pass; memory without gradients and optimizer                        |
+ *  | step      | one step of a solver, which evaluates the network every so many steps, and      |
+ *  |           | converts the pinned layouts in each                                             |
+ *
+ *  The last two need model own.
+ *
+ *  @param[in] plan       plan
+ *  @param[in] objective  name in the table above
+ *  @param[in] every      solver steps for each evaluation of the network, for objective step; must
+ *                        be >= 1, and 1 for the others
+ *  @return TENON_ERR_ARG  there is no such objective, or every is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetObjective(TenonPlan plan, const char* objective,
+                                                  TenonInt every) TENON_NOEXCEPT;
+
+/** @brief Pins the input of the network to a process grid. Not collective.
+ *
+ *  The input then has this layout, such as that of a solver's field, instead of the one that is
+ *  best for the plan, and its cotangent is wanted there in training. Each layer may also have a
+ *  word on this grid, in which each axis keeps what it splits of the input, or splits the batch, or
+ *  channels: "input:h,w" is where the field lies. Needs model own.
+ *
+ *  @param[in] plan        plan
+ *  @param[in] naxes       number of axes of the grid; at most 5
+ *  @param[in] grid        [naxes] processes along each axis. The processes are numbered in
+ *                         row-major order from 0.
+ *  @param[in] properties  property of each axis, such as "S2,S3": dimension 0 is the batch, 1 the
+ *                         channels, and 2 the first of space. Blocks are balanced.
+ *  @return TENON_ERR_ARG     an extent is below 1
+ *  @return TENON_ERR_LAYOUT  a property is none */
+TENON_EXTERN TenonErrorCode TenonPlanSetInputGrid(TenonPlan plan, int naxes, const int grid[],
+                                                  const char* properties) TENON_NOEXCEPT;
+
+/** @brief Pins the output of the network to a process grid. Not collective.
+ *
+ *  As TenonPlanSetInputGrid() for the input. Words on a grid of its own are "output:h,w".
+ *
+ *  @param[in] plan        plan
+ *  @param[in] naxes       number of axes of the grid; at most 5
+ *  @param[in] grid        [naxes] processes along each axis. The processes are numbered in
+ *                         row-major order from 0.
+ *  @param[in] properties  property of each axis, such as "S2,S3"
+ *  @return TENON_ERR_ARG     an extent is below 1
+ *  @return TENON_ERR_LAYOUT  a property is none */
+TENON_EXTERN TenonErrorCode TenonPlanSetOutputGrid(TenonPlan plan, int naxes, const int grid[],
+                                                   const char* properties) TENON_NOEXCEPT;
+
+/** @brief Sets what the outermost axes of the grid split. Not collective.
+ *  @param[in] plan       plan
+ *  @param[in] placement  "batch", the default: the axes follow the levels of the machine from the
+ *                        outermost; "space": from the innermost; "auto": the faster of both
+ *  @return TENON_ERR_ARG  there is no such placement */
+TENON_EXTERN TenonErrorCode TenonPlanSetPlacement(TenonPlan plan,
+                                                  const char* placement) TENON_NOEXCEPT;
+
+/** @brief Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
+ *
+ *  Also searched are the first of each 2, 4, ... processes, by the innermost axes of the grid, and
+ *  the three largest numbers of processes without factors above 5.
+ *
+ *  @param[in] plan     plan
+ *  @param[in] allowed  TENON_TRUE: processes may be idle */
+TENON_EXTERN TenonErrorCode TenonPlanSetFewerProcesses(TenonPlan plan,
+                                                       TenonBool allowed) TENON_NOEXCEPT;
+
+/** @brief Sets how much of the communication goes on beside computation. Not collective.
+ *
+ *  With a share above 0 the 16 plans with the least sums of costs are replayed on a timeline, in
+ *  which transfers start as soon as they can and this share of each goes on by itself. The plan is
+ *  then the fastest of them, and TenonPlanGetSeconds() has its time under "overlapped". Needs model
+ *  own.
+ *
+ *  @param[in] plan   plan
+ *  @param[in] share  from 0, the default, to 1
+ *  @return TENON_ERR_ARG  share is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetOverlap(TenonPlan plan, double share) TENON_NOEXCEPT;
+
 /** @brief Finds the plan that takes the least time. Not collective; does not need MPI.
  *
  *  Under a memory limit the plan is exact too, unless the search stops early; TenonPlanGetGap()
@@ -132,6 +213,10 @@ TENON_EXTERN TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer,
  *  @return TENON_ERR_SUPPORT  the network has too many connections for an exact search, or the cost
  *                             model cannot price it
  *  @return TENON_ERR_STATE    the shape of the input of a network of layers was not set
+ *
+ *  A pinned grid that does not fit the network or the number of processes is TENON_ERR_SHAPE or
+ *  TENON_ERR_LAYOUT; one of too many axes, and a pinned layout or another objective than training
+ *  under model t1, are TENON_ERR_SUPPORT.
  */
 TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
 
@@ -145,6 +230,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  *  | model   | all processes split the output channels                                           |
  *  | domain  | all processes split space, or output channels where space must be whole           |
  *
+ *  And "overlapped": the plan found, with the overlap of TenonPlanSetOverlap().
+ *
  *  @param[in]  plan     plan
  *  @param[in]  which    name in the table above
  *  @param[out] seconds  predicted time of one training iteration in seconds
@@ -154,6 +241,17 @@ TENON_EXTERN TenonErrorCode TenonPlanSearch(TenonPlan plan) TENON_NOEXCEPT;
  */
 TENON_EXTERN TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which,
                                                 double* seconds) TENON_NOEXCEPT;
+
+/** @brief Returns the grid of the plan. Not collective.
+ *  @param[in]  plan       plan
+ *  @param[out] processes  number of processes that the plan uses. May be NULL, in which case it is
+ *                         not returned.
+ *  @param[out] reversed   TENON_TRUE if its axes follow the levels of the machine from the
+ *                         innermost; see TenonPlanSetPlacement(). May be NULL, in which case it is
+ *                         not returned.
+ *  @return TENON_ERR_STATE  TenonPlanSearch() was not called */
+TENON_EXTERN TenonErrorCode TenonPlanGetGrid(TenonPlan plan, TenonInt* processes,
+                                             TenonBool* reversed) TENON_NOEXCEPT;
 
 /** @brief Returns the predicted memory of the plan. Not collective.
  *  @param[in]  plan   plan
@@ -271,6 +369,24 @@ TENON_EXTERN TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const c
                                                          TenonInt rows, TenonInt columns,
                                                          TenonInt convRows, TenonInt convColumns,
                                                          double* seconds) TENON_NOEXCEPT;
+
+/** @brief Counts what a conversion between two properties sends as one exchange. Not collective.
+ *
+ *  The tensor lies on one grid axis; all processes together are counted.
+ *
+ *  @param[in]  from       property, such as "S0", "S1", "B", "P" or "R"
+ *  @param[in]  to         property
+ *  @param[in]  processes  number of processes on the axis; must be >= 1 and <= 65536
+ *  @param[in]  ndim       number of dimensions
+ *  @param[in]  shape      [ndim] global shape
+ *  @param[out] messages   number of messages. May be NULL, in which case it is not returned.
+ *  @param[out] elements   number of elements sent. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG     processes is out of range
+ *  @return TENON_ERR_LAYOUT  a property is none, or does not fit the shape */
+TENON_EXTERN TenonErrorCode TenonPlanCountConversion(const char* from, const char* to,
+                                                     TenonInt processes, int ndim,
+                                                     const TenonInt shape[], TenonInt* messages,
+                                                     TenonInt* elements) TENON_NOEXCEPT;
 
 /** @brief Releases a reference and sets the handle to NULL. Not collective.
  *  @param[in,out] plan  address of the handle, which may hold NULL */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "planner/conversion_traffic.hpp"
 #include "planner/network_plan.hpp"
 
 #include "capi/arguments.hpp"
@@ -23,6 +24,12 @@ double baselineSeconds(const std::optional<Baseline>& baseline, const std::strin
 double secondsNamed(const FoundPlan& found, const std::string& which) {
   if (which == "plan")
     return found.seconds;
+  if (which == "overlapped") {
+    if (!found.overlapped)
+      throw Error(TENON_ERR_STATE, "the plan was searched without overlap; set its share with "
+                                   "TenonPlanSetOverlap()");
+    return *found.overlapped;
+  }
   if (which == "uniform")
     return baselineSeconds(found.baselines.uniform, which);
   if (which == "batch")
@@ -31,13 +38,24 @@ double secondsNamed(const FoundPlan& found, const std::string& which) {
     return baselineSeconds(found.baselines.model, which);
   if (which == "domain")
     return baselineSeconds(found.baselines.domain, which);
-  throw Error(TENON_ERR_ARG,
-              fmt::format("which is '{}'; use plan, uniform, batch, model or domain", which));
+  throw Error(
+      TENON_ERR_ARG,
+      fmt::format("which is '{}'; use plan, overlapped, uniform, batch, model or domain", which));
 }
 
 const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
+
+// Blocks on a grid whose processes are numbered in row-major order.
+NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::string& properties) {
+  const MeshPtr mesh = Mesh::make(grid);
+  return [mesh, given = parseProperties(properties)](const Shape& shape) {
+    return Layout({.shape = shape, .mesh = mesh, .properties = given});
+  };
+}
+
+constexpr TenonInt kMostCounted = 65536;
 
 template <class T, class V>
 void giveNumber(T* address, V value) {
@@ -95,6 +113,40 @@ TenonErrorCode TenonPlanFix(TenonPlan plan, const char* layer, const char* word)
                [&] { deref(plan, "plan").fix(textOf(layer, "layer"), textOf(word, "word")); });
 }
 
+TenonErrorCode TenonPlanSetObjective(TenonPlan plan, const char* objective,
+                                     TenonInt every) noexcept {
+  return guard(__func__,
+               [&] { deref(plan, "plan").setObjective(textOf(objective, "objective"), every); });
+}
+
+TenonErrorCode TenonPlanSetInputGrid(TenonPlan plan, int naxes, const int grid[],
+                                     const char* properties) noexcept {
+  return guard(__func__, [&] {
+    deref(plan, "plan")
+        .pinInput(balancedOn(listOf(grid, naxes, "grid"), textOf(properties, "properties")));
+  });
+}
+
+TenonErrorCode TenonPlanSetOutputGrid(TenonPlan plan, int naxes, const int grid[],
+                                      const char* properties) noexcept {
+  return guard(__func__, [&] {
+    deref(plan, "plan")
+        .pinOutput(balancedOn(listOf(grid, naxes, "grid"), textOf(properties, "properties")));
+  });
+}
+
+TenonErrorCode TenonPlanSetPlacement(TenonPlan plan, const char* placement) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setPlacement(textOf(placement, "placement")); });
+}
+
+TenonErrorCode TenonPlanSetFewerProcesses(TenonPlan plan, TenonBool allowed) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setFewerProcesses(allowed != TENON_FALSE); });
+}
+
+TenonErrorCode TenonPlanSetOverlap(TenonPlan plan, double share) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setOverlap(share); });
+}
+
 TenonErrorCode TenonPlanSearch(TenonPlan plan) noexcept {
   return guard(__func__, [&] { deref(plan, "plan").search(); });
 }
@@ -103,6 +155,14 @@ TenonErrorCode TenonPlanGetSeconds(TenonPlan plan, const char* which, double* se
   return guard(__func__, [&] {
     const FoundPlan& found = deref(plan, "plan").found();
     required(seconds, "seconds") = secondsNamed(found, textOf(which, "which"));
+  });
+}
+
+TenonErrorCode TenonPlanGetGrid(TenonPlan plan, TenonInt* processes, TenonBool* reversed) noexcept {
+  return guard(__func__, [&] {
+    const FoundPlan& found = deref(plan, "plan").found();
+    giveNumber(processes, found.grid->size());
+    giveNumber(reversed, found.spaceOutermost ? TENON_TRUE : TENON_FALSE);
   });
 }
 
@@ -168,6 +228,25 @@ TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const char* equation
     const NetworkPlan& asked = deref(plan, "plan");
     required(seconds, "seconds") = asked.publishedSeconds(textOf(equation, "equation"),
                                                           {rows, columns}, {convRows, convColumns});
+  });
+}
+
+TenonErrorCode TenonPlanCountConversion(const char* from, const char* to, TenonInt processes,
+                                        int ndim, const TenonInt shape[], TenonInt* messages,
+                                        TenonInt* elements) noexcept {
+  return guard(__func__, [&] {
+    if (processes < 1 || processes > kMostCounted)
+      throw Error(TENON_ERR_ARG, fmt::format("the number of processes is {}; it must be in 1 to {}",
+                                             processes, kMostCounted));
+    const MeshPtr line = Mesh::make({static_cast<int>(processes)});
+    const auto layout = [&](const char* property, const char* name) {
+      return Layout({.shape = listOf(shape, ndim, "shape"),
+                     .mesh = line,
+                     .properties = parseProperties(textOf(property, name))});
+    };
+    const Traffic sent = conversionTraffic(layout(from, "from"), layout(to, "to"));
+    giveNumber(messages, sent.messages);
+    giveNumber(elements, sent.cells);
   });
 }
 

@@ -5,28 +5,46 @@ namespace tenon {
 
 namespace {
 
-// The layout without what makes no difference to anybody's memory.
-Layout bare(const Layout& layout) {
-  LayoutSpec spec = layout.spec();
-  for (int axis = 0; axis < spec.mesh->axes(); ++axis)
-    if (spec.mesh->extent(axis) == 1)
-      spec.properties[axis] = Property::broadcast();
-  for (int d = 0; d < layout.rank(); ++d) {
-    std::erase_if(spec.splitAxes[d], [&](int axis) { return spec.mesh->extent(axis) == 1; });
-    bool margin = false;
-    for (int part = 0; part < layout.parts(d); ++part)
-      margin |= !(layout.box(d, part) == layout.owned(d, part)) &&
-                !(layout.box(d, part).empty() && layout.owned(d, part).empty());
-    if (!margin)
-      spec.margins[d].reset();
+bool sameProperties(const Layout& a, const Layout& b) {
+  for (int axis = 0; axis < a.mesh().axes(); ++axis)
+    if (a.mesh().extent(axis) > 1 && !(a.property(axis) == b.property(axis)))
+      return false;
+  return true;
+}
+
+std::vector<int> dividingAxes(const Layout& layout, int dim) {
+  std::vector<int> axes = layout.splitAxes(dim);
+  std::erase_if(axes, [&](int axis) { return layout.mesh().extent(axis) == 1; });
+  return axes;
+}
+
+bool addsNothing(const Layout& layout, int dim) {
+  if (!layout.margin(dim))
+    return true;
+  for (int part = 0; part < layout.parts(dim); ++part) {
+    const Interval box = layout.box(dim, part), owned = layout.owned(dim, part);
+    if (!(box == owned) && !(box.empty() && owned.empty()))
+      return false;
   }
-  return Layout(std::move(spec));
+  return true;
+}
+
+bool sameParts(const Layout& a, const Layout& b, int dim) {
+  return a.cuts(dim) == b.cuts(dim) && dividingAxes(a, dim) == dividingAxes(b, dim) &&
+         (a.margin(dim) == b.margin(dim) || (addsNothing(a, dim) && addsNothing(b, dim)));
 }
 
 } // namespace
 
 bool sameHolding(const Layout& a, const Layout& b) {
-  return a == b || bare(a) == bare(b);
+  if (a == b)
+    return true;
+  if (a.shape() != b.shape() || !(a.mesh() == b.mesh()) || !sameProperties(a, b))
+    return false;
+  for (int d = 0; d < a.rank(); ++d)
+    if (!sameParts(a, b, d))
+      return false;
+  return true;
 }
 
 } // namespace tenon

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <unordered_map>
 
 namespace tenon {
 
@@ -106,6 +108,14 @@ public:
     return flow;
   }
 
+  // What a dimension contributes to the products: messages, cells, and cells kept.
+  std::array<Index, 3> along(int dim) const {
+    if (!coordinates_)
+      return {-1, -1, -1};
+    const Traffic parts = partsAlong(dim);
+    return {parts.messages, parts.cells, sharedAt(dim, theirs_.part(position_, dim))};
+  }
+
 private:
   static void take(Traffic& traffic, Index cells) {
     --traffic.messages;
@@ -167,12 +177,14 @@ private:
         return 0;
     }
     Index cells = 1;
-    for (int d = 0; d < mine_.rank() && cells > 0; ++d) {
-      const int part = theirs_.part(other, d);
-      cells *=
-          hasMargin(d) ? sharedAlong(d, part) : intersect(run_[d], theirs_.owned(d, part)).size();
-    }
+    for (int d = 0; d < mine_.rank() && cells > 0; ++d)
+      cells *= sharedAt(d, theirs_.part(other, d));
     return cells;
+  }
+
+  Index sharedAt(int dim, int part) const {
+    return hasMargin(dim) ? sharedAlong(dim, part)
+                          : intersect(run_[dim], theirs_.owned(dim, part)).size();
   }
 
   // The ranks of the other side that are in the own unit of a level.
@@ -205,6 +217,56 @@ private:
   std::array<Interval, kMaxRank> run_;
 };
 
+// Which positions do the same, as far as some axes tell: a number for each combination of their coordinates.
+class PositionClasses {
+public:
+  PositionClasses(const Mesh& mesh, std::vector<int> axes) : mesh_(mesh), axes_(std::move(axes)) {}
+
+  int combinations() const { return mesh_.extentOf(axes_); }
+  int classOf(int position) const { return classes_[mesh_.coordinateOn(position, axes_)]; }
+
+  // `key` of the positions that are 0 on all other axes.
+  template <class Key>
+  void make(Key&& key) {
+    std::map<decltype(key(0)), int> known;
+    for (int index = 0; index < combinations(); ++index) {
+      std::vector<int> coordinates(mesh_.axes(), 0);
+      for (int rest = index, i = static_cast<int>(axes_.size()) - 1; i >= 0; --i) {
+        coordinates[axes_[i]] = rest % mesh_.extent(axes_[i]);
+        rest /= mesh_.extent(axes_[i]);
+      }
+      const auto found = key(mesh_.positionAt(coordinates));
+      classes_.push_back(known.emplace(found, static_cast<int>(known.size())).first->second);
+    }
+  }
+
+private:
+  const Mesh& mesh_;
+  std::vector<int> axes_;
+  std::vector<int> classes_;
+};
+
+// The axes that split a dimension on either side.
+std::vector<int> axesOfDim(const Layout& from, const Layout& to, int dim) {
+  std::vector<int> axes = from.splitAxes(dim);
+  for (int axis : to.splitAxes(dim))
+    if (std::ranges::find(axes, axis) == axes.end())
+      axes.push_back(axis);
+  return axes;
+}
+
+// Axes that split nothing, on which a position is a peer at all only if its coordinate is 0.
+std::vector<int> choosyAxes(const Layout& from, const Layout& to) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < from.mesh().axes(); ++axis) {
+    const Property a = from.property(axis), b = to.property(axis);
+    if (!a.isShard() && !b.isShard() &&
+        (a.isRoot() || b.isRoot() || (a.isBroadcast() && b.isPartial())))
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
 } // namespace
 
 Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
@@ -214,6 +276,36 @@ Flow countFlow(const Layout& from, const Layout& to, int rank, Role role) {
 LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
                     const std::vector<Index>& unitRanks) {
   return FlowCount(from, to, rank, role).byLevel(unitRanks);
+}
+
+std::vector<int> unlikePositions(const Layout& from, const Layout& to) {
+  const Mesh& mesh = from.mesh();
+  std::vector<PositionClasses> all;
+  all.emplace_back(mesh, choosyAxes(from, to));
+  all.front().make([](int position) { return position; });
+  for (int dim = 0; dim < from.rank(); ++dim) {
+    all.emplace_back(mesh, axesOfDim(from, to, dim));
+    all.back().make([&](int position) {
+      const int rank = mesh.rank(position);
+      return std::pair(FlowCount(from, to, rank, Role::Source).along(dim),
+                       FlowCount(from, to, rank, Role::Target).along(dim));
+    });
+  }
+  std::vector<int> positions;
+  std::vector<std::unordered_map<Index, int>> known(all.size());
+  for (int position = 0; position < mesh.size(); ++position) {
+    int id = 0;
+    bool isNew = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Index pair = Index(id) << 32 | all[i].classOf(position);
+      const auto [at, added] = known[i].emplace(pair, static_cast<int>(known[i].size()));
+      id = at->second;
+      isNew = added;
+    }
+    if (isNew)
+      positions.push_back(position);
+  }
+  return positions;
 }
 
 } // namespace tenon

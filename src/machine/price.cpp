@@ -128,7 +128,26 @@ LinkRates dearestLinks(const Mesh& mesh, const std::vector<int>& axes, const Lin
 
 } // namespace
 
+namespace {
+
+// Any two axes differ in one of them.
+std::vector<int> fewPositions(const Mesh& mesh) {
+  std::vector<int> positions = {0};
+  for (int bit = 1; bit <= mesh.axes(); bit *= 2) {
+    std::vector<int> coordinates(mesh.axes(), 0);
+    for (int axis = 0; axis < mesh.axes(); ++axis)
+      if ((axis + 1) & bit)
+        coordinates[axis] = mesh.extent(axis) / 2;
+    positions.push_back(mesh.positionAt(coordinates));
+  }
+  return positions;
+}
+
+} // namespace
+
 std::vector<int> positionsLookedAt(const Mesh& mesh, Looks looks) {
+  if (looks == Looks::Few)
+    return fewPositions(mesh);
   const int most = looks == Looks::First ? 1 : looks == Looks::Sampled ? kSamples : mesh.size();
   const int count = std::min(mesh.size(), most);
   std::vector<int> positions(count, 0);
@@ -141,7 +160,8 @@ ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBy
                               const LinkRates& rates, Looks looks, double enough) {
   ExchangePrice most;
   for (const Mesh* mesh : {&from.mesh(), &to.mesh()}) {
-    for (int position : positionsLookedAt(*mesh, looks)) {
+    const bool areAlike = looks == Looks::All && rates.levels.empty() && from.mesh() == to.mesh();
+    for (int position : areAlike ? unlikePositions(from, to) : positionsLookedAt(*mesh, looks)) {
       const ExchangePrice one =
           RankPrice(from, to, mesh->rank(position)).by(rates, static_cast<double>(cellBytes));
       most.seconds = std::max(most.seconds, one.seconds);
@@ -215,8 +235,9 @@ std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layou
 
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks) {
-  const ExchangePrice exchange = priceOfExchange(from, to, cellBytes, rates, looks);
   const auto collective = priceAsCollective(from, to, cellBytes, rates, looks);
+  const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();
+  const ExchangePrice exchange = priceOfExchange(from, to, cellBytes, rates, looks, enough);
   if (collective && collective->seconds < exchange.seconds)
     return {collective->seconds, collective->kind};
   return {exchange.seconds, std::nullopt};

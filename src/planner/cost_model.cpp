@@ -59,7 +59,7 @@ namespace {
 WordLists legalWords(const CostModel& model) {
   WordLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
-    for (int word = 0; word < static_cast<int>(model.words().size()); ++word)
+    for (int word = 0; word < model.states(); ++word)
       if (model.fault(layer, word).empty())
         lists[layer].push_back(word);
     if (lists[layer].empty())
@@ -89,13 +89,13 @@ CostTables tablesOf(const CostModel& model, const WordLists& words) {
   return tables;
 }
 
-double secondsOf(const CostModel& model, const std::vector<int>& plan) {
+double secondsOf(const CostModel& model, const std::vector<int>& plan, MoveSeconds move) {
   double sum = 0;
   for (int layer = 0; layer < model.layers(); ++layer)
     sum += model.layerSeconds(layer, plan[layer]);
   for (std::size_t m = 0; m < model.moves().size(); ++m)
-    sum += model.moveSeconds(static_cast<int>(m), plan[model.moves()[m].from],
-                             plan[model.moves()[m].to]);
+    sum +=
+        (model.*move)(static_cast<int>(m), plan[model.moves()[m].from], plan[model.moves()[m].to]);
   return sum;
 }
 

@@ -8,6 +8,15 @@
 
 namespace tenon {
 
+// What seconds are made of.
+struct LayerParts {
+  double forward = 0, backward = 0,
+         gradients = 0; // kernels, and the sums of the parameters' gradients
+};
+struct MoveParts {
+  double there = 0, back = 0;
+};
+
 class CostModel {
 public:
   struct Move {
@@ -22,14 +31,19 @@ public:
   const std::vector<Word>& words() const noexcept { return words_; }
   int numberOf(const Word& word) const; // -1: the model has no such word
   const std::vector<Move>& moves() const noexcept { return moves_; }
+  // Those behind the layers that are planned are ends of the network that are where they are (isPinned).
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
+  // Words are numbered from 0; a model may have more than those of the fine mesh, which come first.
+  virtual int states() const { return static_cast<int>(words_.size()); }
+  // Whether it is no layer, but an end of the network whose only word is 0.
+  virtual bool isPinned(int /*layer*/) const { return false; }
   // The label of splits of the output channels.
   virtual char channelLabel(int /*layer*/) const { return 'o'; }
-  std::string text(int layer, int word) const;
+  virtual std::string text(int layer, int word) const;
   // What text() gives, or more (parseWord). Throws TENON_ERR_OPTION where the layer cannot have it.
-  int parse(int layer, const std::string& text) const;
+  virtual int parse(int layer, const std::string& text) const;
   // The labels of the spatial dimensions that may be split, and the parts that a word makes.
   virtual std::string spatial(int layer) const = 0;
   virtual Parts parts(int layer, int word) const = 0;
@@ -38,13 +52,20 @@ public:
   virtual double layerSeconds(int layer, int word) const = 0;
   virtual double layerBytes(int layer, int word) const = 0;
   virtual double moveSeconds(int move, int from, int to) const = 0;
-  // Where moveSeconds() is a lower bound, the truth, which may take longer to find.
+  // Where moveSeconds() is a lower bound, a better one, and the truth, which take longer to find.
+  virtual double closerMoveSeconds(int move, int from, int to) const {
+    return moveSeconds(move, from, to);
+  }
   virtual double exactMoveSeconds(int move, int from, int to) const {
     return moveSeconds(move, from, to);
   }
-  // A lower bound above `known`, or the truth.
-  virtual double closerMoveSeconds(int move, int from, int to, double /*known*/) const {
-    return exactMoveSeconds(move, from, to);
+
+  // They add up to layerSeconds() and closerMoveSeconds().
+  virtual LayerParts layerParts(int layer, int word) const {
+    return {.forward = layerSeconds(layer, word)};
+  }
+  virtual MoveParts moveParts(int move, int from, int to) const {
+    return {.there = closerMoveSeconds(move, from, to)};
   }
 
 protected:
@@ -63,6 +84,8 @@ using WordLists = std::vector<std::vector<int>>;
 WordLists legalWords(const CostModel& model);
 CostTables tablesOf(const CostModel& model, const WordLists& words);
 // Of one plan, without tables.
-double secondsOf(const CostModel& model, const std::vector<int>& plan);
+using MoveSeconds = double (CostModel::*)(int, int, int) const;
+double secondsOf(const CostModel& model, const std::vector<int>& plan,
+                 MoveSeconds move = &CostModel::moveSeconds);
 
 } // namespace tenon

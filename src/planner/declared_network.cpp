@@ -128,6 +128,12 @@ DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch) {
     shape[1] = movedChannels(table, edge);
     network.moves.push_back({edge.from, edge.to, input, std::move(shape)});
   }
+  const int last = static_cast<int>(network.layers.size()) - 1;
+  for (int layer = 0; layer <= last; ++layer)
+    if (network.layers[layer].readsInput)
+      network.reads.push_back({-1, layer, 0, network.layers[layer].inputs.front()});
+  const DeclaredLayer& result = network.layers[last];
+  network.result = {last, -1, 0, result.declaration->outputShape(result.inputs)};
   return network;
 }
 
@@ -152,7 +158,11 @@ public:
       addNode(file, static_cast<int>(n));
   }
 
-  DeclaredNetwork take() { return std::move(network_); }
+  DeclaredNetwork take() {
+    const Place& last = places_.back();
+    network_.result = {last.layer, -1, 0, last.shape, last.output};
+    return std::move(network_);
+  }
 
 private:
   std::shared_ptr<Declaration> declarationOf(const LayerDescription& layer, int node) const {
@@ -221,9 +231,10 @@ private:
         std::max(0, static_cast<int>(std::min(shapes.front().size(), shape.size())) - 2);
     made.mostChannels = shape.size() > 1 ? shape[1] : 1;
     for (std::size_t input = 0; input < reads.size(); ++input)
-      if (reads[input].layer < 0)
+      if (reads[input].layer < 0) {
         made.readsInput = true;
-      else
+        network_.reads.push_back({-1, layer, static_cast<int>(input), reads[input].shape});
+      } else
         network_.moves.push_back({reads[input].layer, layer, static_cast<int>(input),
                                   reads[input].shape, reads[input].output});
     network_.layers.push_back(std::move(made));

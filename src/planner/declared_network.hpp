@@ -44,6 +44,8 @@ struct DeclaredMove {
 struct DeclaredNetwork {
   std::vector<DeclaredLayer> layers;
   std::vector<DeclaredMove> moves;
+  std::vector<DeclaredMove> reads = {}; // of the network's input, from -1
+  DeclaredMove result = {};             // the network's output, to -1
 };
 
 // Throws TENON_ERR_SUPPORT naming a layer that is no such declaration.

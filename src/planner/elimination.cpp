@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <queue>
 
 namespace tenon {
 
@@ -187,6 +188,50 @@ std::vector<int> Elimination::choice() const {
     chosen[step->layer] = static_cast<int>(std::min_element(row.begin(), row.end()) - row.begin());
   }
   return chosen;
+}
+
+namespace {
+
+// States of the layers that are eliminated last, with the least sum of all plans that have them.
+struct PartialPlan {
+  double least = 0;
+  std::vector<int> states; // from the last step
+  bool operator>(const PartialPlan& other) const {
+    return least > other.least || (least == other.least && states > other.states);
+  }
+};
+
+} // namespace
+
+// Best first: the bound of a partial plan is that of its best completion, so that little else is looked at.
+std::vector<std::vector<int>> Elimination::best(int count) const {
+  std::vector<std::vector<int>> found;
+  std::priority_queue<PartialPlan, std::vector<PartialPlan>, std::greater<>> open;
+  open.push({least_, {}});
+  while (!open.empty() && static_cast<int>(found.size()) < count) {
+    const PartialPlan partial = open.top();
+    open.pop();
+    std::vector<int> chosen(tables_.layers());
+    for (std::size_t s = 0; s < partial.states.size(); ++s)
+      chosen[steps_[steps_.size() - 1 - s].layer] = partial.states[s];
+    if (partial.states.size() == steps_.size()) {
+      found.push_back(std::move(chosen));
+      continue;
+    }
+    const Step& step = steps_[steps_.size() - 1 - partial.states.size()];
+    std::vector<int> at;
+    for (int other : step.neighbours)
+      at.push_back(chosen[other]);
+    Rows rows(*this, step);
+    const std::vector<double>& row = rows.row(at);
+    const double least = *std::min_element(row.begin(), row.end());
+    for (std::size_t state = 0; state < row.size(); ++state) {
+      PartialPlan next{partial.least + row[state] - least, partial.states};
+      next.states.push_back(static_cast<int>(state));
+      open.push(std::move(next));
+    }
+  }
+  return found;
 }
 
 // The least sums with given states of a step's layer and neighbours are those with the neighbours alone,

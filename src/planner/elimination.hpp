@@ -18,6 +18,8 @@ public:
   // Of the last run. Among equal plans, the first state of the layers that are eliminated last.
   std::vector<int> choice() const;
   std::vector<std::vector<double>> minMarginals() const;
+  // The best plans of the last run, up to so many, the best first.
+  std::vector<std::vector<int>> best(int count) const;
 
 private:
   // A table of the layer of a step and of some of its neighbours, the layer's states fastest.

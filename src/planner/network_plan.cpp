@@ -17,6 +17,15 @@ namespace {
 constexpr Index kMostProcesses = Index(1)
                                  << 24; // a word for every few axes each; more is a mistake
 const std::vector<std::string> kModels = {"t1", "own"};
+const std::vector<std::string> kObjectives = {"training", "inference", "step"};
+const std::vector<std::string> kPlacements = {"batch", "space", "auto"};
+constexpr int kMostRounded = 3; // numbers of processes without large factors that are tried
+
+void oneOf(const std::vector<std::string>& known, const std::string& name, const char* what) {
+  if (std::find(known.begin(), known.end(), name) == known.end())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("there is no {} '{}'; known are: {}", what, name, joined(known)));
+}
 
 void atLeast(Index value, Index least, const char* what) {
   if (value < least)
@@ -40,9 +49,7 @@ void NetworkPlan::setProcesses(Index processes) {
 }
 
 void NetworkPlan::setModel(const std::string& name) {
-  if (std::find(kModels.begin(), kModels.end(), name) == kModels.end())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("there is no cost model '{}'; known are: {}", name, joined(kModels)));
+  oneOf(kModels, name, "cost model");
   found_.reset();
   model_ = name;
 }
@@ -65,6 +72,49 @@ void NetworkPlan::setMemoryLimit(Index bytes) {
   atLeast(bytes, 0, "the memory limit");
   found_.reset();
   memoryLimit_ = static_cast<double>(bytes);
+}
+
+void NetworkPlan::setObjective(const std::string& name, Index every) {
+  oneOf(kObjectives, name, "objective");
+  atLeast(every, 1, "the number of steps for each evaluation");
+  if (every > 1 && name != "step")
+    throw Error(TENON_ERR_ARG, fmt::format("the network is evaluated every {} steps, but the "
+                                           "objective is {}; pass 1, or objective step",
+                                           every, name));
+  found_.reset();
+  objective_ = name;
+  every_ = every;
+}
+
+void NetworkPlan::setPlacement(const std::string& name) {
+  oneOf(kPlacements, name, "placement");
+  found_.reset();
+  placement_ = name;
+}
+
+void NetworkPlan::setFewerProcesses(bool on) {
+  found_.reset();
+  fewerProcesses_ = on;
+}
+
+void NetworkPlan::setOverlap(double share) {
+  if (!(share >= 0 && share <= 1))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("the share of communication beside computation is {}; it must be in 0 to 1",
+                    share));
+  found_.reset();
+  overlap_ = share;
+}
+
+void NetworkPlan::pinInput(PinnedEnd layout) {
+  found_.reset();
+  inputEnd_ = std::move(layout);
+}
+
+void NetworkPlan::pinOutput(PinnedEnd layout) {
+  found_.reset();
+  outputEnd_ = std::move(layout);
 }
 
 void NetworkPlan::fix(const std::string& layer, const std::string& word) {
@@ -100,6 +150,54 @@ FineMesh NetworkPlan::mesh() const {
   return FineMesh(levels);
 }
 
+namespace {
+
+bool hasSmallFactors(Index number) {
+  for (Index factor : {2, 3, 5})
+    while (number % factor == 0)
+      number /= factor;
+  return number == 1;
+}
+
+} // namespace
+
+// All that are searched: the one of all processes first.
+std::vector<FineMesh> NetworkPlan::meshes() const {
+  std::vector<FineMesh> all = {mesh()};
+  if (fewerProcesses_) {
+    for (int axes = 1; axes <= all.front().axes(); ++axes)
+      all.push_back(all.front().withoutLast(axes));
+    int found = 0;
+    for (Index number = processes_ - 1; number > 0 && found < kMostRounded; --number)
+      if (hasSmallFactors(number)) {
+        all.push_back(FineMesh({number}));
+        ++found;
+      }
+  }
+  const bool isFlat = !machine_ || machine_->levels().size() == 1;
+  if (placement_ == "batch" || (placement_ == "auto" && isFlat))
+    return all;
+  std::vector<FineMesh> placed;
+  for (const FineMesh& one : all) {
+    if (placement_ == "auto")
+      placed.push_back(one);
+    placed.push_back(one.reversed());
+  }
+  return placed;
+}
+
+Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
+  Layout layout = end(shape);
+  for (int rank : layout.mesh().ranks())
+    if (rank >= processes_)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("the pinned layout of the {} has a part on process {}, but the plan is for "
+                      "{} processes, numbered from 0",
+                      which, rank, processes_));
+  return layout;
+}
+
 void NetworkPlan::setInputShape(const Shape& shape) {
   for (Index extent : shape)
     atLeast(extent, 1, "an extent of the input");
@@ -130,14 +228,30 @@ DeclaredNetwork NetworkPlan::layers() const {
   return declareNetwork(*network_.layers, input);
 }
 
-std::unique_ptr<CostModel> NetworkPlan::model() const {
+// What T1 cannot price.
+void NetworkPlan::checkModel() const {
+  if (model_ == "t1" && (objective_ != "training" || inputEnd_ || outputEnd_ || overlap_ > 0))
+    throw Error(TENON_ERR_SUPPORT,
+                "model t1 prices training without overlap, with an input that lies anywhere; use "
+                "model own for another objective, for pinned layouts and for overlap");
+}
+
+std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
   if (model_ == "t1")
-    return std::make_unique<T1Model>(table("model t1"), batch_, mesh(), link_,
+    return std::make_unique<T1Model>(table("model t1"), batch_, mesh, link_,
                                      inputChannels_.value_or(false));
   OwnRates rates{.links = {.latency = link_.alpha, .bandwidth = 1 / link_.beta}, .flops = flops_};
   if (machine_)
     rates.links = ratesOf(*machine_, rates.links);
-  return std::make_unique<OwnModel>(layers(), mesh(), rates, inputChannels_.value_or(true));
+  DeclaredNetwork network = layers();
+  OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
+               .stepsPerEvaluation = every_};
+  if (inputEnd_)
+    task.input = pinned(inputEnd_, network.reads.front().shape, "input");
+  if (outputEnd_)
+    task.output = pinned(outputEnd_, network.result.shape, "output");
+  return std::make_unique<OwnModel>(std::move(network), mesh, rates, inputChannels_.value_or(true),
+                                    std::move(task));
 }
 
 double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,
@@ -145,9 +259,38 @@ double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGri
   return publishedCost(equation, table("a published equation"), batch_, grid, convolutions, link_);
 }
 
+namespace {
+
+double secondsToCompare(const FoundPlan& plan) {
+  return plan.overlapped.value_or(plan.seconds);
+}
+
+} // namespace
+
+// Of fewer processes there may be no plan.
+FoundPlan NetworkPlan::bestOf(const std::vector<FineMesh>& meshes) const {
+  std::optional<FoundPlan> best;
+  std::optional<Error> first;
+  for (const FineMesh& one : meshes) {
+    try {
+      FoundPlan found = findPlan(*model(one), fixed_, memoryLimit_, overlap_);
+      found.spaceOutermost = one.isReversed();
+      if (!best || secondsToCompare(found) < secondsToCompare(*best))
+        best = std::move(found);
+    } catch (const Error& error) {
+      if (!first)
+        first = error;
+    }
+  }
+  if (!best)
+    throw *first;
+  return *best;
+}
+
 const FoundPlan& NetworkPlan::search() {
+  checkModel();
   if (!found_)
-    found_ = findPlan(*model(), fixed_, memoryLimit_);
+    found_ = bestOf(meshes());
   return *found_;
 }
 

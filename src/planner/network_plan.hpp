@@ -10,6 +10,7 @@
 #include "planner/published_costs.hpp"
 #include "sys/object.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -33,6 +34,18 @@ public:
   // Of a sample, for networks of layers.
   void setInputShape(const Shape& shape);
   void setMemoryLimit(Index bytes);
+  // training, inference, or step: inference in a solver that needs it every so many steps.
+  void setObjective(const std::string& name, Index every);
+  // batch, space or auto: what the outermost axes of the fine mesh split.
+  void setPlacement(const std::string& name);
+  // Whether plans that leave processes idle are looked for, too.
+  void setFewerProcesses(bool on);
+  // The share of communication that goes on beside computation, 0 to 1.
+  void setOverlap(double share);
+  // Where the network's input and output lie, given their shapes.
+  using PinnedEnd = std::function<Layout(const Shape&)>;
+  void pinInput(PinnedEnd layout);
+  void pinOutput(PinnedEnd layout);
   void fix(const std::string& layer, const std::string& word);
 
   const FoundPlan& search();
@@ -46,8 +59,12 @@ public:
                           const PaperGrid& convolutions) const;
 
 private:
-  std::unique_ptr<CostModel> model() const;
+  std::unique_ptr<CostModel> model(const FineMesh& mesh) const;
   FineMesh mesh() const;
+  std::vector<FineMesh> meshes() const;
+  Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
+  FoundPlan bestOf(const std::vector<FineMesh>& meshes) const;
+  void checkModel() const;
   const NetworkTable& table(const std::string& who) const;
   DeclaredNetwork layers() const;
 
@@ -60,6 +77,11 @@ private:
   double flops_ = OwnRates().flops;
   std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
+  std::string objective_ = "training", placement_ = "batch";
+  Index every_ = 1;
+  bool fewerProcesses_ = false;
+  double overlap_ = 0;
+  PinnedEnd inputEnd_, outputEnd_;
   FixedWords fixed_;
   std::optional<FoundPlan> found_;
 };

@@ -18,12 +18,17 @@ constexpr Index kFirstSpatial = 2;
 constexpr Index kFloatBytes = 4;
 constexpr double kCopiesOfAParameter = 3; // its gradient and one state of the optimizer beside it
 
-double there(const Layout& from, const Layout& to, const LinkRates& links, Looks looks) {
+double oneStep(const Layout& from, const Layout& to, const LinkRates& links, Looks looks) {
   return sameHolding(from, to) ? 0 : priceOfMove(from, to, kFloatBytes, links, looks).seconds;
 }
 
-double thereAndBack(const Layout& from, const Layout& to, const LinkRates& links, Looks looks) {
-  return there(from, to, links, looks) + there(to.dual(), from.dual(), links, looks);
+// Between two grids a halo is an exchange for itself.
+double there(const Layout& from, const Layout& to, const LinkRates& links, Looks looks) {
+  if (from.mesh() == to.mesh() || !(from.hasMargins() || to.hasMargins()))
+    return oneStep(from, to, links, looks);
+  const Layout left = from.withoutMargins(), entered = to.withoutMargins();
+  return oneStep(from, left, links, looks) + oneStep(left, entered, links, looks) +
+         oneStep(entered, to, links, looks);
 }
 
 // A layout's properties on a tensor of another shape. Of features, what splits space is behind what splits
@@ -63,16 +68,31 @@ std::string emptyPart(const Layout& layout, const char* what) {
 
 } // namespace
 
-OwnModel::OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels)
+OwnModel::OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels,
+                   OwnTask task)
     : CostModel(std::move(mesh), inputChannels), network_(std::move(network)),
-      rates_(std::move(rates)), grid_(Mesh::make(this->mesh().extents())) {
+      rates_(std::move(rates)), task_(std::move(task)), grid_(this->mesh().grid()) {
+  addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
     names_.push_back(layer.name);
-  for (const DeclaredMove& move : network_.moves)
-    moves_.push_back({move.from, move.to});
   addKinds();
-  for (const DeclaredMove& move : network_.moves)
+  for (const DeclaredMove& move : network_.moves) {
+    moves_.push_back({move.from, move.to});
     ends_.push_back(endsOf(move));
+  }
+  addPinnedEnds();
+}
+
+void OwnModel::addFields(bool inputChannels) {
+  const auto add = [&](const char* name, const std::optional<Layout>& pinned) {
+    if (!pinned ||
+        std::any_of(fields_.begin(), fields_.end(), [&](Field& f) { return f.isLike(*pinned); }))
+      return;
+    for (std::string& letters : fields_.emplace_back(name, *pinned).words(inputChannels))
+      fieldWords_.push_back({static_cast<int>(fields_.size()) - 1, std::move(letters)});
+  };
+  add("input", task_.input);
+  add("output", task_.output);
 }
 
 void OwnModel::addKinds() {
@@ -89,10 +109,81 @@ void OwnModel::addKinds() {
     if (!isNew)
       continue;
     Kind kind{.layer = &layer, .rows = layer.declaration->rows(layer.inputs), .words = {}};
-    for (const Word& word : words())
+    for (int word = 0; word < states(); ++word)
       kind.words.push_back(place(kind, word));
     kinds_.push_back(std::move(kind));
   }
+}
+
+// A pinned end is a layer whose one word is the first.
+int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
+  Kind kind;
+  for (int word = 0; word < states(); ++word)
+    kind.words.push_back(
+        {.uses = {layout}, .outputs = {layout}, .fault = word == 0 ? "" : "pinned", .seconds = {}});
+  kindOf_.push_back(static_cast<int>(kinds_.size()));
+  kinds_.push_back(std::move(kind));
+  names_.emplace_back(name);
+  return layers() - 1;
+}
+
+void OwnModel::addPinnedEnds() {
+  const auto add = [&](const DeclaredMove& move, bool back) {
+    moves_.push_back({move.from, move.to});
+    Ends& ends = ends_.emplace_back(endsOf(move));
+    ends.weight = 1;
+    ends.back = back && trains();
+  };
+  const auto check = [](const char* name, const Layout& pinned, const Shape& shape) {
+    if (pinned.shape() != shape)
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("the pinned layout of the {} has shape [{}], but that of the network is [{}]",
+                      name, fmt::join(pinned.shape(), ","), fmt::join(shape, ",")));
+  };
+  if (task_.input) {
+    const int end = addPinnedEnd("pinned input", *task_.input);
+    for (const DeclaredMove& move : network_.reads) {
+      check("input", *task_.input, move.shape);
+      add({end, move.to, move.input, move.shape, 0}, task_.inputCotangent);
+    }
+  }
+  if (task_.output) {
+    const DeclaredMove& last = network_.result;
+    check("output", *task_.output, last.shape);
+    add({last.from, addPinnedEnd("pinned output", *task_.output), 0, last.shape, last.output},
+        true);
+  }
+}
+
+int OwnModel::states() const {
+  return static_cast<int>(words().size() + fieldWords_.size());
+}
+
+const FieldWord* OwnModel::fieldWord(int word) const {
+  const int fine = static_cast<int>(words().size());
+  return word < fine ? nullptr : &fieldWords_[word - fine];
+}
+
+std::string OwnModel::text(int layer, int word) const {
+  const FieldWord* own = fieldWord(word);
+  if (!own)
+    return CostModel::text(layer, word);
+  const Kind& kind = kinds_[kindOf_[layer]];
+  Rows rows;
+  if (!rowsOf(kind, word, rows).empty())
+    return fields_[own->field].name() + ":" + own->letters;
+  std::vector<std::string> letters;
+  for (const SignatureRow* row : rows)
+    letters.push_back(row->letter);
+  return fields_[own->field].name() + ":" + joined(letters, ",");
+}
+
+int OwnModel::parse(int layer, const std::string& text) const {
+  for (int word = static_cast<int>(words().size()); word < states(); ++word)
+    if (fault(layer, word).empty() && this->text(layer, word) == text)
+      return word;
+  return CostModel::parse(layer, text);
 }
 
 std::string OwnModel::spatial(int layer) const {
@@ -108,54 +199,119 @@ char OwnModel::channelLabel(int layer) const {
 }
 
 Parts OwnModel::parts(int layer, int word) const {
-  return mesh().parts(words()[word], network_.layers[layer].splitDims);
+  const DeclaredLayer& asked = network_.layers[layer];
+  if (word < static_cast<int>(words().size()))
+    return mesh().parts(words()[word], asked.splitDims);
+  const Placed& here = placed(layer, word);
+  Parts parts;
+  Rows rows;
+  rowsOf(kinds_[kindOf_[layer]], word, rows);
+  for (std::size_t axis = 0; axis < rows.size(); ++axis) {
+    const Property output = rows[axis]->output;
+    const Index extent = here.outputs.front().mesh().extent(static_cast<int>(axis));
+    if (output == Property::shard(0))
+      parts.batch *= extent;
+    else if (output.isShard() && output.dim >= kFirstSpatial)
+      parts.space *= extent;
+    else if (output.isShard() || rows[axis]->inputs.front() == Property::shard(1))
+      parts.channels *= extent;
+  }
+  return parts;
 }
 
-// Null where the table has none.
-const SignatureRow* OwnModel::rowOf(const Kind& kind, const Word& word, int axis) const {
-  const int inner = mesh().axes() - word.space;
-  const bool isSum = axis >= word.batch && axis < inner && word.channel == 'i';
-  Property output = Property::partial();
-  if (axis < word.batch)
-    output = Property::shard(0);
-  else if (axis >= inner)
-    output = Property::shard(static_cast<int>(
-        kFirstSpatial + (mesh().axes() - 1 - axis) % std::max(1, kind.layer->splitDims)));
-  else if (!isSum)
-    output = Property::shard(1);
-  for (const SignatureRow& row : kind.rows)
+namespace {
+
+// The row by what it does to the output; sums have parts of the input's channels besides.
+const SignatureRow* rowThatGives(const SignatureTable& rows, Property output, bool isSum) {
+  for (const SignatureRow& row : rows)
     if (row.output == output && (!isSum || row.inputs.front() == Property::shard(1)))
       return &row;
   return nullptr;
 }
 
+// The row under which an input stays as it is: of channels whatever it gives.
+const SignatureRow* rowThatKeeps(const SignatureTable& rows, Property property) {
+  for (const SignatureRow& row : rows)
+    if (row.inputs.front() == property &&
+        (row.output == property || property == Property::shard(1)))
+      return &row;
+  return nullptr;
+}
+
+bool isSpatial(Property property) {
+  return property.isShard() && property.dim >= kFirstSpatial;
+}
+
+} // namespace
+
+// They give the reason if a layer lacks a row.
+std::string OwnModel::rowsOf(const Kind& kind, const Word& word, Rows& rows) const {
+  const int dims = kind.layer->splitDims, axes = mesh().axes();
+  for (int axis = 0; axis < axes; ++axis) {
+    const bool isSpace = axis >= axes - word.space;
+    const bool isSum = axis >= word.batch && !isSpace && word.channel == 'i';
+    Property output = isSum ? Property::partial() : Property::shard(1);
+    if (axis < word.batch)
+      output = Property::shard(0);
+    else if (isSpace)
+      output =
+          Property::shard(static_cast<int>(kFirstSpatial + (axes - 1 - axis) % std::max(1, dims)));
+    rows.push_back(isSpace && dims == 0 ? nullptr : rowThatGives(kind.rows, output, isSum));
+    if (!rows.back())
+      return isSpace ? "it must have all of space" : "it has no such label";
+  }
+  return {};
+}
+
+std::string OwnModel::rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const {
+  for (std::size_t axis = 0; axis < word.letters.size(); ++axis) {
+    const Property kept = fields_[word.field].property(static_cast<int>(axis));
+    const char letter = word.letters[axis];
+    if (letter == 'k' && isSpatial(kept) && kept.dim >= kFirstSpatial + kind.layer->splitDims)
+      return "it must have all of space";
+    if (letter == 'k')
+      rows.push_back(rowThatKeeps(kind.rows, kept));
+    else if (letter == 'i')
+      rows.push_back(rowThatGives(kind.rows, Property::partial(), true));
+    else
+      rows.push_back(rowThatGives(kind.rows, Property::shard(letter == 'n' ? 0 : 1), false));
+    if (!rows.back())
+      return "it has no such label";
+  }
+  return {};
+}
+
+std::string OwnModel::rowsOf(const Kind& kind, int word, Rows& rows) const {
+  const FieldWord* own = fieldWord(word);
+  return own ? rowsOf(kind, *own, rows) : rowsOf(kind, words()[word], rows);
+}
+
 // An input as it is used, but for halos.
-Layout OwnModel::inputLayout(const Kind& kind, const Word& word,
-                             const std::vector<const SignatureRow*>& rows,
+Layout OwnModel::inputLayout(const Kind& kind, int word, const Rows& rows,
                              std::size_t input) const {
-  LayoutSpec spec{.shape = kind.layer->inputs[input], .mesh = grid_, .properties = {}};
-  spec.splitAxes.resize(spec.shape.size());
+  Properties properties;
+  for (const SignatureRow* row : rows)
+    properties.push_back(row->inputs[std::min(input, row->inputs.size() - 1)]);
+  const Shape& shape = kind.layer->inputs[input];
+  if (const FieldWord* own = fieldWord(word))
+    return fields_[own->field].layout(shape, properties);
+  LayoutSpec spec{.shape = shape, .mesh = grid_, .properties = std::move(properties)};
+  spec.splitAxes.resize(shape.size());
   for (int axis = 0; axis < mesh().axes(); ++axis) {
-    const Properties& inputs = rows[axis]->inputs;
-    const Property property = inputs[std::min(input, inputs.size() - 1)];
-    spec.properties.push_back(property);
+    const Property property = spec.properties[axis];
     if (!property.isShard())
       continue;
     std::vector<int>& axes = spec.splitAxes[property.dim];
-    const bool isFromLast = axis >= mesh().axes() - word.space;
+    const bool isFromLast = axis >= mesh().axes() - words()[word].space;
     axes.insert(isFromLast ? axes.begin() : axes.end(), axis);
   }
   return Layout(std::move(spec));
 }
 
-OwnModel::Placed OwnModel::place(const Kind& kind, const Word& word) const {
+OwnModel::Placed OwnModel::place(const Kind& kind, int word) {
   Placed placed;
   try {
     placed.fault = addForm(kind, word, placed);
-    if (placed.fault.empty()) {
-      addCosts(*kind.layer, placed);
-      follow(*kind.layer, placed);
-    }
   } catch (const Error& error) {
     placed.fault = error.text();
   }
@@ -163,85 +319,103 @@ OwnModel::Placed OwnModel::place(const Kind& kind, const Word& word) const {
 }
 
 // Gives the reason if there is none.
-std::string OwnModel::addForm(const Kind& kind, const Word& word, Placed& placed) const {
+std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   const DeclaredLayer& layer = *kind.layer;
-  std::vector<const SignatureRow*> rows;
+  Rows rows;
+  if (std::string fault = rowsOf(kind, word, rows); !fault.empty())
+    return fault;
   std::vector<std::string> letters;
-  for (int axis = 0; axis < mesh().axes(); ++axis) {
-    const bool isSpace = axis >= mesh().axes() - word.space;
-    rows.push_back(isSpace && layer.splitDims == 0 ? nullptr : rowOf(kind, word, axis));
-    if (!rows.back())
-      return isSpace ? "it must have all of space" : "it has no such label";
-    letters.push_back(rows.back()->letter);
-  }
-  const Index channels = mesh().parts(word, layer.splitDims).channels;
-  if (channels > layer.mostChannels)
-    return fmt::format("{} output channels have no {} parts", layer.mostChannels, channels);
+  for (const SignatureRow* row : rows)
+    letters.push_back(row->letter);
+  const FieldWord* own = fieldWord(word);
+  if (!own)
+    if (const Index parts = mesh().parts(words()[word], layer.splitDims).channels;
+        parts > layer.mostChannels)
+      return fmt::format("{} output channels have no {} parts", layer.mostChannels, parts);
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
     inputs.push_back(inputLayout(kind, word, rows, input));
-    if (const std::string fault = emptyPart(inputs.back(), "input"); !fault.empty())
+    if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty())
       return fault;
   }
-  placed.form = layer.declaration->form(inputs, {.mesh = grid_, .letters = joined(letters, ",")});
-  for (const ParameterForm& parameter : placed.form->parameters)
-    if (const std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
+  const Form form = layer.declaration->form(
+      inputs, {.mesh = own ? fields_[own->field].grid() : grid_, .letters = joined(letters, ",")});
+  for (const ParameterForm& parameter : form.parameters)
+    if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;
-  return emptyPart(placed.form->output, "output");
+  if (std::string fault = emptyPart(form.output, "output"); !fault.empty())
+    return fault;
+  placed.uses = form.uses;
+  placed.outputs = {form.output};
+  addCosts(layer, form, placed);
+  follow(layer, placed);
+  if (own && own->letters.find_first_not_of('k') == std::string::npos)
+    for (const Layout& output : placed.outputs)
+      fields_[own->field].learn(output);
+  return {};
 }
 
-void OwnModel::addCosts(const DeclaredLayer& layer, Placed& placed) const {
-  const Form& form = *placed.form;
-  placed.seconds = kernelSeconds(layer, form) + inputSeconds(layer, form);
+void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
+  placed.seconds = kernelSeconds(layer, layer.declaration->work(form, 0));
+  placed.seconds.forward += inputSeconds(layer, form);
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
     kept += double(use.mostOwnedCells());
   for (const ParameterForm& parameter : form.parameters) {
-    placed.seconds += there(parameter.use.dual(), parameter.use, rates_.links, Looks::First);
-    kept += kCopiesOfAParameter * double(parameter.use.mostOwnedCells());
+    if (trains())
+      placed.seconds.gradients +=
+          there(parameter.use.dual(), parameter.use, rates_.links, Looks::First);
+    kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedCells());
   }
   placed.bytes = kFloatBytes * kept;
 }
 
 // What follows converts its input where it must, and keeps its output.
 void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
-  placed.outputs = {placed.form->output};
   for (const Follower& follower : layer.followers) {
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
+    const Layout& use = form.uses.front();
     const Work work = follower.declaration->work(form, 0);
-    placed.seconds += thereAndBack(read, form.uses.front(), rates_.links, Looks::First) +
-                      (work.forward + work.adjoint) / rates_.flops;
+    placed.seconds.forward +=
+        there(read, use, rates_.links, Looks::First) + work.forward / rates_.flops;
+    if (trains())
+      placed.seconds.backward +=
+          there(use.dual(), read.dual(), rates_.links, Looks::First) + work.adjoint / rates_.flops;
     placed.bytes += kFloatBytes * double(form.output.mostOwnedCells());
     placed.outputs.push_back(form.output);
   }
 }
 
 // At position 0, whose parts are the largest.
-double OwnModel::kernelSeconds(const DeclaredLayer& layer, const Form& form) const {
-  const Work work = layer.declaration->work(form, 0);
-  return (work.forward + work.adjointParameters + (layer.readsInput ? 0 : work.adjoint)) /
-         rates_.flops;
+LayerParts OwnModel::kernelSeconds(const DeclaredLayer& layer, const Work& work) const {
+  const bool hasCotangent = !layer.readsInput || (task_.input && task_.inputCotangent);
+  LayerParts parts{.forward = work.forward / rates_.flops};
+  if (trains())
+    parts.backward = (work.adjointParameters + (hasCotangent ? work.adjoint : 0)) / rates_.flops;
+  return parts;
 }
 
+// An input that is not pinned is where it is wanted, but for the halo.
 double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) const {
   const Layout& use = form.uses.front();
-  return layer.readsInput && use.hasMargins()
+  return layer.readsInput && !task_.input && use.hasMargins()
              ? there(use.withoutMargins(), use, rates_.links, Looks::First)
              : 0;
 }
 
 OwnModel::Ends OwnModel::endsOf(const DeclaredMove& move) {
   Ends ends;
-  for (std::size_t word = 0; word < words().size(); ++word) {
-    const Placed& source = kinds_[kindOf_[move.from]].words[word];
-    const Placed& target = kinds_[kindOf_[move.to]].words[word];
+  ends.weight = 1 / static_cast<double>(task_.stepsPerEvaluation);
+  ends.back = trains();
+  for (int word = 0; word < states(); ++word) {
+    const Placed& source = placed(move.from, word);
+    const Placed& target = placed(move.to, word);
     ends.sources.push_back(source.fault.empty()
                                ? numberOfLayout(onShape(source.outputs[move.output], move.shape))
                                : -1);
-    ends.targets.push_back(target.fault.empty()
-                               ? numberOfLayout(onShape(target.form->uses[move.input], move.shape))
-                               : -1);
+    ends.targets.push_back(
+        target.fault.empty() ? numberOfLayout(onShape(target.uses[move.input], move.shape)) : -1);
   }
   return ends;
 }
@@ -252,30 +426,56 @@ int OwnModel::numberOfLayout(Layout layout) {
     if (layouts_[known] == layout)
       return known;
   alike.push_back(static_cast<int>(layouts_.size()));
+  duals_.push_back(layout.dual());
   layouts_.push_back(std::move(layout));
   return alike.back();
 }
 
 double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) const {
-  const int source = ends_[move].sources[from], target = ends_[move].targets[to];
-  const auto [at, isNew] = known.emplace(std::uint64_t(source) << 32 | std::uint64_t(target), 0.0);
-  if (isNew)
-    at->second = thereAndBack(layouts_[source], layouts_[target], rates_.links, looks);
-  return at->second;
+  const Ends& ends = ends_[move];
+  const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
+  const auto [at, isNew] =
+      known.emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
+  if (isNew) {
+    at->second = there(layouts_[source], layouts_[target], rates_.links, looks);
+    at->second += priceBack(ends, from, to, looks);
+  }
+  return ends.weight * at->second;
+}
+
+double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
+  return ends.back
+             ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], rates_.links, looks)
+             : 0;
+}
+
+LayerParts OwnModel::layerParts(int layer, int word) const {
+  const LayerParts& parts = placed(layer, word).seconds;
+  const double share = 1 / static_cast<double>(task_.stepsPerEvaluation);
+  return {share * parts.forward, share * parts.backward, share * parts.gradients};
+}
+
+double OwnModel::layerSeconds(int layer, int word) const {
+  const LayerParts parts = layerParts(layer, word);
+  return parts.forward + parts.backward + parts.gradients;
+}
+
+MoveParts OwnModel::moveParts(int move, int from, int to) const {
+  const double all = closerMoveSeconds(move, from, to);
+  const double back = ends_[move].weight * priceBack(ends_[move], from, to, Looks::Few);
+  return {all - back, back};
 }
 
 double OwnModel::moveSeconds(int move, int from, int to) const {
   return price(prices_, move, from, to, Looks::First);
 }
 
-double OwnModel::exactMoveSeconds(int move, int from, int to) const {
-  return price(exactPrices_, move, from, to, Looks::All);
+double OwnModel::closerMoveSeconds(int move, int from, int to) const {
+  return price(closerPrices_, move, from, to, Looks::Few);
 }
 
-// A sample of the positions mostly has one that is dearer, where there is one.
-double OwnModel::closerMoveSeconds(int move, int from, int to, double known) const {
-  const double sampled = price(sampledPrices_, move, from, to, Looks::Sampled);
-  return sampled > known * (1 + kCostRounding) ? sampled : exactMoveSeconds(move, from, to);
+double OwnModel::exactMoveSeconds(int move, int from, int to) const {
+  return price(exactPrices_, move, from, to, Looks::All);
 }
 
 } // namespace tenon

@@ -6,18 +6,23 @@
 //    move    conversion of the writer's output to the reader's use, halo included, and its adjoint
 //    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and outputs
 //
-// The prices are those of machine/price.hpp. Those of moves look at position 0, whose parts are the largest
-// of balanced ones: a lower bound, and nearly always exact. exactMoveSeconds() looks at all positions.
+// Inference has neither adjoints nor gradients nor a state of the optimizer. The prices are those of
+// machine/price.hpp. Those of moves look at position 0, whose parts are the largest of balanced ones: a lower
+// bound. closerMoveSeconds() looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
 //
 // A word needs a row of the layer's table for each letter, found by what it does: n splits dimension 0 of
 // the output, o dimension 1; i splits dimension 1 of the input and leaves addends. No layer's knowledge is
 // here.
+//
+// Pinned ends. Where the network's input or output has a layout of its own, it is a layer more, with one word,
+// so that moves from and to it are priced and certified like others. Its process grid gives every layer further
+// words (field_words.hpp), so that a layer may stay where the field lies.
 #pragma once
 
-#include "geometry/mesh.hpp"
 #include "machine/price.hpp"
 #include "planner/cost_model.hpp"
 #include "planner/declared_network.hpp"
+#include "planner/field_words.hpp"
 
 #include <map>
 #include <optional>
@@ -30,28 +35,50 @@ struct OwnRates {
   double flops = 5e10; // operations a second of one process
 };
 
+enum class Objective { Training, Inference };
+
+// What a plan is for.
+struct OwnTask {
+  Objective objective = Objective::Training;
+  // Of a solver: the seconds are those of one of its steps. It evaluates the network every so many, and
+  // converts what is pinned in each.
+  Index stepsPerEvaluation = 1;
+  // Pinned; whether the input's cotangent is wanted in training.
+  std::optional<Layout> input = {}, output = {};
+  bool inputCotangent = true;
+};
+
 class OwnModel : public CostModel {
 public:
-  OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels = true);
+  // Throws TENON_ERR_SHAPE for a pinned layout of another shape.
+  OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels = true,
+           OwnTask task = {});
 
+  int states() const override;
+  bool isPinned(int layer) const override { return layer >= plannedLayers(); }
   char channelLabel(int layer) const override;
+  std::string text(int layer, int word) const override;
+  int parse(int layer, const std::string& text) const override;
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
-  double layerSeconds(int layer, int word) const override { return placed(layer, word).seconds; }
+  double layerSeconds(int layer, int word) const override;
+  LayerParts layerParts(int layer, int word) const override;
+  MoveParts moveParts(int move, int from, int to) const override;
   double layerBytes(int layer, int word) const override { return placed(layer, word).bytes; }
   double moveSeconds(int move, int from, int to) const override;
+  double closerMoveSeconds(int move, int from, int to) const override;
   double exactMoveSeconds(int move, int from, int to) const override;
-  double closerMoveSeconds(int move, int from, int to, double known) const override;
 
 private:
   // A layer under a word.
   struct Placed {
-    std::optional<Form> form;
-    Layouts outputs; // the layer's, and those of its followers
+    Layouts uses, outputs; // the outputs: the layer's, and those of its followers
     std::string fault;
-    double seconds = 0, bytes = 0;
+    LayerParts seconds;
+    double bytes = 0;
   };
+  using Rows = std::vector<const SignatureRow*>;
   // Layers that differ in nothing but their names.
   struct Kind {
     const DeclaredLayer* layer = nullptr;
@@ -61,33 +88,47 @@ private:
   // Layouts by word; -1 where there is none.
   struct Ends {
     std::vector<int> sources, targets;
+    double weight = 1;
+    bool back = true; // the cotangent moves, too
   };
   using Prices = std::unordered_map<std::uint64_t, double>; // by the numbers of two layouts
 
+  int plannedLayers() const { return static_cast<int>(network_.layers.size()); }
+  bool trains() const { return task_.objective == Objective::Training; }
   const Placed& placed(int layer, int word) const { return kinds_[kindOf_[layer]].words[word]; }
-  Placed place(const Kind& kind, const Word& word) const;
-  const SignatureRow* rowOf(const Kind& kind, const Word& word, int axis) const;
-  Layout inputLayout(const Kind& kind, const Word& word,
-                     const std::vector<const SignatureRow*>& rows, std::size_t input) const;
-  std::string addForm(const Kind& kind, const Word& word, Placed& placed) const;
-  void addCosts(const DeclaredLayer& layer, Placed& placed) const;
-  double kernelSeconds(const DeclaredLayer& layer, const Form& form) const;
+
+  const FieldWord* fieldWord(int word) const; // null: one of the fine mesh
+  void addFields(bool inputChannels);
+  void addKinds();
+  int addPinnedEnd(const char* name, const Layout& layout);
+  void addPinnedEnds();
+  Placed place(const Kind& kind, int word);
+  std::string addForm(const Kind& kind, int word, Placed& placed);
+  std::string rowsOf(const Kind& kind, int word, Rows& rows) const;
+  std::string rowsOf(const Kind& kind, const Word& word, Rows& rows) const;
+  std::string rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const;
+  Layout inputLayout(const Kind& kind, int word, const Rows& rows, std::size_t input) const;
+  void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
+  LayerParts kernelSeconds(const DeclaredLayer& layer, const Work& work) const;
   void follow(const DeclaredLayer& layer, Placed& placed) const;
   double inputSeconds(const DeclaredLayer& layer, const Form& form) const;
-  void addKinds();
   Ends endsOf(const DeclaredMove& move);
   int numberOfLayout(Layout layout);
   double price(Prices& known, int move, int from, int to, Looks looks) const;
+  double priceBack(const Ends& ends, int from, int to, Looks looks) const;
 
   DeclaredNetwork network_;
   OwnRates rates_;
+  OwnTask task_;
   MeshPtr grid_;
-  std::vector<int> kindOf_; // by layer
+  std::vector<Field> fields_;         // grids of pinned ends
+  std::vector<FieldWord> fieldWords_; // behind the words of the fine mesh
+  std::vector<int> kindOf_;           // by layer
   std::vector<Kind> kinds_;
-  std::vector<Layout> layouts_; // each once
+  std::vector<Layout> layouts_, duals_; // each once
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
   std::vector<Ends> ends_; // by move
-  mutable Prices prices_, sampledPrices_, exactPrices_;
+  mutable Prices prices_, closerPrices_, exactPrices_;
 };
 
 } // namespace tenon

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "planner/plan_search.hpp"
 
-#include "planner/memory_bound.hpp"
+#include "planner/certificate.hpp"
+#include "planner/timeline.hpp"
 #include "sys/error.hpp"
 #include "sys/text.hpp"
 
@@ -14,11 +15,14 @@ namespace tenon {
 namespace {
 
 int planLayerNamed(const CostModel& model, const std::string& name) {
-  const auto at = std::find(model.names().begin(), model.names().end(), name);
-  if (at == model.names().end())
+  std::vector<std::string> names;
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
+    names.push_back(model.names()[layer]);
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end())
     throw Error(TENON_ERR_ARG, fmt::format("the network has no layer '{}'; did you mean '{}'?",
-                                           name, nearest(name, model.names())));
-  return static_cast<int>(at - model.names().begin());
+                                           name, nearest(name, names)));
+  return static_cast<int>(at - names.begin());
 }
 
 PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<int>& words,
@@ -39,45 +43,50 @@ PlannedLayer plannedLayer(const CostModel& model, int layer, const std::vector<i
   return made;
 }
 
-// Whether the moves of a plan cost no more than the tables say; else they say so now. The first solution
-// of which this is true is the best of all, since the others cost no less than the tables say.
-bool isCertified(const CostModel& model, const WordLists& words, const std::vector<int>& choice,
-                 CostTables& tables) {
-  bool isTrue = true;
-  for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
-    PairTable& pair = tables.pairs[m];
-    const int from = choice[pair.from], to = choice[pair.to];
-    double& known = pair.seconds[std::size_t(from) * tables.states(pair.to) + to];
-    const double closer = model.closerMoveSeconds(static_cast<int>(m), words[pair.from][from],
-                                                  words[pair.to][to], known);
-    if (closer > known * (1 + kCostRounding)) {
-      known = closer;
-      isTrue = false;
+constexpr int kReplayed = 16;
+
+// Makes the plan that is fastest with overlap the plan.
+void replay(const CostModel& model, const WordLists& words, double overlap, CertifiedPlan& found,
+            FoundPlan& result) {
+  for (const std::vector<int>& choice : found.best) {
+    std::vector<int> plan;
+    double bytes = 0;
+    for (int layer = 0; layer < model.layers(); ++layer) {
+      plan.push_back(words[layer][choice[layer]]);
+      bytes += model.layerBytes(layer, plan.back());
     }
+    const double seconds = secondsOverlapped(model, plan, overlap);
+    if (result.overlapped && *result.overlapped <= seconds)
+      continue;
+    result.overlapped = seconds;
+    result.seconds = secondsOf(model, plan, &CostModel::closerMoveSeconds);
+    result.bytes = bytes;
+    found.plan.choice = choice;
   }
-  return isTrue;
 }
 
 } // namespace
 
-FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit) {
+FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
+                   double overlap) {
   WordLists words = legalWords(model);
   for (const auto& [name, text] : fixed) {
     const int layer = planLayerNamed(model, name);
     words[layer] = {model.parse(layer, text)};
   }
-  CostTables tables = tablesOf(model, words);
-  BoundedPlan best = fastestPlan(tables, memoryLimit);
-  int rounds = 1;
-  for (; !isCertified(model, words, best.choice, tables); ++rounds)
-    best = fastestPlan(tables, memoryLimit);
-  FoundPlan found{.seconds = best.seconds,
+  CertifiedPlan certified = certifiedPlan(model, words, memoryLimit, overlap > 0 ? kReplayed : 1);
+  const BoundedPlan& best = certified.plan;
+  FoundPlan found{.grid = model.mesh().grid(),
+                  .seconds = best.seconds,
                   .bytes = best.bytes,
+                  .overlapped = {},
                   .gap = best.gap,
-                  .rounds = rounds,
+                  .rounds = certified.rounds,
                   .baselines = baselinesOf(model),
                   .layers = {}};
-  for (int layer = 0; layer < model.layers(); ++layer)
+  if (overlap > 0)
+    replay(model, words, overlap, certified, found);
+  for (int layer = 0; layer < model.layers() && !model.isPinned(layer); ++layer)
     found.layers.push_back(
         plannedLayer(model, layer, words[layer], best.choice[layer], best.minMarginals[layer]));
   return found;

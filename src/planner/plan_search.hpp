@@ -7,6 +7,7 @@
 #include "planner/baselines.hpp"
 
 #include <map>
+#include <optional>
 
 namespace tenon {
 
@@ -20,9 +21,12 @@ struct PlannedLayer {
 };
 
 struct FoundPlan {
+  MeshPtr grid = nullptr; // whose axes the words are of
+  bool spaceOutermost = false;
   double seconds = 0, bytes = 0;
-  double gap = 0; // seconds are at most 1 + gap times the least
-  int rounds = 1; // searches, until no price of the plan was too low
+  std::optional<double> overlapped; // seconds with overlap, if a share of it was given
+  double gap = 0;                   // seconds are at most 1 + gap times the least
+  int rounds = 1;                   // searches, until no price of the plan was too low
   Baselines baselines;
   std::vector<PlannedLayer> layers;
 };
@@ -30,8 +34,10 @@ struct FoundPlan {
 // Words by name of a layer.
 using FixedWords = std::map<std::string, std::string>;
 
-// memoryLimit in bytes of a process; 0: none. Throws TENON_ERR_SHAPE where there is no plan, TENON_ERR_OPTION
+// memoryLimit in bytes of a process; 0: none. With an overlap above 0, the share of communication that goes on
+// beside computation, the best 16 plans are replayed with it (timeline.hpp), and the fastest is taken. Throws TENON_ERR_SHAPE where there is no plan, TENON_ERR_OPTION
 // for a fixed word that is not possible and TENON_ERR_ARG for one of no layer.
-FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit);
+FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
+                   double overlap = 0);
 
 } // namespace tenon

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <numeric>
 
 namespace tenon {
 
@@ -38,6 +40,32 @@ FineMesh::FineMesh(const std::vector<Index>& levels) {
     appendFactors(level, extents_);
     processes_ *= level;
   }
+  ranks_.resize(processes_);
+  std::iota(ranks_.begin(), ranks_.end(), 0);
+}
+
+FineMesh FineMesh::reversed() const {
+  FineMesh made = *this;
+  made.reversed_ = !reversed_;
+  std::reverse(made.extents_.begin(), made.extents_.end());
+  const MeshPtr before = grid(), after = Mesh::make(made.extents_);
+  for (int position = 0; position < after->size(); ++position) {
+    std::vector<int> coordinates = after->coordinates(position);
+    std::reverse(coordinates.begin(), coordinates.end());
+    made.ranks_[position] = before->rank(before->positionAt(coordinates));
+  }
+  return made;
+}
+
+FineMesh FineMesh::withoutLast(int axes) const {
+  FineMesh made = *this;
+  made.extents_.resize(extents_.size() - axes);
+  const Index each = product(this->axes() - axes, this->axes());
+  made.processes_ = processes_ / each;
+  made.ranks_.clear();
+  for (Index position = 0; position < processes_; position += each)
+    made.ranks_.push_back(ranks_[position]);
+  return made;
 }
 
 Index FineMesh::product(int first, int last) const {

@@ -11,6 +11,7 @@
 // that each rank keeps what both give it.
 #pragma once
 
+#include "geometry/mesh.hpp"
 #include "sys/types.hpp"
 
 #include <string>
@@ -37,7 +38,15 @@ public:
   // By levels of a machine from the outermost, whose sizes multiply to the number of processes.
   explicit FineMesh(const std::vector<Index>& levels);
 
+  // The same processes with the axes in the opposite order: words then have the batch innermost.
+  FineMesh reversed() const;
+  bool isReversed() const noexcept { return reversed_; }
+  // Without the last axes: the first process of each group that they number, the others idle.
+  FineMesh withoutLast(int axes) const;
+
   Index processes() const noexcept { return processes_; }
+  // The processes at the positions of the mesh.
+  MeshPtr grid() const { return Mesh::make(extents_, ranks_); }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
 
@@ -48,8 +57,9 @@ public:
 private:
   Index product(int first, int last) const;
 
-  std::vector<int> extents_;
+  std::vector<int> extents_, ranks_;
   Index processes_ = 1;
+  bool reversed_ = false;
 };
 
 // The names of `dims` leading spatial dimensions: "h" of two, "dhw" of three.

@@ -2,6 +2,7 @@
 #include "tools/plan.hpp"
 
 #include "tools/handles.hpp"
+#include "tools/plan_conversions.hpp"
 #include "tools/plan_network.hpp"
 #include "tools/plan_placements.hpp"
 #include "tools/plan_reductions.hpp"
@@ -76,6 +77,8 @@ const std::vector<PlanCommand>& planCommands() {
        planSimulate},
       {"signatures", "print the signature table of a type of layers", &kSignatureOptions,
        planSignatures},
+      {"conversions", "print what conversions between properties send", &kConversionOptions,
+       planConversions},
       {"network", "choose the parallelisation of each layer of a network by predicted time",
        &kNetworkOptions, planNetwork, "-fix"},
   };

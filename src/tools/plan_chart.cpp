@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/plan_chart.hpp"
 
+#include "tools/svg.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace tenon::tools {
 
@@ -13,20 +14,6 @@ namespace {
 
 constexpr double kWidth = 900, kHeight = 420, kLeft = 80, kRight = 20, kTop = 50, kBottom = 50;
 constexpr double kLegendLine = 18;
-// Okabe and Ito's colours, which do not depend on telling red from green.
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                    "#e69f00", "#56b4e9", "#000000", "#999933"};
-
-std::string escaped(const std::string& text) {
-  std::string made;
-  for (const char c : text)
-    made += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '"' ? "&quot;" : std::string(1, c);
-  return made;
-}
-
-const char* colourOf(int series) {
-  return kColours[static_cast<std::size_t>(series) % std::size(kColours)];
-}
 
 // From seconds to the height on the page: by logarithm where the times differ much.
 class Scale {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/plan_network.hpp"
 
+#include "tools/plan_figure.hpp"
 #include "tools/plan_system.hpp"
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <optional>
 
 namespace tenon::tools {
@@ -25,11 +27,25 @@ const std::vector<ProgramOption> kNetworkOptions{
     {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
     {"input_channels", TENON_OPTION_WORD, "auto",
      "also split input channels (label i): true, false, or auto: under model own"},
+    {"objective", TENON_OPTION_WORD, "training",
+     "(own) what the plan is for: training, inference, or step, one of a solver's"},
+    {"every", TENON_OPTION_INT, "1", "(objective step) solver steps for each evaluation"},
+    {"pin_input", TENON_OPTION_STRING, "",
+     "(own) where the input lies, as grid and properties: 4x2:S2,S3"},
+    {"pin_output", TENON_OPTION_STRING, "", "(own) where the output is wanted, in the same way"},
+    {"placement", TENON_OPTION_WORD, "auto",
+     "(machine) what its outermost levels split: batch, space, or auto for the faster"},
+    {"fewer", TENON_OPTION_FLAG, "false", "also look for plans that leave processes idle"},
+    {"overlap", TENON_OPTION_REAL, "0",
+     "(own) share of communication that goes on beside computation, 0 to 1"},
     {"cost", TENON_OPTION_STRING, "",
      "price a grid by a published equation instead: eq3, eq4, eq7, eq8, eq9, eq4_003"},
     {"grid", TENON_OPTION_STRING, "",
      "(cost) processes for model or domain, and for the batch: 16,32"},
     {"conv_grid", TENON_OPTION_STRING, "", "(cost eq8) grid of convolutions, if it is another"},
+    {"figure", TENON_OPTION_INT, "0",
+     "compute a figure of arXiv 1712.04432 instead: 6, 7, 9 or 10, for all grids"},
+    {"chart", TENON_OPTION_STRING, "", "(figure) SVG file to draw it in"},
     {"json", TENON_OPTION_FLAG, "false", "print JSON"},
 };
 
@@ -39,6 +55,13 @@ double realOption(const char* name) {
   double value = 0;
   require(TenonOptionsGetReal("-", name, &value));
   return value;
+}
+
+double betaOption() {
+  const double beta = realOption("beta");
+  if (!(beta > 0))
+    throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
+  return beta;
 }
 
 TenonInt countOption(const char* name, const char* what) {
@@ -73,6 +96,43 @@ void fixWords(TenonPlan plan, const std::string& given) {
     require(TenonPlanFix(plan, layer.c_str(), word.c_str()));
 }
 
+std::vector<int> gridOf(const std::string& given) {
+  std::vector<int> grid;
+  for (const std::string& extent : wordsOf(given, 'x')) {
+    const char* last = extent.data() + extent.size();
+    if (const auto [stop, error] = std::from_chars(extent.data(), last, grid.emplace_back());
+        error != std::errc() || stop != last)
+      throw std::runtime_error(
+          fmt::format("'{}' is not a process grid; pass extents such as 4x2", given));
+  }
+  return grid;
+}
+
+// "4x2:S2,S3"
+template <class Call>
+void pin(TenonPlan plan, const char* option, Call call) {
+  const std::string given = textOption(option);
+  if (given.empty())
+    return;
+  const std::size_t colon = given.find(':');
+  if (colon == std::string::npos)
+    throw std::runtime_error(
+        fmt::format("-{} {}: pass a grid and a property for each of its axes, such as "
+                    "4x2:S2,S3",
+                    option, given));
+  const std::vector<int> grid = gridOf(given.substr(0, colon));
+  require(call(plan, static_cast<int>(grid.size()), grid.data(), given.substr(colon + 1).c_str()));
+}
+
+void setTask(TenonPlan plan) {
+  require(TenonPlanSetObjective(plan, textOption("objective").c_str(), intOption("every")));
+  pin(plan, "pin_input", TenonPlanSetInputGrid);
+  pin(plan, "pin_output", TenonPlanSetOutputGrid);
+  require(TenonPlanSetOverlap(plan, realOption("overlap")));
+  require(TenonPlanSetPlacement(plan, textOption("placement").c_str()));
+  require(TenonPlanSetFewerProcesses(plan, flagOption("fewer") ? TENON_TRUE : TENON_FALSE));
+}
+
 Plan planFromOptions() {
   const std::string network = textOption("network");
   if (network.empty())
@@ -81,10 +141,7 @@ Plan planFromOptions() {
   require(
       TenonPlanCreateNamed(network.c_str(), countOption("batch", "global batch size"), plan.out()));
   require(TenonPlanSetModel(plan, textOption("model").c_str()));
-  const double beta = realOption("beta");
-  if (!(beta > 0))
-    throw std::runtime_error(fmt::format("-beta is {}; it must be above 0", beta));
-  require(TenonPlanSetLink(plan, realOption("alpha"), 1 / beta));
+  require(TenonPlanSetLink(plan, realOption("alpha"), 1 / betaOption()));
   require(TenonPlanSetMemoryLimit(plan, intOption("memory_limit")));
   require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
   if (const std::string given = textOption("input_channels"); given != "auto")
@@ -93,6 +150,7 @@ Plan planFromOptions() {
     const Sizes shape = sizesOption("input");
     require(TenonPlanSetInputShape(plan, static_cast<int>(shape.size()), shape.data()));
   }
+  setTask(plan);
   fixWords(plan, textOption("fix"));
   return plan;
 }
@@ -127,8 +185,9 @@ struct NetworkRow {
 
 struct NetworkAnswer {
   double seconds = 0, bytes = 0, gap = 0;
-  TenonInt searches = 1;
-  std::optional<double> uniform, batch, model, domain;
+  TenonInt searches = 1, processes = 1;
+  TenonBool reversed = TENON_FALSE;
+  std::optional<double> overlapped, uniform, batch, model, domain;
   std::vector<NetworkRow> rows;
 };
 
@@ -163,8 +222,10 @@ NetworkAnswer answerOf(TenonPlan plan) {
   NetworkAnswer answer;
   require(TenonPlanGetSeconds(plan, "plan", &answer.seconds));
   require(TenonPlanGetBytes(plan, &answer.bytes));
+  require(TenonPlanGetGrid(plan, &answer.processes, &answer.reversed));
   require(TenonPlanGetGap(plan, &answer.gap));
   require(TenonPlanGetSearches(plan, &answer.searches));
+  answer.overlapped = secondsOf(plan, "overlapped");
   answer.uniform = secondsOf(plan, "uniform");
   answer.batch = secondsOf(plan, "batch");
   answer.model = secondsOf(plan, "model");
@@ -183,9 +244,12 @@ std::string orNull(const std::optional<double>& number) {
 void printAsJson(const NetworkAnswer& answer) {
   fmt::print(
       "{{\"time\": {}, \"uniform_time\": {}, \"pure_batch_time\": {}, \"pure_model_time\": {}, "
-      "\"pure_domain_time\": {}, \"bytes\": {}, \"gap\": {}, \"certified\": {}, \"layers\": [",
+      "\"pure_domain_time\": {}, \"overlapped_time\": {}, \"bytes\": {}, \"gap\": {}, "
+      "\"certified\": {}, \"processes\": {}, "
+      "\"placement\": \"{}\", \"layers\": [",
       answer.seconds, orNull(answer.uniform), orNull(answer.batch), orNull(answer.model),
-      orNull(answer.domain), answer.bytes, answer.gap, answer.searches);
+      orNull(answer.domain), orNull(answer.overlapped), answer.bytes, answer.gap, answer.searches,
+      answer.processes, answer.reversed ? "space" : "batch");
   const char* separator = "";
   for (const NetworkRow& row : answer.rows) {
     fmt::print("{}{{\"name\": {}, \"letters\": {}, \"model\": {}, \"domain\": {}, \"batch\": {}, "
@@ -212,6 +276,12 @@ void printAsText(const NetworkAnswer& answer) {
   if (answer.gap > 0)
     fmt::print("  {:<22} {:>12.2g} of the time at most, which the search left open\n", "gap",
                answer.gap);
+  if (answer.overlapped)
+    fmt::print("  {:<22} {:>12.4f} ms\n", "with overlap", *answer.overlapped * 1e3);
+  if (answer.processes < intOption("processes"))
+    fmt::print("  {:<22} {:>12}\n", "processes that work", answer.processes);
+  if (answer.reversed)
+    fmt::print("  {:<22} {:>12}\n", "outermost", "space");
   printBaseline("same grid everywhere", answer.uniform, answer.seconds);
   printBaseline("batch only", answer.batch, answer.seconds);
   printBaseline("model only", answer.model, answer.seconds);
@@ -248,10 +318,26 @@ void printCost(TenonPlan plan, bool isJson) {
     fmt::print("{} on {} x {}: {:.4f} ms\n", equation, grid[0], grid[1], seconds * 1e3);
 }
 
+void showFigure() {
+  const std::string network = textOption("network").empty() ? "alexnet" : textOption("network");
+  const TenonInt figure = intOption("figure");
+  const auto panels = figureOf(network, figure, realOption("alpha"), 1 / betaOption());
+  if (const std::string path = textOption("chart"); !path.empty()) {
+    const std::string chart = drawFigure(
+        fmt::format("Figure {} of arXiv 1712.04432, {}: communication", figure, network), panels);
+    require(TenonWriteFile(path.c_str(), chart.data(), static_cast<TenonInt>(chart.size())));
+  }
+  printFigure(panels);
+}
+
 } // namespace
 
 int planNetwork() {
   const bool isJson = flagOption("json");
+  if (intOption("figure") != 0 || !textOption("chart").empty()) {
+    showFigure();
+    return 0;
+  }
   const Plan plan = planFromOptions();
   if (!textOption("cost").empty())
     printCost(plan, isJson);

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace tenon {
 namespace {
 
@@ -55,8 +57,34 @@ int faults(const Pair& pair, Count count) {
 }
 
 TEST(CountFlow, EqualsTheSchedule) {
-  for (unsigned seed = 0; seed < 6000; ++seed)
+  for (unsigned seed = 0; seed < 10000; ++seed)
     ASSERT_EQ(faults(drawnPair(seed), countFlow), 0) << seed;
+}
+
+TEST(CountFlow, EveryRankMovesWhatOneOfTheUnlikeOnesMoves) {
+  const auto moved = [](const Pair& pair, int position) {
+    std::vector<Index> numbers;
+    for (Role role : {Role::Source, Role::Target}) {
+      const Flow flow = countFlow(pair.from, pair.to, pair.from.mesh().rank(position), role);
+      numbers.insert(numbers.end(), {flow.others.messages, flow.others.cells, flow.keptCells});
+    }
+    return numbers;
+  };
+  int fewer = 0;
+  for (unsigned seed = 0; seed < 3000; ++seed) {
+    const Pair pair = drawnPair(seed);
+    if (!(pair.from.mesh() == pair.to.mesh()))
+      continue;
+    std::set<std::vector<Index>> ofSome, ofAll;
+    const std::vector<int> some = unlikePositions(pair.from, pair.to);
+    for (int position : some)
+      ofSome.insert(moved(pair, position));
+    for (int position = 0; position < pair.from.mesh().size(); ++position)
+      ofAll.insert(moved(pair, position));
+    ASSERT_EQ(ofSome, ofAll) << seed;
+    fewer += static_cast<int>(some.size()) < pair.from.mesh().size();
+  }
+  EXPECT_GT(fewer, 100);
 }
 
 TEST(CountFlow, DrawnPairsHaveAllKindsOfMargins) {

@@ -55,6 +55,20 @@ TEST(Price, ShortSumsOfManyRanksGoAlongATree) {
   EXPECT_FALSE(sumsByTree(CollectiveKind::AllReduce, 4096, Index(1) << 30, LinkRates{}));
 }
 
+TEST(Price, LooksAtAFewPositionsInsideAndOffTheDiagonals) {
+  EXPECT_EQ(positionsLookedAt(*Mesh::make({2, 2, 2}), Looks::Few), (std::vector<int>{0, 5, 3}));
+  EXPECT_EQ(positionsLookedAt(*Mesh::make({7}), Looks::Few), (std::vector<int>{0, 3}));
+  // Position 0 keeps what those whose two coordinates differ give away.
+  const MeshPtr grid = Mesh::make({2, 2});
+  const auto price = [&](Looks looks) {
+    const Layout from({.shape = {8, 8}, .mesh = grid, .properties = parseProperties("S0,S1")});
+    const Layout to({.shape = {8, 8}, .mesh = grid, .properties = parseProperties("S1,S0")});
+    return priceOfExchange(from, to, 8, kRates, looks).seconds;
+  };
+  EXPECT_LT(price(Looks::First), price(Looks::All));
+  EXPECT_EQ(price(Looks::Few), price(Looks::All));
+}
+
 TEST(Price, LooksAtOnePositionOr64OrAll) {
   EXPECT_EQ(positionsLookedAt(*Mesh::make({5}), Looks::First), (std::vector<int>{0}));
   EXPECT_EQ(positionsLookedAt(*Mesh::make({5}), Looks::Sampled), (std::vector<int>{0, 1, 2, 3, 4}));

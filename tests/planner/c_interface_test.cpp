@@ -33,6 +33,45 @@ protected:
   TenonPlan plan = nullptr;
 };
 
+TEST_F(PlanInC, TakesPinnedGridsAndObjectives) {
+  const int grid[2] = {4, 2};
+  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, grid, "S2"), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetModel(plan, "own"), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_LAYOUT); // two axes, one property
+  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, grid, "S2,X"), TENON_ERR_LAYOUT);
+  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, nullptr, "S2,S3"), TENON_ERR_NULL);
+  ASSERT_EQ(TenonPlanSetInputGrid(plan, 2, grid, "S2,S3"), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetOutputGrid(plan, 1, grid, "S0"), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetProcesses(plan, 8), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSetObjective(plan, "speed", 1), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSetObjective(plan, "step", 10), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetPlacement(plan, "auto"), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSetFewerProcesses(plan, TENON_TRUE), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSetOverlap(plan, 1.5), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSetOverlap(plan, 0.5), TENON_SUCCESS);
+  TenonInt processes = 0;
+  TenonBool reversed = TENON_TRUE;
+  EXPECT_EQ(TenonPlanGetGrid(plan, &processes, &reversed), TENON_ERR_STATE);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanGetGrid(plan, &processes, &reversed), TENON_SUCCESS);
+  EXPECT_EQ(processes, 8);
+  EXPECT_EQ(reversed, TENON_FALSE); // one level
+  EXPECT_LE(seconds("overlapped"), seconds("plan") * (1 + 1e-12));
+  ASSERT_EQ(TenonPlanSetOverlap(plan, 0), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  double none = 0;
+  EXPECT_EQ(TenonPlanGetSeconds(plan, "overlapped", &none), TENON_ERR_STATE);
+  // Every layer can have its word of the plan as a fixed one.
+  char word[32];
+  ASSERT_EQ(TenonPlanGetWord(plan, "conv1", word, sizeof word, nullptr), TENON_SUCCESS);
+  const double best = seconds("plan");
+  ASSERT_EQ(TenonPlanFix(plan, "conv1", word), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  EXPECT_EQ(seconds("plan"), best);
+  ASSERT_EQ(TenonPlanFix(plan, "conv1", "input:k,k"), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_OPTION);
+}
+
 TEST_F(PlanInC, SearchesAndAnswers) {
   ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
   EXPECT_NEAR(seconds("plan"), 8.04016525e-3, 1e-11);

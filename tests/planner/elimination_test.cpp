@@ -6,6 +6,8 @@
 #include "planner/random_tables.hpp"
 #include "sys/expect_error.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 namespace {
 
@@ -59,6 +61,24 @@ TEST(Elimination, MinMarginalsAreTheBestPlansWithEachState) {
     Elimination elimination(tables);
     elimination.run();
     EXPECT_EQ(elimination.minMarginals(), least);
+  });
+}
+
+TEST(Elimination, ListsTheBestPlansInOrder) {
+  forRandomTables([](const CostTables& tables) {
+    std::vector<double> sums;
+    forAllPlans(tables,
+                [&](const std::vector<int>& choice) { sums.push_back(tables.secondsOf(choice)); });
+    std::sort(sums.begin(), sums.end());
+    Elimination elimination(tables);
+    elimination.run();
+    const std::vector<std::vector<int>> best = elimination.best(40);
+    ASSERT_EQ(best.size(), std::min<std::size_t>(40, sums.size()));
+    EXPECT_EQ(best.front(), elimination.choice());
+    for (std::size_t k = 0; k < best.size(); ++k) {
+      EXPECT_EQ(tables.secondsOf(best[k]), sums[k]);
+      EXPECT_EQ(std::count(best.begin(), best.end(), best[k]), 1);
+    }
   });
 }
 

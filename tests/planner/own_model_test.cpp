@@ -6,12 +6,18 @@
 #include "planner/own_model.hpp"
 #include "planner/plan_search.hpp"
 #include "planner/random_tables.hpp"
+#include "planner/small_network.hpp"
 #include "sys/expect_error.hpp"
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 namespace tenon {
 namespace {
+
+using test::exactTables;
+using test::smallNetwork;
 
 // So fast that communication matters, so slow that computation does.
 constexpr double kFlops = 1e13;
@@ -25,51 +31,6 @@ OwnModel shippedModel(const std::string& name, Index batch, const std::vector<In
                       bool inputChannels = true) {
   const NetworkTable table = readNetworkTable(TENON_TEST_TABLES "/" + name + ".json");
   return OwnModel(declareNetwork(table, batch), FineMesh(levels), rates(), inputChannels);
-}
-
-// Two convolutions, of which the second has a stride of 2, and an affine layer.
-NetworkTable smallNetwork() {
-  NetworkTable table{.name = "small", .about = "", .splitDims = 2, .layers = {}, .edges = {}};
-  table.layers.push_back({.name = "a",
-                          .kernel = 3,
-                          .input = {12, 10},
-                          .output = {12, 10},
-                          .inChannels = 3,
-                          .outChannels = 8,
-                          .weights = 216,
-                          .readsInput = true});
-  table.layers.push_back({.name = "b",
-                          .kernel = 3,
-                          .input = {12, 10},
-                          .output = {6, 5},
-                          .inChannels = 8,
-                          .outChannels = 6,
-                          .weights = 432});
-  table.layers.push_back({.name = "c",
-                          .kind = TableLayer::Kind::Affine,
-                          .input = {},
-                          .output = {},
-                          .inChannels = 180,
-                          .outChannels = 24,
-                          .weights = 4320,
-                          .splitSpace = false});
-  table.edges = {{0, 1, 960}, {1, 2, 180}};
-  return table;
-}
-
-CostTables exactTables(const CostModel& model, const WordLists& words) {
-  CostTables tables = tablesOf(model, words);
-  for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
-    PairTable& pair = tables.pairs[m];
-    std::size_t cell = 0;
-    for (int from : words[pair.from])
-      for (int to : words[pair.to]) {
-        const double exact = model.exactMoveSeconds(static_cast<int>(m), from, to);
-        EXPECT_LE(pair.seconds[cell], exact * (1 + 1e-12));
-        pair.seconds[cell++] = exact;
-      }
-  }
-  return tables;
 }
 
 TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
@@ -89,6 +50,28 @@ TEST(OwnModel, CertifiedPlansAreTheBestByExactPrices) {
     EXPECT_NEAR(found.seconds, best, 1e-12 * best) << one.name;
     EXPECT_GE(found.rounds, 1);
   }
+}
+
+void expectBestByExactPrices(const OwnModel& model, const char* what) {
+  const double found = findPlan(model, {}, 0).seconds;
+  const double best = fastestPlan(exactTables(model, legalWords(model)), 0).seconds;
+  EXPECT_NEAR(found, best, 1e-12 * best) << what;
+}
+
+TEST(OwnModel, CertifiedPlansAreTheBestOn64Processes) {
+  for (const std::vector<Index>& levels : std::vector<std::vector<Index>>{{64}, {60}, {2, 27}})
+    expectBestByExactPrices(OwnModel(declareNetwork(smallNetwork(), 8), FineMesh(levels), rates()),
+                            "small");
+}
+
+// Minutes, of which all positions of all moves take most.
+TEST(OwnModel, CertifiedPlansOfAllTablesAreTheBestOn64Processes) {
+  if (!std::getenv("TENON_TEST_EXHAUSTIVE"))
+    GTEST_SKIP() << "set TENON_TEST_EXHAUSTIVE=1 to run it";
+  for (const char* name : {"alexnet", "vgg16", "resnet50", "unet3d_256"})
+    for (Index batch : {4, 64})
+      for (Index processes : {32, 48, 64})
+        expectBestByExactPrices(shippedModel(name, batch, {processes}), name);
 }
 
 TEST(OwnModel, FindsTheBestOfAllCombinations) {

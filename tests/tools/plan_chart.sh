@@ -26,6 +26,16 @@ if command -v xmllint >/dev/null; then
   xmllint --noout "$folder/chart.svg"
 fi
 
+# The grids of 8, 32, 128 and 512 processes that take at most three times as long as batch parallelism, in
+# two parts each, and the page behind them.
+"$tenon" plan network -figure 7 -chart "$folder/chart.svg" >"$folder/text"
+chart=$(<"$folder/chart.svg")
+[[ $chart == "<svg "*"</svg>" ]] || fail "not a whole SVG: $chart"
+[[ $(grep -c '<rect ' <<<"$chart") == $((1 + 2 * (4 + 6 + 8 + 10))) ]] || fail "bars are missing"
+if command -v xmllint >/dev/null; then
+  xmllint --noout "$folder/chart.svg"
+fi
+
 # What cannot be written leaves what was there.
 mkdir "$folder/folder.svg"
 if simulate -chart "$folder/folder.svg" >"$folder/text" 2>&1; then

@@ -17,7 +17,7 @@ refused() {
   fi
 }
 
-refused "use one of placements, reductions, simulate, signatures, network" plan
+refused "use one of placements, reductions, simulate, signatures, conversions, network" plan
 refused "-layer is missing" plan signatures
 refused "did you mean 'matmul'" plan signatures -layer matmull
 refused "no input of 7 dimensions" plan signatures -layer affine -ndim 7
@@ -60,7 +60,7 @@ network() {
   refused "$1" plan network -network alexnet -batch 2048 -processes 512 "${@:2}"
 }
 refused "-network is missing" plan network -batch 8 -processes 8
-refused "known are: alexnet, resnet50, unet3d_256, vgg16" plan network -network lenet -batch 8 -processes 8
+refused "known are: alexnet, faces100k, resnet50, unet3d_256, vgg16" plan network -network lenet -batch 8 -processes 8
 refused "-batch is 0; pass the global batch size" plan network -network alexnet -processes 8
 refused "-processes is 0" plan network -network alexnet -batch 8
 refused "-processes is -4" plan network -network alexnet -batch 8 -processes -4
@@ -83,6 +83,17 @@ network "-grid is missing" -cost eq8
 network "-grid has 3 numbers" -cost eq8 -grid 4,16,8
 network "machine 'cluster4' has 128 devices, but the plan is for 100 processes" -model own -machine cluster4 -processes 100
 network "-flop_rate" -flop_rate fast
+network "there is no objective 'speed'; known are: training, inference, step" -objective speed
+network "every 5 steps" -objective inference -every 5
+network "use model own" -objective inference
+network "use model own" -pin_input 4x2:S2,S3
+network "pass a grid and a property" -model own -pin_input S2,S3
+network "'4y2' is not a process grid" -model own -pin_input 4y2:S2,S3
+network "process grid 4x2 has 2 axes, but 1 property was given" -model own -pin_input 4x2:S2
+network "on process 512, but the plan is for 512 processes" -model own -pin_input 1024:S2
+network "there is no placement 'left'" -placement left
+network "communication beside computation is 2" -overlap 2
+network "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" -figure 8
 network "-input_channels is maybe" -input_channels maybe
 refused "model t1 needs a network table, but 'lenet5' is a network of layers" \
   plan network -network lenet5 -batch 64 -processes 4

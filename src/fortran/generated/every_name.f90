@@ -350,8 +350,15 @@ program every_name
   use tenon, only: tenon_plan_set_input_channels ! TenonPlanSetInputChannels
   use tenon, only: tenon_plan_set_memory_limit ! TenonPlanSetMemoryLimit
   use tenon, only: tenon_plan_fix ! TenonPlanFix
+  use tenon, only: tenon_plan_set_objective ! TenonPlanSetObjective
+  use tenon, only: tenon_plan_set_input_grid ! TenonPlanSetInputGrid
+  use tenon, only: tenon_plan_set_output_grid ! TenonPlanSetOutputGrid
+  use tenon, only: tenon_plan_set_placement ! TenonPlanSetPlacement
+  use tenon, only: tenon_plan_set_fewer_processes ! TenonPlanSetFewerProcesses
+  use tenon, only: tenon_plan_set_overlap ! TenonPlanSetOverlap
   use tenon, only: tenon_plan_search ! TenonPlanSearch
   use tenon, only: tenon_plan_get_seconds ! TenonPlanGetSeconds
+  use tenon, only: tenon_plan_get_grid ! TenonPlanGetGrid
   use tenon, only: tenon_plan_get_bytes ! TenonPlanGetBytes
   use tenon, only: tenon_plan_get_gap ! TenonPlanGetGap
   use tenon, only: tenon_plan_get_searches ! TenonPlanGetSearches
@@ -362,6 +369,7 @@ program every_name
   use tenon, only: tenon_plan_get_layer_bytes ! TenonPlanGetLayerBytes
   use tenon, only: tenon_plan_get_runner_up ! TenonPlanGetRunnerUp
   use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
+  use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
   use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount

@@ -2564,6 +2564,51 @@ module tenon_c
       character(kind=c_char), intent(in) :: word(*)
       integer(c_int) :: answer
     end function TenonPlanFix
+    function TenonPlanSetObjective(plan, objective, &
+      every) bind(C, name="TenonPlanSetObjective") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: objective(*)
+      integer(c_int64_t), value :: every
+      integer(c_int) :: answer
+    end function TenonPlanSetObjective
+    function TenonPlanSetInputGrid(plan, naxes, grid, &
+      properties) bind(C, name="TenonPlanSetInputGrid") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: naxes
+      integer(c_int), intent(in) :: grid(*)
+      character(kind=c_char), intent(in) :: properties(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetInputGrid
+    function TenonPlanSetOutputGrid(plan, naxes, grid, &
+      properties) bind(C, name="TenonPlanSetOutputGrid") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: naxes
+      integer(c_int), intent(in) :: grid(*)
+      character(kind=c_char), intent(in) :: properties(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetOutputGrid
+    function TenonPlanSetPlacement(plan, placement) bind(C, name="TenonPlanSetPlacement") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: placement(*)
+      integer(c_int) :: answer
+    end function TenonPlanSetPlacement
+    function TenonPlanSetFewerProcesses(plan, &
+      allowed) bind(C, name="TenonPlanSetFewerProcesses") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: allowed
+      integer(c_int) :: answer
+    end function TenonPlanSetFewerProcesses
+    function TenonPlanSetOverlap(plan, share) bind(C, name="TenonPlanSetOverlap") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), value :: share
+      integer(c_int) :: answer
+    end function TenonPlanSetOverlap
     function TenonPlanSearch(plan) bind(C, name="TenonPlanSearch") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2576,6 +2621,13 @@ module tenon_c
       real(c_double), intent(out) :: seconds
       integer(c_int) :: answer
     end function TenonPlanGetSeconds
+    function TenonPlanGetGrid(plan, processes, reversed) bind(C, name="TenonPlanGetGrid") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), intent(out), optional :: processes
+      integer(c_int), intent(out), optional :: reversed
+      integer(c_int) :: answer
+    end function TenonPlanGetGrid
     function TenonPlanGetBytes(plan, bytes) bind(C, name="TenonPlanGetBytes") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2660,6 +2712,18 @@ module tenon_c
       real(c_double), intent(out) :: seconds
       integer(c_int) :: answer
     end function TenonPlanGetPublishedSeconds
+    function TenonPlanCountConversion(from, to, processes, ndim, shape, messages, &
+      elements) bind(C, name="TenonPlanCountConversion") result(answer)
+      import
+      character(kind=c_char), intent(in) :: from(*)
+      character(kind=c_char), intent(in) :: to(*)
+      integer(c_int64_t), value :: processes
+      integer(c_int), value :: ndim
+      integer(c_int64_t), intent(in) :: shape(*)
+      integer(c_int64_t), intent(out), optional :: messages
+      integer(c_int64_t), intent(out), optional :: elements
+      integer(c_int) :: answer
+    end function TenonPlanCountConversion
     function TenonPlanDestroy(plan) bind(C, name="TenonPlanDestroy") result(answer)
       import
       type(c_ptr), intent(inout) :: plan

@@ -341,8 +341,15 @@ module tenon_calls
   public :: tenon_plan_set_input_channels
   public :: tenon_plan_set_memory_limit
   public :: tenon_plan_fix
+  public :: tenon_plan_set_objective
+  public :: tenon_plan_set_input_grid
+  public :: tenon_plan_set_output_grid
+  public :: tenon_plan_set_placement
+  public :: tenon_plan_set_fewer_processes
+  public :: tenon_plan_set_overlap
   public :: tenon_plan_search
   public :: tenon_plan_get_seconds
+  public :: tenon_plan_get_grid
   public :: tenon_plan_get_bytes
   public :: tenon_plan_get_gap
   public :: tenon_plan_get_searches
@@ -353,6 +360,7 @@ module tenon_calls
   public :: tenon_plan_get_layer_bytes
   public :: tenon_plan_get_runner_up
   public :: tenon_plan_get_published_seconds
+  public :: tenon_plan_count_conversion
   public :: tenon_plan_destroy
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
@@ -722,6 +730,9 @@ module tenon_calls
   interface tenon_plan_set_memory_limit
     procedure tenon_plan_set_memory_limit_int64, tenon_plan_set_memory_limit_int32
   end interface
+  interface tenon_plan_set_objective
+    procedure tenon_plan_set_objective_int64, tenon_plan_set_objective_int32
+  end interface
   interface tenon_plan_get_searches
     procedure tenon_plan_get_searches_int64, tenon_plan_get_searches_int32
   end interface
@@ -733,6 +744,9 @@ module tenon_calls
   end interface
   interface tenon_plan_get_published_seconds
     procedure tenon_plan_get_published_seconds_int64, tenon_plan_get_published_seconds_int32
+  end interface
+  interface tenon_plan_count_conversion
+    procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -7455,6 +7469,77 @@ contains
     tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
     call finish(tenon_code, 'tenon_plan_fix', ierr)
   end subroutine tenon_plan_fix
+  ! Sets what the plan is for. Not collective.
+  subroutine tenon_plan_set_objective_int64(plan, objective, every, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: objective
+    integer(c_int64_t), intent(in) :: every
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_objective', ierr)
+  end subroutine tenon_plan_set_objective_int64
+  ! Sets what the plan is for. Not collective.
+  subroutine tenon_plan_set_objective_int32(plan, objective, every, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: objective
+    integer(c_int32_t), intent(in) :: every
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_objective', ierr)
+  end subroutine tenon_plan_set_objective_int32
+  ! Pins the input of the network to a process grid. Not collective.
+  subroutine tenon_plan_set_input_grid(plan, grid, properties, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(in) :: grid(:)
+    character(len=*), intent(in) :: properties
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_naxes
+    c_naxes = size(grid)
+    tenon_code = TenonPlanSetInputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_set_input_grid', ierr)
+  end subroutine tenon_plan_set_input_grid
+  ! Pins the output of the network to a process grid. Not collective.
+  subroutine tenon_plan_set_output_grid(plan, grid, properties, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(in) :: grid(:)
+    character(len=*), intent(in) :: properties
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_naxes
+    c_naxes = size(grid)
+    tenon_code = TenonPlanSetOutputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_set_output_grid', ierr)
+  end subroutine tenon_plan_set_output_grid
+  ! Sets what the outermost axes of the grid split. Not collective.
+  subroutine tenon_plan_set_placement(plan, placement, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: placement
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetPlacement(plan%handle, trim(placement)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_set_placement', ierr)
+  end subroutine tenon_plan_set_placement
+  ! Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
+  subroutine tenon_plan_set_fewer_processes(plan, allowed, ierr)
+    type(tenon_plan), intent(in) :: plan
+    logical, intent(in) :: allowed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetFewerProcesses(plan%handle, c_bool_of(allowed))
+    call finish(tenon_code, 'tenon_plan_set_fewer_processes', ierr)
+  end subroutine tenon_plan_set_fewer_processes
+  ! Sets how much of the communication goes on beside computation. Not collective.
+  subroutine tenon_plan_set_overlap(plan, share, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(in) :: share
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetOverlap(plan%handle, share)
+    call finish(tenon_code, 'tenon_plan_set_overlap', ierr)
+  end subroutine tenon_plan_set_overlap
   ! Finds the plan that takes the least time. Not collective; does not need MPI.
   subroutine tenon_plan_search(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7477,6 +7562,22 @@ contains
     end if
     call finish(tenon_code, 'tenon_plan_get_seconds', ierr)
   end subroutine tenon_plan_get_seconds
+  ! Returns the grid of the plan. Not collective.
+  subroutine tenon_plan_get_grid(plan, processes, reversed, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(out), optional :: processes
+    logical, intent(out), optional :: reversed
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_processes
+    integer(c_int) :: c_reversed
+    tenon_code = TenonPlanGetGrid(plan%handle, c_processes, c_reversed)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(processes)) call give(c_processes, processes, 'processes', tenon_code)
+      if (present(reversed)) reversed = c_reversed /= TENON_FALSE
+    end if
+    call finish(tenon_code, 'tenon_plan_get_grid', ierr)
+  end subroutine tenon_plan_get_grid
   ! Returns the predicted memory of the plan. Not collective.
   subroutine tenon_plan_get_bytes(plan, bytes, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7707,6 +7808,50 @@ contains
     end if
     call finish(tenon_code, 'tenon_plan_get_published_seconds', ierr)
   end subroutine tenon_plan_get_published_seconds_int32
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int64_t), intent(in) :: processes
+    integer(c_int64_t), intent(in) :: shape(:)
+    integer(c_int64_t), intent(out), optional :: messages
+    integer(c_int64_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_count_conversion', ierr)
+  end subroutine tenon_plan_count_conversion_int64
+  ! Counts what a conversion between two properties sends as one exchange. Not collective.
+  subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
+    character(len=*), intent(in) :: from
+    character(len=*), intent(in) :: to
+    integer(c_int32_t), intent(in) :: processes
+    integer(c_int32_t), intent(in) :: shape(:)
+    integer(c_int32_t), intent(out), optional :: messages
+    integer(c_int32_t), intent(out), optional :: elements
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_ndim
+    integer(c_int64_t) :: c_messages
+    integer(c_int64_t) :: c_elements
+    c_ndim = size(shape)
+    tenon_code = TenonPlanCountConversion(trim(from)//c_null_char, trim(to)//c_null_char, &
+      int(processes, c_int64_t), c_ndim, int(reverse(shape), c_int64_t), c_messages, c_elements)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
+      if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_plan_count_conversion', ierr)
+  end subroutine tenon_plan_count_conversion_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_plan_destroy(plan, ierr)
     type(tenon_plan), intent(inout) :: plan

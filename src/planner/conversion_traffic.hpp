@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What all processes together send in a conversion that is one exchange.
+#pragma once
+
+#include "geometry/schedule.hpp"
+
+namespace tenon {
+
+Traffic conversionTraffic(const Layout& from, const Layout& to);
+
+} // namespace tenon

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Words on the process grid of a pinned layout, such as a solver's field. Each axis keeps the property that it has
+// there, or splits the batch, or channels, of one letter in a word. With the layout S2,S3 on a grid of 4 x 2:
+//
+//     k,k   a layer lies where the field does       o,k   4 parts of the output channels, space by 2
+//
+// Where the same axes split a dimension as in the field, it is cut as the field is, or as what lies with the
+// field: cuts are known by dimension and extent, and learnt from the outputs of layers that stay.
+#pragma once
+
+#include "geometry/layout.hpp"
+
+#include <map>
+
+namespace tenon {
+
+struct FieldWord {
+  int field = 0;
+  std::string letters; // of each axis: k, n, o or i
+};
+
+class Field {
+public:
+  // `name` is that of the end: "input". Throws TENON_ERR_SUPPORT for a grid of more than 5 axes.
+  Field(std::string name, const Layout& layout);
+
+  const std::string& name() const noexcept { return name_; }
+  const MeshPtr& grid() const noexcept { return layout_.meshPtr(); }
+  Property property(int axis) const { return layout_.property(axis); }
+  // Those that keep the most first.
+  std::vector<std::string> words(bool inputChannels) const;
+  bool isLike(const Layout& layout) const;
+
+  // The cuts of a tensor that lies with the field.
+  void learn(const Layout& layout);
+  Layout layout(const Shape& shape, const Properties& properties) const;
+
+private:
+  std::string name_;
+  Layout layout_;
+  std::map<std::pair<int, Index>, std::vector<Index>> cuts_; // by dimension and extent
+};
+
+} // namespace tenon

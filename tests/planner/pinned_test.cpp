@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Inputs and outputs that lie where a solver has them: plans against all combinations of words, what it costs
+// to stay, and the objectives.
+#include "geometry/holding.hpp"
+#include "machine/price.hpp"
+#include "planner/network_plan.hpp"
+#include "planner/random_tables.hpp"
+#include "planner/small_network.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::exactTables;
+
+constexpr double kPinnedFlops = 1e13;
+const OwnRates kPinnedRates = {.links = {.latency = 2e-6, .bandwidth = 6e9}, .flops = kPinnedFlops};
+
+// Convolutions of as many channels, whose outputs have the extents of their inputs.
+NetworkTable fieldNetwork(int layers, Index kernel, Index channels) {
+  NetworkTable table{.name = "field", .about = "", .splitDims = 2, .layers = {}, .edges = {}};
+  for (int l = 0; l < layers; ++l) {
+    table.layers.push_back({.name = "L" + std::to_string(l),
+                            .kernel = kernel,
+                            .input = {12, 10},
+                            .output = {12, 10},
+                            .inChannels = channels,
+                            .outChannels = channels,
+                            .weights = channels * channels * kernel * kernel,
+                            .readsInput = l == 0});
+    if (l > 0)
+      table.edges.push_back({l - 1, l, 120 * channels});
+  }
+  return table;
+}
+
+Layout fieldOn(const std::vector<int>& grid, const char* properties, const Shape& shape,
+               std::vector<std::vector<Index>> cuts = {}) {
+  return Layout({.shape = shape,
+                 .mesh = Mesh::make(grid),
+                 .properties = parseProperties(properties),
+                 .cuts = std::move(cuts)});
+}
+
+FoundPlan pinnedPlan(const NetworkTable& table, Index batch, Index processes, OwnTask task) {
+  return findPlan(OwnModel(declareNetwork(table, batch), FineMesh({processes}), kPinnedRates, true,
+                           std::move(task)),
+                  {}, 0);
+}
+
+double priceInField(const Layout& from, const Layout& to) {
+  return sameHolding(from, to) ? 0
+                               : priceOfMove(from, to, 4, kPinnedRates.links, Looks::All).seconds;
+}
+
+TEST(PinnedEnds, PlansAreTheBestOfAllCombinations) {
+  const struct {
+    std::vector<int> grid;
+    const char *input, *output;
+    Index processes;
+  } kCases[] = {{{2}, "S2", nullptr, 2}, {{4}, "S3", nullptr, 4}, {{2, 2}, "S2,S3", nullptr, 4},
+                {{3}, "S2", "S0", 4},    {{2}, "B", "S1", 6},     {{2, 3}, "S3,S2", "S0,S1", 6}};
+  for (const auto& one : kCases)
+    for (bool isSmall : {true, false})
+      for (Objective objective : {Objective::Training, Objective::Inference}) {
+        const NetworkTable table = isSmall ? test::smallNetwork() : fieldNetwork(3, 3, 4);
+        OwnTask task{.objective = objective,
+                     .input = fieldOn(one.grid, one.input, {4, isSmall ? 3 : 4, 12, 10})};
+        if (one.output && !isSmall)
+          task.output = fieldOn(one.grid, one.output, {4, 4, 12, 10});
+        const OwnModel model(declareNetwork(table, 4), FineMesh({one.processes}), kPinnedRates,
+                             true, task);
+        const double best = *test::leastByForce(exactTables(model, legalWords(model)));
+        EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best)
+            << one.input << " " << one.processes;
+      }
+}
+
+// A solver's blocks of 5 and 7 rows, which no word of the fine mesh has.
+Layout unevenField(Index channels) {
+  return fieldOn({2, 2}, "S2,S3", {1, channels, 12, 10}, {{}, {}, {0, 5, 12}, {0, 4, 10}});
+}
+
+TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
+  const Layout field = unevenField(4);
+  const NetworkTable table = fieldNetwork(1, 3, 4);
+  const FoundPlan found =
+      pinnedPlan(table, 1, 4, {.objective = Objective::Inference, .input = field, .output = field});
+  EXPECT_EQ(found.layers[0].letters, "input:h,w");
+  EXPECT_EQ(found.layers[0].parts.space, 4);
+  LayoutSpec halo = field.spec();
+  halo.margins.resize(4);
+  halo.margins[2] = Margin{.boxes = {{0, 6}, {4, 12}}};
+  halo.margins[3] = Margin{.boxes = {{0, 5}, {3, 10}}};
+  // The first process has 5 x 4 of the cells.
+  EXPECT_NEAR(found.seconds,
+              2.0 * 5 * 4 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
+}
+
+TEST(PinnedEnds, LayersThatStayWithUnevenBlocksMoveNothing) {
+  const Layout field = unevenField(4);
+  const FoundPlan found =
+      pinnedPlan(fieldNetwork(3, 1, 4), 1, 4,
+                 {.objective = Objective::Inference, .input = field, .output = field});
+  for (const PlannedLayer& layer : found.layers)
+    EXPECT_EQ(layer.letters, "input:h,w") << layer.name;
+  EXPECT_NEAR(found.seconds, 3 * 2.0 * 5 * 4 * 4 * 4 / kPinnedFlops, 1e-18);
+}
+
+// What lies with the field may be dear: then the plan leaves it.
+TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
+  const Layout field = fieldOn({2}, "S2", {8, 4, 12, 10});
+  const NetworkTable table = fieldNetwork(2, 3, 4);
+  OwnTask task{.input = field};
+  OwnRates slow = kPinnedRates;
+  slow.flops = 1e9; // two of eight processes would take four times as long
+  const OwnModel model(declareNetwork(table, 8), FineMesh({8}), slow, true, task);
+  const FoundPlan found = findPlan(model, {}, 0);
+  for (const PlannedLayer& layer : found.layers)
+    EXPECT_EQ(layer.parts.batch * layer.parts.channels * layer.parts.space, 8) << layer.letters;
+  const FoundPlan stays = findPlan(model, {{"L0", "input:h"}, {"L1", "input:h"}}, 0);
+  EXPECT_GT(stays.seconds, 3 * found.seconds);
+}
+
+TEST(PinnedEnds, ObjectivesCountWhatTheyName) {
+  const NetworkTable table = test::smallNetwork();
+  const auto plan = [&](OwnTask task) { return pinnedPlan(table, 4, 1, std::move(task)); };
+  const double a = 2.0 * 4 * 120 * 216, b = 2.0 * 4 * 30 * 432, c = 2.0 * 4 * 4320;
+  const double forward = (a + b + c) / kPinnedFlops;
+  const Objective inference = Objective::Inference;
+  EXPECT_NEAR(plan({.objective = inference}).seconds, forward, 1e-18);
+  EXPECT_EQ(plan({.objective = inference}).bytes,
+            4 * (216 + 432 + 4320 + 4 * (360 + 960 + 960 + 180 + 180 + 24)));
+  EXPECT_NEAR(plan({.objective = inference, .stepsPerEvaluation = 10}).seconds, forward / 10,
+              1e-18);
+  // The cotangent of a pinned input is wanted unless it is not.
+  const Layout input = fieldOn({1}, "B", {4, 3, 12, 10});
+  EXPECT_NEAR(plan({.input = input}).seconds, 3 * forward, 1e-18);
+  EXPECT_NEAR(plan({.input = input, .inputCotangent = false}).seconds,
+              3 * forward - a / kPinnedFlops, 1e-18);
+}
+
+// What is pinned is converted in every step.
+TEST(PinnedEnds, AStepConvertsItsEndsEachTime) {
+  const NetworkTable table = fieldNetwork(1, 1, 4);
+  const auto seconds = [&](Index every) {
+    OwnTask task{.objective = Objective::Inference,
+                 .stepsPerEvaluation = every,
+                 .input = fieldOn({4}, "S2", {4, 4, 12, 10})};
+    const OwnModel model(declareNetwork(table, 4), FineMesh({4}), kPinnedRates, true, task);
+    return findPlan(model, {{"L0", "n2"}}, 0).seconds;
+  };
+  const double kernel = 2.0 * 120 * 16 / kPinnedFlops;
+  const double end = seconds(1) - kernel;
+  EXPECT_GT(end, 2e-6);
+  EXPECT_NEAR(seconds(100), end + kernel / 100, 1e-18);
+}
+
+Ref<NetworkPlan> alexNetPlan(Index batch, Index processes) {
+  Ref<NetworkPlan> plan =
+      makeRef<NetworkPlan>(readNetworkSource(TENON_TEST_TABLES "/alexnet.json"), batch);
+  plan->setProcesses(processes);
+  plan->setModel("own");
+  return plan;
+}
+
+NetworkPlan::PinnedEnd onGrid(std::vector<int> grid, const char* properties) {
+  return [grid = std::move(grid), properties](const Shape& shape) {
+    return fieldOn(grid, properties, shape);
+  };
+}
+
+TEST(PinnedEnds, RefusesWhatDoesNotFit) {
+  const auto refused = [](TenonErrorCode code, const char* why, auto&& change) {
+    const Ref<NetworkPlan> plan = alexNetPlan(16, 4);
+    change(*plan);
+    expectError(code, {why}, [&] { plan->search(); });
+  };
+  refused(TENON_ERR_SHAPE, "on process 4, but the plan is for 4 processes",
+          [](NetworkPlan& plan) { plan.pinInput(onGrid({5}, "S0")); });
+  refused(TENON_ERR_SHAPE, "shape [16,3,9,9], but that of the network is [16,3,227,227]",
+          [](NetworkPlan& plan) {
+            plan.pinInput([](const Shape&) { return fieldOn({2}, "S2", {16, 3, 9, 9}); });
+          });
+  refused(TENON_ERR_SUPPORT, "process grid of 6 axes", [](NetworkPlan& plan) {
+    plan.pinInput(onGrid({1, 1, 1, 1, 1, 1}, "B,B,B,B,B,B"));
+  });
+  refused(TENON_ERR_SUPPORT, "use model own", [](NetworkPlan& plan) {
+    plan.setModel("t1");
+    plan.setObjective("inference", 1);
+  });
+  const Ref<NetworkPlan> plan = alexNetPlan(16, 4);
+  expectError(TENON_ERR_ARG, {"training, inference, step"},
+              [&] { plan->setObjective("speed", 1); });
+  expectError(TENON_ERR_ARG, {"every 5 steps"}, [&] { plan->setObjective("inference", 5); });
+  expectError(TENON_ERR_ARG, {"batch, space, auto"}, [&] { plan->setPlacement("left"); });
+}
+
+// A reversed mesh numbers its processes from the other end, and so does the price of what crosses nodes.
+TEST(Placements, TheFasterOfBothIsTaken) {
+  const FineMesh mesh = FineMesh({2, 3}).reversed();
+  EXPECT_EQ(mesh.extents(), (std::vector<int>{3, 2}));
+  EXPECT_EQ(mesh.grid()->ranks(), (std::vector<int>{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(mesh.reversed().grid()->ranks(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+
+  const auto seconds = [](const char* placement, bool* reversed = nullptr) {
+    const Ref<NetworkPlan> plan = alexNetPlan(16, 16);
+    plan->setMachine(Machine::make("nodes", {{"node", 4}, {"core", 4}},
+                                   {{"NIC", 0, 1, 1e9, 1e-5, {{LinkRule::Leaving}}}}));
+    plan->setPlacement(placement);
+    if (reversed)
+      *reversed = plan->search().spaceOutermost;
+    return plan->search().seconds;
+  };
+  bool reversed = false;
+  const double batch = seconds("batch"), space = seconds("space");
+  EXPECT_NE(batch, space);
+  EXPECT_EQ(seconds("auto", &reversed), std::min(batch, space));
+  EXPECT_EQ(reversed, space < batch);
+}
+
+TEST(FewerProcesses, TheBestNumberIsTaken) {
+  EXPECT_EQ(FineMesh({2, 6}).withoutLast(1).grid()->ranks(), (std::vector<int>{0, 3, 6, 9}));
+  const auto seconds = [](Index processes, bool fewer) {
+    const Ref<NetworkPlan> plan = alexNetPlan(8, processes);
+    plan->setFewerProcesses(fewer);
+    return plan->search().seconds;
+  };
+  // One axis of 7 has few words, and none of the batch of 8 alone.
+  double least = seconds(7, false);
+  for (Index processes : {1, 4, 5, 6})
+    least = std::min(least, seconds(processes, false));
+  EXPECT_EQ(seconds(7, true), least);
+  // A batch of 1 on 9973 processes: no layer has that many parts.
+  const Ref<NetworkPlan> plan = alexNetPlan(1, 9973);
+  expectError(TENON_ERR_SHAPE, {"layer conv1", "9973 processes"}, [&] { plan->search(); });
+  plan->setFewerProcesses(true);
+  EXPECT_LE(plan->search().grid->size(), 9973);
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A network small enough for exhaustive search, and tables of exact prices.
+#pragma once
+
+#include "planner/cost_model.hpp"
+#include "planner/network_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon::test {
+
+// Two convolutions, of which the second has a stride of 2, and an affine layer.
+inline NetworkTable smallNetwork() {
+  NetworkTable table{.name = "small", .about = "", .splitDims = 2, .layers = {}, .edges = {}};
+  table.layers.push_back({.name = "a",
+                          .kernel = 3,
+                          .input = {12, 10},
+                          .output = {12, 10},
+                          .inChannels = 3,
+                          .outChannels = 8,
+                          .weights = 216,
+                          .readsInput = true});
+  table.layers.push_back({.name = "b",
+                          .kernel = 3,
+                          .input = {12, 10},
+                          .output = {6, 5},
+                          .inChannels = 8,
+                          .outChannels = 6,
+                          .weights = 432});
+  table.layers.push_back({.name = "c",
+                          .kind = TableLayer::Kind::Affine,
+                          .input = {},
+                          .output = {},
+                          .inChannels = 180,
+                          .outChannels = 24,
+                          .weights = 4320,
+                          .splitSpace = false});
+  table.edges = {{0, 1, 960}, {1, 2, 180}};
+  return table;
+}
+
+// All moves at all positions.
+inline CostTables exactTables(const CostModel& model, const WordLists& words) {
+  CostTables tables = tablesOf(model, words);
+  for (std::size_t m = 0; m < tables.pairs.size(); ++m) {
+    PairTable& pair = tables.pairs[m];
+    std::size_t cell = 0;
+    for (int from : words[pair.from])
+      for (int to : words[pair.to]) {
+        const double exact = model.exactMoveSeconds(static_cast<int>(m), from, to);
+        EXPECT_LE(pair.seconds[cell], exact * (1 + 1e-12));
+        pair.seconds[cell++] = exact;
+      }
+  }
+  return tables;
+}
+
+} // namespace tenon::test

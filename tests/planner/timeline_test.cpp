@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans with communication beside computation, against timelines made by hand.
+#include "planner/own_model.hpp"
+#include "planner/plan_search.hpp"
+#include "planner/small_network.hpp"
+#include "planner/timeline.hpp"
+
+namespace tenon {
+namespace {
+
+// A chain of layers with one word each.
+class ByHand : public CostModel {
+public:
+  ByHand(std::vector<LayerParts> layers, std::vector<MoveParts> moves)
+      : CostModel(FineMesh({1}), false), layers_(std::move(layers)), between_(std::move(moves)) {
+    for (std::size_t l = 0; l < layers_.size(); ++l)
+      names_.push_back("L" + std::to_string(l));
+    for (std::size_t m = 0; m < between_.size(); ++m)
+      moves_.push_back({static_cast<int>(m), static_cast<int>(m) + 1});
+  }
+  std::string spatial(int) const override { return {}; }
+  Parts parts(int, int) const override { return {}; }
+  std::string fault(int, int) const override { return {}; }
+  double layerSeconds(int layer, int) const override {
+    return layers_[layer].forward + layers_[layer].backward + layers_[layer].gradients;
+  }
+  double layerBytes(int, int) const override { return 0; }
+  double moveSeconds(int move, int, int) const override {
+    return between_[move].there + between_[move].back;
+  }
+  LayerParts layerParts(int layer, int) const override { return layers_[layer]; }
+  MoveParts moveParts(int move, int, int) const override { return between_[move]; }
+
+private:
+  std::vector<LayerParts> layers_;
+  std::vector<MoveParts> between_;
+};
+
+double replayed(const ByHand& model, double share) {
+  return secondsOverlapped(model, std::vector<int>(model.layers(), 0), share);
+}
+
+TEST(Timeline, WithoutOverlapIsTheSum) {
+  const ByHand model({{1, 2, 4}, {8, 16, 32}, {64, 128, 256}}, {{512, 1024}, {2048, 4096}});
+  EXPECT_EQ(replayed(model, 0), 8191);
+}
+
+// Forward: 10 + move 1 + 10. Backward: 20 of the second layer; its sum of 15 follows the move of 1 on the
+// link, beside the 20 of the first, whose sum of 5 ends the pass.
+TEST(Timeline, SumsOfGradientsGoOnBesideTheBackwardPass) {
+  const ByHand model({{10, 20, 5}, {10, 20, 15}}, {{1, 1}});
+  EXPECT_EQ(replayed(model, 1), 10 + 1 + 10 + 20 + 1 + 20 + 5);
+  // Half of each transfer takes the process: of the moves at once, of the sums behind the last kernel, while
+  // the link carries the other half of the last.
+  EXPECT_EQ(replayed(model, 0.5), 10 + 1 + 10 + 20 + 1 + 20 + 7.5 + 2.5);
+}
+
+// A sum that is longer than what is computed beside it holds up the next: 1 forward twice; 1 backward, then
+// on the link 10, and 10 behind it.
+TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
+  const ByHand model({{1, 1, 10}, {1, 1, 10}}, {{0, 0}});
+  EXPECT_EQ(replayed(model, 1), 1 + 1 + 1 + 10 + 10);
+}
+
+TEST(Timeline, ThePlanIsTheFastestOfTheBestSums) {
+  const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9}, .flops = 1e12};
+  const OwnModel model(declareNetwork(test::smallNetwork(), 64), FineMesh({8}), rates);
+  const FoundPlan alone = findPlan(model, {}, 0);
+  EXPECT_FALSE(alone.overlapped);
+  const FoundPlan none = findPlan(model, {}, 0, 1e-300);
+  EXPECT_NEAR(*none.overlapped, alone.seconds, 1e-12 * alone.seconds);
+  EXPECT_NEAR(none.seconds, alone.seconds, 1e-12 * alone.seconds);
+  std::vector<int> plan;
+  for (int layer = 0; layer < model.layers(); ++layer)
+    plan.push_back(model.parse(layer, alone.layers[layer].letters));
+  const FoundPlan all = findPlan(model, {}, 0, 1);
+  EXPECT_LE(*all.overlapped, secondsOverlapped(model, plan, 1));
+  EXPECT_LT(*all.overlapped, alone.seconds);
+  EXPECT_GE(all.seconds, alone.seconds * (1 - 1e-12));
+}
+
+} // namespace
+} // namespace tenon
