@@ -135,8 +135,8 @@ private:
 
   // With groups the channels are cut between groups, near the input's cuts.
   Layout plainLayout(const Layout& input, const MeshPtr& mesh,
-                     const Properties& properties) const override {
-    Layout plain = Windowed::plainLayout(input, mesh, properties);
+                     const TensorSignature& asked) const override {
+    Layout plain = Windowed::plainLayout(input, mesh, asked);
     LayoutSpec spec = plain.spec();
     spec.cuts[1] = plain.cuts(1);
     if (groups() == 1 || spec.cuts[1].size() <= 2)
