@@ -46,9 +46,7 @@ LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonD
 } // namespace
 
 BoundMaps::BoundMaps(const Layer& layer)
-    : layer_(layer), comm_(layer.comm()),
-      type_(layer.dataType()), events_{logEvent(
-                                   (layer.name().empty() ? layer.type() : layer.name()).c_str())} {}
+    : layer_(layer), comm_(layer.comm()), type_(layer.dataType()), events_{layer.event()} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });

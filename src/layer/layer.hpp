@@ -94,6 +94,8 @@ public:
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
+  // Of all set-ups and parameters that there are; it must outlive the layer's use.
+  void setWatch(StepWatch* watch);
   // Of the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
   const Layout& outputLayout(const Layouts& inputs) const;
@@ -122,6 +124,8 @@ public:
   const std::vector<Ref<Parameter>>& ownParameters() const noexcept { return parameters_; }
   // The layer's own parameter of that form, made in its storage layout at the first call.
   Ref<Parameter> parameter(const ParameterForm& form);
+  // The log's event of what belongs to the layer: its name, or type.
+  int event() const;
   // Fills the parameters by global position: the same values on any partition. A container gives
   // each of its layers a stream of its own.
   enum class Fill { All, New };

@@ -116,9 +116,7 @@ const NetworkTable& NetworkPlan::table(const std::string& who) const {
   return *network_.table;
 }
 
-DeclaredNetwork NetworkPlan::layers() const {
-  if (network_.table)
-    return declareNetwork(*network_.table, batch_);
+Shape NetworkPlan::inputShape() const {
   if (input_.empty())
     throw Error(
         TENON_ERR_STATE,
@@ -127,17 +125,26 @@ DeclaredNetwork NetworkPlan::layers() const {
                     network_.name));
   Shape input = {batch_};
   input.insert(input.end(), input_.begin(), input_.end());
-  return declareNetwork(*network_.layers, input);
+  return input;
+}
+
+DeclaredNetwork NetworkPlan::layers() const {
+  return network_.table ? declareNetwork(*network_.table, batch_)
+                        : declareNetwork(*network_.layers, inputShape());
 }
 
 std::unique_ptr<CostModel> NetworkPlan::model() const {
   if (model_ == "t1")
     return std::make_unique<T1Model>(table("model t1"), batch_, mesh(), link_,
                                      inputChannels_.value_or(false));
+  return std::make_unique<OwnModel>(layers(), mesh(), rates(), inputChannels_.value_or(true));
+}
+
+OwnRates NetworkPlan::rates() const {
   OwnRates rates{.links = {.latency = link_.alpha, .bandwidth = 1 / link_.beta}, .flops = flops_};
   if (machine_)
     rates.links = ratesOf(*machine_, rates.links);
-  return std::make_unique<OwnModel>(layers(), mesh(), rates, inputChannels_.value_or(true));
+  return rates;
 }
 
 double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,
@@ -146,8 +153,14 @@ double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGri
 }
 
 const FoundPlan& NetworkPlan::search() {
-  if (!found_)
-    found_ = findPlan(*model(), fixed_, memoryLimit_);
+  if (found_)
+    return *found_;
+  const std::unique_ptr<CostModel> prices = model();
+  found_ = findPlan(*prices, fixed_, memoryLimit_);
+  for (int layer = 0; layer < prices->layers(); ++layer) {
+    PlannedLayer& made = found_->layers[layer];
+    made.signature = prices->signature(layer, prices->parse(layer, made.letters));
+  }
   return *found_;
 }
 

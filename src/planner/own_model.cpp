@@ -172,7 +172,7 @@ std::string OwnModel::addForm(const Kind& kind, const Word& word, Placed& placed
     rows.push_back(isSpace && layer.splitDims == 0 ? nullptr : rowOf(kind, word, axis));
     if (!rows.back())
       return isSpace ? "it must have all of space" : "it has no such label";
-    letters.push_back(rows.back()->letter);
+    letters.push_back(rows.back()->letter + (isSpace && word.space > 1 ? "-" : ""));
   }
   const Index channels = mesh().parts(word, layer.splitDims).channels;
   if (channels > layer.mostChannels)
@@ -183,7 +183,8 @@ std::string OwnModel::addForm(const Kind& kind, const Word& word, Placed& placed
     if (const std::string fault = emptyPart(inputs.back(), "input"); !fault.empty())
       return fault;
   }
-  placed.form = layer.declaration->form(inputs, {.mesh = grid_, .letters = joined(letters, ",")});
+  placed.signature = joined(letters, ",");
+  placed.form = layer.declaration->form(inputs, {.mesh = grid_, .letters = placed.signature});
   for (const ParameterForm& parameter : placed.form->parameters)
     if (const std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;

@@ -35,6 +35,9 @@ public:
   OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels = true);
 
   char channelLabel(int layer) const override;
+  std::string signature(int layer, int word) const override {
+    return placed(layer, word).signature;
+  }
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
@@ -49,7 +52,7 @@ private:
   struct Placed {
     std::optional<Form> form;
     Layouts outputs; // the layer's, and those of its followers
-    std::string fault;
+    std::string signature, fault;
     double seconds = 0, bytes = 0;
   };
   // Layers that differ in nothing but their names.
