@@ -241,10 +241,15 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
 TENON_EXTERN TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) TENON_NOEXCEPT;
 
 /** @brief Sets the signature, overriding the default choice. Local; call on all ranks.
+ *
+ *  A run is a label with a number of axes: "n2,o" is "n,n,o". In "hw4" two labels take turns. A run
+ *  that ends in '-' is read from its last axis to its first, and its last axis is the major one:
+ *  "h3-" splits the rows first along the last of the three axes. These are the words of TenonPlan.
+ *
  *  @param[in] layer   layer
- *  @param[in] labels  index labels separated by commas, one per grid axis, such as "o,i"; ""
- *                     restores the default choice. A label that the layer does not have is
- *                     TENON_ERR_OPTION in TenonLayerSetUp(). */
+ *  @param[in] labels  index labels or runs separated by commas, such as "o,i" or "n2,h2-", for all
+ *                     grid axes; "" restores the default choice. A label that the layer does not
+ *                     have is TENON_ERR_OPTION in TenonLayerSetUp(). */
 TENON_EXTERN TenonErrorCode TenonLayerSetSignature(TenonLayer layer,
                                                    const char* labels) TENON_NOEXCEPT;
 

@@ -15,8 +15,8 @@ constexpr OptionSpec kCommon[] = {
     {"data_type", OptionSpec::Choice, "float32", "element type of input, parameters and output",
      "float32|float64"},
     {"signature", OptionSpec::String, "",
-     "signature of the layer: one index label per grid axis, separated by commas; empty: the one "
-     "that does not redistribute the input"},
+     "signature of the layer: one index label per grid axis, separated by commas, or runs such as "
+     "n2,h2-; empty: the one that does not redistribute the input"},
     {"storage", OptionSpec::String, "use",
      "storage layout of parameters: use, sharded (what several ranks use is divided among them), "
      "root, or properties such as S0,B"},

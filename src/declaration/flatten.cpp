@@ -38,7 +38,7 @@ public:
     LayoutSpec spec{.shape = outputShape({input.shape()}), .mesh = mesh, .properties = {}};
     const Signature chosen = Signature::choose(rows({}), input, mesh, choice.letters, title());
     const Layout use = makeLayoutLike(input, mesh, chosen.input());
-    spec.properties = chosen.output();
+    spec.properties = chosen.output().properties;
     spec.splitAxes = {use.splitAxes(0), use.splitAxes(1)};
     spec.cuts = {use.cuts(0), use.cuts(1)};
     for (Index& cut : spec.cuts[1])

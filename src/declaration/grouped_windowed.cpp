@@ -37,8 +37,8 @@ void GroupedWindowed::checkInput(const Layout& input, const std::string& letters
 }
 
 Layout GroupedWindowed::plainLayout(const Layout& input, const MeshPtr& mesh,
-                                    const Properties& properties) const {
-  Layout plain = Windowed::plainLayout(input, mesh, properties);
+                                    const TensorSignature& asked) const {
+  Layout plain = Windowed::plainLayout(input, mesh, asked);
   LayoutSpec spec = plain.spec();
   spec.cuts[1] = plain.cuts(1);
   if (groups() == 1 || spec.cuts[1].size() <= 2)

@@ -18,7 +18,7 @@ protected:
   void checkInput(const Layout& input, const std::string& letters) const override;
   // With groups the channels are cut between groups, near the input's cuts.
   Layout plainLayout(const Layout& input, const MeshPtr& mesh,
-                     const Properties& properties) const override;
+                     const TensorSignature& asked) const override;
   std::vector<Index> channelCuts(const Layout& plain) const override;
   Index inOfGroup() const { return integer("in_channels") / groups(); }
   Index outOfGroup() const { return integer("out_channels") / groups(); }

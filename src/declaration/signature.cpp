@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace tenon {
 
@@ -54,32 +55,79 @@ const SignatureRow& rowFor(const SignatureTable& table, std::span<const Layout> 
       table, {}, [&](const SignatureRow& row) { return inPlace(row, inputs, axis); });
 }
 
-std::vector<std::string> words(const std::string& text) {
-  std::vector<std::string> result;
-  for (std::size_t begin = 0; begin <= text.size() && !text.empty();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    result.push_back(text.substr(begin, end - begin));
-    std::erase(result.back(), ' ');
-    begin = end + 1;
+constexpr int kMostAxes = 64;
+
+// A signature's text on the way to its rows.
+class SignatureText {
+public:
+  SignatureText(const SignatureTable& table, const std::string& who) : table_(table), who_(who) {}
+
+  void read(const std::string& text) {
+    for (std::string& run : split(text, ',')) {
+      std::erase(run, ' ');
+      add(run);
+    }
   }
-  return result;
-}
+  std::vector<SignatureRow> rows;
+  std::vector<bool> reversed;
+
+private:
+  bool isLetter(const std::string& letter) const {
+    return std::any_of(table_.begin(), table_.end(),
+                       [&](const SignatureRow& row) { return row.letter == letter; });
+  }
+  // The letters of a run that take turns; one, if it is no letters of one character each.
+  std::vector<std::string> turns(const std::string& letters) const {
+    std::vector<std::string> each;
+    for (char letter : letters)
+      each.emplace_back(1, letter);
+    const bool all = std::all_of(each.begin(), each.end(),
+                                 [&](const std::string& letter) { return isLetter(letter); });
+    return all && !isLetter(letters) && !each.empty() ? each : std::vector{letters};
+  }
+
+  void add(std::string run) {
+    const bool isReversed = run.ends_with('-');
+    if (isReversed)
+      run.pop_back();
+    const std::size_t digits = isLetter(run) ? std::string::npos : run.find_first_of("0123456789");
+    const std::vector<std::string> letters = turns(run.substr(0, digits));
+    const int count = digits == std::string::npos ? 1 : countIn(run, digits);
+    for (int axis = 0; axis < count; ++axis) {
+      const int turn = isReversed ? count - 1 - axis : axis;
+      rows.push_back(rowOf(table_, letters[std::size_t(turn) % letters.size()], who_));
+      reversed.push_back(isReversed);
+    }
+  }
+  int countIn(const std::string& run, std::size_t digits) const {
+    int count = 0;
+    const char *begin = run.data() + digits, *end = run.data() + run.size();
+    const auto [stop, error] = std::from_chars(begin, end, count);
+    if (error != std::errc() || stop != end || count < 1 || count > kMostAxes)
+      throw Error(TENON_ERR_OPTION,
+                  fmt::format("the run '{}' in the signature of {} is not possible; pass a label "
+                              "with the number of its grid axes, such as n2",
+                              run, who_));
+    return count;
+  }
+
+  const SignatureTable& table_;
+  const std::string& who_;
+};
 
 } // namespace
 
 Signature Signature::named(const SignatureTable& table, const Mesh& mesh,
                            const std::string& letters, const std::string& who) {
-  const std::vector<std::string> chosen = words(letters);
-  if (static_cast<int>(chosen.size()) != mesh.axes())
+  SignatureText text(table, who);
+  text.read(letters);
+  if (static_cast<int>(text.rows.size()) != mesh.axes())
     throw Error(TENON_ERR_OPTION,
                 fmt::format("the signature \"{}\" of {} has {}, but the process grid has {}; "
                             "pass one label per grid axis",
-                            letters, who, counted(static_cast<Index>(chosen.size()), "label"),
+                            letters, who, counted(static_cast<Index>(text.rows.size()), "label"),
                             counted(mesh.axes(), "axis", "axes")));
-  std::vector<SignatureRow> rows;
-  for (const std::string& letter : chosen)
-    rows.push_back(rowOf(table, letter, who));
-  return Signature(std::move(rows));
+  return Signature(std::move(text.rows), std::move(text.reversed));
 }
 
 Signature Signature::following(const SignatureTable& table, std::span<const Layout> inputs) {
@@ -102,33 +150,33 @@ Signature Signature::choose(const SignatureTable& table, std::span<const Layout>
   return following(table, inputs);
 }
 
-Properties Signature::input(int index) const {
+TensorSignature Signature::input(int index) const {
   Properties result;
   for (const SignatureRow& row : rows_)
     result.push_back(inputOf(row, static_cast<std::size_t>(index)));
-  return result;
+  return {std::move(result), reversed_};
 }
 
-Properties Signature::parameter(int index) const {
+TensorSignature Signature::parameter(int index) const {
   Properties result;
   for (const SignatureRow& row : rows_)
     result.push_back(row.parameters[index]);
-  return result;
+  return {std::move(result), reversed_};
 }
 
-Properties Signature::output() const {
+TensorSignature Signature::output() const {
   Properties result;
   for (const SignatureRow& row : rows_)
     result.push_back(row.output);
-  return result;
+  return {std::move(result), reversed_};
 }
 
 std::string Signature::describe() const {
   std::string text;
-  for (const SignatureRow& row : rows_) {
-    if (!text.empty())
-      text += ',';
-    text += row.letter;
+  for (std::size_t axis = 0; axis < rows_.size(); ++axis) {
+    text += (axis == 0 ? "" : ",") + rows_[axis].letter;
+    if (!reversed_.empty() && reversed_[axis])
+      text += '-';
   }
   return text;
 }
@@ -144,19 +192,34 @@ SignatureTable elementwiseTable(int rank, bool linear) {
   return table;
 }
 
-Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties,
+std::vector<int> splitOrder(const TensorSignature& asked, int dim) {
+  std::vector<int> order;
+  bool isAsked = false;
+  for (int axis = 0; axis < static_cast<int>(asked.reversed.size()); ++axis) {
+    if (!(asked.properties[axis] == Property::shard(dim)))
+      continue;
+    order.insert(asked.reversed[axis] ? order.begin() : order.end(), axis);
+    isAsked |= asked.reversed[axis];
+  }
+  return isAsked ? order : std::vector<int>();
+}
+
+Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature& asked,
                   const std::vector<CutSource>& cutsFrom) {
-  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = properties};
+  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = asked.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   const Layout plain(spec);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto& [source, dim] = cutsFrom[d];
+    const std::vector<int>& axes = plain.splitAxes(static_cast<int>(d));
+    const std::vector<int> wanted = splitOrder(asked, static_cast<int>(d));
+    spec.splitAxes[d] = wanted;
     if (!source || source->shape()[dim] != shape[d] || !(source->mesh() == *mesh))
       continue;
-    const std::vector<int>& axes = plain.splitAxes(static_cast<int>(d));
     const std::vector<int>& order = source->splitAxes(dim);
-    if (!std::is_permutation(axes.begin(), axes.end(), order.begin(), order.end()))
+    if (wanted.empty() ? !std::is_permutation(axes.begin(), axes.end(), order.begin(), order.end())
+                       : wanted != order)
       continue;
     spec.splitAxes[d] = order;
     spec.cuts[d] = source->cuts(dim);
@@ -164,12 +227,12 @@ Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& pro
   return Layout(std::move(spec));
 }
 
-Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const Properties& properties) {
+Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const TensorSignature& asked) {
   const Layout plain = source.withoutMargins();
   std::vector<CutSource> same;
   for (int d = 0; d < plain.rank(); ++d)
     same.push_back({&plain, d});
-  return makeLayout(plain.shape(), mesh, properties, same);
+  return makeLayout(plain.shape(), mesh, asked, same);
 }
 
 } // namespace tenon

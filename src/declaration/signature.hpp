@@ -3,6 +3,11 @@
 // local kernel alone gives the right answer. A layer type lists its rows, one for each letter of
 // its index expression; a signature chooses one row for each axis, in any mix. A signature is its
 // own adjoint: the cotangents lie in the duals.
+//
+// As a text it is a list of runs, each a letter with a number of axes: "n,h,h" is "n,h2". A run of several
+// letters takes turns, "dh4" is "d,h,d,h". In a run that ends in '-' the letters are taken from its last axis
+// to its first, and that is also the order in which the axes split a dimension: "h3-" splits first along
+// the last axis. A letter that ends in a digit, as S0 does, has one axis.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -26,10 +31,20 @@ struct SignatureRow {
 
 using SignatureTable = std::vector<SignatureRow>;
 
+// What a signature says of one tensor.
+struct TensorSignature {
+  Properties properties;
+  // By axis: it splits its dimension before the axes in front of it. Empty: none does.
+  std::vector<bool> reversed = {};
+
+  TensorSignature(Properties properties, std::vector<bool> reversed = {})
+      : properties(std::move(properties)), reversed(std::move(reversed)) {}
+};
+
 class Signature {
 public:
-  // The rows of these letters, one for each axis of the mesh: "o,i". Throws TENON_ERR_OPTION naming the
-  // letters that `who` has.
+  // The rows that a text gives to the axes of the mesh: "o,i", "n6,o3". Throws TENON_ERR_OPTION naming
+  // the letters that `who` has.
   static Signature named(const SignatureTable& table, const Mesh& mesh, const std::string& letters,
                          const std::string& who);
   // On each axis the first of the rows that leave most of the inputs where they are, or else the first
@@ -47,29 +62,35 @@ public:
     return choose(table, std::span(&input, 1), mesh, letters, who);
   }
 
-  Properties input(int index = 0) const;
-  Properties parameter(int index) const;
-  Properties output() const;
-  std::string describe() const; // "n,h,w"
+  TensorSignature input(int index = 0) const;
+  TensorSignature parameter(int index) const;
+  TensorSignature output() const;
+  std::string describe() const; // "n,h,w", for every axis
 
 private:
-  explicit Signature(std::vector<SignatureRow> rows) : rows_(std::move(rows)) {}
+  explicit Signature(std::vector<SignatureRow> rows, std::vector<bool> reversed = {})
+      : rows_(std::move(rows)), reversed_(std::move(reversed)) {}
   std::vector<SignatureRow> rows_;
+  std::vector<bool> reversed_; // by axis; empty: none
 };
 
 // The rows of tensor dimension d for maps that act on each element alone; P only if the map is
 // linear.
 SignatureTable elementwiseTable(int rank, bool linear);
 
+// The axes that split a dimension in the order that is asked for; empty if none is, which is that of the mesh.
+std::vector<int> splitOrder(const TensorSignature& asked, int dim);
+
 // A layout on the mesh whose dimension d takes the cuts of a dimension of another layout where the same
-// axes of the same mesh split both: cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
+// axes of the same mesh split both, in the order that is asked for if one is: cutsFrom[d] = {layout, dimension},
+// or no layout for balanced cuts.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;
 };
-Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const Properties& properties,
+Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature& asked,
                   const std::vector<CutSource>& cutsFrom);
 // The same with the cuts of another layout in all dimensions.
-Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const Properties& properties);
+Layout makeLayoutLike(const Layout& source, const MeshPtr& mesh, const TensorSignature& asked);
 
 } // namespace tenon

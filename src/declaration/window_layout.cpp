@@ -113,15 +113,16 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
 }
 
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const Properties& properties,
+                          const Shape& shape, const TensorSignature& asked,
                           const std::vector<Index>& channelCuts) {
-  LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = properties};
+  LayoutSpec spec{.shape = shape, .mesh = plainUse.meshPtr(), .properties = asked.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   auto follow = [&](int d, std::vector<Index> cuts) {
     spec.splitAxes[d] = plainUse.splitAxes(d);
     spec.cuts[d] = std::move(cuts);
   };
+  spec.splitAxes[1] = splitOrder(asked, 1);
   follow(0, plainUse.cuts(0));
   if (!channelCuts.empty())
     follow(1, channelCuts);

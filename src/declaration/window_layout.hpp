@@ -38,7 +38,7 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
 // have `channelCuts` where the axes that split the input's channels split them too, and else
 // balanced ones.
 Layout windowOutputLayout(const std::vector<Window>& windows, const Layout& plainUse,
-                          const Shape& shape, const Properties& properties,
+                          const Shape& shape, const TensorSignature& asked,
                           const std::vector<Index>& channelCuts);
 
 // The input's layout with the margin that the output's parts read, where anybody reads more than he

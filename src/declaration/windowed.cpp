@@ -124,8 +124,8 @@ void Windowed::checkBoundaryValues(const Layout& given, const Layout& use) const
 }
 
 Layout Windowed::plainLayout(const Layout& input, const MeshPtr& mesh,
-                             const Properties& properties) const {
-  return makeLayoutLike(input, mesh, properties);
+                             const TensorSignature& asked) const {
+  return makeLayoutLike(input, mesh, asked);
 }
 
 std::vector<Index> Windowed::channelCuts(const Layout& plain) const {

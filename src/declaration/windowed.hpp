@@ -35,7 +35,7 @@ protected:
   virtual void checkInput(const Layout& /*input*/, const std::string& /*letters*/) const {}
   // The input's layout without margins, on the mesh, with the properties of the signature.
   virtual Layout plainLayout(const Layout& input, const MeshPtr& mesh,
-                             const Properties& properties) const;
+                             const TensorSignature& asked) const;
   // Of the output's channels, where the input's are split.
   virtual std::vector<Index> channelCuts(const Layout& plain) const;
   virtual void addParameters(const Layout& /*plain*/, Form& /*form*/) const {}

@@ -51,9 +51,7 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
 } // namespace
 
 BoundMaps::BoundMaps(const Layer& layer)
-    : layer_(layer), comm_(layer.comm()),
-      type_(layer.dataType()), events_{logEvent(
-                                   (layer.name().empty() ? layer.type() : layer.name()).c_str())} {}
+    : layer_(layer), comm_(layer.comm()), type_(layer.dataType()), events_{layer.event()} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });

@@ -5,6 +5,7 @@
 
 #include "layer/local_kernel.hpp"
 #include "layer/source.hpp"
+#include "layer/step_watch.hpp"
 #include "linop/linear_op.hpp"
 
 #include <functional>
@@ -55,6 +56,9 @@ public:
   Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
   // The log's event of a map's node: its layer's name, or type.
   int event(const Map& map) const { return events_[map.node]; }
+  // Null unless somebody wants to know what steps take.
+  StepWatch* watch() const noexcept { return watch_; }
+  void setWatch(StepWatch* watch) noexcept { watch_ = watch; }
   // Memory of operators, constants, parameters in their use layouts, and segments.
   Index bytes() const;
 
@@ -74,6 +78,7 @@ private:
   Sources sources_;
   std::vector<Ref<DTensor>> constants_;
   std::vector<std::pair<const BoundMaps*, JoinedObjects>> joined_;
+  StepWatch* watch_ = nullptr;
 };
 
 // While this lives the parameters of the maps are constants.

@@ -169,8 +169,9 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
         failedSets_.check();
-        return fmt::format("{}; input {}{}", settings(), described(inputs),
-                           RoutePolicy::fromOptions().agreedText());
+        return fmt::format("{}; input {}{}{}", settings(), described(inputs),
+                           RoutePolicy::fromOptions().agreedText(),
+                           Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
       },
       [](const std::string& text) { return text; });
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
@@ -267,6 +268,13 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
               fmt::format("the input has layout {2}, but {0} is set up for {1}; call "
                           "TenonLayerSetUp() with this layout first",
                           title(), described(known), described(inputs)));
+}
+
+void Layer::setWatch(StepWatch* watch) {
+  for (const Entry& entry : setups_)
+    entry.setup->setWatch(watch);
+  for (const Ref<Parameter>& parameter : parameters())
+    parameter->setWatch(watch);
 }
 
 const Layout& Layer::outputLayout(const Layouts& inputs) const {
@@ -407,6 +415,10 @@ void Layer::initialize(std::uint64_t seed, std::uint64_t stream, Fill fill) {
     children_[i]->initialize(seed, streamOf(fmt::format("{} layer {}", stream, i)), fill);
 }
 
+int Layer::event() const {
+  return logEvent((name().empty() ? type() : name()).c_str());
+}
+
 Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   const std::string& name = form.name;
   for (const Ref<Parameter>& known : parameters_) {
@@ -424,6 +436,7 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
   parameters_.push_back(
       makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_));
   parameters_.back()->setFrozen(frozen_);
+  parameters_.back()->setEvent(event());
   if (!this->name().empty())
     parameters_.back()->value().setName(fmt::format("{}.{}", this->name(), name));
   return parameters_.back();

@@ -98,8 +98,11 @@ public:
   bool isSetUp() const noexcept { return !setups_.empty(); }
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
+  // Of all set-ups and parameters that there are; it must outlive the layer's use.
+  void setWatch(StepWatch* watch);
   // That for these inputs; it lives as long as the layer.
   Setup& setup(const Layouts& inputs) const;
+  // Of the set-up for these inputs.
   const BoundMaps& maps(const Layouts& inputs) const;
   const Layout& outputLayout(const Layouts& inputs) const;
   const Layout& outputLayout(const Layout& input) const { return outputLayout(Layouts{input}); }
@@ -130,6 +133,8 @@ public:
   // What it carries beside parameters, likewise.
   const std::vector<Ref<StateTensor>>& ownStates() const noexcept { return states_; }
   Ref<StateTensor> state(const StateForm& form);
+  // The log's event of what belongs to the layer: its name, or type.
+  int event() const;
   // Fills the parameters by global position: the same values on any partition. A container gives
   // each of its layers a stream of its own.
   enum class Fill { All, New };

@@ -3,7 +3,9 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "layer/held_bytes.hpp"
+#include "layer/step_watch.hpp"
 #include "linop/make_conversion.hpp"
+#include "sys/log.hpp"
 
 #include <fmt/format.h>
 
@@ -34,6 +36,7 @@ void Parameter::setFrozen(bool frozen) {
 DTensor& Parameter::gradient() {
   if (frozen_)
     return *gradient_;
+  const LogScope scope(event_);
   for (ParameterUse* use : uses_) {
     if (!use->pending_)
       continue;
@@ -50,11 +53,13 @@ DTensor& Parameter::gradient() {
 }
 
 const DTensor& Parameter::direction() {
+  const LogScope scope(event_);
   const DTensor& addends = gradient();
-  if (!toDirection_)
-    return addends;
-  toDirection_->apply(addends, *direction_);
-  return *direction_;
+  if (toDirection_)
+    toDirection_->apply(addends, *direction_);
+  if (watch_ && logEnabled())
+    watch_->reduced(*this, logOpenScope());
+  return toDirection_ ? *direction_ : addends;
 }
 
 Ref<DTensor> Parameter::reducedGradient() {

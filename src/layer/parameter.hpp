@@ -12,6 +12,7 @@
 namespace tenon {
 
 class ParameterUse;
+class StepWatch;
 
 class Parameter : public Object {
 public:
@@ -43,6 +44,11 @@ public:
   // a change clears the gradient.
   void setFrozen(bool frozen);
   bool isFrozen() const noexcept { return frozen_; }
+  // The log's event of the conversions of its gradient: its layer's.
+  void setEvent(int event) noexcept { event_ = event; }
+  // Null unless somebody wants to know what direction() takes.
+  void setWatch(StepWatch* watch) noexcept { watch_ = watch; }
+
   // Whether first values were given to it.
   bool isInitialized() const noexcept { return initialized_; }
   void setInitialized() noexcept { initialized_ = true; }
@@ -71,6 +77,8 @@ private:
   CommPtr comm_;
   Index fanIn_, fanOut_;
   double initial_;
+  int event_ = -1;
+  StepWatch* watch_ = nullptr;
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
@@ -100,6 +108,7 @@ public:
   bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
   // As a constant it has no tangent, and what kernels add to its gradient is thrown away.
   void setConstant(bool constant) noexcept { constant_ = constant; }
+  Layout layout() const { return addends_->layout().dual(); }
   const Parameter& parameter() const noexcept { return *parameter_; }
   const LinearOp* conversion() const noexcept { return toUse_.get(); }
   Index bytes() const;

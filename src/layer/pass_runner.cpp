@@ -26,6 +26,8 @@ public:
 
   void all() {
     std::size_t s = 0;
+    if (StepWatch* watch = maps_.watch())
+      watch->begins(maps_.list(), pass_);
     try {
       for (; s < pass_.steps.size(); ++s)
         logged(pass_.steps[s]);
@@ -56,6 +58,8 @@ private:
       return one(step);
     const LogScope scope(maps_.event(mapOf(step)));
     one(step);
+    if (StepWatch* watch = maps_.watch(); watch && logEnabled())
+      watch->ran(maps_.list(), step, logOpenScope());
   }
   void one(const Step& step) {
     switch (step.what) {

@@ -3,6 +3,7 @@
 
 #include "layer/held_bytes.hpp"
 #include "layer/layer.hpp"
+#include "sys/options.hpp"
 #include "sys/view.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,13 @@
 namespace tenon {
 
 namespace {
+
+constexpr OptionSpec kOptions[] = {
+    {"overlap_steps", OptionSpec::Flag, "true",
+     "begin communication as early and end it as late as values allow, also across layers; false: "
+     "one step after the other"},
+};
+const OptionRegistration kRegistration{{"layer", kOptions}};
 
 // Slots are of tensors to read and to write; a pass does not write its operands.
 DTensor* slotOf(const DTensor* tensor) {
@@ -57,15 +65,19 @@ Setup::Setup(BoundMaps maps, std::string signature, Facts facts)
       inputs_(inputsOf(maps_.list())), inputDuals_(dualsOf(inputs_)),
       output_(maps_.list().values()[maps_.list().output()].layout), outputDual_(output_.dual()) {}
 
+Order Setup::orderFromOptions() {
+  return options().getFlag("", "overlap_steps") ? Order::Moved : Order::Unmoved;
+}
+
 // A network's nodes never get here.
 void Setup::derive() {
   const MapList& list = maps_.list();
-  apply_ = tensorsOf(applyPass(list));
-  inference_ = applyPass(list, Order::Moved, When::Inference);
+  apply_ = tensorsOf(applyPass(list, order_));
+  inference_ = applyPass(list, order_, When::Inference);
   for (bool chosen : {true, false}) {
     const Chosen same(inputs_.size(), chosen);
-    adjoints_.push_back(tensorsOf(adjointPass(list, same)));
-    tangents_.push_back(tensorsOf(tangentPass(list, same)));
+    adjoints_.push_back(tensorsOf(adjointPass(list, same, order_)));
+    tangents_.push_back(tensorsOf(tangentPass(list, same, order_)));
   }
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
     const Value& value = list.values()[v];
@@ -222,7 +234,7 @@ Setup::PassTensors& Setup::find(std::vector<PassTensors>& known, Tensors chosen,
   Chosen inputs;
   for (const DTensor* tensor : chosen)
     inputs.push_back(tensor != nullptr);
-  known.push_back(tensorsOf(derive(maps_.list(), inputs, Order::Moved)));
+  known.push_back(tensorsOf(derive(maps_.list(), inputs, order_)));
   return known.back();
 }
 

@@ -41,11 +41,15 @@ public:
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
+  // As -tenon_overlap_steps says, which is the same on all ranks.
+  static Order orderFromOptions();
+
   const Layouts& inputs() const noexcept { return inputs_; }
   const Layouts& inputDuals() const noexcept { return inputDuals_; }
   const Layout& output() const noexcept { return output_; }
   const Layout& outputDual() const noexcept { return outputDual_; }
   const BoundMaps& maps() const noexcept { return maps_; }
+  void setWatch(StepWatch* watch) noexcept { maps_.setWatch(watch); }
   const std::string& signature() const noexcept { return signature_; }
 
   // The first one derives the passes, and allocates what all share.
@@ -97,6 +101,7 @@ private:
   std::string role(ValueId argument, bool cotangents) const;
 
   BoundMaps maps_;
+  Order order_ = orderFromOptions();
   std::string signature_;
   Facts facts_;
   Layouts inputs_, inputDuals_;

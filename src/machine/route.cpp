@@ -123,6 +123,38 @@ std::string whyNotSearched(const Layout& from, const Layout& to) {
                      from.mesh().describe(), to.mesh().describe(), kMaxSearchedAxes);
 }
 
+namespace {
+
+CollectiveKind adjointOf(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllGather:
+    return CollectiveKind::ReduceScatter;
+  case CollectiveKind::ReduceScatter:
+    return CollectiveKind::AllGather;
+  case CollectiveKind::Broadcast:
+    return CollectiveKind::Reduce;
+  case CollectiveKind::Reduce:
+    return CollectiveKind::Broadcast;
+  case CollectiveKind::AllReduce:
+    break;
+  }
+  return kind;
+}
+
+} // namespace
+
+Route adjointOf(const Route& route) {
+  Route adjoint;
+  for (auto step = route.rbegin(); step != route.rend(); ++step) {
+    adjoint.push_back(*step);
+    adjoint.back().from = step->to.dual();
+    adjoint.back().to = step->from.dual();
+    if (step->collective)
+      adjoint.back().collective = adjointOf(*step->collective);
+  }
+  return adjoint;
+}
+
 Traffic sentOnRoute(const Route& route, int rank) {
   Traffic sum;
   for (const RouteStep& step : route) {

@@ -59,6 +59,9 @@ using Route = std::vector<RouteStep>;
 // Without communication, and the same on all ranks. Throws TENON_ERR_SHAPE if the shapes differ.
 Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const RoutePolicy& policy);
 
+// From the dual of the route's end to that of its beginning, through the duals of what lies between.
+Route adjointOf(const Route& route);
+
 // Why no route of several steps is looked for, where axes are too many; "" where it is, or where there are
 // margins.
 std::string whyNotSearched(const Layout& from, const Layout& to);

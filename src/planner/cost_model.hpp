@@ -42,6 +42,9 @@ public:
   // The label of splits of the output channels.
   virtual char channelLabel(int /*layer*/) const { return 'o'; }
   virtual std::string text(int layer, int word) const;
+  // The word as the signature of the layer, which then lies as was priced; "" where a layer is a row of a
+  // table.
+  virtual std::string signature(int /*layer*/, int /*word*/) const { return {}; }
   // What text() gives, or more (parseWord). Throws TENON_ERR_OPTION where the layer cannot have it.
   virtual int parse(int layer, const std::string& text) const;
   // The labels of the spatial dimensions that may be split, and the parts that a word makes.

@@ -214,9 +214,7 @@ const NetworkTable& NetworkPlan::table(const std::string& who) const {
   return *network_.table;
 }
 
-DeclaredNetwork NetworkPlan::layers() const {
-  if (network_.table)
-    return declareNetwork(*network_.table, batch_);
+Shape NetworkPlan::inputShape() const {
   if (input_.empty())
     throw Error(
         TENON_ERR_STATE,
@@ -225,7 +223,12 @@ DeclaredNetwork NetworkPlan::layers() const {
                     network_.name));
   Shape input = {batch_};
   input.insert(input.end(), input_.begin(), input_.end());
-  return declareNetwork(*network_.layers, input);
+  return input;
+}
+
+DeclaredNetwork NetworkPlan::layers() const {
+  return network_.table ? declareNetwork(*network_.table, batch_)
+                        : declareNetwork(*network_.layers, inputShape());
 }
 
 // What T1 cannot price.
@@ -240,9 +243,6 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
   if (model_ == "t1")
     return std::make_unique<T1Model>(table("model t1"), batch_, mesh, link_,
                                      inputChannels_.value_or(false));
-  OwnRates rates{.links = {.latency = link_.alpha, .bandwidth = 1 / link_.beta}, .flops = flops_};
-  if (machine_)
-    rates.links = ratesOf(*machine_, rates.links);
   DeclaredNetwork network = layers();
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .stepsPerEvaluation = every_};
@@ -250,8 +250,15 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
     task.input = pinned(inputEnd_, network.reads.front().shape, "input");
   if (outputEnd_)
     task.output = pinned(outputEnd_, network.result.shape, "output");
-  return std::make_unique<OwnModel>(std::move(network), mesh, rates, inputChannels_.value_or(true),
-                                    std::move(task));
+  return std::make_unique<OwnModel>(std::move(network), mesh, rates(),
+                                    inputChannels_.value_or(true), std::move(task));
+}
+
+OwnRates NetworkPlan::rates() const {
+  OwnRates rates{.links = {.latency = link_.alpha, .bandwidth = 1 / link_.beta}, .flops = flops_};
+  if (machine_)
+    rates.links = ratesOf(*machine_, rates.links);
+  return rates;
 }
 
 double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,
@@ -267,13 +274,28 @@ double secondsToCompare(const FoundPlan& plan) {
 
 } // namespace
 
+namespace {
+
+void addSignatures(const CostModel& prices, FoundPlan& plan) {
+  for (PlannedLayer& made : plan.layers) {
+    const auto& names = prices.names();
+    const int layer =
+        static_cast<int>(std::find(names.begin(), names.end(), made.name) - names.begin());
+    made.signature = prices.signature(layer, prices.parse(layer, made.letters));
+  }
+}
+
+} // namespace
+
 // Of fewer processes there may be no plan.
 FoundPlan NetworkPlan::bestOf(const std::vector<FineMesh>& meshes) const {
   std::optional<FoundPlan> best;
   std::optional<Error> first;
   for (const FineMesh& one : meshes) {
     try {
-      FoundPlan found = findPlan(*model(one), fixed_, memoryLimit_, overlap_);
+      const std::unique_ptr<CostModel> prices = model(one);
+      FoundPlan found = findPlan(*prices, fixed_, memoryLimit_, overlap_);
+      addSignatures(*prices, found);
       found.spaceOutermost = one.isReversed();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);

@@ -48,7 +48,7 @@ public:
   void pinOutput(PinnedEnd layout);
   void fix(const std::string& layer, const std::string& word);
 
-  const FoundPlan& search();
+  virtual const FoundPlan& search();
   // Throws TENON_ERR_STATE before a search.
   const FoundPlan& found() const;
   const PlannedLayer& layer(Index index) const;
@@ -58,15 +58,26 @@ public:
   double publishedSeconds(const std::string& equation, const PaperGrid& grid,
                           const PaperGrid& convolutions) const;
 
+protected:
+  FineMesh mesh() const;
+  Index processes() const noexcept { return processes_; }
+  Index batch() const noexcept { return batch_; }
+  bool hasFixedWords() const noexcept { return !fixed_.empty(); }
+  bool wasSearched() const noexcept { return found_.has_value(); }
+  // A plan that was found elsewhere.
+  void take(FoundPlan found) { found_ = std::move(found); }
+  // The network with its input of a batch of samples; throws TENON_ERR_STATE without a shape.
+  virtual DeclaredNetwork layers() const;
+  Shape inputShape() const;
+  OwnRates rates() const;
+
 private:
   std::unique_ptr<CostModel> model(const FineMesh& mesh) const;
-  FineMesh mesh() const;
   std::vector<FineMesh> meshes() const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
   FoundPlan bestOf(const std::vector<FineMesh>& meshes) const;
   void checkModel() const;
   const NetworkTable& table(const std::string& who) const;
-  DeclaredNetwork layers() const;
 
   NetworkSource network_;
   Shape input_; // of a sample

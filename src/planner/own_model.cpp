@@ -325,9 +325,12 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   if (std::string fault = rowsOf(kind, word, rows); !fault.empty())
     return fault;
   std::vector<std::string> letters;
-  for (const SignatureRow* row : rows)
-    letters.push_back(row->letter);
   const FieldWord* own = fieldWord(word);
+  const int space = own ? 0 : words()[word].space;
+  for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
+    const bool isReversed = space > 1 && axis >= mesh().axes() - space;
+    letters.push_back(rows[axis]->letter + (isReversed ? "-" : ""));
+  }
   if (!own)
     if (const Index parts = mesh().parts(words()[word], layer.splitDims).channels;
         parts > layer.mostChannels)
@@ -338,8 +341,9 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty())
       return fault;
   }
+  placed.signature = joined(letters, ",");
   const Form form = layer.declaration->form(
-      inputs, {.mesh = own ? fields_[own->field].grid() : grid_, .letters = joined(letters, ",")});
+      inputs, {.mesh = own ? fields_[own->field].grid() : grid_, .letters = placed.signature});
   for (const ParameterForm& parameter : form.parameters)
     if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;

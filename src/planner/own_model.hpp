@@ -59,6 +59,9 @@ public:
   char channelLabel(int layer) const override;
   std::string text(int layer, int word) const override;
   int parse(int layer, const std::string& text) const override;
+  std::string signature(int layer, int word) const override {
+    return placed(layer, word).signature;
+  }
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }
@@ -74,7 +77,7 @@ private:
   // A layer under a word.
   struct Placed {
     Layouts uses, outputs; // the outputs: the layer's, and those of its followers
-    std::string fault;
+    std::string signature, fault;
     LayerParts seconds;
     double bytes = 0;
   };

@@ -13,6 +13,7 @@ namespace tenon {
 
 struct PlannedLayer {
   std::string name, letters;
+  std::string signature = {}; // the word as the layer takes it; "" of a row of a table
   Parts parts;
   double bytes = 0;
   // The best plan with another word here: a lower bound under a memory limit; none if there is no other.

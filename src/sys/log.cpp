@@ -3,6 +3,7 @@
 
 #include "sys/error.hpp"
 #include "sys/last_call.hpp"
+#include "sys/open_scope.hpp"
 
 #include <fmt/format.h>
 
@@ -238,6 +239,11 @@ void logMessage(Index bytes) noexcept {
     ++frame->messages;
     frame->bytes += bytes;
   }
+}
+
+OpenScope logOpenScope() noexcept {
+  const Frame* frame = logEnabled() ? innermost() : nullptr;
+  return frame ? OpenScope{logNow() - frame->start, frame->messages, frame->bytes} : OpenScope{};
 }
 
 void logStagePush(const char* name) {

@@ -371,6 +371,20 @@ program every_name
   use tenon, only: tenon_plan_get_published_seconds ! TenonPlanGetPublishedSeconds
   use tenon, only: tenon_plan_count_conversion ! TenonPlanCountConversion
   use tenon, only: tenon_plan_destroy ! TenonPlanDestroy
+  use tenon, only: tenon_plan_create ! TenonPlanCreate
+  use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
+  use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
+  use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
+  use tenon, only: tenon_plan_save ! TenonPlanSave
+  use tenon, only: tenon_plan_load ! TenonPlanLoad
+  use tenon, only: tenon_plan_view ! TenonPlanView
+  use tenon, only: tenon_plan_report ! TenonPlanReport
+  use tenon, only: tenon_plan_calibrate ! TenonPlanCalibrate
+  use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
+  use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
+  use tenon, only: tenon_plan_apply ! TenonPlanApply
+  use tenon, only: tenon_plan_apply_tangent ! TenonPlanApplyTangent
+  use tenon, only: tenon_plan_apply_adjoint ! TenonPlanApplyAdjoint
   use tenon, only: tenon_placement_list_create ! TenonPlacementListCreate
   use tenon, only: tenon_placement_list_get_count ! TenonPlacementListGetCount
   use tenon, only: tenon_placement_list_get_matrix ! TenonPlacementListGetMatrix

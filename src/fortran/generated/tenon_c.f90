@@ -2729,6 +2729,94 @@ module tenon_c
       type(c_ptr), intent(inout) :: plan
       integer(c_int) :: answer
     end function TenonPlanDestroy
+    function TenonPlanCreate(network, batch, plan) bind(C, name="TenonPlanCreate") result(answer)
+      import
+      type(c_ptr), value :: network
+      integer(c_int64_t), value :: batch
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function TenonPlanCreate
+    function TenonPlanSetInput(plan, layout) bind(C, name="TenonPlanSetInput") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetInput
+    function TenonPlanSetOutput(plan, layout) bind(C, name="TenonPlanSetOutput") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: layout
+      integer(c_int) :: answer
+    end function TenonPlanSetOutput
+    function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: answer
+    end function TenonPlanSetUp
+    function TenonPlanSave(plan, path) bind(C, name="TenonPlanSave") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonPlanSave
+    function TenonPlanLoad(plan, path) bind(C, name="TenonPlanLoad") result(answer)
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonPlanLoad
+    function TenonPlanView(plan) bind(C, name="TenonPlanView") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: answer
+    end function TenonPlanView
+    function TenonPlanReport(plan) bind(C, name="TenonPlanReport") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: answer
+    end function TenonPlanReport
+    function TenonPlanCalibrate(plan, latency, bandwidth, &
+      flops) bind(C, name="TenonPlanCalibrate") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), intent(out), optional :: latency
+      real(c_double), intent(out), optional :: bandwidth
+      real(c_double), intent(out), optional :: flops
+      integer(c_int) :: answer
+    end function TenonPlanCalibrate
+    function TenonPlanGetLayer(plan, layer) bind(C, name="TenonPlanGetLayer") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), intent(inout) :: layer
+      integer(c_int) :: answer
+    end function TenonPlanGetLayer
+    function TenonPlanGetInputLayout(plan, layout) bind(C, name="TenonPlanGetInputLayout") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), intent(inout) :: layout
+      integer(c_int) :: answer
+    end function TenonPlanGetInputLayout
+    function TenonPlanApply(plan, x, y) bind(C, name="TenonPlanApply") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: x
+      type(c_ptr), value :: y
+      integer(c_int) :: answer
+    end function TenonPlanApply
+    function TenonPlanApplyTangent(plan, dx, dy) bind(C, name="TenonPlanApplyTangent") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: dx
+      type(c_ptr), value :: dy
+      integer(c_int) :: answer
+    end function TenonPlanApplyTangent
+    function TenonPlanApplyAdjoint(plan, dy, dx) bind(C, name="TenonPlanApplyAdjoint") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: dy
+      type(c_ptr), value :: dx
+      integer(c_int) :: answer
+    end function TenonPlanApplyAdjoint
     function TenonPlacementListCreate(levels, system, axes, sizes, &
       list) bind(C, name="TenonPlacementListCreate") result(answer)
       import

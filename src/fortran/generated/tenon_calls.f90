@@ -362,6 +362,20 @@ module tenon_calls
   public :: tenon_plan_get_published_seconds
   public :: tenon_plan_count_conversion
   public :: tenon_plan_destroy
+  public :: tenon_plan_create
+  public :: tenon_plan_set_input
+  public :: tenon_plan_set_output
+  public :: tenon_plan_set_up
+  public :: tenon_plan_save
+  public :: tenon_plan_load
+  public :: tenon_plan_view
+  public :: tenon_plan_report
+  public :: tenon_plan_calibrate
+  public :: tenon_plan_get_layer
+  public :: tenon_plan_get_input_layout
+  public :: tenon_plan_apply
+  public :: tenon_plan_apply_tangent
+  public :: tenon_plan_apply_adjoint
   public :: tenon_placement_list_create
   public :: tenon_placement_list_get_count
   public :: tenon_placement_list_get_matrix
@@ -395,7 +409,7 @@ module tenon_calls
   end interface
   interface tenon_view
     procedure tenon_checkpoint_view, tenon_dtensor_view, tenon_field_series_view, tenon_layer_view, &
-      tenon_layout_view, tenon_linearop_view, tenon_machine_view, tenon_partition_view
+      tenon_layout_view, tenon_linearop_view, tenon_machine_view, tenon_partition_view, tenon_plan_view
   end interface
   interface tenon_destroy
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
@@ -747,6 +761,9 @@ module tenon_calls
   end interface
   interface tenon_plan_count_conversion
     procedure tenon_plan_count_conversion_int64, tenon_plan_count_conversion_int32
+  end interface
+  interface tenon_plan_create
+    procedure tenon_plan_create_int64, tenon_plan_create_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -7860,6 +7877,159 @@ contains
     tenon_code = TenonPlanDestroy(plan%handle)
     call finish(tenon_code, 'tenon_plan_destroy', ierr)
   end subroutine tenon_plan_destroy
+  ! Creates a plan for a network of layers. Local; call on all ranks.
+  subroutine tenon_plan_create_int64(network, batch, plan, ierr)
+    type(tenon_layer), intent(in) :: network
+    integer(c_int64_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, 'tenon_plan_create', ierr)
+  end subroutine tenon_plan_create_int64
+  ! Creates a plan for a network of layers. Local; call on all ranks.
+  subroutine tenon_plan_create_int32(network, batch, plan, ierr)
+    type(tenon_layer), intent(in) :: network
+    integer(c_int32_t), intent(in) :: batch
+    type(tenon_plan), intent(out) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
+    call finish(tenon_code, 'tenon_plan_create', ierr)
+  end subroutine tenon_plan_create_int32
+  ! Sets the layout of the input, which the plan does not choose then. Local; call on all ranks.
+  subroutine tenon_plan_set_input(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
+    call finish(tenon_code, 'tenon_plan_set_input', ierr)
+  end subroutine tenon_plan_set_input
+  ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
+  subroutine tenon_plan_set_output(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(in) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
+    call finish(tenon_code, 'tenon_plan_set_output', ierr)
+  end subroutine tenon_plan_set_output
+  ! Sets the network up as planned. Collective on the network.
+  subroutine tenon_plan_set_up(plan, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetUp(plan%handle)
+    call finish(tenon_code, 'tenon_plan_set_up', ierr)
+  end subroutine tenon_plan_set_up
+  ! Writes the plan to a file. Collective on the network.
+  subroutine tenon_plan_save(plan, path, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSave(plan%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_save', ierr)
+  end subroutine tenon_plan_save
+  ! Takes the plan from a file in place of a search. Collective on the network.
+  subroutine tenon_plan_load(plan, path, ierr)
+    type(tenon_plan), intent(in) :: plan
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_plan_load', ierr)
+  end subroutine tenon_plan_load
+  ! Prints the plan. Collective on the network.
+  subroutine tenon_plan_view(plan, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanView(plan%handle)
+    call finish(tenon_code, 'tenon_plan_view', ierr)
+  end subroutine tenon_plan_view
+  ! Prints predicted beside measured times, messages and bytes. Collective on the network.
+  subroutine tenon_plan_report(plan, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanReport(plan%handle)
+    call finish(tenon_code, 'tenon_plan_report', ierr)
+  end subroutine tenon_plan_report
+  ! Returns the rates that explain best what TenonPlanReport() shows. Collective on the network.
+  subroutine tenon_plan_calibrate(plan, latency, bandwidth, flops, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(out), optional :: latency
+    real(c_double), intent(out), optional :: bandwidth
+    real(c_double), intent(out), optional :: flops
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_latency
+    real(c_double) :: c_bandwidth
+    real(c_double) :: c_flops
+    tenon_code = TenonPlanCalibrate(plan%handle, c_latency, c_bandwidth, c_flops)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(latency)) latency = c_latency
+      if (present(bandwidth)) bandwidth = c_bandwidth
+      if (present(flops)) flops = c_flops
+    end if
+    call finish(tenon_code, 'tenon_plan_calibrate', ierr)
+  end subroutine tenon_plan_calibrate
+  ! Returns what is run: the network, with redistribution around it where needed. Not collective.
+  subroutine tenon_plan_get_layer(plan, layer, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layer), intent(out) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanGetLayer(plan%handle, layer%handle)
+    call finish(tenon_code, 'tenon_plan_get_layer', ierr)
+  end subroutine tenon_plan_get_layer
+  ! Returns the layout of the input. Not collective.
+  subroutine tenon_plan_get_input_layout(plan, layout, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_layout), intent(out) :: layout
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
+    call finish(tenon_code, 'tenon_plan_get_input_layout', ierr)
+  end subroutine tenon_plan_get_input_layout
+  ! Evaluates the network. Collective on the network; see TenonLayerApply().
+  subroutine tenon_plan_apply(plan, x, y, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_dtensor), intent(in) :: x
+    type(tenon_dtensor), intent(in) :: y
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanApply(plan%handle, x%handle, y%handle)
+    call finish(tenon_code, 'tenon_plan_apply', ierr)
+  end subroutine tenon_plan_apply
+  ! Evaluates the tangent of the network. Collective on the network; see TenonLayerApplyTangent().
+  subroutine tenon_plan_apply_tangent(plan, dy, dx, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in), optional :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_dx
+    c_dx = c_null_ptr
+    if (present(dx)) c_dx = dx%handle
+    tenon_code = TenonPlanApplyTangent(plan%handle, c_dx, dy%handle)
+    call finish(tenon_code, 'tenon_plan_apply_tangent', ierr)
+  end subroutine tenon_plan_apply_tangent
+  ! Evaluates the adjoint of the network. Collective on the network; see TenonLayerApplyAdjoint().
+  subroutine tenon_plan_apply_adjoint(plan, dy, dx, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_dtensor), intent(in), optional :: dx
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_dx
+    c_dx = c_null_ptr
+    if (present(dx)) c_dx = dx%handle
+    tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
+    call finish(tenon_code, 'tenon_plan_apply_adjoint', ierr)
+  end subroutine tenon_plan_apply_adjoint
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
     integer(c_int64_t), intent(in) :: system(:)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans of networks of layers: set-up and use.
+#include "capi/collective.hpp"
+#include "plan/layer_plan.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/plan_run.h>
+
+using namespace tenon;
+
+namespace {
+
+LayerPlan& layerPlan(TenonPlan handle) {
+  if (auto* plan = dynamic_cast<LayerPlan*>(&deref(handle, "plan")))
+    return *plan;
+  throw Error(TENON_ERR_TYPE, "the plan has no layers to run, only declarations of them; create it "
+                              "with TenonPlanCreate() from a network");
+}
+
+const Layout& layoutFor(const LayerPlan& plan, TenonLayout handle) {
+  const LayoutObject& given = deref(handle, "layout");
+  if (given.comm() != plan.comm())
+    throw Error(TENON_ERR_ARG, "the layout and the network of the plan are on different "
+                               "communicators; create them on the same one");
+  return given.layout();
+}
+
+// The body of a call in which all ranks take part, on what is run: call(layer).
+template <class Call>
+TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
+  return guardApply(function, [&] {
+    checkInitialized();
+    LayerPlan& known = layerPlan(plan);
+    try {
+      call(known.layer());
+    } catch (Error& error) {
+      if (known.comm()->size() == 1)
+        error.agreed(true);
+      throw;
+    }
+  });
+}
+
+} // namespace
+
+TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch, TenonPlan* plan) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    auto made = makeRef<LayerPlan>(Ref<Layer>::share(&deref(network, "network")), batch);
+    required(plan, "plan");
+    give(plan, std::move(made));
+  });
+}
+
+TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = layerPlan(plan);
+    changed.setInput(layoutFor(changed, layout));
+  });
+}
+
+TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) noexcept {
+  return guard(__func__, [&] {
+    LayerPlan& changed = layerPlan(plan);
+    changed.setOutput(layoutFor(changed, layout));
+  });
+}
+
+TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    layerPlan(plan).setUp();
+  });
+}
+
+TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    layerPlan(plan).save(textOf(path, "path"));
+  });
+}
+
+TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    layerPlan(plan).load(textOf(path, "path"));
+  });
+}
+
+TenonErrorCode TenonPlanView(TenonPlan plan) noexcept {
+  return guard(__func__, [&] {
+    const LayerPlan& known = layerPlan(plan);
+    printOnce(*known.comm(), known.describe());
+  });
+}
+
+TenonErrorCode TenonPlanReport(TenonPlan plan) noexcept {
+  return guard(__func__, [&] {
+    const LayerPlan& known = layerPlan(plan);
+    printOnce(*known.comm(), known.report());
+  });
+}
+
+TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
+                                  double* flops) noexcept {
+  return guard(__func__, [&] {
+    const OwnRates rates = layerPlan(plan).calibrated();
+    if (latency)
+      *latency = rates.links.latency;
+    if (bandwidth)
+      *bandwidth = rates.links.bandwidth;
+    if (flops)
+      *flops = rates.flops;
+  });
+}
+
+TenonErrorCode TenonPlanGetLayer(TenonPlan plan, TenonLayer* layer) noexcept {
+  return guard(__func__, [&] {
+    Layer& made = layerPlan(plan).layer();
+    required(layer, "layer");
+    give(layer, Ref<Layer>::share(&made));
+  });
+}
+
+TenonErrorCode TenonPlanGetInputLayout(TenonPlan plan, TenonLayout* layout) noexcept {
+  return guard(__func__, [&] {
+    const LayerPlan& known = layerPlan(plan);
+    const Layout& input = known.inputLayout();
+    required(layout, "layout");
+    give(layout, makeRef<LayoutObject>(known.comm(), input));
+  });
+}
+
+TenonErrorCode TenonPlanApply(TenonPlan plan, TenonDTensor x, TenonDTensor y) noexcept {
+  return runTogether(__func__, plan,
+                     [&](Layer& layer) { layer.apply(deref(x, "x"), deref(y, "y")); });
+}
+
+TenonErrorCode TenonPlanApplyTangent(TenonPlan plan, TenonDTensor dx, TenonDTensor dy) noexcept {
+  return runTogether(__func__, plan, [&](Layer& layer) {
+    layer.applyTangent(dx ? &deref(dx, "dx") : nullptr, deref(dy, "dy"));
+  });
+}
+
+TenonErrorCode TenonPlanApplyAdjoint(TenonPlan plan, TenonDTensor dy, TenonDTensor dx) noexcept {
+  return runTogether(__func__, plan, [&](Layer& layer) {
+    layer.applyAdjoint(deref(dy, "dy"), dx ? &deref(dx, "dx") : nullptr);
+  });
+}

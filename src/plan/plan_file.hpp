@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A plan of a network of layers as a file, with what it was made for:
+//
+//   {"format": "tenon-plan-1", "network": {...}, "data_type": "float32", "input": [256,1,28,28],
+//    "processes": 4, "grid": [2,2], "plan": {...}}
+//
+// "network" is that of a network file, without containers; "grid" has the prime factors of the number of
+// processes in the order of the machine's levels. Reading searches nothing: a plan for something else is refused.
+#pragma once
+
+#include "geometry/box.hpp"
+#include "planner/plan_search.hpp"
+
+namespace tenon {
+
+struct PlanFile {
+  std::string network, dataType; // the network as text, a line for each layer
+  Shape input;
+  Index processes = 1;
+  std::vector<int> grid;
+  FoundPlan plan;
+};
+
+std::string textOf(const PlanFile& file);
+// Throws TENON_ERR_FORMAT naming `path`, the key and the byte.
+PlanFile planFileFrom(const std::string& text, const std::string& path);
+// Throws TENON_ERR_FORMAT, TENON_ERR_SHAPE or TENON_ERR_STATE, saying what differs first, unless a plan from
+// `path` is for the same network, input, number of processes and levels as `wanted`.
+void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& path);
+// Throws TENON_ERR_FORMAT unless it has a word for each of these layers, and for no other.
+void checkLayers(const FoundPlan& plan, const std::vector<std::string>& layers,
+                 const std::string& path);
+
+} // namespace tenon

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What a plan predicts beside what was measured, layer by layer and phase by phase: seconds of the slowest rank,
+// messages and bytes of all ranks; and the phases whose ratio is furthest from one.
+#include "comm/file_agreement.hpp"
+#include "plan/calibration.hpp"
+#include "plan/layer_plan.hpp"
+#include "sys/error.hpp"
+#include "sys/text.hpp"
+#include "sys/view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tenon {
+
+namespace {
+
+using Row = ComparedPhase;
+
+constexpr double kNanoseconds = 1e9;
+
+// Seconds of the slowest rank, messages and bytes of all.
+void gather(const Communicator& comm, std::vector<Row>& rows) {
+  std::vector<std::uint64_t> times, sums;
+  for (const Row& row : rows) {
+    times.push_back(static_cast<std::uint64_t>(row.measured.seconds * kNanoseconds));
+    for (const PhaseCost& cost : {row.predicted, row.measured}) {
+      sums.push_back(static_cast<std::uint64_t>(cost.messages));
+      sums.push_back(static_cast<std::uint64_t>(cost.bytes));
+    }
+  }
+  reduceNumbers(comm, times, MPI_MAX);
+  reduceNumbers(comm, sums, MPI_SUM);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    rows[r].measured.seconds = static_cast<double>(times[r]) / kNanoseconds;
+    rows[r].predicted.messages = static_cast<Index>(sums[4 * r]);
+    rows[r].predicted.bytes = static_cast<Index>(sums[4 * r + 1]);
+    rows[r].measured.messages = static_cast<Index>(sums[4 * r + 2]);
+    rows[r].measured.bytes = static_cast<Index>(sums[4 * r + 3]);
+  }
+}
+
+std::string secondsText(double seconds) {
+  return seconds <= 0 ? "-" : fmt::format("{:.4g} us", 1e6 * seconds);
+}
+
+// "3 of 3": as predicted.
+std::string countText(Index measured, Index predicted) {
+  return measured == 0 && predicted == 0 ? "" : fmt::format("{} of {}", measured, predicted);
+}
+
+std::string lineOf(const Row& row, const std::string& layer) {
+  return fmt::format("  {:<18} {:<14} {:>11} {:>11} {:>6} {:>10} {:>19}", layer,
+                     phaseName(row.phase), secondsText(row.predicted.seconds),
+                     secondsText(row.measured.seconds),
+                     row.isComparable() ? fmt::format("{:.2f}", row.ratio()) : "",
+                     countText(row.measured.messages, row.predicted.messages),
+                     countText(row.measured.bytes, row.predicted.bytes));
+}
+
+// What rate would make the prediction true.
+std::string explanation(const Row& row, int ranks) {
+  if (row.isKernel())
+    return fmt::format("{:.3g} Gflop/s in place of {:.3g}",
+                       row.predicted.flops / row.measured.seconds / 1e9,
+                       row.predicted.flops / row.predicted.seconds / 1e9);
+  return fmt::format("{:.3g} MB/s and rank, latency included, in place of {:.3g}",
+                     double(row.measured.bytes) / ranks / row.measured.seconds / 1e6,
+                     double(row.predicted.bytes) / ranks / row.predicted.seconds / 1e6);
+}
+
+} // namespace
+
+std::string LayerPlan::worstText(std::vector<Row> rows) const {
+  const int ranks = comm()->size();
+  std::erase_if(rows, [](const Row& row) { return !row.isComparable(); });
+  std::ranges::stable_sort(rows, std::greater(),
+                           [](const Row& row) { return std::abs(std::log(row.ratio())); });
+  std::string text;
+  for (std::size_t r = 0; r < std::min<std::size_t>(3, rows.size()); ++r)
+    text += fmt::format("  {}. {}, {}: predicted {:.3g} times what was measured; {}\n", r + 1,
+                        nodes_[rows[r].node].path, phaseName(rows[r].phase), rows[r].ratio(),
+                        explanation(rows[r], ranks));
+  return text.empty() ? text : "  furthest from the prediction:\n" + text;
+}
+
+std::vector<ComparedPhase> LayerPlan::compared() const {
+  if (measured().passes() == 0)
+    throw Error(TENON_ERR_STATE, "no step was measured; turn the log on with TenonLogEnable() or "
+                                 "-tenon_log_view before steps of training");
+  const std::vector<LayerCost> predicted = costs(comm()->rank(), measured().wantedInput());
+  std::vector<Row> rows;
+  for (int node = 0; node < static_cast<int>(nodes_.size()); ++node)
+    for (int p = 0; p < kPhases; ++p) {
+      const auto phase = static_cast<Phase>(p);
+      rows.push_back({node, phase, predicted[node][p], measured().of(node, phase)});
+    }
+  gather(*comm(), rows);
+  return rows;
+}
+
+std::string LayerPlan::report() const {
+  std::vector<Row> rows = compared();
+  std::erase_if(rows, [](const Row& row) {
+    return row.predicted.seconds == 0 && row.measured.messages == 0 && row.measured.seconds == 0;
+  });
+  Row all{-1, Phase::ApplyKernel, {}, {}};
+  std::string text = fmt::format(
+      "Plan of {}: predicted and measured on the slowest of {}, median of {}; messages and bytes "
+      "of all, measured of predicted\n  {:<18} {:<14} {:>11} {:>11} {:>6} {:>10} {:>19}\n",
+      titleOf(*network_), counted(comm()->size(), "process", "processes"),
+      counted(measured().passes(), "step"), "layer", "phase", "predicted", "measured", "ratio",
+      "messages", "bytes");
+  for (const Row& row : rows) {
+    text += lineOf(row, nodes_[row.node].path) + "\n";
+    all.predicted += row.predicted;
+    all.measured += row.measured;
+  }
+  text += fmt::format("  all: predicted {}, measured {}, ratio {:.2f}\n",
+                      secondsText(all.predicted.seconds), secondsText(all.measured.seconds),
+                      all.ratio());
+  return text + worstText(rows);
+}
+
+// Prices are linear in the rates: what they count of each follows from the prices at other rates.
+OwnRates LayerPlan::calibrated() const {
+  const std::vector<Row> rows = compared();
+  OwnRates rest = rates();
+  rest.links.levels.clear();
+  rest.links.latency = 0;
+  rest.links.bandwidth = std::numeric_limits<double>::infinity();
+  OwnRates rounds = rest, bytes = rest;
+  rounds.links.latency = 1;
+  bytes.links.bandwidth = 1;
+  const auto priced = [&](const OwnRates& rates) {
+    return costsOf(layer(), layersInOrder(), comm()->rank(), measured().wantedInput(), rates);
+  };
+  const std::vector<LayerCost> ofRest = priced(rest), ofRounds = priced(rounds),
+                               ofBytes = priced(bytes);
+  std::vector<MeasuredPhase> phases;
+  for (const Row& row : rows) {
+    const int p = static_cast<int>(row.phase);
+    const double fixed = ofRest[row.node][p].seconds;
+    if (row.isKernel())
+      phases.push_back({.flops = row.predicted.flops, .seconds = row.measured.seconds});
+    else if (row.predicted.messages > 0)
+      phases.push_back({.rounds = ofRounds[row.node][p].seconds - fixed,
+                        .bytes = ofBytes[row.node][p].seconds - fixed,
+                        .rest = fixed,
+                        .seconds = row.measured.seconds});
+  }
+  return fittedRates(phases, rates());
+}
+
+} // namespace tenon

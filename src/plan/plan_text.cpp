@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "plan/plan_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace tenon {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaselines[] = {
+    {"uniform", &Baselines::uniform},
+    {"batch", &Baselines::batch},
+    {"model", &Baselines::model},
+    {"domain", &Baselines::domain}};
+
+Json asJson(const PlannedLayer& layer) {
+  return {{"name", layer.name},
+          {"word", layer.letters},
+          {"signature", layer.signature},
+          {"batch", layer.parts.batch},
+          {"channels", layer.parts.channels},
+          {"space", layer.parts.space},
+          {"spatial", layer.parts.spatial},
+          {"bytes", layer.bytes},
+          {"runner_up", layer.runnerUp},
+          {"runner_up_seconds", layer.runnerUpSeconds}};
+}
+
+Json asJson(const Baseline& baseline) {
+  const Word& word = baseline.word;
+  return {{"seconds", baseline.seconds},
+          {"axes", {word.batch, word.channels, word.space}},
+          {"channel", std::string(1, word.channel)}};
+}
+
+PlannedLayer layerFrom(const JsonView& view) {
+  view.allow({"name", "word", "signature", "batch", "channels", "space", "spatial", "bytes",
+              "runner_up", "runner_up_seconds"});
+  PlannedLayer layer{.name = view.at("name").text(),
+                     .letters = view.at("word").text(),
+                     .signature = view.at("signature").text(),
+                     .parts = {.batch = view.at("batch").integer(1),
+                               .channels = view.at("channels").integer(1),
+                               .space = view.at("space").integer(1)},
+                     .bytes = view.at("bytes").real(),
+                     .runnerUp = view.at("runner_up").text(),
+                     .runnerUpSeconds = view.at("runner_up_seconds").real()};
+  for (const JsonView& parts : view.at("spatial").list())
+    layer.parts.spatial.push_back(parts.integer(1));
+  return layer;
+}
+
+Baseline baselineFrom(const JsonView& view) {
+  view.allow({"seconds", "axes", "channel"});
+  const std::vector<JsonView> axes = view.at("axes").list();
+  const std::string& channel = view.at("channel").text();
+  if (axes.size() != 3 || channel.size() != 1)
+    view.fail("expected three numbers of axes and one label of channels");
+  const auto count = [&](int i) { return static_cast<int>(axes[i].integer(0)); };
+  return {.word = {count(0), count(1), count(2), channel[0]}, .seconds = view.at("seconds").real()};
+}
+
+} // namespace
+
+std::string textOf(const FoundPlan& plan) {
+  Json json = {{"seconds", plan.seconds}, {"bytes", plan.bytes},         {"gap", plan.gap},
+               {"searches", plan.rounds}, {"baselines", Json::object()}, {"layers", Json::array()}};
+  for (const auto& [name, member] : kBaselines)
+    if (const std::optional<Baseline>& baseline = plan.baselines.*member)
+      json["baselines"][name] = asJson(*baseline);
+  for (const PlannedLayer& layer : plan.layers)
+    json["layers"].push_back(asJson(layer));
+  return json.dump();
+}
+
+FoundPlan planFrom(const JsonView& view) {
+  view.allow({"seconds", "bytes", "gap", "searches", "baselines", "layers"});
+  FoundPlan plan{.seconds = view.at("seconds").real(),
+                 .bytes = view.at("bytes").real(),
+                 .gap = view.at("gap").real(),
+                 .rounds = static_cast<int>(view.at("searches").integer(1)),
+                 .baselines = {},
+                 .layers = {}};
+  const JsonView baselines = view.at("baselines");
+  baselines.allow({"uniform", "batch", "model", "domain"});
+  for (const auto& [name, member] : kBaselines)
+    if (baselines.has(name))
+      plan.baselines.*member = baselineFrom(baselines.at(name));
+  for (const JsonView& layer : view.at("layers").list())
+    plan.layers.push_back(layerFrom(layer));
+  return plan;
+}
+
+} // namespace tenon

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "plan/unfolded.hpp"
+
+#include "layer/network_file.hpp"
+#include "layer/path.hpp"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+class Unfolding {
+public:
+  // Returns the node, or input, that gives the layer's output.
+  int add(Layer& layer, const std::string& path, const std::vector<int>& reads) {
+    if (!layer.declaration().contains()) {
+      nodes.push_back({&layer, path, reads});
+      return static_cast<int>(nodes.size()) - 1;
+    }
+    std::vector<int> values = reads;
+    for (const Layer::Node& node : layer.nodes()) {
+      std::vector<int> inputs;
+      for (int value : node.reads)
+        inputs.push_back(values[value]);
+      const std::string name = nameInPath(layer, *node.layer);
+      values.push_back(add(*node.layer, path.empty() ? name : path + "/" + name, inputs));
+    }
+    return values.back();
+  }
+
+  std::vector<UnfoldedNode> nodes;
+};
+
+} // namespace
+
+std::vector<UnfoldedNode> unfolded(Layer& network) {
+  const bool isContainer = network.declaration().contains();
+  std::vector<int> inputs;
+  for (int i = 0; i < std::max(1, network.inputCount()); ++i)
+    inputs.push_back(-1 - i);
+  Unfolding unfolding;
+  unfolding.add(network,
+                isContainer              ? ""
+                : network.name().empty() ? network.type()
+                                         : network.name(),
+                inputs);
+  return std::move(unfolding.nodes);
+}
+
+LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes) {
+  LayerDescription graph{"graph", {}, {}, {}, {}, {}};
+  for (std::size_t n = 0; n < nodes.size(); ++n) {
+    LayerDescription::Node& made = graph.nodes.emplace_back();
+    for (std::size_t before = 0; before < n && made.sameAs < 0; ++before)
+      if (nodes[before].layer == nodes[n].layer)
+        made.sameAs = static_cast<int>(before);
+    made.layer = describeNetwork(*nodes[n].layer);
+    made.layer.name = nodes[n].path;
+    made.reads = nodes[n].reads;
+  }
+  return graph;
+}
+
+} // namespace tenon

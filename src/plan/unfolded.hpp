@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A network of layers without its containers: the layers that compute, in the order in which they run, each
+// with the path of names that leads to it. The maps of a network that is set up have their nodes in this order.
+#pragma once
+
+#include "declaration/network_file.hpp"
+#include "layer/layer.hpp"
+
+namespace tenon {
+
+struct UnfoldedNode {
+  Layer* layer;
+  std::string path;       // "block/conv1"; of a network that is one layer its name, or type
+  std::vector<int> reads; // nodes by number; -1, -2, ...: the network's inputs
+};
+
+std::vector<UnfoldedNode> unfolded(Layer& network);
+
+// The same as a graph of declarations, whose layers have their paths for names.
+LayerDescription describeUnfolded(const std::vector<UnfoldedNode>& nodes);
+
+} // namespace tenon

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Signatures as texts of runs: which axis gets which label, and in which order axes split a dimension.
+#include "declaration/declaration_types.hpp"
+
+#include "sys/expect_error.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon::test {
+namespace {
+
+std::unique_ptr<Declaration> convolution() {
+  auto conv = makeDeclaration("conv");
+  conv->set("in_channels", Index(4));
+  conv->set("out_channels", Index(8));
+  conv->set("kernel", std::vector<Index>{3, 3});
+  conv->set("padding", std::vector<Index>{1, 1});
+  return conv;
+}
+
+Form formOf(const Declaration& declaration, const MeshPtr& mesh, const std::string& signature) {
+  const Layout input({.shape = {8, 4, 16, 16},
+                      .mesh = mesh,
+                      .properties = Properties(mesh->axes(), Property::broadcast())});
+  return declaration.form({input}, {.letters = signature});
+}
+
+TEST(SignatureText, HasRuns) {
+  const auto conv = convolution();
+  const MeshPtr mesh = Mesh::make({2, 2, 2, 2});
+  EXPECT_EQ(formOf(*conv, mesh, "n2,o2").signature.describe(), "n,n,o,o");
+  EXPECT_EQ(formOf(*conv, mesh, "n, o,h2").signature.describe(), "n,o,h,h");
+  EXPECT_EQ(formOf(*conv, mesh, "n,hw3").signature.describe(), "n,h,w,h");
+  EXPECT_EQ(formOf(*conv, mesh, "hw3-,n").signature.describe(), "h-,w-,h-,n");
+  EXPECT_EQ(formOf(*makeDeclaration("add"), mesh, "S0,S2-,S3-,S3-").signature.describe(),
+            "S0,S2-,S3-,S3-");
+}
+
+// Rank 1 of eight is the second on the last axis: of eight parts of the rows it has part 1 if that axis is
+// the minor one, and part 4 if it is the major one.
+TEST(SignatureText, SaysInWhichOrderAxesSplit) {
+  const auto conv = convolution();
+  const MeshPtr mesh = Mesh::make({2, 2, 2});
+  const Form last = formOf(*conv, mesh, "h3-"), first = formOf(*conv, mesh, "h3");
+  EXPECT_EQ(first.uses.front().withoutMargins().box(1)[2], (Interval{2, 4}));
+  EXPECT_EQ(last.uses.front().withoutMargins().box(1)[2], (Interval{8, 10}));
+  EXPECT_EQ(last.output.box(1)[2], (Interval{8, 10}));
+  const Form channels = formOf(*conv, mesh, "o3-");
+  EXPECT_EQ(channels.output.box(1)[1], (Interval{4, 5}));
+  EXPECT_EQ(channels.parameters.front().use.box(1)[0], (Interval{4, 5}));
+}
+
+// Cuts of the input are kept where the same axes split it in the order that was asked for.
+TEST(SignatureText, KeepsCutsInTheSameOrder) {
+  const auto conv = convolution();
+  LayoutSpec spec{.shape = {8, 4, 16, 16},
+                  .mesh = Mesh::make({2, 2}),
+                  .properties = {Property::shard(2), Property::shard(2)}};
+  spec.splitAxes = {{}, {}, {1, 0}, {}};
+  spec.cuts = {{}, {}, {0, 3, 8, 11, 16}, {}};
+  const Layout input(spec);
+  const std::vector<Index> own = {0, 3, 8, 11, 16}, even = {0, 4, 8, 12, 16};
+  EXPECT_EQ(conv->form({input}, {.letters = "h2-"}).output.cuts(2), own);
+  EXPECT_EQ(conv->form({input}, {.letters = "h2"}).output.cuts(2), own);
+  spec.splitAxes[2] = {0, 1};
+  EXPECT_EQ(conv->form({Layout(spec)}, {.letters = "h2-"}).output.cuts(2), even);
+}
+
+TEST(SignatureText, RefusesWhatIsNoRun) {
+  const auto conv = convolution();
+  const MeshPtr mesh = Mesh::make({2, 2});
+  for (const char* text : {"n0,o", "n3", "n65", "n2x", "hx2", "-", "n,", "S0,S1"})
+    EXPECT_THROW(formOf(*conv, mesh, text), Error) << text;
+  expectError(TENON_ERR_OPTION, {"the run 'n2x'"}, [&] { formOf(*conv, mesh, "n2x"); });
+  expectError(TENON_ERR_OPTION, {"3 labels"}, [&] { formOf(*conv, mesh, "n3"); });
+  expectError(TENON_ERR_OPTION, {"'S'"}, [&] { formOf(*makeDeclaration("add"), mesh, "S02"); });
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plans of networks through the C face: from a solver's layout to a step, and each refusal.
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+#include <string>
+
+namespace tenon::test {
+namespace {
+
+class CPlan : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &network_));
+    TenonLayer layer = nullptr;
+    for (TenonInt outputs : {12, 8}) {
+      expectSuccess(
+          TenonLayerCreateAffine(MPI_COMM_WORLD, outputs == 12 ? 16 : 12, outputs, &layer));
+      expectSuccess(TenonObjectSetName((TenonObject)layer, outputs == 12 ? "inner" : "outer"));
+      expectSuccess(TenonLayerSequentialAdd(network_, layer));
+      expectSuccess(TenonLayerDestroy(&layer));
+    }
+    expectSuccess(TenonLayerSetDataType(network_, TENON_FLOAT64));
+    expectSuccess(TenonPlanCreate(network_, 8, &plan_));
+    input_ = layout({8, 16}, "S1");
+    output_ = layout({8, 8}, "B");
+  }
+  void TearDown() override {
+    expectSuccess(TenonLayoutDestroy(&output_));
+    expectSuccess(TenonLayoutDestroy(&input_));
+    expectSuccess(TenonPlanDestroy(&plan_));
+    expectSuccess(TenonLayerDestroy(&network_));
+    CApi::TearDown();
+  }
+
+  TenonLayer network_ = nullptr;
+  TenonPlan plan_ = nullptr;
+  TenonLayout input_ = nullptr, output_ = nullptr;
+};
+
+// The adjoint is that of the tangent, though nobody knows which words there are.
+TEST_F(CPlan, RunsApplyTangentAndAdjoint) {
+  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetOutput(plan_, output_));
+  expectSuccess(TenonPlanSetUp(plan_));
+  expectSuccess(TenonPlanSetUp(plan_)); // has no effect
+  TenonLayer layer = nullptr;
+  TenonLayout given = nullptr;
+  expectSuccess(TenonPlanGetLayer(plan_, &layer));
+  expectSuccess(TenonPlanGetInputLayout(plan_, &given));
+  TenonBool equal = TENON_FALSE;
+  expectSuccess(TenonLayoutIsEqual(given, input_, &equal));
+  EXPECT_EQ(equal, TENON_TRUE);
+  TenonDTensor x = tensor(input_, TENON_FLOAT64), t = tensor(input_, TENON_FLOAT64), y = nullptr,
+               ty = nullptr, dy = nullptr, dx = nullptr;
+  expectSuccess(TenonLayerCreateOutput(layer, &y));
+  expectSuccess(TenonLayerCreateOutput(layer, &ty));
+  expectSuccess(TenonLayerCreateOutputCotangent(layer, &dy));
+  expectSuccess(TenonLayerCreateInputCotangent(layer, &dx));
+  expectSuccess(TenonDTensorFillUniform(x, 1, 0, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(t, 1, 1, -1, 1));
+  expectSuccess(TenonDTensorFillUniform(dy, 1, 2, -1, 1));
+  expectSuccess(TenonPlanApply(plan_, x, y));
+  expectSuccess(TenonPlanApplyTangent(plan_, t, ty));
+  expectSuccess(TenonPlanApplyAdjoint(plan_, dy, dx));
+  double left = 0, right = 1;
+  expectSuccess(TenonDTensorPairing(ty, dy, &left));
+  expectSuccess(TenonDTensorPairing(t, dx, &right));
+  EXPECT_NEAR(left, right, 1e-12 * std::abs(left));
+  for (TenonDTensor* each : {&x, &t, &y, &ty, &dy, &dx})
+    expectSuccess(TenonDTensorDestroy(each));
+  expectSuccess(TenonLayoutDestroy(&given));
+  expectSuccess(TenonLayerDestroy(&layer));
+}
+
+TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
+  const std::string path = "c_plan_test." + std::to_string(worldSize()) + ".json";
+  TenonLayer layer = nullptr;
+  TenonLayout given = nullptr;
+  expectCode(TENON_ERR_STATE, TenonPlanGetLayer(plan_, &layer), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanGetInputLayout(plan_, &given), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanView(plan_), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonPlanSetUp()"});
+  double rate = 0;
+  expectCode(TENON_ERR_STATE, TenonPlanCalibrate(plan_, &rate, nullptr, nullptr),
+             {"TenonPlanSetUp()"});
+  expectCommonCode(TENON_ERR_STATE, TenonPlanSetUp(plan_), {"shape"});
+  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectCommonCode(TENON_ERR_STATE, TenonPlanSave(plan_, path.c_str()), {"TenonPlanSearch()"});
+  expectCommonCode(TENON_ERR_FILE, TenonPlanLoad(plan_, path.c_str()), {path.c_str()});
+  expectSuccess(TenonPlanSetUp(plan_));
+  expectCode(TENON_ERR_STATE, TenonPlanSetInput(plan_, input_), {"TenonPlanSetUp()"});
+  expectCode(TENON_ERR_STATE, TenonPlanSetOutput(plan_, output_), {"TenonPlanSetUp()"});
+  expectCommonCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonLogEnable()"});
+  TenonPlan second = nullptr;
+  expectCode(TENON_ERR_STATE, TenonPlanCreate(network_, 8, &second), {"set up"});
+}
+
+TEST_F(CPlan, RefusesWrongArguments) {
+  TenonPlan other = nullptr;
+  expectCode(TENON_ERR_ARG, TenonPlanCreate(network_, 0, &other), {"batch", "0"});
+  expectCode(TENON_ERR_NULL, TenonPlanCreate(network_, 8, nullptr), {"plan"});
+  expectCode(TENON_ERR_NULL, TenonPlanSetInput(plan_, nullptr), {"layout"});
+  expectCode(TENON_ERR_NULL, TenonPlanSave(plan_, nullptr), {"path"});
+}
+
+TEST_F(CPlan, RefusesAnotherBatchAndForeignPlans) {
+  TenonLayout small = layout({4, 16}, "S0");
+  expectCode(TENON_ERR_SHAPE, TenonPlanSetInput(plan_, small), {"[4,16]", "8"});
+  expectCode(TENON_ERR_SHAPE, TenonPlanSetOutput(plan_, small), {"[4,16]", "8"});
+  expectSuccess(TenonLayoutDestroy(&small));
+  TenonPlan named = nullptr;
+  expectSuccess(TenonPlanCreateNamed(TENON_TEST_NETWORKS "/tables/alexnet.json", 64, &named));
+  expectCode(TENON_ERR_TYPE, TenonPlanSetUp(named), {"TenonPlanCreate()"});
+  expectCode(TENON_ERR_TYPE, TenonPlanView(named), {"TenonPlanCreate()"});
+  expectSuccess(TenonPlanDestroy(&named));
+}
+
+// One rank with other settings is an error on all.
+TEST_F(CPlan, AgreesOnTheNetwork) {
+  if (worldSize() == 1)
+    GTEST_SKIP() << "needs two ranks";
+  expectSuccess(TenonPlanSetInput(plan_, input_));
+  if (isLast())
+    expectSuccess(TenonPlanSetOutput(plan_, output_));
+  expectCommonCode(TENON_ERR_COLLECTIVE, TenonPlanSetUp(plan_), {"plan"});
+}
+
+} // namespace
+} // namespace tenon::test

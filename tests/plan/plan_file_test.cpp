@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Plan files: what was saved is what is loaded; a plan for something else, and a damaged file, are refused on all
+// ranks.
+#include "planned_network.hpp"
+
+#include "sys/expect_error.hpp"
+#include "sys/whole_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace tenon::test {
+namespace {
+
+// One file for all ranks; the last one to leave removes it.
+class PlanFiles : public testing::Test {
+protected:
+  PlanFiles() : path_(fmt::format("plan_file_test.{}.json", world()->size())) {}
+  ~PlanFiles() override {
+    MPI_Barrier(world()->mpi());
+    if (world()->rank() == 0)
+      std::filesystem::remove(path_);
+  }
+
+  void write(const std::string& text) const {
+    MPI_Barrier(world()->mpi());
+    if (world()->rank() == 0)
+      std::ofstream(path_) << text;
+    MPI_Barrier(world()->mpi());
+  }
+  std::string saved(const NetworkCase& c) const {
+    const Ref<LayerPlan> plan = planOf(c, world());
+    plan->search();
+    plan->save(path_);
+    return readWholeFile(path_, "plan");
+  }
+  void expectRefused(TenonErrorCode code, std::initializer_list<const char*> parts,
+                     const Ref<LayerPlan>& plan) const {
+    expectError(code, parts, [&] { plan->load(path_); });
+    expectError(TENON_ERR_STATE, {"not searched"}, [&] { plan->found(); });
+  }
+
+  std::string path_;
+};
+
+TEST_F(PlanFiles, GiveTheSamePlan) {
+  for (const NetworkCase& c : networkCases()) {
+    const Ref<LayerPlan> plan = planOf(c, world()), loaded = planOf(c, world());
+    plan->setUp();
+    plan->save(path_);
+    loaded->load(path_);
+    loaded->setUp();
+    for (const PlannedLayer& layer : plan->found().layers) {
+      EXPECT_EQ(loaded->layerNamed(layer.name).letters, layer.letters);
+      EXPECT_EQ(loaded->layerNamed(layer.name).runnerUpSeconds, layer.runnerUpSeconds);
+    }
+    EXPECT_EQ(loaded->found().seconds, plan->found().seconds);
+    EXPECT_EQ(loaded->layer().outputLayout(), plan->layer().outputLayout());
+    EXPECT_EQ(trained(loaded->layer(), world(), loaded->inputLayout(), 2),
+              trained(plan->layer(), world(), plan->inputLayout(), 2));
+  }
+}
+
+TEST_F(PlanFiles, AreRefusedForSomethingElse) {
+  const NetworkCase c = networkCases()[0];
+  saved(c);
+  NetworkCase other = networkCases()[2];
+  other.input = c.input;
+  expectRefused(TENON_ERR_FORMAT, {"another network", "C1", "first"}, planOf(other, world()));
+  NetworkCase larger = c;
+  larger.input[0] = 16;
+  expectRefused(TENON_ERR_SHAPE, {"[8,1,28,28]", "[16,1,28,28]"}, planOf(larger, world()));
+  const Ref<LayerPlan> fewer = planOf(c, world());
+  fewer->setProcesses(6);
+  expectRefused(TENON_ERR_STATE, {"processes", "6"}, fewer);
+  const auto narrow =
+      makeRef<LayerPlan>(readNetwork(world(), TENON_TEST_NETWORKS "/lenet5.json"), c.input[0]);
+  narrow->setInputShape({1, 28, 28});
+  expectRefused(TENON_ERR_FORMAT, {"float64", "float32"}, narrow);
+}
+
+TEST_F(PlanFiles, AreRefusedForOtherLevels) {
+  const NetworkCase c = networkCases()[0];
+  const auto on = [&](const std::vector<Index>& levels) {
+    const Ref<LayerPlan> plan = planOf(c, world());
+    plan->setProcesses(6);
+    plan->setMachine(Machine::make("two", {{"node", levels[0]}, {"core", levels[1]}}));
+    return plan;
+  };
+  const Ref<LayerPlan> made = on({2, 3});
+  made->search();
+  made->save(path_);
+  expectRefused(TENON_ERR_STATE, {"2x3", "3x2"}, on({3, 2}));
+}
+
+// Every byte left out, and the end anywhere.
+TEST_F(PlanFiles, AreRefusedWhereDamaged) {
+  const NetworkCase c = networkCases()[0];
+  const std::string text = saved(c);
+  const Ref<LayerPlan> plan = planOf(c, world());
+  for (std::size_t length = 0; length + 2 < text.size(); length += text.size() / 23) {
+    write(text.substr(0, length));
+    expectError(TENON_ERR_FORMAT, {path_.c_str()}, [&] { plan->load(path_); });
+  }
+  std::string other = text;
+  other.replace(other.find("\"C5\""), 4, "\"C4\"");
+  write(other);
+  EXPECT_THROW(plan->load(path_), Error);
+  other = text;
+  other.replace(other.find("tenon-plan-1"), 12, "tenon-plan-9");
+  write(other);
+  expectError(TENON_ERR_FORMAT, {"tenon-plan-9", "tenon-plan-1"}, [&] { plan->load(path_); });
+  if (world()->rank() == 0)
+    std::filesystem::remove(path_);
+  MPI_Barrier(world()->mpi());
+  expectError(TENON_ERR_FILE, {path_.c_str()}, [&] { plan->load(path_); });
+  plan->setUp();
+  expectError(TENON_ERR_STATE, {"TenonPlanLoad"}, [&] { plan->load(path_); });
+}
+
+// A word that the layer cannot have is found when the layer is told.
+TEST_F(PlanFiles, AreRefusedWithAForeignSignature) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "needs two ranks";
+  const NetworkCase c = networkCases()[0];
+  std::string text = saved(c);
+  const std::size_t key = text.find("\"signature\": \""), begin = key + 14;
+  text.replace(begin, text.find('"', begin) - begin, "x,y,z");
+  write(text);
+  const Ref<LayerPlan> plan = planOf(c, world());
+  plan->load(path_);
+  expectError(TENON_ERR_OPTION, {"C1", "'x'"}, [&] { plan->setUp(); });
+  EXPECT_FALSE(plan->isSetUp());
+}
+
+} // namespace
+} // namespace tenon::test

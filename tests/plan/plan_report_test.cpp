@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What View and Report say of a plan: every layer, and as many messages measured as predicted.
+#include "planned_network.hpp"
+
+#include "sys/expect_error.hpp"
+#include "sys/log.hpp"
+
+#include <regex>
+
+namespace tenon::test {
+namespace {
+
+TEST(PlanView, NamesEveryLayer) {
+  const NetworkCase c = networkCases()[2];
+  const Ref<LayerPlan> plan = planOf(c, world());
+  expectError(TENON_ERR_STATE, {"TenonPlanSetUp"}, [&] { plan->describe(); });
+  plan->setUp();
+  const std::string text = plan->describe();
+  for (const char* path : {"first", "block1/inner/conv1", "block2/sum", "flatten", "last"})
+    EXPECT_NE(text.find(std::string("  ") + path + ": "), std::string::npos) << text;
+  EXPECT_EQ(text.find("next best") == std::string::npos, world()->size() == 1) << text;
+}
+
+// In simulated time, in which each look at the clock takes a microsecond.
+TEST(PlanReport, HasPredictedAndMeasuredMessages) {
+  const NetworkCase c = networkCases()[0];
+  const Ref<LayerPlan> plan = planOf(c, world());
+  if (world()->size() > 1)
+    plan->fix("C1", world()->size() == 2 ? "h" : "hw2-");
+  plan->setUp();
+  expectError(TENON_ERR_STATE, {"TenonLogEnable"}, [&] { plan->report(); });
+  logEnable(true);
+  setLogClock([] {
+    static double now = 0;
+    return now += 1e-6;
+  });
+  trained(plan->layer(), world(), plan->inputLayout(), 3);
+  setLogClock(nullptr);
+  logEnable(false);
+  EXPECT_EQ(plan->measured().passes(), 3);
+  const std::string text = plan->report();
+  EXPECT_NE(text.find("3 steps"), std::string::npos) << text;
+  const std::regex counts("([0-9]+) of ([0-9]+)");
+  int compared = 0;
+  for (std::sregex_iterator match(text.begin(), text.end(), counts), end; match != end; ++match) {
+    EXPECT_EQ((*match)[1], (*match)[2]) << text;
+    ++compared;
+  }
+  EXPECT_EQ(compared > 0, world()->size() > 1) << text;
+  EXPECT_NE(text.find("1. "), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace tenon::test

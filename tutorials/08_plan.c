@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* 08 Plan: a network beside a solver, each layer with the parallelism that suits it.
+ *
+ * What you learn: TenonPlan chooses for each layer of a network how it is distributed. The solver's own
+ * decomposition of its field is given; the plan weighs staying there against redistribution, and the
+ * program runs what was chosen. The losses do not depend on it, nor on the number of processes.
+ *
+ * A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
+ * looks at the field and estimates r: two convolutions with pooling, which have much data and few weights,
+ * and two affine layers, which have few data and many weights. It is trained by gradient descent.
+ *
+ *   mpiexec -n 4 08_plan
+ *   mpiexec -n 4 08_plan -view              # each layer: its word, layouts, predicted costs
+ *   mpiexec -n 4 08_plan -report            # predicted beside measured times and messages
+ *   mpiexec -n 4 08_plan -save waves.json   # the plan as a file, for -load
+ */
+#include <tenon.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { kWaves = 8, kCells = 32, kSteps = 40, kText = 64 };
+
+typedef struct Program {
+  MPI_Comm comm;
+  int rank;
+  TenonLayout field, everywhere; /* where the solver has its waves, and wants the estimates */
+  TenonLayer network, loss;
+  TenonPlan plan;
+  TenonLayer planned; /* what the plan runs */
+  TenonOptimizer optimizer;
+  TenonDTensor u, rates, estimate, value, one, cotangent;
+} Program;
+
+/* What wave n decays with. */
+static double Rate(TenonInt n) {
+  return 0.5 + 0.25 * (double)(n * 5 % kWaves);
+}
+
+static TenonErrorCode Add(Program* p, TenonLayer layer, const char* name) {
+  TenonCall(TenonObjectSetName((TenonObject)layer, name));
+  TenonCall(TenonLayerSequentialAdd(p->network, layer));
+  TenonCall(TenonLayerDestroy(&layer));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode AddConvolution(Program* p, TenonInt in, TenonInt out, const char* name) {
+  const TenonInt kernel[2] = {3, 3}, padding[2] = {1, 1};
+  TenonLayer layer;
+
+  TenonCall(TenonLayerCreateConv(p->comm, 2, in, out, kernel, &layer));
+  TenonCall(TenonLayerSetPadding(layer, padding, NULL));
+  return Add(p, layer, name);
+}
+
+static TenonErrorCode AddPointwiseAndPooling(Program* p, const char* tanh, const char* pool) {
+  const TenonInt kernel[2] = {2, 2};
+  TenonLayer layer;
+
+  TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
+  TenonCall(Add(p, layer, tanh));
+  TenonCall(TenonLayerCreatePooling(p->comm, TENON_POOLING_MAX, 2, kernel, &layer));
+  return Add(p, layer, pool);
+}
+
+static TenonErrorCode CreateNetwork(Program* p) {
+  TenonLayer layer;
+
+  TenonCall(TenonLayerCreateSequential(p->comm, &p->network));
+  TenonCall(AddConvolution(p, 1, 8, "conv1"));
+  TenonCall(AddPointwiseAndPooling(p, "tanh1", "pool1"));
+  TenonCall(AddConvolution(p, 8, 16, "conv2"));
+  TenonCall(AddPointwiseAndPooling(p, "tanh2", "pool2"));
+  TenonCall(TenonLayerCreateFlatten(p->comm, &layer));
+  TenonCall(Add(p, layer, "flatten"));
+  TenonCall(TenonLayerCreateAffine(p->comm, 16 * kCells / 4 * kCells / 4, 256, &layer));
+  TenonCall(Add(p, layer, "wide"));
+  TenonCall(TenonLayerCreatePointwise(p->comm, "tanh", &layer));
+  TenonCall(Add(p, layer, "tanh3"));
+  TenonCall(TenonLayerCreateAffine(p->comm, 256, 1, &layer));
+  TenonCall(Add(p, layer, "rate"));
+  TenonCall(TenonLayerSetDataType(p->network, TENON_FLOAT64));
+  return TENON_SUCCESS;
+}
+
+/* The solver's blocks of rows, with its waves. */
+static TenonErrorCode CreateField(Program* p) {
+  const TenonInt shape[4] = {kWaves, 1, kCells, kCells};
+  const TenonInt estimates[2] = {kWaves, 1};
+  TenonInt low[4] = {0, 0, 0, 0}, high[4] = {kWaves, 1, kCells, kCells}, n, i, j;
+  TenonPartition line;
+  int size;
+  void* array;
+  double* cell;
+
+  MPI_Comm_size(p->comm, &size);
+  TenonCall(TenonPartitionCreate(p->comm, 1, &size, &line));
+  TenonCall(TenonLayoutCreateSharded(line, 2, estimates, "B", &p->everywhere));
+  TenonCall(TenonPartitionDestroy(&line));
+  low[2] = kCells * p->rank / size;
+  high[2] = kCells * (p->rank + 1) / size;
+  TenonCall(TenonLayoutCreateFromBoxes(p->comm, 4, shape, low, high, &p->field));
+  TenonCall(TenonDTensorCreate(p->field, TENON_FLOAT64, &p->u));
+  TenonCall(TenonDTensorGetArray(p->u, TENON_FLOAT64, &array));
+  cell = (double*)array;
+  for (n = 0; n < kWaves; ++n)
+    for (i = low[2]; i < high[2]; ++i)
+      for (j = 0; j < kCells; ++j)
+        *cell++ = cos(6.0 * (double)j / kCells + (double)n) * exp(-Rate(n) * (double)i / kCells);
+  TenonCall(TenonDTensorRestoreArray(p->u, &array));
+  return TENON_SUCCESS;
+}
+
+/* The plan, by search or from a file; then the network is set up as it says. */
+static TenonErrorCode CreatePlan(Program* p) {
+  char file[kText], save[kText];
+
+  TenonCall(TenonOptionsGetString("-", "load", file, kText, NULL));
+  TenonCall(TenonOptionsGetString("-", "save", save, kText, NULL));
+  TenonCall(TenonPlanCreate(p->network, kWaves, &p->plan));
+  TenonCall(TenonPlanSetInput(p->plan, p->field));
+  TenonCall(TenonPlanSetOutput(p->plan, p->everywhere));
+  if (file[0] != '\0')
+    TenonCall(TenonPlanLoad(p->plan, file));
+  TenonCall(TenonPlanSetUp(p->plan));
+  if (save[0] != '\0')
+    TenonCall(TenonPlanSave(p->plan, save));
+  TenonCall(TenonPlanGetLayer(p->plan, &p->planned));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode PrintWords(Program* p) {
+  char name[kText], word[kText];
+  TenonInt count, i, model, domain, batch;
+
+  TenonCall(TenonPlanGetLayerCount(p->plan, &count));
+  for (i = 0; i < count; ++i) {
+    TenonCall(TenonPlanGetLayerName(p->plan, i, name, kText, NULL));
+    TenonCall(TenonPlanGetWord(p->plan, name, word, kText, NULL));
+    TenonCall(TenonPlanGetChoice(p->plan, name, &model, &domain, &batch));
+    if (p->rank == 0)
+      printf("%-5s  %-6s  channels in %d, space in %d, batch in %d\n", name, word, (int)model,
+             (int)domain, (int)batch);
+  }
+  return TENON_SUCCESS;
+}
+
+/* The loss is the mean of (estimate - r)^2 over the waves. */
+static TenonErrorCode CreateTraining(Program* p) {
+  TenonInt n;
+  void* array;
+
+  TenonCall(TenonLayerCreateOutput(p->planned, &p->estimate));
+  TenonCall(TenonLayerCreateOutputCotangent(p->planned, &p->cotangent));
+  TenonCall(TenonLayerCreateMeanSquaredError(p->comm, &p->loss));
+  TenonCall(TenonLayerSetDataType(p->loss, TENON_FLOAT64));
+  TenonCall(TenonLayerSetUp(p->loss, p->everywhere));
+  TenonCall(TenonLayerCreateOutput(p->loss, &p->value));
+  TenonCall(TenonLayerCreateOutputCotangent(p->loss, &p->one));
+  TenonCall(TenonDTensorFillConstant(p->one, p->rank == 0 ? 1 : 0)); /* addends of 1 */
+  TenonCall(TenonDTensorCreate(p->everywhere, TENON_FLOAT64, &p->rates));
+  TenonCall(TenonDTensorGetArray(p->rates, TENON_FLOAT64, &array));
+  for (n = 0; n < kWaves; ++n)
+    ((double*)array)[n] = Rate(n);
+  TenonCall(TenonDTensorRestoreArray(p->rates, &array));
+  TenonCall(TenonLayerSetTarget(p->loss, p->rates));
+  TenonCall(TenonOptimizerCreate(p->planned, "sgd", &p->optimizer));
+  TenonCall(TenonOptimizerSetLearningRate(p->optimizer, 0.02));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode Train(Program* p) {
+  const void* array;
+  int step;
+
+  for (step = 0; step <= kSteps; ++step) {
+    TenonCall(TenonPlanApply(p->plan, p->u, p->estimate));
+    TenonCall(TenonLayerApply(p->loss, p->estimate, p->value));
+    if (step % 10 == 0) {
+      TenonCall(TenonDTensorGetArrayRead(p->value, TENON_FLOAT64, &array));
+      if (p->rank == 0)
+        printf("step %2d: loss %.6f\n", step, *(const double*)array);
+      TenonCall(TenonDTensorRestoreArrayRead(p->value, &array));
+    }
+    TenonCall(TenonLayerApplyAdjoint(p->loss, p->one, p->cotangent));
+    TenonCall(TenonPlanApplyAdjoint(p->plan, p->cotangent, NULL));
+    TenonCall(TenonOptimizerStep(p->optimizer));
+  }
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode Destroy(Program* p) {
+  TenonCall(TenonDTensorDestroy(&p->cotangent));
+  TenonCall(TenonDTensorDestroy(&p->one));
+  TenonCall(TenonDTensorDestroy(&p->value));
+  TenonCall(TenonDTensorDestroy(&p->estimate));
+  TenonCall(TenonDTensorDestroy(&p->rates));
+  TenonCall(TenonDTensorDestroy(&p->u));
+  TenonCall(TenonOptimizerDestroy(&p->optimizer));
+  TenonCall(TenonLayerDestroy(&p->planned));
+  TenonCall(TenonPlanDestroy(&p->plan));
+  TenonCall(TenonLayerDestroy(&p->loss));
+  TenonCall(TenonLayerDestroy(&p->network));
+  TenonCall(TenonLayoutDestroy(&p->everywhere));
+  TenonCall(TenonLayoutDestroy(&p->field));
+  return TENON_SUCCESS;
+}
+
+static TenonErrorCode Run(MPI_Comm comm) {
+  Program p = {.comm = comm};
+  TenonBool view, report;
+
+  MPI_Comm_rank(comm, &p.rank);
+  TenonCall(TenonOptionsGetFlag("-", "view", &view));
+  TenonCall(TenonOptionsGetFlag("-", "report", &report));
+  TenonCall(CreateField(&p));
+  TenonCall(CreateNetwork(&p));
+  TenonCall(CreatePlan(&p));
+  if (view)
+    TenonCall(TenonPlanView(p.plan));
+  TenonCall(PrintWords(&p));
+  TenonCall(CreateTraining(&p));
+  if (report)
+    TenonCall(TenonLogEnable(TENON_TRUE)); /* what is measured is in the log */
+  TenonCall(Train(&p));
+  if (report)
+    TenonCall(TenonPlanReport(p.plan));
+  TenonCall(Destroy(&p));
+  return TENON_SUCCESS;
+}
+
+int main(int argc, char** argv) {
+  TenonCallAbort(TenonOptionsOwnCommandLine());
+  TenonCallAbort(TenonOptionsDeclare("08_plan", "view", TENON_OPTION_FLAG, "false",
+                                     "print the plan of each layer", NULL));
+  TenonCallAbort(TenonOptionsDeclare("08_plan", "report", TENON_OPTION_FLAG, "false",
+                                     "print predicted beside measured times", NULL));
+  TenonCallAbort(TenonOptionsDeclare("08_plan", "save", TENON_OPTION_STRING, "",
+                                     "file to write the plan to", NULL));
+  TenonCallAbort(TenonOptionsDeclare("08_plan", "load", TENON_OPTION_STRING, "",
+                                     "file to read the plan from, in place of a search", NULL));
+  TenonCallAbort(
+      TenonInitialize(&argc, &argv, "08 Plan: the parallelism of each layer beside a solver\n"));
+  TenonCallAbort(Run(MPI_COMM_WORLD));
+  TenonCallAbort(TenonFinalize());
+  return 0;
+}
