@@ -19,7 +19,7 @@ NewFile::~NewFile() {
 }
 
 void NewFile::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), file_) != text.size())
+  if (!text.empty() && std::fwrite(text.data(), 1, text.size(), file_) != text.size())
     part_.fail(std::strerror(errno));
 }
 

@@ -12,7 +12,7 @@ script=$1
 submit() {
   local output=$1
   shift
-  sbatch --parsable --output="$output" "$script" -network linear -batch 500 "$@"
+  sbatch --parsable --time=60 --output="$output" "$script" -network linear -batch 500 "$@"
 }
 
 job=$(submit first -epochs 4000) || fail "not submitted: $job"
@@ -24,6 +24,6 @@ scancel --signal=TERM "$job"
 while squeue -h -j "$job" 2>/dev/null | grep -q .; do sleep 0.1; done
 step=$(sed -n 's/^signal 15: stopped after step \([0-9]*\);.*/\1/p' first)
 [[ -n $step ]] || fail "not stopped by SIGTERM:" "$(cat first)"
-sbatch --wait --output=second "$script" -network linear -batch 500 -epochs 1 >submitted ||
+sbatch --wait --time=60 --output=second "$script" -network linear -batch 500 -epochs 1 >submitted ||
   fail "the second job ended with $?" "$(cat submitted second)"
 grep -q "restart from run1: step $step" second || fail "no restart from step $step:" "$(cat second)"
