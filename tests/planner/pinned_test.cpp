@@ -8,6 +8,11 @@
 #include "planner/small_network.hpp"
 #include "sys/expect_error.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+
 namespace tenon {
 namespace {
 
@@ -105,6 +110,41 @@ TEST(PinnedEnds, LayersThatStayWithUnevenBlocksMoveNothing) {
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.letters, "input:h,w") << layer.name;
   EXPECT_NEAR(found.seconds, 3 * 2.0 * 5 * 4 * 4 * 4 / kPinnedFlops, 1e-18);
+}
+
+// Fields with blocks of any size on grids of two axes, some processes without one.
+TEST(PinnedEnds, PlansOfRandomFieldsAreTheBest) {
+  std::mt19937 random(5);
+  const auto draw = [&](Index least, Index most) {
+    return std::uniform_int_distribution<Index>(least, most)(random);
+  };
+  const char* const kKinds[] = {"S0", "S1", "S2", "S3", "B"};
+  const auto drawnField = [&](const Shape& shape, Index processes) {
+    const std::vector<int> grid = processes < 4 ? std::vector<int>{2, 1} : std::vector<int>{2, 2};
+    const std::string both = fmt::format("{},{}", kKinds[draw(0, 4)], kKinds[draw(0, 4)]);
+    LayoutSpec spec = fieldOn(grid, both.c_str(), shape).spec();
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      for (std::size_t cut = 1; cut + 1 < spec.cuts[d].size(); ++cut)
+        spec.cuts[d][cut] = draw(0, shape[d]);
+      std::sort(spec.cuts[d].begin(), spec.cuts[d].end());
+    }
+    return Layout(spec);
+  };
+  for (int round = 0; round < 25; ++round) {
+    const Index batch = draw(1, 4), processes = draw(2, 6), channels = draw(2, 4);
+    const NetworkTable table =
+        fieldNetwork(static_cast<int>(draw(1, 3)), 2 * draw(0, 1) + 1, channels);
+    const Shape shape = {batch, channels, 12, 10};
+    OwnTask task{.objective = draw(0, 1) ? Objective::Training : Objective::Inference,
+                 .input = drawnField(shape, processes),
+                 .inputCotangent = draw(0, 1) == 1};
+    if (draw(0, 1))
+      task.output = drawnField(shape, processes);
+    const OwnModel model(declareNetwork(table, batch), FineMesh({processes}), kPinnedRates, true,
+                         task);
+    const double best = *test::leastByForce(exactTables(model, legalWords(model)));
+    EXPECT_NEAR(findPlan(model, {}, 0).seconds, best, 1e-12 * best) << round;
+  }
 }
 
 // What lies with the field may be dear: then the plan leaves it.
