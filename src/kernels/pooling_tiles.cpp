@@ -142,10 +142,10 @@ void forEachInputRow(const WindowShape& w, Visit visit) {
 // Some outputs of a row: all that is left of it, or a Vector.
 template <class Sequence, class Count, class T>
 void poolSome(Sequence sequence, Count outputs, const WindowShape& w, const T* x, T* y, Tap* taps) {
+  // Apart from the loop, where the compiler would do both kinds of row and blend them.
+  combineRow<true>(sequence, outputs, x, 0, y, taps);
   forEachInputRow(w, [&](Index row, Tap first) {
-    if (first == 0)
-      combineRow<true>(sequence, outputs, x + row, first, y, taps);
-    else
+    if (first != 0)
       combineRow<false>(sequence, outputs, x + row, first, y, taps);
   });
 }
@@ -201,7 +201,9 @@ public:
     auto* kept = static_cast<Tap*>(workspace);
     splitRows([=, this](int thread, Index begin, Index end) {
       Tap* row = context_->scratch<Tap>(tapsAt_, thread);
-      vectorised([=, this] { poolRows(tiles_, {begin, end}, x, y, kept, row); });
+      vectorised<InstructionSet::Avx2>([=, this] {
+        poolRows(tiles_, {begin, end}, x, y, kept, row);
+      });
     });
   }
 
@@ -210,7 +212,9 @@ public:
       parallelFill(context_->threads(), tiles_.planes * tiles_.inVolume, T(0), dx);
     const auto* taps = static_cast<const Tap*>(workspace);
     splitRows([=, this](int, Index begin, Index end) {
-      vectorised([=, this] { spreadRows(tiles_, {begin, end}, dy, taps, dx); });
+      vectorised<InstructionSet::Avx2>([=, this] {
+        spreadRows(tiles_, {begin, end}, dy, taps, dx);
+      });
     });
   }
 

@@ -22,14 +22,16 @@ __attribute__((flatten, target("arch=x86-64-v3"))) void runAvx2(const Body& body
 }
 #endif
 
-template <class Body>
+// With no set wider than kWidest: loops over cells that lie apart are slower in the widest.
+template <InstructionSet kWidest = InstructionSet::Avx512, class Body>
 void vectorised(const Body& body) {
 #ifdef TENON_HAS_AVX512
-  if (instructionSet() == InstructionSet::Avx512)
-    return runAvx512(body);
+  if constexpr (kWidest == InstructionSet::Avx512)
+    if (instructionSet() == InstructionSet::Avx512)
+      return runAvx512(body);
 #endif
 #ifdef TENON_HAS_AVX2
-  if (instructionSet() == InstructionSet::Avx2)
+  if (instructionSet() >= InstructionSet::Avx2)
     return runAvx2(body);
 #endif
   body();
