@@ -39,11 +39,9 @@ TENON_EXTERN TenonErrorCode TenonLayerCreate(MPI_Comm comm, TenonLayer* layer) T
  *  Settings that the previous type has too, such as the data type, keep their values.
  *
  *  @param[in] layer  layer that is not set up and contains no layers
- *  @param[in] type   "conv", "affine", "channelaffine", "columnmlp", "matmul", "maxpooling",
- *                    "averagepooling", "dropout", "flatten", "add", "concatenate", "repartition",
- *                    "crossentropy", "meansquarederror", "sequential", "graph", "shell", an
- *                    elementwise function (TenonLayerCreatePointwise()), or a type registered with
- *                    TenonLayerRegister() (tenon/ext/layer.h)
+ *  @param[in] type   a type that TenonLayerGetTypes() returns ("conv", "affine", "batchnorm", ...;
+ *                    doc/layers.md), "shell", or a type registered with TenonLayerRegister()
+ *                    (tenon/ext/layer.h)
  *  @return TENON_ERR_TYPE   the name is unknown; the message names the nearest
  *  @return TENON_ERR_STATE  the layer is set up, or contains layers
  *  @note   A registered type can return any other error.

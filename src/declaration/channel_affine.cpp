@@ -3,6 +3,7 @@
 //
 // Labels on a mesh axis: n batch, c channels, S2, S3, ... space, B, R, and P, where the root of the axis
 // alone adds the shift.
+#include "declaration/channel_table.hpp"
 #include "declaration/declaration_types.hpp"
 #include "declaration/elementwise.hpp"
 #include "sys/error.hpp"
@@ -31,14 +32,8 @@ public:
   }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
+    SignatureTable table = channelTable(static_cast<int>(inputs.front().size()));
     const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-    SignatureTable table;
-    for (int d = 0; d < static_cast<int>(inputs.front().size()); ++d) {
-      const Property S = Property::shard(d), parameter = d == 1 ? Property::shard(0) : B;
-      table.push_back({d == 0 ? "n" : d == 1 ? "c" : S.describe(), S, {parameter, parameter}, S});
-    }
-    table.push_back({"B", B, {B, B}, B});
-    table.push_back({"R", R, {R, R}, R});
     table.push_back({"P", P, {B, R}, P});
     return table;
   }

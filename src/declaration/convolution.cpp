@@ -44,23 +44,7 @@ public:
   Convolution() : GroupedWindowed("conv", kSettings) {}
 
   SignatureTable rows(const std::vector<Shape>&) const override {
-    const auto S = [](int d) { return Property::shard(d); };
-    const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-    SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
-    if (groups() > 1) {
-      table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
-    } else {
-      table.push_back({"o", B, {S(0), S(0)}, S(1)});
-      table.push_back({"i", S(1), {S(1), R}, P});
-    }
-    for (int s = 0; s < spatialRank(); ++s) {
-      const Property space = S(s + kFirstSpatial);
-      table.push_back({spatialLetter(s, spatialRank()), space, {B, B}, space});
-    }
-    table.push_back({"B", B, {B, B}, B});
-    table.push_back({"R", R, {R, R}, R});
-    table.push_back({"P", P, {B, R}, P});
-    return table;
+    return rowsOf({.output = 0, .input = 1});
   }
 
   Work work(const Form& form, int position) const override {

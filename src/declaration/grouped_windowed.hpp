@@ -13,6 +13,11 @@ public:
   Index groups() const { return integer("groups"); }
 
 protected:
+  // Where the weights have the channels of output and input.
+  struct WeightDims {
+    int output, input;
+  };
+  SignatureTable rowsOf(const WeightDims& weight) const;
   Index outputChannels(const Shape&) const override { return integer("out_channels"); }
   void check() const override;
   void checkInput(const Layout& input, const std::string& letters) const override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "declaration/normalisation.hpp"
 
+#include "declaration/channel_table.hpp"
 #include "declaration/declaration_types.hpp"
 #include "declaration/kernel_maps.hpp"
 #include "geometry/holding.hpp"
@@ -173,15 +174,7 @@ public:
   std::pair<int, int> weighted(const Shape&) const override { return {1, 1}; }
 
   SignatureTable rows(const std::vector<Shape>& inputs) const override {
-    const Property B = Property::broadcast(), R = Property::root();
-    SignatureTable table;
-    for (int d = 0; d < static_cast<int>(inputs.front().size()); ++d) {
-      const Property S = Property::shard(d), parameter = d == 1 ? Property::shard(0) : B;
-      table.push_back({d == 0 ? "n" : d == 1 ? "c" : S.describe(), S, {parameter, parameter}, S});
-    }
-    table.push_back({"B", B, {B, B}, B});
-    table.push_back({"R", R, {R, R}, R});
-    return table;
+    return channelTable(static_cast<int>(inputs.front().size()));
   }
   std::string summary() const override {
     return fmt::format("{} channels{}", integer("channels"),

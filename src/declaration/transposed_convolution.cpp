@@ -98,23 +98,7 @@ Shape TransposedConvolution::outputShape(const std::vector<Shape>& inputs) const
 }
 
 SignatureTable TransposedConvolution::rows(const std::vector<Shape>&) const {
-  const auto S = [](int d) { return Property::shard(d); };
-  const Property B = Property::broadcast(), P = Property::partial(), R = Property::root();
-  SignatureTable table = {{"n", S(0), {B, B}, S(0)}};
-  if (groups() > 1) {
-    table.push_back({"g", S(1), {S(0), S(0)}, S(1)});
-  } else {
-    table.push_back({"o", B, {S(1), S(0)}, S(1)});
-    table.push_back({"i", S(1), {S(0), R}, P});
-  }
-  for (int s = 0; s < spatialRank(); ++s) {
-    const Property space = S(s + kFirstSpatial);
-    table.push_back({spatialLetter(s, spatialRank()), space, {B, B}, space});
-  }
-  table.push_back({"B", B, {B, B}, B});
-  table.push_back({"R", R, {R, R}, R});
-  table.push_back({"P", P, {B, R}, P});
-  return table;
+  return rowsOf({.output = 1, .input = 0});
 }
 
 Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) const {

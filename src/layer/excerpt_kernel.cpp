@@ -7,13 +7,14 @@
 #include "kernels/block_copy.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/layer_types.hpp"
+#include "layer/linear_kernel.hpp"
 
 namespace tenon {
 
 namespace {
 
 // y[i] = x[begin + i step] for each i of y for which x has such an element, else 0.
-class LocalExcerpt final : public OneInputKernel {
+class LocalExcerpt final : public LinearKernel {
 public:
   using Kept = Excerpt::Kept;
 
@@ -36,22 +37,14 @@ public:
     coversY_ = written == all;
   }
 
-  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+  void map(const DTensor& x, DTensor& y) override {
     if (!coversY_)
       scaleArray(0, y);
     copy(x, y, true);
   }
-  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
-    if (dx)
-      forward(*dx, p, dy, nullptr);
-    else
-      scaleArray(0, dy);
-  }
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
-    if (!dx)
-      return;
-    scaleArray(0, *dx);
-    copy(dy, *dx, false);
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override {
+    scaleArray(0, dx);
+    copy(dy, dx, false);
   }
   std::string describe() const override { return "local copy"; }
 

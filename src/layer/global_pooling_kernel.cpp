@@ -3,6 +3,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "kernels/block_multiply.hpp"
 #include "layer/layer_types.hpp"
+#include "layer/linear_kernel.hpp"
 
 #include <algorithm>
 
@@ -12,7 +13,7 @@ namespace {
 
 // On arrays [planes, cells of space] of this rank, whose sums are divided by the cells that there are
 // on all.
-class LocalGlobalPooling final : public OneInputKernel {
+class LocalGlobalPooling final : public LinearKernel {
 public:
   LocalGlobalPooling(const Box& x, Index cellsOfAll)
       : extent_{x[0].size() * x[1].size(), 1}, factor_(1 / double(cellsOfAll)) {
@@ -21,19 +22,8 @@ public:
     steps_[0] = extent_[1];
   }
 
-  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
-    add(x, steps_, y, kPlanes);
-  }
-  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
-    if (dx)
-      forward(*dx, p, dy, nullptr);
-    else
-      scaleArray(0, dy);
-  }
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
-    if (dx)
-      add(dy, kPlanes, *dx, steps_);
-  }
+  void map(const DTensor& x, DTensor& y) override { add(x, steps_, y, kPlanes); }
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override { add(dy, kPlanes, dx, steps_); }
   std::string describe() const override { return "sums of planes"; }
 
 private:

@@ -206,8 +206,9 @@ public:
   // A row is what lies together in all groups' dimensions and those before.
   RowGroups rows() const {
     RowGroups rows;
-    rows.rows = rows.length = 1;
     rows.groups = groupCount();
+    rows.rows = rows.groups > 0 ? 1 : 0; // off the root there are none
+    rows.length = 1;
     rows.weights = weights_;
     for (std::size_t d = 0; d < x_.size(); ++d)
       (d < rowDims_ ? rows.rows : rows.length) *= x_[d].size();

@@ -15,19 +15,14 @@ struct Known {
   Pointwise function;
   const char* parameter = nullptr; // the setting that is its parameter
 };
-constexpr Known kKnown[] = {{"relu", Pointwise::Relu},
-                            {"tanh", Pointwise::Tanh},
-                            {"sigmoid", Pointwise::Sigmoid},
-                            {"leakyrelu", Pointwise::LeakyRelu, "slope"},
-                            {"elu", Pointwise::Elu, "alpha"},
-                            {"gelu", Pointwise::Gelu},
-                            {"gelutanh", Pointwise::GeluTanh},
-                            {"silu", Pointwise::Silu},
-                            {"softplus", Pointwise::Softplus},
-                            {"exp", Pointwise::Exp},
-                            {"sine", Pointwise::Sine},
-                            {"scale", Pointwise::Scale, "factor"},
-                            {"identity", Pointwise::Identity}};
+constexpr Known kKnown[] = {
+    {"relu", Pointwise::Relu},         {"tanh", Pointwise::Tanh},
+    {"sigmoid", Pointwise::Sigmoid},   {"leakyrelu", Pointwise::LeakyRelu, "slope"},
+    {"elu", Pointwise::Elu, "alpha"},  {"gelu", Pointwise::Gelu},
+    {"gelutanh", Pointwise::GeluTanh}, {"silu", Pointwise::Silu},
+    {"softplus", Pointwise::Softplus}, {"exp", Pointwise::Exp},
+    {"sine", Pointwise::Sine},         {"scale", Pointwise::Scale, "factor"},
+    {"identity", Pointwise::Identity}};
 
 class LocalPointwise final : public OneInputKernel {
 public:

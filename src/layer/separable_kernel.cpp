@@ -2,10 +2,10 @@
 // One spatial dimension after the other, those that shrink first: what lies between is in scratch memory.
 #include "declaration/separable.hpp"
 #include "declaration/window_layout.hpp"
-#include "dtensor/arithmetic.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "kernels/axis_map.hpp"
 #include "layer/layer_types.hpp"
+#include "layer/linear_kernel.hpp"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-class LocalSeparable final : public OneInputKernel {
+class LocalSeparable final : public LinearKernel {
 public:
   LocalSeparable(std::vector<AxisMap> maps, const Box& x, const Box& y, TenonDataType type,
                  KernelContextPtr context)
@@ -43,7 +43,7 @@ public:
     context_->reserve(plan);
   }
 
-  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+  void map(const DTensor& x, DTensor& y) override {
     visitFloating(y.dataType(), [&]<class T>(T) {
       const T* from = x.data<T>();
       for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -53,19 +53,11 @@ public:
       }
     });
   }
-  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
-    if (dx)
-      forward(*dx, p, dy, nullptr);
-    else
-      scaleArray(0, dy);
-  }
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
-    if (!dx)
-      return;
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       const T* from = dy.data<T>();
       for (std::size_t i = stages_.size(); i-- > 0;) {
-        T* to = i == 0 ? dx->mutableData<T>() : between<T>(i - 1);
+        T* to = i == 0 ? dx.mutableData<T>() : between<T>(i - 1);
         axisMapAdjoint(*context_, *stages_[i].map, stages_[i].outer, stages_[i].inner, from, to);
         from = to;
       }

@@ -123,8 +123,11 @@ private:
 std::unique_ptr<Setup> setUpSoftmax(Layer& layer, const Layouts& inputs) {
   const Form form = layer.form(inputs);
   const auto dim = static_cast<std::size_t>(layer.declaration().value<Index>("dim"));
-  const Box box = form.uses.front().boxOfRank(layer.comm()->rank());
+  const Layout& use = form.uses.front();
+  const int position = use.mesh().position(layer.comm()->rank());
+  const Box box = use.box(position);
   AxisShape shape;
+  shape.outer = use.isHolder(position) ? 1 : 0;
   for (std::size_t d = 0; d < box.size(); ++d)
     (d < dim ? shape.outer : d == dim ? shape.n : shape.inner) *= box[d].size();
   const auto kernel = [&](int k, const Sources&) -> std::unique_ptr<LocalKernel> {

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "dtensor/arithmetic.hpp"
 #include "kernels/block_copy.hpp"
 #include "layer/layer_types.hpp"
+#include "layer/linear_kernel.hpp"
 
 namespace tenon {
 
 namespace {
 
 // Arrays are read and written as they lie, with the strides of x in the order of y.
-class LocalTranspose final : public OneInputKernel {
+class LocalTranspose final : public LinearKernel {
 public:
   explicit LocalTranspose(std::vector<Index> from) : from_(std::move(from)) {}
 
-  void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
+  void map(const DTensor& x, DTensor& y) override {
     copy(x, inOrderOfY(x), y, y.strides(), y.extent());
   }
-  void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
-    if (dx)
-      forward(*dx, p, dy, nullptr);
-    else
-      scaleArray(0, dy);
-  }
-  void adjoint(const KernelPoint&, const DTensor& dy, ParameterUses&, DTensor* dx) override {
-    if (dx)
-      copy(dy, dy.strides(), *dx, inOrderOfY(*dx), dy.extent());
+  void mapAdjoint(const DTensor& dy, DTensor& dx) override {
+    copy(dy, dy.strides(), dx, inOrderOfY(dx), dy.extent());
   }
   std::string describe() const override { return "local copy"; }
 

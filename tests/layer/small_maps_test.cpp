@@ -91,11 +91,11 @@ TEST(Transpose, OrdersDimensions) {
 }
 
 TEST(Softmax, SumsToOneAlongItsDimension) {
-  const Shape in = {3, 5, 4};
-  const std::vector<double> x = cellsOf(in);
-  for (const Index dim : {0, 1, 2}) {
+  for (const auto& [in, dim] : std::vector<std::pair<Shape, Index>>{
+           {{3, 5, 4}, 0}, {{3, 5, 4}, 1}, {{3, 5, 4}, 2}, {{7}, 0}}) {
+    const std::vector<double> x = cellsOf(in);
     std::vector<double> wanted;
-    forEachIndex(in, [&](const Shape& index) {
+    forEachIndex(in, [&, &in = in, &dim = dim](const Shape& index) {
       double sum = 0;
       Shape other = index;
       for (other[dim] = 0; other[dim] < in[dim]; ++other[dim])
