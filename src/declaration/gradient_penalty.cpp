@@ -75,15 +75,6 @@ private:
     }
     return Layout(std::move(spec));
   }
-
-  ValueId addAddend(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
-    const ValueId a = addendValue(list, use);
-    std::vector<ValueId> reads = {x};
-    if (sum != kNoValue)
-      reads.push_back(sum);
-    list.run(reading(list, type(), {cellBytes(), use}), reads, a);
-    return a;
-  }
 };
 
 } // namespace

@@ -87,6 +87,15 @@ ValueId Loss::addendValue(MapList& list, const Layout& use) {
   return list.value("a", scalarLayout(use, Property::partial()));
 }
 
+ValueId Loss::addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum,
+                       const Layout& use) const {
+  const ValueId a = addendValue(list, use);
+  if (sum != kNoValue)
+    reads.push_back(sum);
+  list.run(reading(list, type(), {cellBytes(), use}), std::move(reads), a);
+  return a;
+}
+
 std::string Loss::summary() const {
   const std::string weights = text("loss_weights");
   std::string said = isSet("loss_reduction") ? text("loss_reduction") : "";

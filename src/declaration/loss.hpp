@@ -59,6 +59,8 @@ protected:
   // A kernel that reads the list's sources.
   static KernelEntry reading(const MapList& list, std::string name, Workspace workspace = {});
   static ValueId addendValue(MapList& list, const Layout& use);
+  // A kernel that keeps its derivative instead of what it reads.
+  ValueId addTerms(MapList& list, std::vector<ValueId> reads, ValueId sum, const Layout& use) const;
   // Whether the terms are weighted and their mean is asked for.
   bool hasWeightSum() const {
     return text("loss_reduction") == "mean" &&
@@ -75,7 +77,9 @@ private:
   }
   // The kernels from z, which lies as `use` does, to this rank's addend. `sum` is that of the weights,
   // kNoValue where the number of terms is what is divided by, or nothing.
-  virtual ValueId addAddend(MapList& list, ValueId z, ValueId sum, const Layout& use) const = 0;
+  virtual ValueId addAddend(MapList& list, ValueId z, ValueId sum, const Layout& use) const {
+    return addTerms(list, {z}, sum, use);
+  }
   ValueId addWeightSum(MapList& list, ValueId z, const Layout& use) const;
 
   const char* used_;

@@ -41,16 +41,6 @@ private:
                ? fmt::format("delta {}{}{}", real("delta"), said.empty() ? "" : ", ", said)
                : said;
   }
-
-  // The derivative is kept, not the input.
-  ValueId addAddend(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
-    const ValueId a = addendValue(list, use);
-    std::vector<ValueId> reads = {x};
-    if (sum != kNoValue)
-      reads.push_back(sum);
-    list.run(reading(list, type(), {cellBytes(), use}), reads, a);
-    return a;
-  }
 };
 
 } // namespace

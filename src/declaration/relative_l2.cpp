@@ -41,12 +41,7 @@ private:
     const ValueId squares = sameHolding(list.values()[own].layout, whole)
                                 ? own
                                 : list.convert("S", own, whole, OperatorKind::Exchange);
-    const ValueId a = addendValue(list, use);
-    std::vector<ValueId> reads = {x, squares};
-    if (sum != kNoValue)
-      reads.push_back(sum);
-    list.run(reading(list, type(), {cellBytes(), use}), reads, a);
-    return a;
+    return addTerms(list, {x, squares}, sum, use);
   }
 };
 

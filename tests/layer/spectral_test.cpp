@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The spectral convolution against discrete Fourier transforms by their definition, as PyTorch's
+// implementations of Fourier neural operators have it: the real transform of the field, the products
+// in the corners of low modes, zero elsewhere, and the inverse real transform.
+#include "layer_run.hpp"
+
+#include <complex>
+
+namespace tenon {
+namespace {
+
+using test::world;
+using Complex = std::complex<double>;
+
+struct Case {
+  Shape field; // [batch, in, space...]
+  Index out;
+  std::vector<Index> modes;
+};
+
+double fieldAt(Index i) {
+  return std::sin(0.7 * static_cast<double>(i)) + 0.1 * static_cast<double>(i % 5);
+}
+double weightAt(Index i) {
+  return std::cos(1.3 * static_cast<double>(i));
+}
+
+Index product(const Shape& shape, std::size_t first) {
+  Index all = 1;
+  for (std::size_t d = first; d < shape.size(); ++d)
+    all *= shape[d];
+  return all;
+}
+
+Shape indexOf(Index flat, const Shape& extents) {
+  Shape index(extents.size());
+  for (std::size_t d = extents.size(); d-- > 0; flat /= extents[d])
+    index[d] = flat % extents[d];
+  return index;
+}
+
+Complex wave(const Shape& k, const Shape& j, const Shape& extents, double sign) {
+  double angle = 0;
+  for (std::size_t d = 0; d < k.size(); ++d)
+    angle +=
+        2 * std::acos(-1.0) * static_cast<double>(k[d] * j[d]) / static_cast<double>(extents[d]);
+  return std::polar(1.0, sign * angle);
+}
+
+// y by sums over all cells for each mode, and over all modes for each cell.
+std::vector<double> transformed(const Case& c) {
+  const Shape space(c.field.begin() + 2, c.field.end());
+  Shape kept = c.modes;
+  for (std::size_t d = 0; d + 1 < kept.size(); ++d)
+    kept[d] *= 2;
+  const Index cells = product(space, 0), modes = product(kept, 0), in = c.field[1];
+  std::vector<double> y(static_cast<std::size_t>(c.field[0] * c.out * cells), 0);
+  for (Index m = 0; m < modes; ++m) {
+    Shape k = indexOf(m, kept);
+    for (std::size_t d = 0; d + 1 < k.size(); ++d)
+      if (k[d] >= c.modes[d])
+        k[d] += space[d] - kept[d]; // the negative ones, from the end
+    const bool isOwnMirror = k.back() == 0 || 2 * k.back() == space.back();
+    for (Index n = 0; n < c.field[0]; ++n)
+      for (Index o = 0; o < c.out; ++o) {
+        Complex Y = 0;
+        for (Index i = 0; i < in; ++i) {
+          Complex X = 0;
+          for (Index j = 0; j < cells; ++j)
+            X += fieldAt((n * in + i) * cells + j) * wave(k, indexOf(j, space), space, -1);
+          const Index w = 2 * ((i * c.out + o) * modes + m);
+          Y += X * Complex(weightAt(w), weightAt(w + 1));
+        }
+        for (Index j = 0; j < cells; ++j)
+          y[static_cast<std::size_t>((n * c.out + o) * cells + j)] +=
+              (isOwnMirror ? 1 : 2) * (Y * wave(k, indexOf(j, space), space, 1)).real() /
+              static_cast<double>(cells);
+      }
+  }
+  return y;
+}
+
+Ref<Layer> spectral(const Case& c) {
+  const auto layer = test::newLayer(world(), "spectralconv");
+  layer->set("in_channels", c.field[1]);
+  layer->set("out_channels", c.out);
+  layer->set("modes", c.modes);
+  return layer;
+}
+
+TEST(Spectral, EqualsTransformsByDefinition) {
+  test::LayoutDraw draw(81);
+  for (const Case& c : {Case{{2, 3, 9}, 2, {4}}, Case{{2, 2, 8}, 3, {5}},
+                        Case{{2, 2, 6, 5}, 2, {2, 3}}, Case{{1, 2, 4, 6, 4}, 2, {2, 1, 3}}})
+    for (int i = 0; i < 4; ++i) {
+      const TenonDataType type = i == 3 ? TENON_FLOAT32 : TENON_FLOAT64;
+      const std::vector<double> want = transformed(c);
+      test::Step step(spectral(c), test::drawInput(draw, c.field), type);
+      fillByIndex(*step.x, fieldAt);
+      Parameter& weight = *step.layer->parameters()[0];
+      fillByIndex(weight.value(), weightAt);
+      weight.valueChanged();
+      step.apply();
+      test::expectNear(test::gathered(*step.y), want, type == TENON_FLOAT32 ? 1e-5 : 1e-13,
+                       step.x->layout().describe());
+    }
+}
+
+TEST(Spectral, RefusesMoreModesThanThereAre) {
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"keeps 3 modes", "has at most 2"}, [] {
+    spectral({{1, 1, 4, 8}, 1, {3, 2}})->setUp(test::onWorld({1, 1, 4, 8}, "B"));
+  });
+  test::expectErrorOnAll(TENON_ERR_SHAPE, {"2 spatial dimensions"}, [] {
+    spectral({{1, 1, 4, 8}, 1, {2, 2}})->setUp(test::onWorld({1, 1, 8}, "B"));
+  });
+}
+
+} // namespace
+} // namespace tenon
