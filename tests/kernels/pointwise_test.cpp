@@ -14,19 +14,12 @@ namespace tenon::test {
 
 namespace {
 
-constexpr double kSlope = 0.2, kFactor = -1.5;
-const PointwiseFunction kFunctions[] = {Pointwise::Relu,
-                                        Pointwise::Tanh,
-                                        Pointwise::Sigmoid,
-                                        {Pointwise::LeakyRelu, kSlope},
-                                        Pointwise::Gelu,
-                                        Pointwise::GeluTanh,
-                                        Pointwise::Silu,
-                                        Pointwise::Softplus,
-                                        Pointwise::Exp,
-                                        Pointwise::Sine,
-                                        {Pointwise::Scale, kFactor},
-                                        Pointwise::Identity};
+constexpr double kSlope = 0.2, kAlpha = 0.7, kFactor = -1.5;
+const PointwiseFunction kFunctions[] = {
+    Pointwise::Relu,          Pointwise::Tanh, Pointwise::Sigmoid,  {Pointwise::LeakyRelu, kSlope},
+    {Pointwise::Elu, kAlpha}, Pointwise::Gelu, Pointwise::GeluTanh, Pointwise::Silu,
+    Pointwise::Softplus,      Pointwise::Exp,  Pointwise::Sine,     {Pointwise::Scale, kFactor},
+    Pointwise::Identity};
 
 // The normal distribution's density, and its integral 1/2 + density(x) (x + x^3/3 + x^5/15 + ...).
 long double density(long double x) {
@@ -59,6 +52,8 @@ long double valueOf(const PointwiseFunction& f, long double x) {
     return 1 / (1 + std::exp(-x));
   case Pointwise::LeakyRelu:
     return std::max(x, 0.0L) + kSlope * std::min(x, 0.0L);
+  case Pointwise::Elu:
+    return x > 0 ? x : kAlpha * std::exp(x) - kAlpha;
   case Pointwise::Gelu:
     return x * normal(x);
   case Pointwise::GeluTanh:
@@ -89,6 +84,8 @@ long double derivativeOf(const PointwiseFunction& f, long double x) {
     return e / ((1 + e) * (1 + e));
   case Pointwise::LeakyRelu:
     return x > 0 ? 1 : kSlope;
+  case Pointwise::Elu:
+    return x > 0 ? 1 : kAlpha * e;
   case Pointwise::Gelu:
     return normal(x) + x * density(x);
   case Pointwise::GeluTanh: {
