@@ -51,7 +51,7 @@ public:
     const Layout& use = form.uses.front();
     LayoutSpec spec{.shape = outputShape({use.shape()}),
                     .mesh = use.meshPtr(),
-                    .properties = form.signature.output()};
+                    .properties = form.signature.output().properties};
     for (Index d : permutation()) {
       spec.splitAxes.push_back(use.splitAxes(static_cast<int>(d)));
       spec.cuts.push_back(use.cuts(static_cast<int>(d)));

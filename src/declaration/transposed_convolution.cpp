@@ -109,7 +109,7 @@ Form TransposedConvolution::form(const Layouts& inputs, const Choice& choice) co
   const Signature chosen =
       Signature::choose(rows({input.shape()}), input, mesh, choice.letters, title());
   const Layout plain = plainLayout(input, mesh, chosen.input());
-  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = chosen.output()};
+  LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = chosen.output().properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
   const auto follow = [&](int d, std::vector<Index> cuts) {

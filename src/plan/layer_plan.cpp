@@ -89,6 +89,12 @@ void LayerPlan::setOutput(const Layout& layout) {
 }
 
 const FoundPlan& LayerPlan::search() {
+  if (!usesWholeGrid())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        "a plan of layers that run uses all processes, the batch on the outermost, and the "
+        "layouts of TenonPlanSetInput() and TenonPlanSetOutput(); leave the placement, fewer "
+        "processes and pinned grids to plans by name (TenonPlanCreateNamed())");
   if (!wasSearched())
     fixSignatures();
   return NetworkPlan::search();
@@ -140,6 +146,11 @@ std::string LayerPlan::agreedText() const {
   return text;
 }
 
+void LayerPlan::takeWhole(FoundPlan plan) {
+  plan.grid = mesh().grid();
+  take(std::move(plan));
+}
+
 // One rank searches for all: no other result is possible then.
 void LayerPlan::shareSearch() {
   const std::string found = collectively(
@@ -152,7 +163,7 @@ void LayerPlan::shareSearch() {
       [&](const std::string&) { return agreedText(); });
   const std::string text = broadcastText(*comm(), found, 0);
   const JsonNode tree = parseJson(text, "the plan of rank 0");
-  take(planFrom(JsonView(tree, "the plan of rank 0")));
+  takeWhole(planFrom(JsonView(tree, "the plan of rank 0")));
 }
 
 std::vector<std::string> LayerPlan::signatures() const {
@@ -258,7 +269,7 @@ void LayerPlan::load(const std::string& path) {
       [&] { return comm()->rank() == 0 ? readWholeFile(path, "plan file") : std::string(); },
       [&](const std::string&) { return path; });
   const std::string text = broadcastText(*comm(), read, 0);
-  take(collectively(*comm(), [&] {
+  takeWhole(collectively(*comm(), [&] {
     PlanFile file = planFileFrom(text, path);
     checkSame(file, asFile(), path);
     std::vector<std::string> names;

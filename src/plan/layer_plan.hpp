@@ -69,6 +69,7 @@ private:
   std::string agreedText() const;
   void fixSignatures();
   void shareSearch();
+  void takeWhole(FoundPlan plan);
   PlanFile asFile() const;
   void giveWords();
   std::vector<std::string> signatures() const;

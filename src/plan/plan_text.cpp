@@ -67,6 +67,8 @@ Baseline baselineFrom(const JsonView& view) {
 std::string textOf(const FoundPlan& plan) {
   Json json = {{"seconds", plan.seconds}, {"bytes", plan.bytes},         {"gap", plan.gap},
                {"searches", plan.rounds}, {"baselines", Json::object()}, {"layers", Json::array()}};
+  if (plan.overlapped)
+    json["overlapped"] = *plan.overlapped;
   for (const auto& [name, member] : kBaselines)
     if (const std::optional<Baseline>& baseline = plan.baselines.*member)
       json["baselines"][name] = asJson(*baseline);
@@ -76,13 +78,16 @@ std::string textOf(const FoundPlan& plan) {
 }
 
 FoundPlan planFrom(const JsonView& view) {
-  view.allow({"seconds", "bytes", "gap", "searches", "baselines", "layers"});
+  view.allow({"seconds", "overlapped", "bytes", "gap", "searches", "baselines", "layers"});
   FoundPlan plan{.seconds = view.at("seconds").real(),
                  .bytes = view.at("bytes").real(),
+                 .overlapped = {},
                  .gap = view.at("gap").real(),
                  .rounds = static_cast<int>(view.at("searches").integer(1)),
                  .baselines = {},
                  .layers = {}};
+  if (view.has("overlapped"))
+    plan.overlapped = view.at("overlapped").real();
   const JsonView baselines = view.at("baselines");
   baselines.allow({"uniform", "batch", "model", "domain"});
   for (const auto& [name, member] : kBaselines)

@@ -272,10 +272,6 @@ double secondsToCompare(const FoundPlan& plan) {
   return plan.overlapped.value_or(plan.seconds);
 }
 
-} // namespace
-
-namespace {
-
 void addSignatures(const CostModel& prices, FoundPlan& plan) {
   for (PlannedLayer& made : plan.layers) {
     const auto& names = prices.names();

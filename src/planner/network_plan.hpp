@@ -64,6 +64,10 @@ protected:
   Index batch() const noexcept { return batch_; }
   bool hasFixedWords() const noexcept { return !fixed_.empty(); }
   bool wasSearched() const noexcept { return found_.has_value(); }
+  // Words are those of all processes, in their own order, and on no grid of a field.
+  bool usesWholeGrid() const noexcept {
+    return placement_ == "batch" && !fewerProcesses_ && !inputEnd_ && !outputEnd_;
+  }
   // A plan that was found elsewhere.
   void take(FoundPlan found) { found_ = std::move(found); }
   // The network with its input of a batch of samples; throws TENON_ERR_STATE without a shape.

@@ -119,8 +119,11 @@ void OwnModel::addKinds() {
 int OwnModel::addPinnedEnd(const char* name, const Layout& layout) {
   Kind kind;
   for (int word = 0; word < states(); ++word)
-    kind.words.push_back(
-        {.uses = {layout}, .outputs = {layout}, .fault = word == 0 ? "" : "pinned", .seconds = {}});
+    kind.words.push_back({.uses = {layout},
+                          .outputs = {layout},
+                          .signature = {},
+                          .fault = word == 0 ? "" : "pinned",
+                          .seconds = {}});
   kindOf_.push_back(static_cast<int>(kinds_.size()));
   kinds_.push_back(std::move(kind));
   names_.emplace_back(name);

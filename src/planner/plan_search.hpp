@@ -35,9 +35,10 @@ struct FoundPlan {
 // Words by name of a layer.
 using FixedWords = std::map<std::string, std::string>;
 
-// memoryLimit in bytes of a process; 0: none. With an overlap above 0, the share of communication that goes on
-// beside computation, the best 16 plans are replayed with it (timeline.hpp), and the fastest is taken. Throws TENON_ERR_SHAPE where there is no plan, TENON_ERR_OPTION
-// for a fixed word that is not possible and TENON_ERR_ARG for one of no layer.
+// memoryLimit in bytes of a process; 0: none. With an overlap above 0, the share of communication that
+// goes on beside computation, the best 16 plans are replayed with it (timeline.hpp), and the fastest is
+// taken. Throws TENON_ERR_SHAPE where there is no plan, TENON_ERR_OPTION for a fixed word that is not
+// possible and TENON_ERR_ARG for one of no layer.
 FoundPlan findPlan(const CostModel& model, const FixedWords& fixed, double memoryLimit,
                    double overlap = 0);
 

@@ -18,7 +18,7 @@ namespace {
 using test::world;
 using Vector = std::vector<double>;
 
-constexpr Index kSamples = 8, kIn = 3, kOut = 2, kWeights = kIn * kOut;
+constexpr Index kRowsOfData = 8, kIn = 3, kOut = 2, kWeights = kIn * kOut;
 constexpr std::size_t kUnknowns = kWeights + kOut;
 
 double inputAt(Index i) {
@@ -47,12 +47,12 @@ Vector firstUnknowns() {
 double plainLoss(const Vector& w, Vector& g) {
   g.assign(kUnknowns, 0);
   double loss = 0;
-  for (Index n = 0; n < kSamples; ++n)
+  for (Index n = 0; n < kRowsOfData; ++n)
     for (Index o = 0; o < kOut; ++o) {
       double z = w[kWeights + o];
       for (Index i = 0; i < kIn; ++i)
         z += w[o * kIn + i] * inputAt(n * kIn + i);
-      const double y = std::tanh(z), d = y - targetAt(n * kOut + o), count = kSamples * kOut;
+      const double y = std::tanh(z), d = y - targetAt(n * kOut + o), count = kRowsOfData * kOut;
       loss += d * d / count;
       const double dz = 2 * d / count * (1 - y * y);
       g[kWeights + o] += dz;
@@ -62,20 +62,20 @@ double plainLoss(const Vector& w, Vector& g) {
   return loss;
 }
 
-struct Distribution {
+struct Split {
   const char *input, *signature, *storage;
 };
 
 // The same network on all ranks.
-class Network {
+class OneLayer {
 public:
-  explicit Network(const Distribution& d) {
+  explicit OneLayer(const Split& d) {
     const int ranks = world()->size();
     const MeshPtr mesh = Mesh::make({ranks});
     const Layout input(
-        {.shape = {kSamples, kIn}, .mesh = mesh, .properties = parseProperties(d.input)});
+        {.shape = {kRowsOfData, kIn}, .mesh = mesh, .properties = parseProperties(d.input)});
     const Layout target(
-        {.shape = {kSamples, kOut}, .mesh = mesh, .properties = {Property::broadcast()}});
+        {.shape = {kRowsOfData, kOut}, .mesh = mesh, .properties = {Property::broadcast()}});
     net = test::newLayer(world(), "sequential");
     const auto affine = test::newAffine(world(), kIn, kOut);
     affine->setText("signature", d.signature);
@@ -132,7 +132,7 @@ private:
   Ref<DTensor> x_, y_, seed_;
 };
 
-const Distribution kDistributions[] = {
+const Split kDistributions[] = {
     {"S0", "n", "use"},  {"S0", "n", "sharded"}, {"B", "o", "use"},
     {"S1", "i", "root"}, {"B", "B", "sharded"},
 };
@@ -146,8 +146,8 @@ void expectNear(const Vector& got, const Vector& want, double tolerance, const s
 // step(w, g, s) is the plain step number s, from 1.
 template <class Step>
 void expectTrajectory(const char* type, void (*set)(Optimizer&), Step step) {
-  for (const Distribution& d : kDistributions) {
-    Network network(d);
+  for (const Split& d : kDistributions) {
+    OneLayer network(d);
     const Ref<Optimizer> optimizer = makeOptimizer(type, network.net);
     set(*optimizer);
     auto plain = step;
@@ -207,7 +207,7 @@ TEST(Trajectory, OfSgdWithDecayAndSteps) {
 }
 
 TEST(Trajectory, AccumulatedBatchesAreOne) {
-  Network whole(kDistributions[0]), parts(kDistributions[1]);
+  OneLayer whole(kDistributions[0]), parts(kDistributions[1]);
   const auto one = makeOptimizer("adam", whole.net), other = makeOptimizer("adam", parts.net);
   for (int s = 0; s < 5; ++s) {
     whole.evaluate();
@@ -221,7 +221,7 @@ TEST(Trajectory, AccumulatedBatchesAreOne) {
 
 // What one rank would have, the ranks have together.
 TEST(Trajectory, ShardedStorageDividesTheState) {
-  Network network(kDistributions[1]);
+  OneLayer network(kDistributions[1]);
   double cells = 0;
   for (const auto& p : network.net->parameters()) {
     const double own = static_cast<double>(p->value().localCells());
@@ -326,8 +326,8 @@ private:
 };
 
 TEST(Trajectory, OfLbfgsIsThatOfTheMatrix) {
-  for (const Distribution& d : kDistributions) {
-    Network network(d);
+  for (const Split& d : kDistributions) {
+    OneLayer network(d);
     const Ref<Optimizer> optimizer = makeOptimizer("lbfgs", network.net);
     auto& lbfgs = dynamic_cast<Lbfgs&>(*optimizer);
     lbfgs.setIterations(1);
@@ -347,7 +347,7 @@ TEST(Trajectory, OfLbfgsIsThatOfTheMatrix) {
 
 // The error of tanh is no sum of squares of a linear map; its gradient vanishes all the same.
 TEST(Trajectory, LbfgsFindsAPointWithoutGradient) {
-  Network network(kDistributions[0]);
+  OneLayer network(kDistributions[0]);
   const Ref<Optimizer> optimizer = makeOptimizer("lbfgs", network.net);
   optimizer->setWeightDecay(0.01);
   for (int s = 0; s < 5; ++s)
