@@ -105,6 +105,14 @@ inline std::vector<NetworkCase> networkCases() {
           {"residual", {8, 1, 8, 8}, residual}};
 }
 
+// A word for the processes of the world, 2, 4 or 8, with one label for two of the grid's axes, or for its one: of the
+// third the batch is split.
+inline std::string forcedWord(const std::string& label) {
+  const int size = world()->size();
+  const std::string run = size == 2 ? label.substr(0, 1) : label + (label == "hw" ? "2-" : "2");
+  return size == 8 ? "n," + run : run;
+}
+
 // Losses of the first steps with Adam, of a network that is set up.
 inline std::vector<double> trained(Layer& network, const CommPtr& comm, const Layout& input,
                                    int steps = kTrainingSteps) {
