@@ -100,8 +100,9 @@ private:
   }
   template <class T>
   void addOfWeights(const DTensor& dw, const DTensor& x, DTensor& du) {
-    if (ofWeights_.bytes() == 0)
-      ofWeights_ = Buffer(cells_ * dataTypeSize(type_), "tangent of a transposed convolution");
+    const Index bytes = cells_ * dataTypeSize(type_);
+    if (ofWeights_.bytes() < bytes)
+      ofWeights_ = Buffer(bytes, "tangent of a transposed convolution");
     kernel_.get<T>().adjointData(dw.data<T>(), x.data<T>(), ofWeights_.data<T>());
     const Index one = 1;
     blockMultiplyAdd<T>(du.context(), 1, &cells_, T(1), nullptr, nullptr, ofWeights_.data<T>(),
