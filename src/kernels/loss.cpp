@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/loss.hpp"
 
+#include "kernels/block.hpp"
 #include "kernels/pairwise_sum.hpp"
 
+#include <array>
 #include <cmath>
-#include <vector>
 
 namespace tenon {
 
@@ -120,12 +121,14 @@ double relativeTerms(KernelContext& context, Index rows, Index cols, const T* x,
 
 namespace {
 
+using Extents = std::array<Index, kMaxBlockRank>;
+
 // Cells of a box of two arrays, row by row: visit(offset in the array of `outer` extents, offset in
 // that of `inner` ones) for the begin of each row of `count` cells.
 template <class Visit>
-void forEachLowRow(int rank, const std::vector<Index>& count, const Index* outer,
-                   const Index* inner, Visit visit) {
-  std::vector<Index> at(static_cast<std::size_t>(rank), 0);
+void forEachLowRow(int rank, const Extents& count, const Index* outer, const Index* inner,
+                   Visit visit) {
+  Extents at{};
   for (int d = 0; d < rank; ++d)
     if (count[d] <= 0)
       return;
@@ -160,11 +163,12 @@ double differenceTerms(KernelContext& context, const DifferenceBox& box, const T
     Index step = 1;
     for (int later = d + 1; later < box.rank; ++later)
       step *= box.extent[later];
-    std::vector<Index> count(box.owned, box.owned + box.rank);
+    Extents count;
+    std::copy_n(box.owned, box.rank, count.begin());
     count[d] = std::min(box.owned[d], box.extent[d] - 1);
     const double inverse = 1 / box.spacing[d - box.first];
     forEachLowRow(box.rank, count, box.extent, box.owned, [&](Index row, Index ownedRow) {
-      sum.add(sumOfRuns(Index(0), count.back(), [&](Index begin, Index length) {
+      sum.add(sumOfRuns(Index(0), count[box.rank - 1], [&](Index begin, Index length) {
         return sumOfRun(begin, length, [&](Index c) {
           const Index low = row + c, high = low + step;
           const double w = weights.of(ownedRow + c), slope = (error(high) - error(low)) * inverse;

@@ -46,7 +46,7 @@ double relativeTerms(KernelContext& context, Index rows, Index cols, const T* x,
 // A box of cells whose first differences are summed along the dimensions from `first` on. The array
 // holds `extent` cells; the low end of each difference is among the first `owned` of them.
 struct DifferenceBox {
-  int rank, first;
+  int rank, first; // rank at most 8
   const Index *extent, *owned;
   const double* spacing; // of each dimension from `first` on
 };
