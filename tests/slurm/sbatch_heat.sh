@@ -5,5 +5,5 @@
 # shellcheck source=tests/slurm/common.sh
 source "$(dirname "$0")/common.sh"
 export TENON_TUTORIALS=$2
-sbatch --wait --time=60 --output=printed "$1" >submitted || fail "the job ended with $?" "$(cat submitted printed)"
+sbatch --wait --time=60 --output=printed --error=errors "$1" >submitted || fail "the job ended with $?" "$(cat submitted printed errors)"
 diff "$3" printed
