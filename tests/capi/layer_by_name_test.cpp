@@ -393,7 +393,7 @@ TEST_F(NetworkFile, NamesFileKeyAndReason) {
     MPI_Barrier(MPI_COMM_WORLD);
   };
   refused(R"({"format":"tenon-network-2","type":"relu"})", {"bad.json", "tenon-network-2"});
-  refused(R"({"format":"tenon-network-1","type":"rleu"})", {"bad.json", "type", "'relu'"});
+  refused(R"({"format":"tenon-network-1","type":"rellu"})", {"bad.json", "type", "'relu'"});
   refused(R"({"format":"tenon-network-1","type":"conv","kernal":[3]})", {"kernal", "'kernel'"});
   refused(R"({"format":"tenon-network-1","type":"conv","kernel":[0]})", {"kernel", "at least 1"});
   refused(R"({"format":"tenon-network-1","type":"conv","kernel":"x"})", {"kernel", "integer"});

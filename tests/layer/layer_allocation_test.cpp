@@ -86,6 +86,8 @@ TEST_P(Allocation, IsZeroFromTheSecondUseOfAJacobianOn) {
   layer->setDataType(TENON_FLOAT64);
   layer->setText("backend", "blas");
   test::Step step(layer, test::drawInput(draw, GetParam().input));
+  if (!layer->ownStates().empty())
+    GTEST_SKIP() << "has running moments, and no Jacobian";
   test::fillParameters(*layer);
   test::fillValid(*step.x, 1);
   test::fillValid(*step.dy, 2);
