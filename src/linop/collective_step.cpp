@@ -53,21 +53,7 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
 }
 
 CollectiveKind CollectiveStep::kindOf(Sense sense) const {
-  if (sense == Sense::Forward)
-    return kind_;
-  switch (kind_) {
-  case CollectiveKind::AllGather:
-    return CollectiveKind::ReduceScatter;
-  case CollectiveKind::ReduceScatter:
-    return CollectiveKind::AllGather;
-  case CollectiveKind::Broadcast:
-    return CollectiveKind::Reduce;
-  case CollectiveKind::Reduce:
-    return CollectiveKind::Broadcast;
-  case CollectiveKind::AllReduce:
-    break;
-  }
-  return kind_;
+  return sense == Sense::Forward ? kind_ : adjointOf(kind_);
 }
 
 } // namespace tenon

@@ -123,8 +123,6 @@ std::string whyNotSearched(const Layout& from, const Layout& to) {
                      from.mesh().describe(), to.mesh().describe(), kMaxSearchedAxes);
 }
 
-namespace {
-
 CollectiveKind adjointOf(CollectiveKind kind) {
   switch (kind) {
   case CollectiveKind::AllGather:
@@ -140,8 +138,6 @@ CollectiveKind adjointOf(CollectiveKind kind) {
   }
   return kind;
 }
-
-} // namespace
 
 Route adjointOf(const Route& route) {
   Route adjoint;

@@ -61,6 +61,7 @@ Route findRoute(const Layout& from, const Layout& to, Index cellBytes, const Rou
 
 // From the dual of the route's end to that of its beginning, through the duals of what lies between.
 Route adjointOf(const Route& route);
+CollectiveKind adjointOf(CollectiveKind kind);
 
 // Why no route of several steps is looked for, where axes are too many; "" where it is, or where there are
 // margins.
