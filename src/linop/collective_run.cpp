@@ -7,6 +7,9 @@
 #include "linop/collective_step.hpp"
 #include "sys/log.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace tenon {
 
 namespace {
@@ -23,14 +26,17 @@ MPI_Datatype mpiType() {
     return MPI_INT64_T;
 }
 
-Strides packedStrides(const Shape& extent) {
+Strides packedStrides(const Index* extent, int rank) {
   Strides strides{};
   Index stride = 1;
-  for (std::size_t d = extent.size(); d-- > 0;) {
+  for (int d = rank; d-- > 0;) {
     strides[d] = stride;
     stride *= extent[d];
   }
   return strides;
+}
+Strides packedStrides(const DTensor& x) {
+  return packedStrides(x.extent().data(), x.rank());
 }
 
 // What is counted is what MPI is given.
@@ -41,8 +47,10 @@ void count(Index cells) {
 }
 
 // The part of a whole array that is a piece: its extents, and where it begins in dimension dim.
-Shape extentOfPiece(const Shape& whole, const CollectivePieces& pieces, int coordinate) {
-  Shape extent = whole;
+std::array<Index, kMaxRank> extentOfPiece(const Shape& whole, const CollectivePieces& pieces,
+                                          int coordinate) {
+  std::array<Index, kMaxRank> extent{};
+  std::copy(whole.begin(), whole.end(), extent.begin());
   if (pieces.dim >= 0)
     extent[pieces.dim] = pieces.cuts[coordinate + 1] - pieces.cuts[coordinate];
   return extent;
@@ -123,10 +131,11 @@ const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
     return x.data<T>();
   T* buffer = whole_.data<T>();
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
-    const Shape extent = extentOfPiece(x.extent(), pieces_, c);
+    const auto extent = extentOfPiece(x.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * x.strides()[pieces_.dim];
     blockCombine(x.context(), Combine::Copy, x.rank(), extent.data(), x.data<T>() + before,
-                 x.strides().data(), buffer + offsets_[c], packedStrides(extent).data());
+                 x.strides().data(), buffer + offsets_[c],
+                 packedStrides(extent.data(), x.rank()).data());
   }
   return buffer;
 }
@@ -136,7 +145,7 @@ const T* CollectiveStep::packedPiece(const DTensor& x) {
   if (x.isContiguous())
     return x.data<T>();
   blockCombine(x.context(), Combine::Copy, x.rank(), x.extent().data(), x.data<T>(),
-               x.strides().data(), parts_.data<T>(), packedStrides(x.extent()).data());
+               x.strides().data(), parts_.data<T>(), packedStrides(x).data());
   return parts_.data<T>();
 }
 
@@ -154,11 +163,11 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
   if (y.localCells() == 0 || from == y.mutableData<T>())
     return;
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
-    const Shape extent = extentOfPiece(y.extent(), pieces_, c);
+    const auto extent = extentOfPiece(y.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * y.strides()[pieces_.dim];
     blockAxpby(y.context(), y.rank(), extent.data(), static_cast<T>(action.alpha),
-               from + offsets_[c], packedStrides(extent).data(), static_cast<T>(action.beta),
-               y.mutableData<T>() + before, y.strides().data());
+               from + offsets_[c], packedStrides(extent.data(), y.rank()).data(),
+               static_cast<T>(action.beta), y.mutableData<T>() + before, y.strides().data());
   }
 }
 
@@ -167,7 +176,7 @@ void CollectiveStep::unpackPiece(const Action& action, const T* from) {
   DTensor& y = *action.y;
   if (y.localCells() > 0)
     blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
-               packedStrides(y.extent()).data(), static_cast<T>(action.beta), y.mutableData<T>(),
+               packedStrides(y).data(), static_cast<T>(action.beta), y.mutableData<T>(),
                y.strides().data());
 }
 

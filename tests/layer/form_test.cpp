@@ -62,7 +62,7 @@ std::vector<Sample> samples() {
   for (const Example& example : {conv, strips, stored, values, constant})
     all.push_back(sampleOf("conv", example));
   for (const std::string& type : test::typesWithExamples())
-    for (int seed = 0; seed < 2; ++seed) {
+    for (int seed = 0; seed < (world()->size() > 4 ? 1 : 2); ++seed) {
       ExampleDraw draw(seed);
       all.push_back(sampleOf(type, makeDeclaration(type)->example(draw)));
     }
