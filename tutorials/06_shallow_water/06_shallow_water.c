@@ -39,6 +39,7 @@ static TenonErrorCode DeclareOptions(void) {
   TenonCall(DeclareInt("spinup", "110", "coarse steps before samples are taken"));
   TenonCall(DeclareInt("online", "600", "training steps while the truth runs; at least 8"));
   TenonCall(DeclareInt("in_loop", "200", "training steps through 8 steps of the solver"));
+  TenonCall(DeclareInt("start", "2", "number of the unseen start; that of the training is 1"));
   TenonCall(DeclareInt("use", "96", "coarse steps from the unseen start"));
   TenonCall(DeclareInt("stable", "1000", "steps in which a blow-up is looked for"));
   TenonCall(DeclareInt("every", "200", "training steps from one checkpoint to the next"));
@@ -60,6 +61,7 @@ static TenonErrorCode ReadSettings(int rank, Settings* s) {
   TenonCall(TenonOptionsGetInt("-", "spinup", &s->spinup));
   TenonCall(TenonOptionsGetInt("-", "online", &s->online));
   TenonCall(TenonOptionsGetInt("-", "in_loop", &s->inLoop));
+  TenonCall(TenonOptionsGetInt("-", "start", &s->start));
   TenonCall(TenonOptionsGetInt("-", "use", &s->use));
   TenonCall(TenonOptionsGetInt("-", "stable", &s->stable));
   TenonCall(TenonOptionsGetInt("-", "every", &s->every));

@@ -7,7 +7,7 @@
 #include "truth.h"
 #include "window.h"
 
-enum { kText = 256, kTrainingSeed = 1, kUnseenSeed = 2 };
+enum { kText = 256, kTrainingSeed = 1 };
 
 /* The ways to make a coarse step. */
 typedef enum Model { kBare, kOffline, kOneStep, kInLoop, kModels } Model;
@@ -16,6 +16,7 @@ typedef struct Settings {
   TenonInt cells, refinement; /* of the coarse grid; of the fine one */
   TenonInt spinup;            /* coarse steps before samples are taken */
   TenonInt online, inLoop;    /* training steps */
+  TenonInt start;             /* number of the unseen start */
   TenonInt use, stable;       /* steps of the comparison; of the search for a blow-up */
   TenonInt every, stop;
   TenonBool measure;

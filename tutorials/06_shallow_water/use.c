@@ -15,7 +15,7 @@ static const double kBlowUp = 2.5;
 TenonErrorCode UseTruth(Experiment* x) {
   TenonInt step;
 
-  TenonCall(TruthStart(&x->truth, kUnseenSeed, (int)x->settings.spinup));
+  TenonCall(TruthStart(&x->truth, (int)x->settings.start, (int)x->settings.spinup));
   TruthSample(&x->truth, x->unseen);
   for (step = 1; step <= x->settings.use; ++step) {
     TenonCall(TruthStep(&x->truth));

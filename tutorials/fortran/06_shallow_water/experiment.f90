@@ -5,7 +5,7 @@ module water_experiment
   use water_truth
   use water_window
   implicit none
-  integer, parameter :: training_seed = 1, unseen_seed = 2
+  integer, parameter :: training_seed = 1
   ! The ways to make a coarse step.
   integer, parameter :: bare = 1, offline = 2, one_step = 3, in_loop = 4, models = 4
 
@@ -13,6 +13,7 @@ module water_experiment
     integer :: cells, refinement  ! of the coarse grid; of the fine one
     integer :: spinup             ! coarse steps before samples are taken
     integer :: online, in_loop    ! training steps
+    integer :: start              ! number of the unseen start
     integer :: use, stable        ! steps of the comparison; of the search for a blow-up
     integer :: every, stop
     character(len=:), allocatable :: checkpoint

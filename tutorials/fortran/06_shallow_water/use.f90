@@ -15,7 +15,7 @@ contains
   subroutine use_truth(x)
     type(experiment_t), intent(inout) :: x
     integer :: n
-    call truth_start(x%truth, unseen_seed, x%settings%spinup)
+    call truth_start(x%truth, x%settings%start, x%settings%spinup)
     call truth_sample(x%truth, x%grid, x%unseen(:, :, :, 0))
     do n = 1, x%settings%use
       call truth_step(x%truth)
