@@ -92,9 +92,10 @@ const FoundPlan& LayerPlan::search() {
   if (!usesWholeGrid())
     throw Error(
         TENON_ERR_SUPPORT,
-        "a plan of layers that run uses all processes, the batch on the outermost, and the "
-        "layouts of TenonPlanSetInput() and TenonPlanSetOutput(); leave the placement, fewer "
-        "processes and pinned grids to plans by name (TenonPlanCreateNamed())");
+        "a plan that runs uses all processes, with the batch on the outermost ones, and takes a "
+        "solver's layouts from TenonPlanSetInput() and TenonPlanSetOutput(); do not call "
+        "TenonPlanSetPlacement(), TenonPlanSetFewerProcesses(), TenonPlanSetInputGrid() or "
+        "TenonPlanSetOutputGrid(), which are for plans of TenonPlanCreateNamed()");
   if (!wasSearched())
     fixSignatures();
   return NetworkPlan::search();

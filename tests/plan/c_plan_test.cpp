@@ -97,6 +97,17 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   expectCode(TENON_ERR_STATE, TenonPlanCreate(network_, 8, &second), {"set up"});
 }
 
+TEST_F(CPlan, RefusesToRunWhatOnlyPlansByNameCanHave) {
+  expectSuccess(TenonPlanSetInput(plan_, input_));
+  expectSuccess(TenonPlanSetPlacement(plan_, "space"));
+  expectCommonCode(TENON_ERR_SUPPORT, TenonPlanSetUp(plan_), {"TenonPlanSetPlacement()"});
+  expectSuccess(TenonPlanSetPlacement(plan_, "batch"));
+  expectSuccess(TenonPlanSetFewerProcesses(plan_, TENON_TRUE));
+  expectCommonCode(TENON_ERR_SUPPORT, TenonPlanSetUp(plan_), {"TenonPlanSetFewerProcesses()"});
+  expectSuccess(TenonPlanSetFewerProcesses(plan_, TENON_FALSE));
+  expectSuccess(TenonPlanSetUp(plan_));
+}
+
 TEST_F(CPlan, RefusesWrongArguments) {
   TenonPlan other = nullptr;
   expectCode(TENON_ERR_ARG, TenonPlanCreate(network_, 0, &other), {"batch", "0"});
