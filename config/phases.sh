@@ -18,7 +18,9 @@ tenon_cores() {
   env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
 }
 
-# Use ccache if it is installed.
+# Use ccache if it is installed: with the compiler's own list of headers, so that a cold build does not
+# preprocess each source twice.
+export CCACHE_DEPEND=${CCACHE_DEPEND:-1}
 tenon_launcher=()
 if command -v ccache >/dev/null; then
   tenon_launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)

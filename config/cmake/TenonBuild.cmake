@@ -29,8 +29,9 @@ function(tenon_add_room name)
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   target_link_libraries(tenon_${name} PRIVATE tenon_warnings fmt::fmt ${ROOM_LINK})
   target_compile_definitions(tenon_${name} PRIVATE TENON_BUILDING)
-  # The loops of kernels are compiled as in every other build; types of layers use the same names in their files.
-  if(name MATCHES "^(kernels|declaration|layer|linop)$")
+  # A room's sources are many and short. The loops of kernels are compiled as in every other build.
+  set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
+  if(name STREQUAL "kernels")
     set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
@@ -40,6 +41,7 @@ set(TENON_TEST_LAUNCHER "" CACHE STRING
   "Program with arguments that every test program and tutorial runs under, such as valgrind")
 set(TENON_TEST_RANKS_DEEP "" CACHE STRING
   "Numbers of ranks above those of the other tests, for those that gain from them, such as 12;16")
+set(TENON_TEST_DRAWS 50 CACHE STRING "Percentage of the draws that the tests' widest sweeps make")
 option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
 set(TENON_TEST_PATIENCE 1 CACHE STRING

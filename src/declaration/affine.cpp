@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kAffineSettings[] = {
     {"inputs", OptionSpec::Int, nullptr, "number of input features", nullptr, atLeast(1)},
     {"outputs", OptionSpec::Int, nullptr, "number of output features", nullptr, atLeast(1)},
     {"bias", OptionSpec::Flag, "true", "whether a bias is added"},
@@ -21,7 +21,7 @@ constexpr OptionSpec kSettings[] = {
 
 class Affine final : public Declaration {
 public:
-  Affine() : Declaration("affine", kSettings) {}
+  Affine() : Declaration("affine", kAffineSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();

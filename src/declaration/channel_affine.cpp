@@ -15,12 +15,12 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kChannelAffineSettings[] = {
     {"channels", OptionSpec::Int, nullptr, "number of channels", nullptr, atLeast(1)}};
 
 class ChannelAffine final : public Elementwise {
 public:
-  ChannelAffine() : Elementwise("channelaffine", kSettings) {}
+  ChannelAffine() : Elementwise("channelaffine", kChannelAffineSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();

@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kColumnMlpSettings[] = {
     {"widths", OptionSpec::Ints, nullptr,
      "numbers of channels: of the input, of each hidden layer, of the output", nullptr, atLeast(1)},
     {"activation", OptionSpec::Choice, "tanh", "function of the hidden layers",
@@ -26,7 +26,7 @@ constexpr OptionSpec kSettings[] = {
 
 class ColumnMlpDeclaration final : public Declaration {
 public:
-  ColumnMlpDeclaration() : Declaration("columnmlp", kSettings) {}
+  ColumnMlpDeclaration() : Declaration("columnmlp", kColumnMlpSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     Shape shape = inputs.front();

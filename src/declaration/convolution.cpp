@@ -22,7 +22,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kConvolutionSettings[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
     kKernelSetting,
@@ -41,7 +41,7 @@ constexpr OptionSpec kSettings[] = {
 
 class Convolution final : public GroupedWindowed {
 public:
-  Convolution() : GroupedWindowed("conv", kSettings) {}
+  Convolution() : GroupedWindowed("conv", kConvolutionSettings) {}
 
   SignatureTable rows(const std::vector<Shape>&) const override {
     return rowsOf({.output = 0, .input = 1});

@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kCrossEntropySettings[] = {
     kReductionSetting,
     {"loss_weights", OptionSpec::Choice, "none",
      "weights of a loss's terms, of 0 where something is masked: none, or one for each sample",
@@ -25,7 +25,7 @@ constexpr OptionSpec kSettings[] = {
 
 class CrossEntropy final : public Loss {
 public:
-  CrossEntropy() : Loss("crossentropy", kSettings, "z") {}
+  CrossEntropy() : Loss("crossentropy", kCrossEntropySettings, "z") {}
   bool termsAreSamples() const override { return true; }
 
   SignatureTable rows(const std::vector<Shape>&) const override {

@@ -11,16 +11,16 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {{"rate",
-                                     OptionSpec::Real,
-                                     "0.5",
-                                     "probability that an element is dropped",
-                                     nullptr,
-                                     {.least = 0, .most = 1, .isOpenAbove = true}}};
+constexpr OptionSpec kDropoutSettings[] = {{"rate",
+                                            OptionSpec::Real,
+                                            "0.5",
+                                            "probability that an element is dropped",
+                                            nullptr,
+                                            {.least = 0, .most = 1, .isOpenAbove = true}}};
 
 class Dropout final : public Elementwise {
 public:
-  Dropout() : Elementwise("dropout", kSettings) {}
+  Dropout() : Elementwise("dropout", kDropoutSettings) {}
   bool isRandom() const override { return true; }
   std::string summary() const override { return fmt::format("rate {}", real("rate")); }
   Example example(ExampleDraw& draw) const override {

@@ -20,7 +20,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kGradientPenaltySettings[] = {
     kReductionSetting,
     kWeightsSetting,
     {"spacing", OptionSpec::String, "1",
@@ -32,7 +32,7 @@ constexpr OptionSpec kSettings[] = {
 
 class GradientPenalty final : public Loss {
 public:
-  GradientPenalty() : Loss("gradientpenalty", kSettings, "u") {}
+  GradientPenalty() : Loss("gradientpenalty", kGradientPenaltySettings, "u") {}
   bool takesTarget() const override { return flag("with_target"); }
 
   Example example(ExampleDraw& draw) const override {

@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kPadSettings[] = {
     {"padding", OptionSpec::Ints, nullptr,
      "elements added before and after the domain, one number per spatial dimension; negative: "
      "elements of the domain that are left out"},
@@ -22,7 +22,7 @@ constexpr OptionSpec kSettings[] = {
 
 class Pad final : public Windowed {
 public:
-  Pad() : Windowed("pad", kSettings) {}
+  Pad() : Windowed("pad", kPadSettings) {}
   SignatureTable rows(const std::vector<Shape>&) const override {
     return imageTable(spatialRank(), true);
   }

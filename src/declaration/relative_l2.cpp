@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kRelativeL2Settings[] = {
     kReductionSetting,
     kWeightsSetting,
     {"epsilon", OptionSpec::Real, "0", "number added to the norm of a sample's target", nullptr,
@@ -21,7 +21,7 @@ constexpr OptionSpec kSettings[] = {
 
 class RelativeL2 final : public Loss {
 public:
-  RelativeL2() : Loss("relativel2", kSettings, "u") {}
+  RelativeL2() : Loss("relativel2", kRelativeL2Settings, "u") {}
   bool termsAreSamples() const override { return true; }
 
   Example example(ExampleDraw& draw) const override {

@@ -14,13 +14,13 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {{"dim", OptionSpec::Int, nullptr,
-                                     "dimension along which the outputs sum to 1, counted from 0",
-                                     nullptr, atLeast(0)}};
+constexpr OptionSpec kSoftmaxSettings[] = {
+    {"dim", OptionSpec::Int, nullptr, "dimension along which the outputs sum to 1, counted from 0",
+     nullptr, atLeast(0)}};
 
 class Softmax final : public Elementwise {
 public:
-  Softmax() : Elementwise("softmax", kSettings) {}
+  Softmax() : Elementwise("softmax", kSoftmaxSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();

@@ -23,7 +23,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kSpectralSettings[] = {
     {"in_channels", OptionSpec::Int, nullptr, "number of input channels", nullptr, atLeast(1)},
     {"out_channels", OptionSpec::Int, nullptr, "number of output channels", nullptr, atLeast(1)},
     {"modes", OptionSpec::Ints, nullptr,
@@ -41,7 +41,7 @@ Properties coefficientProperties(Properties properties, Property space) {
 
 class SpectralConvolution final : public Declaration {
 public:
-  SpectralConvolution() : Declaration("spectralconv", kSettings) {}
+  SpectralConvolution() : Declaration("spectralconv", kSpectralSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();

@@ -14,14 +14,14 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kTransposeSettings[] = {
     {"permutation", OptionSpec::Ints, nullptr,
      "of each dimension of the output, in their order, the dimension of the input", nullptr,
      atLeast(0)}};
 
 class Transpose final : public Declaration {
 public:
-  Transpose() : Declaration("transpose", kSettings) {}
+  Transpose() : Declaration("transpose", kTransposeSettings) {}
 
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();

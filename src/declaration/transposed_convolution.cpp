@@ -15,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kSettings[] = {
+constexpr OptionSpec kTransposedConvolutionSettings[] = {
     kInChannelsSetting,
     kOutChannelsSetting,
     kKernelSetting,
@@ -42,7 +42,8 @@ Index cutOfOutput(const Window& window, Index inputCut, Index outputs) {
 
 } // namespace
 
-TransposedConvolution::TransposedConvolution() : GroupedWindowed("transposedconv", kSettings) {}
+TransposedConvolution::TransposedConvolution()
+    : GroupedWindowed("transposedconv", kTransposedConvolutionSettings) {}
 
 void TransposedConvolution::check() const {
   GroupedWindowed::check();

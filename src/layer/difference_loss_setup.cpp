@@ -4,6 +4,7 @@
 #include "layer/loss.hpp"
 
 #include "declaration/spacing.hpp"
+#include "declaration/window_layout.hpp"
 #include "dtensor/host_view.hpp"
 #include "kernels/loss.hpp"
 #include "layer/layer_types.hpp"
@@ -11,8 +12,6 @@
 namespace tenon {
 
 namespace {
-
-constexpr int kFirstSpatialDim = 2;
 
 // visit(values or null) of a loss whose target may be float32 or float64, or missing.
 template <class T, class Visit>
@@ -70,7 +69,7 @@ public:
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
     const double scale = part_.scale(weightSum(x));
-    const DifferenceBox box{static_cast<int>(extent_.size()), kFirstSpatialDim, extent_.data(),
+    const DifferenceBox box{static_cast<int>(extent_.size()), kFirstSpatial, extent_.data(),
                             owned_.data(), spacing_.data()};
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
@@ -114,8 +113,8 @@ std::unique_ptr<Setup> setUpGradientpenalty(Layer& layer, const Layouts& inputs)
     const int position = part.use.mesh().position(layer.comm()->rank());
     return std::make_unique<GradientTerms>(
         part, position,
-        spacing(layer.declaration().value<std::string>("spacing"),
-                part.use.rank() - kFirstSpatialDim, layer.title()));
+        spacing(layer.declaration().value<std::string>("spacing"), part.use.rank() - kFirstSpatial,
+                layer.title()));
   });
 }
 

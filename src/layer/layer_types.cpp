@@ -13,14 +13,14 @@ std::unique_ptr<Setup> setUpWith(Layer& layer, const Layouts& inputs) {
   return setUpKernel(layer, inputs, make);
 }
 
-struct Known {
+struct KnownType {
   const char* name;
   std::unique_ptr<Setup> (*setUp)(Layer& layer, const Layouts& inputs);
 };
 #define TENON_SET_UP_KERNEL(Name) setUpWith<make##Name##Kernel>
 #define TENON_SET_UP_COMPOSED(Name) setUp##Name
 #define TENON_LAYER_TYPE(name, Name, kind) {#name, TENON_SET_UP_##kind(Name)},
-constexpr Known kKnown[] = {
+constexpr KnownType kKnownTypes[] = {
 #include "declaration/types.inc"
 };
 #undef TENON_LAYER_TYPE
@@ -31,7 +31,7 @@ void addOwnTypes(TypeRegistry<LayerTyper>& types) {
   const auto add = [&](const std::string& name, SetUpFunction setUp) {
     types.add(name, [=](Layer& layer) { layer.declare(makeDeclaration(name), setUp); });
   };
-  for (const Known& known : kKnown)
+  for (const KnownType& known : kKnownTypes)
     add(known.name, known.setUp);
   for (const std::string& name : pointwiseNames())
     add(name, setUpWith<makePointwiseKernel>);

@@ -10,12 +10,12 @@ namespace tenon {
 
 namespace {
 
-struct Known {
+struct KnownFunction {
   const char* name;
   Pointwise function;
   const char* parameter = nullptr; // the setting that is its parameter
 };
-constexpr Known kKnown[] = {
+constexpr KnownFunction kKnownFunctions[] = {
     {"relu", Pointwise::Relu},         {"tanh", Pointwise::Tanh},
     {"sigmoid", Pointwise::Sigmoid},   {"leakyrelu", Pointwise::LeakyRelu, "slope"},
     {"elu", Pointwise::Elu, "alpha"},  {"gelu", Pointwise::Gelu},
@@ -64,7 +64,7 @@ private:
 } // namespace
 
 PointwiseFunction pointwiseFunction(const std::string& name, const Declaration& settings) {
-  for (const Known& known : kKnown)
+  for (const KnownFunction& known : kKnownFunctions)
     if (name == known.name)
       return {known.function, known.parameter ? settings.value<double>(known.parameter) : 0};
   throw Error(TENON_ERR_INTERNAL, fmt::format("the function '{}' has no kernel", name));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "declaration/spectral.hpp"
+#include "declaration/window_layout.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "kernels/fourier.hpp"
 #include "layer/layer_types.hpp"
@@ -12,8 +13,6 @@
 namespace tenon {
 
 namespace {
-
-constexpr int kFirstSpatialDim = 2;
 
 // Between the cells that a rank has and all coefficients.
 class Transform final : public OneInputKernel {
@@ -63,7 +62,7 @@ private:
   static std::vector<FourierDim> dims(int rank, const Layout& field, const Layout& coefficients) {
     const Box cells = field.boxOfRank(rank);
     std::vector<FourierDim> dims;
-    for (int d = kFirstSpatialDim; d < field.rank(); ++d) {
+    for (int d = kFirstSpatial; d < field.rank(); ++d) {
       const Index kept = coefficients.shape()[d];
       dims.push_back({field.shape()[d], cells[d].begin, cells[d].size(),
                       d + 1 == field.rank() ? kept : kept / 2});
@@ -83,7 +82,7 @@ public:
   ModeProducts(const Box& x, Index outputs)
       : batch_(x[0].size()), inputs_(x[1].size()), outputs_(outputs),
         flops_(modeFlops(x, outputs)) {
-    for (std::size_t d = kFirstSpatialDim; d + 1 < x.size(); ++d)
+    for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
       modes_ *= x[d].size();
   }
 

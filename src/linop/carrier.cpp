@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kConversionOptions[] = {
     {"conversion_transport", OptionSpec::Choice, "auto",
      "transport of conversions; auto: shared memory where available, otherwise messages",
      kTransportChoices},
@@ -24,7 +24,7 @@ constexpr OptionSpec kOptions[] = {
      "(measured with shared memory, past them otherwise)",
      kStoreWayChoices},
 };
-const OptionRegistration kRegistration{{"conversion", kOptions}};
+const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
 
 } // namespace
 

@@ -17,7 +17,7 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kOptions[] = {
+constexpr OptionSpec kReductionOptions[] = {
     {"reduction", OptionSpec::String, "mpi",
      "how to reduce over grid axes: mpi (as routed), auto (the cheapest program), or a list of "
      "programs separated by semicolons; see doc/placement.md"},
@@ -25,7 +25,7 @@ constexpr OptionSpec kOptions[] = {
      "sizes of the machine's levels for reduction programs, outermost first, such as 2,4; ranks "
      "are numbered level by level; empty: all ranks on one level"},
 };
-const OptionRegistration kRegistration{{"reduction", kOptions}};
+const OptionRegistration kReductionRegistration{{"reduction", kReductionOptions}};
 
 Hierarchy parseLevels(const std::string& text) {
   Hierarchy levels;

@@ -4,6 +4,7 @@
 // either form or as a constant.
 #include "dtensor/measure.hpp"
 #include "padded_reference.hpp"
+#include "support/draws.hpp"
 
 #include <limits>
 #include <mpi.h>
@@ -359,13 +360,13 @@ void expectEqualToPadding(const Config& config, LayoutDraw& draw, TenonDataType 
 
 TEST(BoundaryLayer, EqualsPaddingByGlobalIndexInFloat64) {
   LayoutDraw draw(41);
-  for (int i = 0; i < 200; ++i)
+  for (int i = 0, end = test::draws(200); i < end; ++i)
     ASSERT_NO_FATAL_FAILURE(expectEqualToPadding(drawConfig(draw), draw, TENON_FLOAT64, 1e-12));
 }
 
 TEST(BoundaryLayer, EqualsPaddingByGlobalIndexInFloat32) {
   LayoutDraw draw(42);
-  for (int i = 0; i < 60; ++i)
+  for (int i = 0, end = test::draws(60); i < end; ++i)
     ASSERT_NO_FATAL_FAILURE(expectEqualToPadding(drawConfig(draw), draw, TENON_FLOAT32, 3e-5));
 }
 

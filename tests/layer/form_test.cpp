@@ -8,6 +8,7 @@
 #include "declaration/pass.hpp"
 #include "geometry/traffic.hpp"
 #include "kernels/pooling.hpp"
+#include "support/draws.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 #include "sys/view.hpp"
@@ -62,7 +63,7 @@ std::vector<Sample> samples() {
   for (const Example& example : {conv, strips, stored, values, constant})
     all.push_back(sampleOf("conv", example));
   for (const std::string& type : test::typesWithExamples())
-    for (int seed = 0; seed < (world()->size() > 4 ? 1 : 2); ++seed) {
+    for (int seed = 0, end = test::draws(2); seed < end; ++seed) {
       ExampleDraw draw(seed);
       all.push_back(sampleOf(type, makeDeclaration(type)->example(draw)));
     }
@@ -290,8 +291,8 @@ protected:
   ~Forms() override { options().set("-tenon_conversion_route", "auto"); }
 };
 
-// On one axis each word meets two of the layouts, the next word other two, and others with other numbers
-// of ranks; of the words on several axes five, spread evenly, meet one.
+// Of all draws: on one axis each word meets two of the layouts, the next word other two, and others with
+// other numbers of ranks; of the words on several axes five, spread evenly, meet one.
 TEST_F(Forms, AreTheSetUpLayers) {
   for (const Sample& sample : samples())
     for (const MeshPtr& mesh : meshes()) {
@@ -300,7 +301,8 @@ TEST_F(Forms, AreTheSetUpLayers) {
         layouts.push_back(layoutsOn(mesh, shape));
       const SignatureTable table = sample.make()->declaration().rows(sample.inputs);
       const std::vector<std::string> words = wordsOn(table, mesh->axes());
-      const std::size_t cases = mesh->axes() == 1 ? 2 * words.size() : 5;
+      const std::size_t cases =
+          test::draws(mesh->axes() == 1 ? 2 * static_cast<int>(words.size()) : 5);
       for (std::size_t c = 0; c < cases; ++c) {
         Layouts inputs;
         for (std::size_t i = 0; i < layouts.size(); ++i)

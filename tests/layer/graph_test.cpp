@@ -2,6 +2,7 @@
 // Graphs: several inputs, shared layers, what is refused; and a recurrent net, one layer applied k
 // times with its parameters shared, against loops over whole arrays.
 #include "layer_run.hpp"
+#include "support/draws.hpp"
 
 #include <cmath>
 
@@ -126,7 +127,7 @@ TEST(Recurrent, StepsBackInTimeThroughSharedParameters) {
 
 TEST(Recurrent, RunsOnADrawnMesh) {
   test::LayoutDraw draw(61);
-  for (int i = 0; i < 20; ++i)
+  for (int i = 0, end = test::draws(20); i < end; ++i)
     ASSERT_NO_FATAL_FAILURE(expectRecurrent(test::drawInput(draw, {kBatch, kState}),
                                             test::drawInput(draw, {kBatch, kInput}), 3, "use"));
 }

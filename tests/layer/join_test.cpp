@@ -3,6 +3,7 @@
 // the adjoint against the tangent, the chosen output, and what is refused.
 #include "dtensor/measure.hpp"
 #include "layer_run.hpp"
+#include "support/draws.hpp"
 
 namespace tenon {
 namespace {
@@ -102,7 +103,7 @@ void expectJoins(LayoutDraw& draw, int dim, TenonDataType type, double tolerance
 
 TEST(Join, AddsAndConcatenatesWhateverLiesHow) {
   LayoutDraw draw(31);
-  for (int i = 0; i < 40; ++i)
+  for (int i = 0, end = test::draws(40); i < end; ++i)
     for (int dim = -1; dim < 3; ++dim) {
       ASSERT_NO_FATAL_FAILURE(expectJoins(draw, dim, TENON_FLOAT64, 1e-14));
       ASSERT_NO_FATAL_FAILURE(expectJoins(draw, dim, TENON_FLOAT32, 1e-6));

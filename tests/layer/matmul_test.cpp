@@ -2,6 +2,7 @@
 // Products of two inputs that lie anyhow, against loops over the whole matrices: values, the tangent and
 // both cotangents.
 #include "layer_run.hpp"
+#include "support/draws.hpp"
 
 namespace tenon {
 namespace {
@@ -88,7 +89,7 @@ void expectProducts(LayoutDraw& draw, int leading, TenonDataType type, double to
 
 TEST(Matmul, IsTheProductWhateverLiesHow) {
   LayoutDraw draw(17);
-  for (int i = 0; i < (world()->size() > 4 ? 20 : 60); ++i)
+  for (int i = 0, end = test::draws(60); i < end; ++i)
     for (int leading : {0, 1}) {
       ASSERT_NO_FATAL_FAILURE(expectProducts(draw, leading, TENON_FLOAT64, 1e-13));
       ASSERT_NO_FATAL_FAILURE(expectProducts(draw, leading, TENON_FLOAT32, 1e-5));

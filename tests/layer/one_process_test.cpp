@@ -3,6 +3,7 @@
 // parameter gradients. The one-process layer runs on each rank by itself with the reference
 // kernels.
 #include "layer_run.hpp"
+#include "support/draws.hpp"
 
 namespace tenon {
 namespace {
@@ -74,7 +75,7 @@ class OneProcess : public testing::TestWithParam<LayerCase> {};
 
 TEST_P(OneProcess, EqualsEveryLayoutInFloat64) {
   LayoutDraw draw(7);
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0, end = test::draws(25); i < end; ++i) {
     const Layout input = drawInput(draw, GetParam().input);
     ASSERT_NO_FATAL_FAILURE(expectEqualToOneProcess(GetParam(), input, i % 3 == 0 ? "root" : "use",
                                                     TENON_FLOAT64, 1e-12));
@@ -83,7 +84,7 @@ TEST_P(OneProcess, EqualsEveryLayoutInFloat64) {
 
 TEST_P(OneProcess, EqualsEveryLayoutInFloat32) {
   LayoutDraw draw(8);
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0, end = test::draws(8); i < end; ++i) {
     const Layout input = drawInput(draw, GetParam().input);
     ASSERT_NO_FATAL_FAILURE(expectEqualToOneProcess(GetParam(), input, i % 3 == 0 ? "root" : "use",
                                                     TENON_FLOAT32, 2e-5));

@@ -5,6 +5,7 @@
 #include "linop/adjoint_test.hpp"
 #include "linop/make_conversion.hpp"
 #include "support/conversion_definition.hpp"
+#include "support/draws.hpp"
 #include "support/random_layout.hpp"
 #include "support/world.hpp"
 #include "sys/log.hpp"
@@ -64,7 +65,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(ConversionDraws, Types);
 
 TYPED_TEST(ConversionDraws, EqualTheDefinition) {
-  for (unsigned seed = 0; seed < 120; ++seed) {
+  for (unsigned seed = 0, end = test::draws(120); seed < end; ++seed) {
     const Case c = drawCase(seed);
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     DTensor x(world(), c.from, op.domainType()), y(world(), c.to, op.domainType());
@@ -80,7 +81,7 @@ TYPED_TEST(ConversionDraws, EqualTheDefinition) {
 }
 
 TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0, end = test::draws(60); seed < end; ++seed) {
     const Case c = drawCase(4000 + seed);
     const TenonDataType type = dataTypeOf<TypeParam>();
     DTensor x(world(), c.from, type), y(world(), c.to, type);
@@ -108,7 +109,7 @@ TYPED_TEST(ConversionDraws, MultiplyAndAddInHalvesAndBound) {
 }
 
 TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityExactlyOnIntegers) {
-  for (unsigned seed = 0; seed < 200; ++seed) {
+  for (unsigned seed = 0, end = test::draws(200); seed < end; ++seed) {
     const Case c = drawCase(1000 + seed);
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     const AdjointTestResult result = testAdjoint(op, seed, true);
@@ -119,7 +120,7 @@ TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityExactlyOnIntegers) {
 
 TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityOnReals) {
   const double tolerance = sizeof(TypeParam) == 8 ? 1e-13 : 1e-5;
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0, end = test::draws(60); seed < end; ++seed) {
     const Case c = drawCase(2000 + seed);
     Conversion op(world(), c.from, c.to, dataTypeOf<TypeParam>(), CarrierPolicy::fromOptions());
     ASSERT_LT(testAdjoint(op, seed, false).relativeError, tolerance) << op.describe();
@@ -127,7 +128,7 @@ TYPED_TEST(ConversionDraws, SatisfyTheAdjointIdentityOnReals) {
 }
 
 TEST(Conversion, SendsWhatItsScheduleCounts) {
-  for (unsigned seed = 0; seed < 40; ++seed) {
+  for (unsigned seed = 0, end = test::draws(40); seed < end; ++seed) {
     const Case c = drawCase(3000 + seed);
     Conversion op(world(), c.from, c.to, TENON_FLOAT64, CarrierPolicy::fromOptions());
     DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);

@@ -6,6 +6,7 @@
 #include "linop/make_conversion.hpp"
 #include "operators.hpp"
 #include "support/conversion_definition.hpp"
+#include "support/draws.hpp"
 #include "support/random_layout.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
@@ -125,7 +126,7 @@ protected:
 };
 
 TEST_P(Routes, KeepTheValueOfValidTensors) {
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0, end = test::draws(50); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64, TENON_INT64}) {
       const auto op = make(c.from, c.to, type);
@@ -139,7 +140,7 @@ TEST_P(Routes, KeepTheValueOfValidTensors) {
 }
 
 TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0, end = test::draws(30); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(500 + seed);
     for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
       const auto op = make(c.from, c.to, TENON_FLOAT64);
@@ -163,7 +164,7 @@ TEST_P(Routes, MultiplyAndAddInHalvesAndBound) {
 }
 
 TEST_P(Routes, SatisfyTheAdjointIdentity) {
-  for (unsigned seed = 0; seed < 50; ++seed) {
+  for (unsigned seed = 0, end = test::draws(50); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(1000 + seed);
     for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
       const auto op = make(c.from, c.to, type);
@@ -176,7 +177,7 @@ TEST_P(Routes, SatisfyTheAdjointIdentity) {
 }
 
 TEST_P(Routes, SendWhatTheyCount) {
-  for (unsigned seed = 0; seed < 30; ++seed) {
+  for (unsigned seed = 0, end = test::draws(30); seed < end; ++seed) {
     const RouteCase c = drawRouteCase(2000 + seed);
     const auto op = make(c.from, c.to, TENON_FLOAT64);
     DTensor x(world(), c.from, TENON_FLOAT64), y(world(), c.to, TENON_FLOAT64);
