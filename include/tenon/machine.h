@@ -7,8 +7,9 @@
  *  the innermost level fastest, so the devices of one node are consecutive.
  *
  *  All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and TENON_ERR_HANDLE if
- *  a handle is not valid or is of another class. Only TenonMachineCreateFromComm() is collective;
- *  the other calls need neither MPI nor TenonInitialize().
+ *  a handle is not valid or is of another class. TenonMachineCreateFromComm() and
+ *  TenonMachineMeasure() are collective, and so is TenonMachineSave() for their machines; the other
+ *  calls need neither MPI nor TenonInitialize().
  */
 #ifndef TENON_MACHINE_H
 #define TENON_MACHINE_H
@@ -72,6 +73,35 @@ TENON_EXTERN TenonErrorCode TenonMachineCreateLocal(TenonMachine* machine) TENON
  */
 TENON_EXTERN TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm,
                                                        TenonMachine* machine) TENON_NOEXCEPT;
+
+/** @brief Measures the machine of a job. Collective on comm.
+ *
+ *  Its levels are those of TenonMachineCreateFromComm(). For each level with several units latency
+ *  and bandwidth are measured with Tenon's own redistribution, sums and gathers between pairs of
+ *  ranks. Kernels of the usual types of layers are measured on all ranks at once, in float32 and
+ *  float64. TenonPlanSetMachine() uses all of it. Measure on an otherwise idle machine, with as
+ *  many ranks as will run.
+ *
+ *  @param[in]  comm     communicator; any of the user's
+ *  @param[in]  rounds   number of rounds, of which the fastest counts; must be >= 1, and 15 is
+ *                       enough
+ *  @param[out] machine  new machine; destroy it with TenonMachineDestroy()
+ *  @return TENON_ERR_ARG         rounds is below 1
+ *  @return TENON_ERR_STATE       Tenon is not initialised
+ *  @return TENON_ERR_COLLECTIVE  the ranks passed different numbers
+ */
+TENON_EXTERN TenonErrorCode TenonMachineMeasure(MPI_Comm comm, int rounds,
+                                                TenonMachine* machine) TENON_NOEXCEPT;
+
+/** @brief Writes a description file of the machine. Collective on the communicator of a machine
+ *         that was found or measured; else not collective.
+ *
+ *  TenonMachineCreateFromFile() reads it. It replaces a file of that name when it is complete.
+ *
+ *  @param[in] machine  machine
+ *  @param[in] path     path of the file
+ *  @return TENON_ERR_FILE  the file cannot be written */
+TENON_EXTERN TenonErrorCode TenonMachineSave(TenonMachine machine, const char* path) TENON_NOEXCEPT;
 
 /** @brief Adds a link to the machine. Not collective.
  *

@@ -17,8 +17,9 @@
  *  | t1    | the communication of one training iteration, with one latency and one bandwidth, as |
  *  |       | in Gholami et al., *Integrated Model, Batch, and Domain Parallelism in Training     |
  *  |       | Neural Networks*, with redistribution between layers of different grids             |
- *  | own   | what Tenon would run: kernels, by their floating-point operations; the sums of      |
- *  |       | gradients; the conversions between layers, halos included, and their adjoints       |
+ *  | own   | what Tenon would run: kernels, by their floating-point operations and the bytes     |
+ *  |       | that they read and write; the sums of gradients; the conversions between layers,    |
+ *  |       | halos included, and their adjoints                                                  |
  *
  *  The search is exact. All calls can be made before TenonInitialize(). They return TENON_ERR_NULL
  *  if a required handle or pointer is NULL, and TENON_ERR_HANDLE if a handle is not valid or is of
@@ -71,7 +72,7 @@ TENON_EXTERN TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency,
 /** @brief Sets the machine that the processes run on. Not collective.
  *
  *  The axes of the grid follow its levels, and model own takes latencies and bandwidths from its
- *  links.
+ *  links, and the rates of kernels where the machine has them (TenonMachineMeasure()).
  *
  *  @param[in] plan     plan
  *  @param[in] machine  machine with a device for each process; TenonPlanSearch() checks that */
@@ -95,6 +96,27 @@ TENON_EXTERN TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim,
  *  @param[in] flops  floating-point operations per second; must be > 0. Default: 5e10
  *  @return TENON_ERR_ARG  flops is out of range */
 TENON_EXTERN TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) TENON_NOEXCEPT;
+
+/** @brief Sets the rate at which each process reads and writes its memory, for model own. Not
+ *         collective.
+ *
+ *  A kernel takes the time of its operations or that of its bytes, whichever is longer.
+ *
+ *  @param[in] plan       plan
+ *  @param[in] bandwidth  bytes per second; must be > 0. Default: 1e10
+ *  @return TENON_ERR_ARG  bandwidth is out of range */
+TENON_EXTERN TenonErrorCode TenonPlanSetMemoryRate(TenonPlan plan, double bandwidth) TENON_NOEXCEPT;
+
+/** @brief Sets the data type of the network, for model own. Not collective.
+ *
+ *  A network of layers passed to TenonPlanCreate() has its own. Model t1 counts 4 bytes for each
+ *  element.
+ *
+ *  @param[in] plan  plan of TenonPlanCreateNamed()
+ *  @param[in] type  TENON_FLOAT32, the default, or TENON_FLOAT64
+ *  @return TENON_ERR_DATATYPE  type is another one
+ *  @return TENON_ERR_SUPPORT   the plan is of a network that has a data type */
+TENON_EXTERN TenonErrorCode TenonPlanSetDataType(TenonPlan plan, TenonDataType type) TENON_NOEXCEPT;
 
 /** @brief Allows the label i, which splits the input channels. Not collective.
  *

@@ -131,8 +131,9 @@ TENON_EXTERN TenonErrorCode TenonPlanReport(TenonPlan plan) TENON_NOEXCEPT;
  *
  *  Latency and bandwidth are fitted to the communication of all layers, and the speed of a process
  *  to their floating-point operations, by least squares of the relative errors. With
- *  TenonPlanSetLink() and TenonPlanSetFlopRate() another plan for the same network then tells
- *  whether other words would be faster. Rates of which nothing was measured are those of the plan.
+ *  TenonPlanSetRatesFrom(), which takes more rates than are returned here, another plan for the
+ *  same network then tells whether other words would be faster. Rates of which nothing was measured
+ *  are those of the plan.
  *
  *  @param[in]  plan       plan that is set up
  *  @param[out] latency    latency in seconds. May be NULL, in which case it is not returned.
@@ -143,6 +144,19 @@ TENON_EXTERN TenonErrorCode TenonPlanReport(TenonPlan plan) TENON_NOEXCEPT;
  *  @return TENON_ERR_STATE  the plan is not set up, or nothing was measured */
 TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
                                                double* flops) TENON_NOEXCEPT;
+
+/** @brief Takes all rates that explain best what was measured of another plan. Collective on the
+ *         network of that plan.
+ *
+ *  Those of TenonPlanCalibrate(), and for the kernels of each type of layers the factor by which
+ *  they took longer than predicted. They replace the rates of the machine, of TenonPlanSetLink(),
+ *  TenonPlanSetFlopRate() and TenonPlanSetMemoryRate(), until one of these is set.
+ *
+ *  @param[in] plan      plan, not set up
+ *  @param[in] measured  plan that is set up, and of which steps were measured
+ *  @return TENON_ERR_STATE  measured is not set up, or nothing was measured, or plan is set up */
+TENON_EXTERN TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan,
+                                                  TenonPlan measured) TENON_NOEXCEPT;
 
 /** @brief Returns what is run: the network, with redistribution around it where needed. Not
  *         collective.

@@ -4,7 +4,10 @@
 #include "capi/collective.hpp"
 #include "comm/job_machine.hpp"
 #include "machine/machine_file.hpp"
+#include "plan/machine_measurement.hpp"
 #include "sys/guard.hpp"
+#include "sys/new_file.hpp"
+#include "sys/text.hpp"
 
 #include <tenon/machine.h>
 
@@ -84,6 +87,39 @@ TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm, TenonMachine* machine) 
         *own, machine, "machine", "the machine",
         [&] { return makeRef<MachineObject>(findJobMachine(*own), own); },
         [](const Ref<MachineObject>& made) { return made->describe(); });
+  });
+}
+
+TenonErrorCode TenonMachineMeasure(MPI_Comm comm, int rounds, TenonMachine* machine) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr own = Communicator::of(comm);
+    agreeOnText(*own, "the number of rounds", std::to_string(rounds));
+    const std::string source = fmt::format("measured on {}, the fastest of {}",
+                                           counted(own->size(), "rank"), counted(rounds, "round"));
+    createTogether(
+        *own, machine, "machine", "the machine",
+        [&] { return makeRef<MachineObject>(measuredMachine(own, rounds), own, source); },
+        [](const Ref<MachineObject>& made) { return made->describe(); });
+  });
+}
+
+TenonErrorCode TenonMachineSave(TenonMachine machine, const char* path) noexcept {
+  return guard(__func__, [&] {
+    const MachineObject& saved = deref(machine, "machine");
+    const std::string name = textOf(path, "path");
+    const auto write = [&] {
+      NewFile file(name);
+      file.write(textOf(saved.machine(), "Written by TenonMachineSave().", saved.source()));
+      file.commit();
+    };
+    if (!saved.comm())
+      return write();
+    collectively(*saved.comm(), [&] {
+      if (saved.comm()->rank() == 0)
+        write();
+      return true;
+    });
   });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include "plan/layer_plan.hpp"
 #include "planner/conversion_traffic.hpp"
-#include "planner/network_plan.hpp"
 
 #include "capi/arguments.hpp"
 #include "sys/guard.hpp"
@@ -98,6 +98,21 @@ TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim, const TenonInt s
 
 TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) noexcept {
   return guard(__func__, [&] { deref(plan, "plan").setFlops(flops); });
+}
+
+TenonErrorCode TenonPlanSetMemoryRate(TenonPlan plan, double bandwidth) noexcept {
+  return guard(__func__, [&] { deref(plan, "plan").setMemoryRate(bandwidth); });
+}
+
+TenonErrorCode TenonPlanSetDataType(TenonPlan plan, TenonDataType type) noexcept {
+  return guard(__func__, [&] {
+    NetworkPlan& changed = deref(plan, "plan");
+    checkFloating(type, "a plan");
+    if (dynamic_cast<LayerPlan*>(&changed))
+      throw Error(TENON_ERR_SUPPORT, "the plan is of a network of layers, which have a data type; "
+                                     "set theirs with TenonLayerSetDataType()");
+    changed.setCellBytes(dataTypeSize(type));
+  });
 }
 
 TenonErrorCode TenonPlanSetInputChannels(TenonPlan plan, TenonBool allowed) noexcept {

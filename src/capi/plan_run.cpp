@@ -110,7 +110,18 @@ TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandw
     if (bandwidth)
       *bandwidth = rates.links.bandwidth;
     if (flops)
-      *flops = rates.flops;
+      *flops = rates.kernels.flops;
+  });
+}
+
+TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan, TenonPlan measured) noexcept {
+  return guard(__func__, [&] {
+    const OwnRates rates = layerPlan(measured).calibrated();
+    NetworkPlan& changed = deref(plan, "plan");
+    if (auto* runs = dynamic_cast<LayerPlan*>(&changed); runs && runs->isSetUp())
+      throw Error(TENON_ERR_STATE, "the plan is set up; create another for the same network, and "
+                                   "set its rates before TenonPlanSetUp()");
+    changed.setRates(rates);
   });
 }
 

@@ -11,8 +11,8 @@ namespace tenon {
 MachineObject::MachineObject(Machine machine)
     : Object(kClass), found_{std::move(machine), {}, {}}, isInOrder_(true) {}
 
-MachineObject::MachineObject(JoinedPlaces found, CommPtr comm)
-    : Object(kClass), found_(std::move(found)), comm_(std::move(comm)),
+MachineObject::MachineObject(JoinedPlaces found, CommPtr comm, std::string source)
+    : Object(kClass), found_(std::move(found)), comm_(std::move(comm)), source_(std::move(source)),
       isInOrder_(std::is_sorted(found_.order.begin(), found_.order.end())) {}
 
 void MachineObject::addLink(Link link) {

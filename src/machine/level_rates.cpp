@@ -32,6 +32,8 @@ LevelRates ratesAcross(const Machine& machine, int level, const LinkRates& base)
 LinkRates ratesOf(const Machine& machine, const LinkRates& base) {
   LinkRates rates = base;
   rates.levels.clear();
+  rates.overhead = machine.rates().overhead.value_or(base.overhead);
+  rates.copyBandwidth = machine.rates().copyBandwidth.value_or(base.copyBandwidth);
   for (int level = 0; level < static_cast<int>(machine.levels().size()); ++level)
     if (machine.levels()[level].size > 1)
       rates.levels.push_back(ratesAcross(machine, level, base));

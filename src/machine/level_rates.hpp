@@ -12,7 +12,8 @@
 
 namespace tenon {
 
-// Overhead and copies are the base's, and so are latency and bandwidth of a level that no link joins.
+// Overhead and copies are the machine's, or the base's where it has none; latency and bandwidth of a level that
+// no link joins are the base's.
 LinkRates ratesOf(const Machine& machine, const LinkRates& base);
 
 } // namespace tenon

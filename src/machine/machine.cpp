@@ -40,11 +40,13 @@ const char* ruleName(LinkRule::When when) {
   return kNames[when];
 }
 
-Machine Machine::make(std::string name, std::vector<Level> levels, std::vector<Link> links) {
+Machine Machine::make(std::string name, std::vector<Level> levels, std::vector<Link> links,
+                      MachineRates rates) {
   Machine made;
   made.name_ = std::move(name);
   made.levels_ = std::move(levels);
   made.links_ = std::move(links);
+  made.rates_ = std::move(rates);
   made.countDevices();
   checkNames(made.levels_, "level");
   checkNames(made.links_, "link");
@@ -133,13 +135,13 @@ int Machine::findLevel(std::string_view name) const {
 Machine Machine::resized(int level, Index size) const {
   std::vector<Level> levels = levels_;
   levels.at(level).size = size;
-  return make(name_, std::move(levels), links_);
+  return make(name_, std::move(levels), links_, rates_);
 }
 
 Machine Machine::linkedBy(Link link) const {
   std::vector<Link> links = links_;
   links.push_back(std::move(link));
-  return make(name_, levels_, std::move(links));
+  return make(name_, levels_, std::move(links), rates_);
 }
 
 std::string Machine::draw() const {

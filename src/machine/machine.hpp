@@ -19,8 +19,9 @@
 // It brings it once, or with `each` once for each of its devices there, as to a memory that all use.
 #pragma once
 
-#include "sys/types.hpp"
+#include "machine/kernel_rates.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,16 +58,26 @@ struct Link {
   bool operator==(const Link&) const = default;
 };
 
+// What a description says of devices beside their links: none where it says nothing.
+struct MachineRates {
+  std::optional<double> overhead;      // seconds that a device spends on each message
+  std::optional<double> copyBandwidth; // bytes a second that it copies in its memory
+  std::optional<KernelRates> kernels;
+  bool operator==(const MachineRates&) const = default;
+};
+
 class Machine {
 public:
   // Throws TENON_ERR_ARG, saying what is wrong: no level, a size below 1, more than 2^40 devices,
   // names that are empty or stand twice, a link that does not fit its level, is not faster than 0,
   // or has a rule that names no link before it.
-  static Machine make(std::string name, std::vector<Level> levels, std::vector<Link> links = {});
+  static Machine make(std::string name, std::vector<Level> levels, std::vector<Link> links = {},
+                      MachineRates rates = {});
 
   const std::string& name() const noexcept { return name_; }
   const std::vector<Level>& levels() const noexcept { return levels_; }
   const std::vector<Link>& links() const noexcept { return links_; }
+  const MachineRates& rates() const noexcept { return rates_; }
   std::vector<Index> sizes() const; // of the levels
   Index devices() const noexcept { return devicesIn(-1); }
   // Below one unit of a level; -1 stands for the whole.
@@ -82,6 +93,9 @@ public:
   // The same machine with another number of units in a level.
   Machine resized(int level, Index size) const;
   Machine linkedBy(Link link) const;
+  Machine ratedBy(MachineRates rates) const {
+    return make(name_, levels_, links_, std::move(rates));
+  }
   // The levels as a tree and the links, one line each, each line ended.
   std::string draw() const;
   bool operator==(const Machine&) const = default;
@@ -96,6 +110,7 @@ private:
   std::string name_;
   std::vector<Level> levels_;
   std::vector<Link> links_;
+  MachineRates rates_;
   std::vector<Index> below_; // [levels + 1] devices below the whole, a unit of level 0, ...
 };
 

@@ -107,6 +107,60 @@ Link readLink(const JsonView& link, const std::vector<Level>& levels,
   return made;
 }
 
+MachineRates readMessages(const JsonView& messages) {
+  messages.allow({"overhead", "copy_bandwidth"});
+  return {.overhead = positive(messages.at("overhead"), "s", true),
+          .copyBandwidth = positive(messages.at("copy_bandwidth"), "B/s", false),
+          .kernels = {}};
+}
+
+Index readCellBytes(const JsonView& type) {
+  if (type.text() != "float32" && type.text() != "float64")
+    type.fail(fmt::format("is \"{}\"; expected float32 or float64", type.text()));
+  return type.text() == "float64" ? 8 : 4;
+}
+
+KernelPass readPass(const JsonView& pass) {
+  for (const auto known : {KernelPass::Apply, KernelPass::Adjoint})
+    if (pass.text() == kernelPassName(known))
+      return known;
+  pass.fail(fmt::format("is \"{}\"; expected apply or adjoint", pass.text()));
+}
+
+KernelCurve readCurve(const JsonView& curve) {
+  curve.allow({"layer", "pass", "data_type", "source", "flops", "bandwidth"});
+  if (curve.at("source").text().empty())
+    curve.at("source").fail("is empty; state where the numbers come from");
+  KernelCurve made{.layer = curve.at("layer").text(),
+                   .pass = readPass(curve.at("pass")),
+                   .cellBytes = readCellBytes(curve.at("data_type")),
+                   .points = {}};
+  const std::vector<JsonView> flops = curve.at("flops").list(),
+                              bandwidths = curve.at("bandwidth").list();
+  if (flops.empty() || flops.size() != bandwidths.size())
+    curve.fail(fmt::format("has {} flops and {} bandwidths; give as many of both, at least one",
+                           flops.size(), bandwidths.size()));
+  for (std::size_t p = 0; p < flops.size(); ++p) {
+    made.points.push_back({flops[p].real(), bandwidths[p].real()});
+    if (!(made.points.back().flops >= 0) ||
+        (p > 0 && made.points[p].flops <= made.points[p - 1].flops))
+      flops[p].fail("is below 0 or not above the one before it");
+    if (!(made.points.back().bandwidth > 0))
+      bandwidths[p].fail("is not above 0");
+  }
+  return made;
+}
+
+KernelRates readKernels(const JsonView& kernels) {
+  kernels.allow({"flops", "memory", "call", "curves"});
+  KernelRates made{.flops = positive(kernels.at("flops"), "1/s", false),
+                   .memory = positive(kernels.at("memory"), "B/s", false),
+                   .call = positive(kernels.at("call"), "s", true)};
+  for (const JsonView& curve : kernels.at("curves").list())
+    made.curves.push_back(readCurve(curve));
+  return made;
+}
+
 // What only the whole can tell is refused with the place of the part that completes it.
 template <class Make>
 auto madeAt(const JsonView& place, Make&& make) {
@@ -124,7 +178,7 @@ auto madeAt(const JsonView& place, Make&& make) {
 Machine parseMachine(const std::string& text, const std::string& where) {
   const JsonNode tree = parseJson(text, where);
   const JsonView root(tree, where);
-  root.allow({"name", "about", "levels", "links"});
+  root.allow({"name", "about", "levels", "links", "messages", "kernels"});
   root.at("about").text();
   const std::string& name = root.at("name").text();
   std::vector<Level> levels;
@@ -133,7 +187,12 @@ Machine parseMachine(const std::string& text, const std::string& where) {
   Machine made = madeAt(root.at("levels"), [&] { return Machine::make(name, levels); });
   for (const JsonView& link : root.at("links").list())
     made = madeAt(link, [&] { return made.linkedBy(readLink(link, levels, made.links())); });
-  return made;
+  MachineRates rates;
+  if (root.has("messages"))
+    rates = readMessages(root.at("messages"));
+  if (root.has("kernels"))
+    rates.kernels = readKernels(root.at("kernels"));
+  return made.ratedBy(std::move(rates));
 }
 
 Machine readMachine(const std::string& nameOrPath, std::optional<Index> nodes) {

@@ -4,6 +4,10 @@
 //   name, about   texts
 //   levels        from the outermost: name, size
 //   links         name, level, bandwidth (B/s), latency (s), rules; units may be left out (then 1)
+//   messages      may be left out: overhead (s), copy_bandwidth (B/s)
+//   kernels       may be left out: flops (1/s), memory (B/s), call (s), and curves, each of them with
+//                 layer, pass (apply, adjoint), data_type, source, and lists of as many flops (for each
+//                 byte) as bandwidths (B/s)
 //   rules         groups: touching, filling, leaving or crossing; between, for crossing: level and
 //                 units; unless: the name of a link before this one; each: true
 //
@@ -20,6 +24,8 @@ namespace tenon {
 
 // `where` is what messages call the file. Throws TENON_ERR_FORMAT naming file, byte and key.
 Machine parseMachine(const std::string& text, const std::string& where);
+// The description of a machine all of whose numbers have one source.
+std::string textOf(const Machine& machine, const std::string& about, const std::string& source);
 
 // The description of a name, NAME.json in -tenon_machine_path or in the library's own folder, or at a
 // path: a word with a slash or the ending .json. `nodes`, if given, becomes the size of the level

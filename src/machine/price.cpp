@@ -2,9 +2,11 @@
 #include "machine/price.hpp"
 
 #include "geometry/axis_change.hpp"
-#include "geometry/traffic.hpp"
+#include "machine/flow_prices.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <span>
 
 namespace tenon {
 
@@ -19,14 +21,29 @@ Index cellsHeld(const Layout& layout, int position) {
   return cells;
 }
 
+bool serves(const FlowTable* table, const Layout& from, const Layout& to) {
+  const auto isOnIts = [&](const Layout& layout) {
+    return &layout.mesh() == &table->mesh() || layout.mesh() == table->mesh();
+  };
+  return table && isOnIts(from) && isOnIts(to);
+}
+
 // What one rank does in an exchange.
 class RankPrice {
 public:
-  RankPrice(const Layout& from, const Layout& to, int rank)
-      : from_(from), to_(to), rank_(rank), written_(cellsHeld(to, to.mesh().position(rank))) {}
+  // The table, if there is one, serves the move.
+  RankPrice(const Layout& from, const Layout& to, int rank, FlowTable* table)
+      : from_(from), to_(to), rank_(rank), position_(to.mesh().position(rank)), table_(table),
+        written_(cellsHeld(to, position_)) {}
 
   ExchangePrice by(const LinkRates& rates, double cellBytes) {
-    if (rates.levels.empty())
+    if (const int place = table_ ? table_->placeOf(position_) : -1; place >= 0)
+      add(table_->flow(from_, to_, place, Role::Source),
+          table_->flow(from_, to_, place, Role::Target), rates);
+    else if (table_)
+      add(countFlow(from_, to_, rank_, Role::Source, table_->units()),
+          countFlow(from_, to_, rank_, Role::Target, table_->units()), rates);
+    else if (rates.levels.empty())
       countAtOnce(rates);
     else
       countByLevel(rates);
@@ -49,12 +66,17 @@ private:
     std::vector<Index> unitRanks;
     for (const LevelRates& level : rates.levels)
       unitRanks.push_back(level.ranks);
-    const LevelFlow out = countFlow(from_, to_, rank_, Role::Source, unitRanks);
-    const LevelFlow in = countFlow(from_, to_, rank_, Role::Target, unitRanks);
+    add(countFlow(from_, to_, rank_, Role::Source, unitRanks),
+        countFlow(from_, to_, rank_, Role::Target, unitRanks), rates);
+  }
+
+  template <class Flows>
+  void add(const Flows& out, const Flows& in, const LinkRates& rates) {
+    const std::size_t levels = rates.levels.size();
     received_ = static_cast<double>(in.keptCells);
-    for (std::size_t l = 0; l < rates.levels.size(); ++l)
+    for (std::size_t l = 0; l < levels; ++l)
       add(out.others[l], in.others[l], rates.levels[l].latency, rates.levels[l].bandwidth);
-    add(out.others.back(), in.others.back(), rates.latency, rates.bandwidth);
+    add(out.others[levels], in.others[levels], rates.latency, rates.bandwidth);
   }
 
   void add(Traffic out, Traffic in, double latency, double bandwidth) {
@@ -69,7 +91,8 @@ private:
 
   const Layout& from_;
   const Layout& to_;
-  const int rank_;
+  const int rank_, position_;
+  FlowTable* const table_;
   const Index written_; // at least, zeros included
   Index messages_ = 0;
   double latency_ = 0, perByte_ = 0, packed_ = 0, received_ = 0; // but bytes, in cells
@@ -112,7 +135,16 @@ std::vector<int> lineOf(const Mesh& mesh, const std::vector<int>& axes, int posi
   return ranks;
 }
 
-// Those of the outermost level that a line crosses.
+// Those of the outermost level that a line crosses; all lines along the same axes cross the same.
+LinkRates dearestLinks(const std::vector<int>& axes, const LinkRates& rates,
+                       const UnitAxes& units) {
+  AxisMask along = 0;
+  for (int axis : axes)
+    along |= AxisMask(1) << axis;
+  const auto crosses = [&](AxisMask apart) { return (apart & along) != 0; };
+  return rates.onLevel(std::ranges::find_if(units.apart, crosses) - units.apart.begin());
+}
+
 LinkRates dearestLinks(const Mesh& mesh, const std::vector<int>& axes, const LinkRates& rates,
                        Looks looks) {
   std::size_t outermost = rates.levels.size();
@@ -156,14 +188,30 @@ std::vector<int> positionsLookedAt(const Mesh& mesh, Looks looks) {
   return positions;
 }
 
-ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
-                              const LinkRates& rates, Looks looks, double enough) {
+namespace {
+
+// Positions of which each other one moves as much as one of them; none if all would have to be looked at.
+std::optional<std::vector<int>> alikePositions(const Layout& from, const Layout& to,
+                                               const LinkRates& rates, const FlowTable* table) {
+  if (table)
+    return unlikePositions(from, to, table->units());
+  if (rates.levels.empty() && from.mesh() == to.mesh())
+    return unlikePositions(from, to);
+  return std::nullopt;
+}
+
+ExchangePrice exchange(const Layout& from, const Layout& to, Index cellBytes,
+                       const LinkRates& rates, Looks looks, double enough, FlowTable* table) {
   ExchangePrice most;
   for (const Mesh* mesh : {&from.mesh(), &to.mesh()}) {
-    const bool areAlike = looks == Looks::All && rates.levels.empty() && from.mesh() == to.mesh();
-    for (int position : areAlike ? unlikePositions(from, to) : positionsLookedAt(*mesh, looks)) {
-      const ExchangePrice one =
-          RankPrice(from, to, mesh->rank(position)).by(rates, static_cast<double>(cellBytes));
+    auto positions = looks == Looks::All ? alikePositions(from, to, rates, table) : std::nullopt;
+    const bool isKnown = table && looks <= Looks::Few; // the first of them is that of First
+    if (!positions && !isKnown)
+      positions = positionsLookedAt(*mesh, looks);
+    const std::span<const int> all(positions ? *positions : table->positions());
+    for (int position : looks == Looks::First ? all.first(1) : all) {
+      const ExchangePrice one = RankPrice(from, to, mesh->rank(position), table)
+                                    .by(rates, static_cast<double>(cellBytes));
       most.seconds = std::max(most.seconds, one.seconds);
       most.local = most.local && one.local;
       if (most.seconds >= enough)
@@ -173,6 +221,13 @@ ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBy
       break;
   }
   return most;
+}
+
+} // namespace
+
+ExchangePrice priceOfExchange(const Layout& from, const Layout& to, Index cellBytes,
+                              const LinkRates& rates, Looks looks, double enough) {
+  return exchange(from, to, cellBytes, rates, looks, enough, nullptr);
 }
 
 std::optional<CollectiveKind> collectiveBetween(const Layout& from, const Layout& to, int axis) {
@@ -212,9 +267,11 @@ bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRate
   return steps.summedByTree(kind) < steps.summedByParts();
 }
 
-std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
-                                                 Index cellBytes, const LinkRates& rates,
-                                                 Looks looks) {
+namespace {
+
+std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to, Index cellBytes,
+                                            const LinkRates& rates, Looks looks,
+                                            const FlowTable* table) {
   std::vector<int> axes = changedAxes(from, to);
   if (axes.empty())
     return std::nullopt;
@@ -223,8 +280,9 @@ std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layou
   const Index whole = std::max(from.mostOwnedCells(), to.mostOwnedCells());
   if (!kind || ranks == 1 || whole > std::numeric_limits<int>::max())
     return std::nullopt;
-  const LinkRates links =
-      rates.levels.empty() ? rates : dearestLinks(from.mesh(), axes, rates, looks);
+  const LinkRates links = rates.levels.empty() ? rates
+                          : table              ? dearestLinks(axes, rates, table->units())
+                                               : dearestLinks(from.mesh(), axes, rates, looks);
   const Index bytes = whole * cellBytes;
   const bool sums = kind == CollectiveKind::Reduce || kind == CollectiveKind::AllReduce;
   return CollectivePrice{.kind = *kind,
@@ -233,14 +291,39 @@ std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layou
                          .seconds = priceOfCollective(*kind, ranks, bytes, links)};
 }
 
+} // namespace
+
+std::optional<CollectivePrice> priceAsCollective(const Layout& from, const Layout& to,
+                                                 Index cellBytes, const LinkRates& rates,
+                                                 Looks looks) {
+  return asCollective(from, to, cellBytes, rates, looks, nullptr);
+}
+
 MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
                       Looks looks) {
-  const auto collective = priceAsCollective(from, to, cellBytes, rates, looks);
+  return priceOfMove(from, to, cellBytes, rates, looks, nullptr);
+}
+
+MovePrice priceOfMove(const Layout& from, const Layout& to, Index cellBytes, const LinkRates& rates,
+                      Looks looks, FlowTable* table) {
+  FlowTable* const own = serves(table, from, to) ? table : nullptr;
+  const auto collective = asCollective(from, to, cellBytes, rates, looks, own);
   const double enough = collective ? collective->seconds : std::numeric_limits<double>::infinity();
-  const ExchangePrice exchange = priceOfExchange(from, to, cellBytes, rates, looks, enough);
-  if (collective && collective->seconds < exchange.seconds)
+  const ExchangePrice one = exchange(from, to, cellBytes, rates, looks, enough, own);
+  if (collective && collective->seconds < one.seconds)
     return {collective->seconds, collective->kind};
-  return {exchange.seconds, std::nullopt};
+  return {one.seconds, std::nullopt};
+}
+
+std::unique_ptr<FlowTable> makeFlowTable(const MeshPtr& mesh, const LinkRates& rates) {
+  std::vector<Index> unitRanks;
+  for (const LevelRates& level : rates.levels)
+    unitRanks.push_back(level.ranks);
+  const auto units = UnitAxes::of(*mesh, unitRanks);
+  std::vector<int> few = positionsLookedAt(*mesh, Looks::Few);
+  if (!units || !FlowTable::canHold(*mesh, *units, few))
+    return nullptr;
+  return std::make_unique<FlowTable>(mesh, *units, std::move(few));
 }
 
 } // namespace tenon

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Rates fitted to what was measured: least squares of the relative errors of all phases of all layers,
+// Rates fitted to what was measured.
 //
-//    sum over moves of   (1 - (latency rounds + bytes / bandwidth + rest) / measured)^2
-//    sum over kernels of (1 - flops / rate / measured)^2
-//
-// where rounds, bytes and the rest (overheads and copies) are what the price of the phase counts.
+//    speed      least squares of the relative errors of kernels by their operations alone
+//    kernels    of each type of layers and pass the factor by which all of them took longer than predicted
+//    links      latencies, bandwidths and copies (price_parts.hpp), then all of them by the factor by which all
+//               moves took longer
 #pragma once
 
+#include "plan/price_parts.hpp"
 #include "planner/own_model.hpp"
 
 #include <vector>
 
 namespace tenon {
 
-// A phase: of a kernel its operations, else what it moves.
-struct MeasuredPhase {
-  double flops = 0, rounds = 0, bytes = 0, rest = 0;
+// Of all layers of a type in one pass.
+struct MeasuredKernel {
+  std::string layer;
+  KernelPass pass = KernelPass::Apply;
+  KernelWork work;
   double seconds = 0;
 };
 
-// Rates of which nothing was measured stay as they are.
-OwnRates fittedRates(const std::vector<MeasuredPhase>& phases, OwnRates rates);
+// The parts of the moves are by these rates. Rates of which nothing was measured stay as they are.
+OwnRates fittedRates(const std::vector<MeasuredKernel>& kernels,
+                     const std::vector<MeasuredMove>& moves, Index cellBytes, OwnRates rates);
 
 } // namespace tenon

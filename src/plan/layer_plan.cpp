@@ -120,7 +120,9 @@ void LayerPlan::fixSignatures() {
 }
 
 DeclaredNetwork LayerPlan::layers() const {
-  return declareNetwork(describeUnfolded(unfolded(*network_)), inputShape());
+  DeclaredNetwork network = declareNetwork(describeUnfolded(unfolded(*network_)), inputShape());
+  network.cellBytes = dataTypeSize(network_->dataType());
+  return network;
 }
 
 Layer& LayerPlan::layer() const {

@@ -2,6 +2,7 @@
 // What a plan predicts beside what was measured, layer by layer and phase by phase: seconds of the slowest rank,
 // messages and bytes of all ranks; and the phases whose ratio is furthest from one.
 #include "comm/file_agreement.hpp"
+#include "dtensor/data_type.hpp"
 #include "plan/calibration.hpp"
 #include "plan/layer_plan.hpp"
 #include "sys/error.hpp"
@@ -12,7 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
 
 namespace tenon {
 
@@ -63,6 +64,10 @@ std::string lineOf(const Row& row, const std::string& layer) {
 
 // What rate would make the prediction true.
 std::string explanation(const Row& row, int ranks) {
+  if (row.isKernel() && row.predicted.flops == 0)
+    return fmt::format("{:.3g} GB/s in place of {:.3g}",
+                       row.predicted.touched / row.measured.seconds / 1e9,
+                       row.predicted.touched / row.predicted.seconds / 1e9);
   if (row.isKernel())
     return fmt::format("{:.3g} Gflop/s in place of {:.3g}",
                        row.predicted.flops / row.measured.seconds / 1e9,
@@ -71,6 +76,27 @@ std::string explanation(const Row& row, int ranks) {
                      double(row.measured.bytes) / ranks / row.measured.seconds / 1e6,
                      double(row.predicted.bytes) / ranks / row.predicted.seconds / 1e6);
 }
+
+// The parts of the prices of all layers and phases.
+class PartsOfAll {
+public:
+  using CostsBy = std::function<std::vector<LayerCost>(const LinkRates&)>;
+  PartsOfAll(const LinkRates& rates, const CostsBy& costsBy) {
+    visitSlopes(rates, [&](const LinkRates& some) { costs_.push_back(costsBy(some)); });
+  }
+  PriceParts of(int node, Phase phase) const {
+    const auto seconds = [&](std::size_t rates) {
+      return costs_[rates][node][static_cast<int>(phase)].seconds;
+    };
+    PriceParts parts{};
+    for (int part = 0; part < kPriceParts; ++part)
+      parts[part] = slopeOf(seconds(0), seconds(1 + part));
+    return parts;
+  }
+
+private:
+  std::vector<std::vector<LayerCost>> costs_;
+};
 
 } // namespace
 
@@ -125,34 +151,26 @@ std::string LayerPlan::report() const {
   return text + worstText(rows);
 }
 
-// Prices are linear in the rates: what they count of each follows from the prices at other rates.
 OwnRates LayerPlan::calibrated() const {
   const std::vector<Row> rows = compared();
-  OwnRates rest = rates();
-  rest.links.levels.clear();
-  rest.links.latency = 0;
-  rest.links.bandwidth = std::numeric_limits<double>::infinity();
-  OwnRates rounds = rest, bytes = rest;
-  rounds.links.latency = 1;
-  bytes.links.bandwidth = 1;
-  const auto priced = [&](const OwnRates& rates) {
-    return costsOf(layer(), layersInOrder(), comm()->rank(), measured().wantedInput(), rates);
+  const OwnRates known = rates();
+  const auto costsBy = [&](const LinkRates& links) {
+    return costsOf(layer(), layersInOrder(), comm()->rank(), measured().wantedInput(),
+                   {.links = links, .kernels = known.kernels});
   };
-  const std::vector<LayerCost> ofRest = priced(rest), ofRounds = priced(rounds),
-                               ofBytes = priced(bytes);
-  std::vector<MeasuredPhase> phases;
-  for (const Row& row : rows) {
-    const int p = static_cast<int>(row.phase);
-    const double fixed = ofRest[row.node][p].seconds;
+  std::vector<MeasuredKernel> kernels;
+  std::vector<MeasuredMove> moves;
+  const PartsOfAll parts(known.links, costsBy);
+  for (const Row& row : rows)
     if (row.isKernel())
-      phases.push_back({.flops = row.predicted.flops, .seconds = row.measured.seconds});
-    else if (row.predicted.messages > 0)
-      phases.push_back({.rounds = ofRounds[row.node][p].seconds - fixed,
-                        .bytes = ofBytes[row.node][p].seconds - fixed,
-                        .rest = fixed,
-                        .seconds = row.measured.seconds});
-  }
-  return fittedRates(phases, rates());
+      kernels.push_back(
+          {.layer = nodes_[row.node].layer->type(),
+           .pass = row.phase == Phase::ApplyKernel ? KernelPass::Apply : KernelPass::Adjoint,
+           .work = {row.predicted.flops, row.predicted.touched},
+           .seconds = row.measured.seconds});
+    else if (row.isComparable())
+      moves.push_back({.parts = parts.of(row.node, row.phase), .seconds = row.measured.seconds});
+  return fittedRates(kernels, moves, dataTypeSize(network_->dataType()), known);
 }
 
 } // namespace tenon

@@ -6,6 +6,7 @@
 #include "geometry/traffic.hpp"
 #include "machine/route.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace tenon {
@@ -28,7 +29,7 @@ public:
       if (map.kind == Map::Kind::Operator)
         at(map.node, phase) += costOf(list().operators()[map.object], step.adjoint);
       else if (const SourceEntry& source = list().sources()[map.object]; source.storage)
-        at(map.node, phase) += conversion(*source.storage, source.use, false);
+        at(map.node, phase) += conversionIfAny(*source.storage, source.use, false);
     }
   }
 
@@ -41,19 +42,24 @@ public:
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
         const Layout& storage = use->parameter().storage();
-        at(map.node, Phase::Gradients) += conversion(storage, use->layout(), true);
-        at(map.node, Phase::Gradients) += conversion(storage.dual(), storage, false);
+        at(map.node, Phase::Gradients) += conversionIfAny(storage, use->layout(), true);
+        at(map.node, Phase::Gradients) += conversionIfAny(storage.dual(), storage, false);
       }
     }
   }
 
-  // Of a layer with parameters or several inputs: those of others are free in a plan.
   void addKernels(int node, const Layer& layer, bool wantsInput) {
-    const Form form = layer.form(layer.inputLayouts());
-    const Work work = layer.declaration().work(form, 0);
-    const double adjoint = work.adjointParameters + (wantsInput ? work.adjoint : 0);
-    at(node, Phase::ApplyKernel) += {.seconds = work.forward / rates_.flops, .flops = work.forward};
-    at(node, Phase::AdjointKernel) += {.seconds = adjoint / rates_.flops, .flops = adjoint};
+    const auto computes = [&](const Map& map) {
+      return map.node == node && map.kind != Map::Kind::Operator;
+    };
+    if (std::ranges::none_of(list().maps(), computes))
+      return;
+    const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
+                                       wantsInput, cellBytes_, rates_.kernels);
+    at(node, Phase::ApplyKernel) +=
+        {.seconds = cost.applySeconds, .flops = cost.apply.flops, .touched = cost.apply.bytes};
+    at(node, Phase::AdjointKernel) += {
+        .seconds = cost.adjointSeconds, .flops = cost.adjoint.flops, .touched = cost.adjoint.bytes};
   }
 
   const MapList& list() const { return maps_.list(); }
@@ -62,9 +68,10 @@ public:
 private:
   PhaseCost& at(int node, Phase phase) { return byNode_[node][static_cast<int>(phase)]; }
 
+  PhaseCost conversionIfAny(const Layout& from, const Layout& to, bool adjoint) const {
+    return sameHolding(from, to) ? PhaseCost() : conversion(from, to, adjoint);
+  }
   PhaseCost conversion(const Layout& from, const Layout& to, bool adjoint) const {
-    if (sameHolding(from, to))
-      return {};
     const Route route = findRoute(from, to, cellBytes_, policy_);
     const Traffic sent = sentOnRoute(adjoint ? adjointOf(route) : route, rank_);
     return priced(from, to, adjoint, sent);
@@ -72,6 +79,9 @@ private:
   PhaseCost costOf(const OperatorEntry& op, bool adjoint) const {
     if (op.isLocal())
       return {};
+    if (sameHolding(op.from, op.to)) // a sum of inputs, or a copy
+      return {.seconds =
+                  priceOfExchange(op.from, op.to, cellBytes_, rates_.links, Looks::First).seconds};
     if (op.kind == OperatorKind::Conversion)
       return conversion(op.from, op.to, adjoint);
     return priced(op.from, op.to, adjoint,
@@ -114,6 +124,7 @@ const char* phaseName(Phase phase) {
 PhaseCost& operator+=(PhaseCost& sum, const PhaseCost& more) {
   sum.seconds += more.seconds;
   sum.flops += more.flops;
+  sum.touched += more.touched;
   sum.messages += more.messages;
   sum.bytes += more.bytes;
   return sum;

@@ -37,9 +37,8 @@ PricedNetwork priceOfNetwork(const std::vector<UnfoldedNode>& nodes,
     }
     for (const ParameterForm& parameter : form.parameters)
       seconds += secondsOfMove(parameter.use.dual(), parameter.use, false, rates, cellBytes);
-    const Work work = declaration.work(form, 0);
-    seconds +=
-        (work.forward + work.adjointParameters + (readsOthers ? work.adjoint : 0)) / rates.flops;
+    const KernelCost kernels = kernelCost(declaration, form, readsOthers, cellBytes, rates.kernels);
+    seconds += kernels.applySeconds + kernels.adjointSeconds;
   }
   return priced;
 }

@@ -46,6 +46,7 @@ struct DeclaredNetwork {
   std::vector<DeclaredMove> moves;
   std::vector<DeclaredMove> reads = {}; // of the network's input, from -1
   DeclaredMove result = {};             // the network's output, to -1
+  Index cellBytes = 4;                  // of its data type
 };
 
 // Throws TENON_ERR_SUPPORT naming a layer that is no such declaration.

@@ -60,6 +60,7 @@ void NetworkPlan::setLink(double latency, double bandwidth) {
                                            "finite, at least 0 and above 0",
                                            latency, bandwidth));
   found_.reset();
+  fitted_.reset();
   link_ = {latency, 1 / bandwidth};
 }
 
@@ -124,6 +125,7 @@ void NetworkPlan::fix(const std::string& layer, const std::string& word) {
 
 void NetworkPlan::setMachine(const Machine& machine) {
   found_.reset();
+  fitted_.reset();
   machine_ = machine;
 }
 
@@ -132,7 +134,27 @@ void NetworkPlan::setFlops(double flops) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("the rate of operations is {}; it must be finite and above 0", flops));
   found_.reset();
-  flops_ = flops;
+  fitted_.reset();
+  kernels_.flops = flops;
+}
+
+void NetworkPlan::setMemoryRate(double bytesPerSecond) {
+  if (!(bytesPerSecond > 0) || !std::isfinite(bytesPerSecond))
+    throw Error(TENON_ERR_ARG, fmt::format("the memory rate is {}; it must be finite and above 0",
+                                           bytesPerSecond));
+  found_.reset();
+  fitted_.reset();
+  kernels_.memory = bytesPerSecond;
+}
+
+void NetworkPlan::setRates(const OwnRates& rates) {
+  found_.reset();
+  fitted_ = rates;
+}
+
+void NetworkPlan::setCellBytes(Index bytes) {
+  found_.reset();
+  cellBytes_ = bytes;
 }
 
 FineMesh NetworkPlan::mesh() const {
@@ -227,8 +249,10 @@ Shape NetworkPlan::inputShape() const {
 }
 
 DeclaredNetwork NetworkPlan::layers() const {
-  return network_.table ? declareNetwork(*network_.table, batch_)
-                        : declareNetwork(*network_.layers, inputShape());
+  DeclaredNetwork network = network_.table ? declareNetwork(*network_.table, batch_)
+                                           : declareNetwork(*network_.layers, inputShape());
+  network.cellBytes = cellBytes_;
+  return network;
 }
 
 // What T1 cannot price.
@@ -255,10 +279,12 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
 }
 
 OwnRates NetworkPlan::rates() const {
-  OwnRates rates{.links = {.latency = link_.alpha, .bandwidth = 1 / link_.beta}, .flops = flops_};
-  if (machine_)
-    rates.links = ratesOf(*machine_, rates.links);
-  return rates;
+  if (fitted_)
+    return *fitted_;
+  const LinkRates links{.latency = link_.alpha, .bandwidth = 1 / link_.beta};
+  if (!machine_)
+    return {links, kernels_};
+  return {ratesOf(*machine_, links), machine_->rates().kernels.value_or(kernels_)};
 }
 
 double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,

@@ -31,6 +31,11 @@ public:
   // Whose levels are those of the fine mesh, and whose links those of the prices.
   void setMachine(const Machine& machine);
   void setFlops(double flops);
+  void setMemoryRate(double bytesPerSecond);
+  // Of what a machine file or these calls say, once they were fitted to what was measured.
+  void setRates(const OwnRates& rates);
+  // Of tables; layers have their own.
+  void setCellBytes(Index bytes);
   // Of a sample, for networks of layers.
   void setInputShape(const Shape& shape);
   void setMemoryLimit(Index bytes);
@@ -89,7 +94,9 @@ private:
   std::string model_ = "t1";
   T1Link link_;
   std::optional<Machine> machine_;
-  double flops_ = OwnRates().flops;
+  KernelRates kernels_;
+  std::optional<OwnRates> fitted_;
+  Index cellBytes_ = 4;
   std::optional<bool> inputChannels_; // none: as the model does by itself
   double memoryLimit_ = 0;
   std::string objective_ = "training", placement_ = "batch";

@@ -15,21 +15,7 @@ namespace tenon {
 namespace {
 
 constexpr Index kFirstSpatial = 2;
-constexpr Index kFloatBytes = 4;
 constexpr double kCopiesOfAParameter = 3; // its gradient and one state of the optimizer beside it
-
-double oneStep(const Layout& from, const Layout& to, const LinkRates& links, Looks looks) {
-  return sameHolding(from, to) ? 0 : priceOfMove(from, to, kFloatBytes, links, looks).seconds;
-}
-
-// Between two grids a halo is an exchange for itself.
-double there(const Layout& from, const Layout& to, const LinkRates& links, Looks looks) {
-  if (from.mesh() == to.mesh() || !(from.hasMargins() || to.hasMargins()))
-    return oneStep(from, to, links, looks);
-  const Layout left = from.withoutMargins(), entered = to.withoutMargins();
-  return oneStep(from, left, links, looks) + oneStep(left, entered, links, looks) +
-         oneStep(entered, to, links, looks);
-}
 
 // A layout's properties on a tensor of another shape. Of features, what splits space is behind what splits
 // channels.
@@ -71,7 +57,8 @@ std::string emptyPart(const Layout& layout, const char* what) {
 OwnModel::OwnModel(DeclaredNetwork network, FineMesh mesh, OwnRates rates, bool inputChannels,
                    OwnTask task)
     : CostModel(std::move(mesh), inputChannels), network_(std::move(network)),
-      rates_(std::move(rates)), task_(std::move(task)), grid_(this->mesh().grid()) {
+      rates_(std::move(rates)), task_(std::move(task)), grid_(this->mesh().grid()),
+      flows_(makeFlowTable(grid_, rates_.links)) {
   addFields(inputChannels);
   for (const DeclaredLayer& layer : network_.layers)
     names_.push_back(layer.name);
@@ -355,59 +342,71 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   placed.uses = form.uses;
   placed.outputs = {form.output};
   addCosts(layer, form, placed);
-  follow(layer, placed);
+  follow(layer, wantsCotangent(layer) || !form.parameters.empty(), placed);
   if (own && own->letters.find_first_not_of('k') == std::string::npos)
     for (const Layout& output : placed.outputs)
       fields_[own->field].learn(output);
   return {};
 }
 
+// Between two grids a halo is an exchange for itself.
+double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
+  const auto oneStep = [&](const Layout& a, const Layout& b) {
+    return sameHolding(a, b)
+               ? 0
+               : priceOfMove(a, b, network_.cellBytes, rates_.links, looks, flows_.get()).seconds;
+  };
+  if (from.mesh() == to.mesh() || !(from.hasMargins() || to.hasMargins()))
+    return oneStep(from, to);
+  const Layout left = from.withoutMargins(), entered = to.withoutMargins();
+  return oneStep(from, left) + oneStep(left, entered) + oneStep(entered, to);
+}
+
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
-  placed.seconds = kernelSeconds(layer, layer.declaration->work(form, 0));
+  placed.seconds = kernelSeconds(*layer.declaration, form, wantsCotangent(layer));
   placed.seconds.forward += inputSeconds(layer, form);
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
     kept += double(use.mostOwnedCells());
   for (const ParameterForm& parameter : form.parameters) {
     if (trains())
-      placed.seconds.gradients +=
-          there(parameter.use.dual(), parameter.use, rates_.links, Looks::First);
+      placed.seconds.gradients += there(parameter.use.dual(), parameter.use, Looks::First);
     kept += (trains() ? kCopiesOfAParameter : 1) * double(parameter.use.mostOwnedCells());
   }
-  placed.bytes = kFloatBytes * kept;
+  placed.bytes = double(network_.cellBytes) * kept;
 }
 
 // What follows converts its input where it must, and keeps its output.
-void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
+void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const {
   for (const Follower& follower : layer.followers) {
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
-    const Work work = follower.declaration->work(form, 0);
-    placed.seconds.forward +=
-        there(read, use, rates_.links, Looks::First) + work.forward / rates_.flops;
-    if (trains())
-      placed.seconds.backward +=
-          there(use.dual(), read.dual(), rates_.links, Looks::First) + work.adjoint / rates_.flops;
-    placed.bytes += kFloatBytes * double(form.output.mostOwnedCells());
+    const LayerParts kernels = kernelSeconds(*follower.declaration, form, hasCotangent);
+    placed.seconds.forward += there(read, use, Looks::First) + kernels.forward;
+    placed.seconds.backward += kernels.backward;
+    if (trains() && hasCotangent)
+      placed.seconds.backward += there(use.dual(), read.dual(), Looks::First);
+    placed.bytes += double(network_.cellBytes) * double(form.output.mostOwnedCells());
     placed.outputs.push_back(form.output);
   }
 }
 
-// At position 0, whose parts are the largest.
-LayerParts OwnModel::kernelSeconds(const DeclaredLayer& layer, const Work& work) const {
-  const bool hasCotangent = !layer.readsInput || (task_.input && task_.inputCotangent);
-  LayerParts parts{.forward = work.forward / rates_.flops};
-  if (trains())
-    parts.backward = (work.adjointParameters + (hasCotangent ? work.adjoint : 0)) / rates_.flops;
-  return parts;
+bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
+  return !layer.readsInput || (task_.input && task_.inputCotangent);
+}
+
+LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form,
+                                   bool hasCotangent) const {
+  const KernelCost cost = kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels);
+  return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};
 }
 
 // An input that is not pinned is where it is wanted, but for the halo.
 double OwnModel::inputSeconds(const DeclaredLayer& layer, const Form& form) const {
   const Layout& use = form.uses.front();
   return layer.readsInput && !task_.input && use.hasMargins()
-             ? there(use.withoutMargins(), use, rates_.links, Looks::First)
+             ? there(use.withoutMargins(), use, Looks::First)
              : 0;
 }
 
@@ -444,16 +443,14 @@ double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) c
   const auto [at, isNew] =
       known.emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
-    at->second = there(layouts_[source], layouts_[target], rates_.links, looks);
+    at->second = there(layouts_[source], layouts_[target], looks);
     at->second += priceBack(ends, from, to, looks);
   }
   return ends.weight * at->second;
 }
 
 double OwnModel::priceBack(const Ends& ends, int from, int to, Looks looks) const {
-  return ends.back
-             ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], rates_.links, looks)
-             : 0;
+  return ends.back ? there(duals_[ends.targets[to]], duals_[ends.sources[from]], looks) : 0;
 }
 
 LayerParts OwnModel::layerParts(int layer, int word) const {

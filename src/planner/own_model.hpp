@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tenon's own prices: of the forms that would run and of what would flow between them.
 //
-//    layer   kernels forward and adjoint, by their operations at a rate; the gradients' conversions from
-//            use* to use; a move of the network's input, free but for its halo
+//    layer   kernels forward and adjoint, by their operations and bytes (kernel_cost.hpp); the gradients'
+//            conversions from use* to use; a move of the network's input, free but for its halo
 //    move    conversion of the writer's output to the reader's use, halo included, and its adjoint
 //    bytes   of parameters, their gradients and one state of the optimizer, and of inputs and outputs
 //
-// Inference has neither adjoints nor gradients nor a state of the optimizer. The prices are those of
+// Cells have the size of the network's data type. Inference has neither adjoints nor gradients nor a state of the optimizer. The prices are those of
 // machine/price.hpp. Those of moves look at position 0, whose parts are the largest of balanced ones: a lower
 // bound. closerMoveSeconds() looks at a few more, which is nearly always exact, and exactMoveSeconds() at all.
 //
@@ -19,10 +19,11 @@
 // words (field_words.hpp), so that a layer may stay where the field lies.
 #pragma once
 
-#include "machine/price.hpp"
+#include "machine/flow_prices.hpp"
 #include "planner/cost_model.hpp"
 #include "planner/declared_network.hpp"
 #include "planner/field_words.hpp"
+#include "planner/kernel_cost.hpp"
 
 #include <map>
 #include <optional>
@@ -32,7 +33,7 @@ namespace tenon {
 
 struct OwnRates {
   LinkRates links;
-  double flops = 5e10; // operations a second of one process
+  KernelRates kernels = {};
 };
 
 enum class Objective { Training, Inference };
@@ -112,8 +113,10 @@ private:
   std::string rowsOf(const Kind& kind, const FieldWord& word, Rows& rows) const;
   Layout inputLayout(const Kind& kind, int word, const Rows& rows, std::size_t input) const;
   void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
-  LayerParts kernelSeconds(const DeclaredLayer& layer, const Work& work) const;
-  void follow(const DeclaredLayer& layer, Placed& placed) const;
+  bool wantsCotangent(const DeclaredLayer& layer) const;
+  LayerParts kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent) const;
+  double there(const Layout& from, const Layout& to, Looks looks) const;
+  void follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const;
   double inputSeconds(const DeclaredLayer& layer, const Form& form) const;
   Ends endsOf(const DeclaredMove& move);
   int numberOfLayout(Layout layout);
@@ -130,7 +133,8 @@ private:
   std::vector<Kind> kinds_;
   std::vector<Layout> layouts_, duals_; // each once
   std::map<std::pair<Shape, std::string>, std::vector<int>> layoutsLike_;
-  std::vector<Ends> ends_; // by move
+  std::vector<Ends> ends_;           // by move
+  std::unique_ptr<FlowTable> flows_; // none: each is counted for itself
   mutable Prices prices_, closerPrices_, exactPrices_;
 };
 

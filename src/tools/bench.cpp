@@ -15,6 +15,8 @@ namespace tenon::tools {
 
 const std::vector<ProgramOption> kBenchOptions = {
     {"repeat", TENON_OPTION_INT, "15", "number of rounds; the median is reported"},
+    {"machine_out", TENON_OPTION_STRING, "",
+     "measure this machine instead, and write its description to this file"},
 };
 
 namespace {
@@ -135,9 +137,23 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
 
 } // namespace
 
+namespace {
+
+// On any number of ranks: one has kernels, but no links.
+int describeMachine(const std::string& path, int rounds) {
+  Machine machine;
+  require(TenonMachineMeasure(MPI_COMM_WORLD, rounds, machine.out()));
+  require(TenonMachineSave(machine, path.c_str()));
+  require(TenonMachineView(machine));
+  return 0;
+}
+
+} // namespace
+
 int runBench() {
   const TenonInt repeat = intOption("repeat");
-  if (repeat < 1 || repeat > 10000 || worldSize() < 2) {
+  const bool describes = !textOption("machine_out").empty();
+  if (repeat < 1 || repeat > 10000 || (worldSize() < 2 && !describes)) {
     if (worldRank() == 0)
       std::fputs(
           fmt::format("tenon bench: there {} and -repeat is {}; run on at least 2 ranks "
@@ -150,6 +166,8 @@ int runBench() {
   }
   const int rounds = static_cast<int>(repeat);
   printSettings(rounds);
+  if (describes)
+    return describeMachine(textOption("machine_out"), rounds);
   const Limits limits = measureLimits(rounds);
   say(fmt::format("latency {:.2f} us, messages {:.2f} GB/s, memcpy {:.2f} GB/s on each of {} ranks "
                   "concurrently\n\n",

@@ -23,6 +23,9 @@ const std::vector<ProgramOption> kNetworkOptions{
     {"machine", TENON_OPTION_STRING, "", "machine of the processes: cluster4, ..., or a JSON file"},
     {"flop_rate", TENON_OPTION_REAL, "5e10",
      "(own) floating-point operations per second of a process"},
+    {"memory_rate", TENON_OPTION_REAL, "1e10",
+     "(own) bytes per second that a process reads and writes"},
+    {"data_type", TENON_OPTION_WORD, "float32", "(own) data type: float32 or float64"},
     {"memory_limit", TENON_OPTION_INT, "0", "bytes of each process; 0: no limit"},
     {"fix", TENON_OPTION_STRING, "", "words that are given: conv1=n9,fc6=n4,o5; may be repeated"},
     {"input_channels", TENON_OPTION_WORD, "auto",
@@ -77,6 +80,13 @@ TenonBool flagOf(const char* name, const std::string& given) {
   if (given != "false")
     throw std::runtime_error(fmt::format("-{} is {}; it must be true, false or auto", name, given));
   return TENON_FALSE;
+}
+
+TenonDataType dataTypeOption() {
+  const std::string type = textOption("data_type");
+  if (type != "float32" && type != "float64")
+    throw std::runtime_error(fmt::format("-data_type is {}; it must be float32 or float64", type));
+  return type == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
 }
 
 // "conv1=n6,o3,fc6=n9": a piece with '=' begins the word of a layer.
@@ -144,6 +154,8 @@ Plan planFromOptions() {
   require(TenonPlanSetLink(plan, realOption("alpha"), 1 / betaOption()));
   require(TenonPlanSetMemoryLimit(plan, intOption("memory_limit")));
   require(TenonPlanSetFlopRate(plan, realOption("flop_rate")));
+  require(TenonPlanSetMemoryRate(plan, realOption("memory_rate")));
+  require(TenonPlanSetDataType(plan, dataTypeOption()));
   if (const std::string given = textOption("input_channels"); given != "auto")
     require(TenonPlanSetInputChannels(plan, flagOf("input_channels", given)));
   if (!textOption("input").empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Counted flows against schedules, and layouts that differ on one axis.
 #include "geometry/axis_change.hpp"
+#include "geometry/flow_table.hpp"
 #include "geometry/traffic.hpp"
 #include "support/random_layout.hpp"
 
@@ -178,6 +179,89 @@ TEST(CountFlow, ByLevelEqualsTheSchedule) {
             << seed;
     }
   }
+}
+
+// Ranks that count the axes of a mesh in order, and backwards.
+std::vector<MeshPtr> regularMeshes() {
+  std::vector<int> backwards;
+  for (int a = 0; a < 2; ++a)
+    for (int b = 0; b < 3; ++b)
+      for (int c = 0; c < 2; ++c)
+        backwards.push_back(6 * c + 2 * b + a);
+  return {Mesh::make({2, 3, 2}), Mesh::make({2, 3, 2}, backwards)};
+}
+
+bool sameTraffic(const Traffic& a, const Traffic& b) {
+  return a.messages == b.messages && a.cells == b.cells;
+}
+
+// Of layouts with margins of all kinds, one after the other by one table.
+TEST(FlowTable, HasTheFlowsOfTheSchedules) {
+  const std::vector<std::vector<Index>> machines = {{}, {6}, {6, 2}, {12, 2, 1}};
+  for (const MeshPtr& mesh : regularMeshes())
+    for (const std::vector<Index>& machine : machines) {
+      const auto units = UnitAxes::of(*mesh, machine);
+      ASSERT_TRUE(units);
+      FlowTable table(mesh, *units, {0, 5, 11, 8});
+      test::LayoutDraw draw(17);
+      for (int pair = 0; pair < 400; ++pair) {
+        const Shape shape = draw.shape(1, 4, 6);
+        const Layout from = draw.layout(shape, mesh, 50, false),
+                     to = draw.layout(shape, mesh, 50, false);
+        const int position = pair % mesh->size(), rank = mesh->rank(position);
+        for (const Role role : {Role::Source, Role::Target}) {
+          const auto listedAt = [&](int one) {
+            const Schedule schedule = makeSchedule(from, to, one);
+            return listedByLevel(role == Role::Source ? schedule.sends : schedule.receives, one,
+                                 machine);
+          };
+          const LevelFlow flow = countFlow(from, to, rank, role, *units);
+          ASSERT_TRUE(std::ranges::equal(flow.others, listedAt(rank), sameTraffic)) << pair;
+          const int place = pair % 4, there = mesh->rank(table.positions()[place]);
+          const FlowTable::TableFlow tabled = table.flow(from, to, place, role);
+          const auto wanted = listedAt(there);
+          ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), tabled.others.begin(), sameTraffic))
+              << pair;
+          ASSERT_EQ(tabled.keptCells, countFlow(from, to, there, role).keptCells) << pair;
+        }
+      }
+    }
+}
+
+TEST(FlowTable, EveryRankMovesInEachLevelWhatOneOfTheUnlikeOnesMoves) {
+  int fewer = 0;
+  for (const MeshPtr& mesh : regularMeshes()) {
+    const UnitAxes units = *UnitAxes::of(*mesh, {6, 2});
+    test::LayoutDraw draw(18);
+    for (int pair = 0; pair < 300; ++pair) {
+      const Shape shape = draw.shape(1, 4, 6);
+      const Layout from = draw.layout(shape, mesh, 50, false),
+                   to = draw.layout(shape, mesh, 50, false);
+      const auto moved = [&](int position) {
+        std::vector<Index> numbers;
+        for (const Role role : {Role::Source, Role::Target})
+          for (const Traffic& t : countFlow(from, to, mesh->rank(position), role, units).others)
+            numbers.insert(numbers.end(), {t.messages, t.cells});
+        return numbers;
+      };
+      std::set<std::vector<Index>> ofSome, ofAll;
+      const std::vector<int> some = unlikePositions(from, to, units);
+      for (int position : some)
+        ofSome.insert(moved(position));
+      for (int position = 0; position < mesh->size(); ++position)
+        ofAll.insert(moved(position));
+      ASSERT_EQ(ofSome, ofAll) << pair;
+      fewer += static_cast<int>(some.size()) < mesh->size();
+    }
+  }
+  EXPECT_GT(fewer, 50);
+}
+
+TEST(UnitAxes, AreNoneWhereUnitsAreNotAlongAxes) {
+  EXPECT_EQ(UnitAxes::of(*Mesh::make({4, 3}), {6}), std::nullopt);
+  EXPECT_EQ(UnitAxes::of(*Mesh::make({2, 2}, {0, 1, 3, 2}), {2}), std::nullopt);
+  EXPECT_EQ(UnitAxes::of(*Mesh::make({2, 2}, {1, 2, 3, 4}), {2}), std::nullopt);
+  EXPECT_EQ(UnitAxes::of(*Mesh::make({2, 2}), {2})->apart, (std::vector<AxisMask>{1}));
 }
 
 // Rows of 4096 ranks; a halo of one cell has two neighbours, wherever the rows are held.

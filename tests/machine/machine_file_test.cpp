@@ -53,6 +53,42 @@ TEST_F(MachineFile, OfThePaperAreRead) {
             v100.links()[2].rules);
 }
 
+TEST_F(MachineFile, AreWrittenAsTheyAreRead) {
+  for (const char* name : {"a100x16", "v100x8", "cpu2s", "cluster4"}) {
+    const Machine machine = readMachine(name);
+    EXPECT_EQ(parseMachine(tenon::textOf(machine, "about", "a test"), "m.json"), machine) << name;
+  }
+  KernelRates kernels{.flops = 3e10, .memory = 7e9, .call = 1e-7};
+  kernels.curves = {{"conv", KernelPass::Adjoint, 8, {{0.5, 1e9}, {20, 2.5e9}}},
+                    {"relu", KernelPass::Apply, 4, {{0, 1.25e10}}}};
+  const Machine rated =
+      readMachine("cpu2s").ratedBy({.overhead = 1.5e-7, .copyBandwidth = 9e9, .kernels = kernels});
+  EXPECT_EQ(parseMachine(tenon::textOf(rated, "about", "a test"), "m.json"), rated);
+  EXPECT_EQ(rated.resized(0, 4).rates(), rated.rates());
+}
+
+// The description with rates, with one part replaced.
+TEST_F(MachineFile, WrongRatesAreRefused) {
+  KernelRates kernels;
+  kernels.curves = {{"conv", KernelPass::Adjoint, 8, {{0.5, 1e9}, {20, 2.5e9}}}};
+  const std::string text = tenon::textOf(
+      readMachine("cpu2s").ratedBy({.overhead = 1, .copyBandwidth = 1, .kernels = kernels}),
+      "about", "a test");
+  const auto refused = [&](const std::string& old, const std::string& now, const char* why) {
+    std::string wrong = text;
+    const std::size_t at = wrong.find(old);
+    ASSERT_NE(at, std::string::npos) << old;
+    wrong.replace(at, old.size(), now);
+    expectRefused(TENON_ERR_FORMAT, why, [&] { parseMachine(wrong, "m.json"); });
+  };
+  refused("adjoint", "backward", "expected apply or adjoint");
+  refused("float64", "float16", "expected float32 or float64");
+  refused("0.5", "50", "not above the one before");
+  refused("0.5,", "", "1 flops and 2 bandwidths");
+  refused("2500000000.0", "0", "not above 0");
+  refused("\"copy_bandwidth\"", "\"copies\"", "unknown key");
+}
+
 TEST_F(MachineFile, OfProcessorsAreRead) {
   EXPECT_EQ(32, readMachine("cpu2s").devices());
   EXPECT_EQ(256, readMachine("cluster4", 8).devices());

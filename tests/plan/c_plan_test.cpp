@@ -93,8 +93,48 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
   expectCode(TENON_ERR_STATE, TenonPlanSetInput(plan_, input_), {"TenonPlanSetUp()"});
   expectCode(TENON_ERR_STATE, TenonPlanSetOutput(plan_, output_), {"TenonPlanSetUp()"});
   expectCommonCode(TENON_ERR_STATE, TenonPlanReport(plan_), {"TenonLogEnable()"});
+  expectCommonCode(TENON_ERR_STATE, TenonPlanSetRatesFrom(plan_, plan_), {"TenonLogEnable()"});
+  expectCode(TENON_ERR_SUPPORT, TenonPlanSetDataType(plan_, TENON_FLOAT32),
+             {"TenonLayerSetDataType()"});
+  expectCode(TENON_ERR_ARG, TenonPlanSetMemoryRate(plan_, 0), {"0", "above 0"});
   TenonPlan second = nullptr;
   expectCode(TENON_ERR_STATE, TenonPlanCreate(network_, 8, &second), {"set up"});
+}
+
+// A description of this machine is read as it was written, and a plan takes its rates.
+TEST_F(CPlan, TakesAMeasuredMachine) {
+  TenonMachine machine = nullptr, read = nullptr;
+  expectCommonCode(TENON_ERR_ARG, TenonMachineMeasure(MPI_COMM_WORLD, 0, &machine), {"rounds"});
+  const int size = worldSize();
+  if (size > 2)
+    return; // they would share cores, and measure each other
+  expectSuccess(TenonMachineMeasure(MPI_COMM_WORLD, 1, &machine));
+  const std::string path = "./measured_machine." + std::to_string(size) + ".json";
+  expectCommonCode(TENON_ERR_FILE, TenonMachineSave(machine, "none/such.json"), {"none/such.json"});
+  expectSuccess(TenonMachineSave(machine, path.c_str()));
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectSuccess(TenonMachineCreateFromFile(path.c_str(), 0, &read));
+  int links = 0, linksRead = 0;
+  TenonInt devices = 0;
+  expectSuccess(TenonMachineGetCounts(machine, nullptr, &links, nullptr));
+  expectSuccess(TenonMachineGetCounts(read, nullptr, &linksRead, &devices));
+  EXPECT_EQ(links, size - 1);
+  EXPECT_EQ(linksRead, links);
+  EXPECT_EQ(devices, size);
+  const auto predicted = [&](TenonMachine by) {
+    double seconds = 0;
+    expectSuccess(TenonPlanSetMachine(plan_, by));
+    expectSuccess(TenonPlanSearch(plan_));
+    expectSuccess(TenonPlanGetSeconds(plan_, "plan", &seconds));
+    return seconds;
+  };
+  const TenonInt shape = 16;
+  expectSuccess(TenonPlanSetInputShape(plan_, 1, &shape));
+  const double seconds = predicted(machine);
+  EXPECT_GT(seconds, 0);
+  EXPECT_DOUBLE_EQ(predicted(read), seconds);
+  expectSuccess(TenonMachineDestroy(&read));
+  expectSuccess(TenonMachineDestroy(&machine));
 }
 
 TEST_F(CPlan, RefusesToRunWhatOnlyPlansByNameCanHave) {

@@ -9,48 +9,96 @@
 namespace tenon::test {
 namespace {
 
+constexpr Index kBytes = 8; // of a cell
+
 OwnRates someRates() {
   OwnRates rates;
-  rates.links = {.latency = 1e-6, .bandwidth = 1e9};
-  rates.flops = 1e10;
+  rates.links = {.latency = 1e-6, .overhead = 1e-7, .bandwidth = 1e9, .copyBandwidth = 1e10};
+  rates.kernels = {.flops = 1e10, .memory = 1e9};
   return rates;
 }
 
+// What moves of some bytes and messages take by rates, and the parts of that by others.
+MeasuredMove moveOf(double messages, double bytes, const LinkRates& truth, const LinkRates& known) {
+  const auto parts = [&](const LinkRates& links) {
+    return PriceParts{messages * (links.latency + links.overhead), bytes / links.bandwidth,
+                      2 * bytes / links.copyBandwidth};
+  };
+  const PriceParts took = parts(truth);
+  return {.parts = parts(known), .seconds = took[0] + took[1] + took[2]};
+}
+
 TEST(Calibration, FindsPlantedRates) {
-  std::vector<MeasuredPhase> phases;
+  const OwnRates known = someRates();
+  LinkRates truth = known.links;
+  truth.latency *= 4;
+  truth.overhead *= 4;
+  truth.bandwidth *= 0.7;
+  std::vector<MeasuredKernel> kernels;
+  std::vector<MeasuredMove> moves;
   for (double size : {1e3, 5e4, 2e6}) {
-    phases.push_back({.flops = size, .seconds = size / 3e9});
-    phases.push_back(
-        {.rounds = 2, .bytes = size, .rest = 1e-7, .seconds = 2 * 4e-6 + size / 7e8 + 1e-7});
+    kernels.push_back({.layer = "conv", .work = {.flops = size}, .seconds = size / 3e9});
+    moves.push_back(moveOf(2, size, truth, known.links));
   }
-  const OwnRates found = fittedRates(phases, someRates());
-  EXPECT_NEAR(found.flops, 3e9, 1);
-  EXPECT_NEAR(found.links.latency, 4e-6, 1e-15);
-  EXPECT_NEAR(found.links.bandwidth, 7e8, 1);
+  // Copies are not told from transfers; of another ratio they are.
+  moves.push_back(moveOf(1, 0, truth, known.links));
+  const OwnRates found = fittedRates(kernels, moves, kBytes, known);
+  EXPECT_NEAR(found.kernels.flops, 3e9, 1);
+  EXPECT_NEAR(found.kernels.seconds("conv", KernelPass::Apply, kBytes, {.flops = 6e9}), 2, 1e-9);
+  EXPECT_NEAR(found.links.latency, 4e-6, 1e-13);
+  const MeasuredMove all = moveOf(3, 1e5, truth, found.links);
+  EXPECT_NEAR(all.parts[0] + all.parts[1] + all.parts[2], all.seconds, 1e-6 * all.seconds);
+}
+
+// Types of layers that were measured take what they took, others what they did.
+TEST(Calibration, KernelsOfATypeHaveAFactor) {
+  const OwnRates found = fittedRates({{.layer = "relu", .work = {.bytes = 1e6}, .seconds = 3e-3},
+                                      {.layer = "relu", .work = {.bytes = 3e6}, .seconds = 5e-3}},
+                                     {}, kBytes, someRates());
+  const KernelRates& kernels = found.kernels;
+  EXPECT_NEAR(kernels.seconds("relu", KernelPass::Apply, kBytes, {.bytes = 4e6}), 8e-3, 1e-12);
+  EXPECT_NEAR(kernels.seconds("relu", KernelPass::Adjoint, kBytes, {.bytes = 4e6}), 4e-3, 1e-12);
+  EXPECT_NEAR(kernels.seconds("tanh", KernelPass::Apply, kBytes, {.bytes = 4e6}), 4e-3, 1e-12);
+  EXPECT_EQ(kernels.flops, 1e10);
 }
 
 TEST(Calibration, KeepsRatesOfWhichNothingWasMeasured) {
-  const OwnRates none = fittedRates({{.flops = 1, .seconds = 0}}, someRates());
-  EXPECT_EQ(none.flops, 1e10);
-  EXPECT_EQ(none.links.latency, 1e-6);
-  EXPECT_EQ(none.links.bandwidth, 1e9);
-  const OwnRates kernels = fittedRates({{.flops = 4, .seconds = 2}}, someRates());
-  EXPECT_EQ(kernels.flops, 2);
-  EXPECT_EQ(kernels.links.bandwidth, 1e9);
+  const OwnRates none =
+      fittedRates({{.layer = "conv", .work = {.flops = 1}, .seconds = 0}}, {}, kBytes, someRates());
+  EXPECT_EQ(none.kernels, someRates().kernels);
+  EXPECT_EQ(none.links, someRates().links);
 }
 
-// Where the best fit would be negative, one of the two explains all: here a longer message that is faster.
+// A longer message that is faster: what would be negative is nothing, and the sum is as it was measured.
 TEST(Calibration, IsNeverNegative) {
-  const OwnRates found = fittedRates(
-      {{.rounds = 1, .bytes = 10, .seconds = 2}, {.rounds = 1, .bytes = 1000, .seconds = 1}},
-      someRates());
+  const LinkRates known = someRates().links;
+  std::vector<MeasuredMove> moves = {moveOf(1, 10, known, known), moveOf(1, 1e5, known, known)};
+  moves[0].seconds = 2;
+  moves[1].seconds = 1;
+  const OwnRates found = fittedRates({}, moves, kBytes, someRates());
   EXPECT_GT(found.links.latency, 0);
-  EXPECT_EQ(found.links.bandwidth, 1e9);
-  const OwnRates steep = fittedRates(
-      {{.rounds = 1, .bytes = 10, .seconds = 1}, {.rounds = 1, .bytes = 1000, .seconds = 1000}},
-      someRates());
-  EXPECT_EQ(steep.links.latency, 0);
-  EXPECT_GT(steep.links.bandwidth, 0);
+  EXPECT_GT(found.links.bandwidth, 0);
+  EXPECT_LT(found.links.bandwidth, 1e300);
+}
+
+// The least squares of relative errors, by what they must be orthogonal to.
+TEST(Calibration, ResidualsAreOrthogonalToTheParts) {
+  std::vector<MeasuredMove> moves;
+  for (int m = 1; m < 9; ++m)
+    moves.push_back({.parts = {1.0, double(m), double(m * m % 5)},
+                     .seconds = 2 + 0.5 * m + 0.3 * (m * m % 5) + 0.1 * (m % 2)});
+  const PriceParts factors = fittedFactors(moves);
+  for (int part = 0; part < kPriceParts; ++part) {
+    double product = 0;
+    for (const MeasuredMove& move : moves) {
+      double error = 1;
+      for (int i = 0; i < kPriceParts; ++i)
+        error -= factors[i] * move.parts[i] / move.seconds;
+      product += error * move.parts[part] / move.seconds;
+    }
+    EXPECT_GT(factors[part], 0);
+    EXPECT_NEAR(product, 0, 1e-12);
+  }
 }
 
 // Every rank gets the same rates, and a second search takes them.
@@ -63,12 +111,19 @@ TEST(Calibration, OfARunIsTheSameOnAllRanks) {
   logEnable(false);
   const OwnRates rates = plan->calibrated();
   agreeOnText(*world(), "rates",
-              fmt::format("{} {} {}", rates.links.latency, rates.links.bandwidth, rates.flops));
-  EXPECT_GT(rates.flops, 0);
+              fmt::format("{} {} {}", rates.links.describe(), rates.kernels.flops,
+                          rates.kernels.scales.size()));
+  EXPECT_GT(rates.kernels.flops, 0);
   const Ref<LayerPlan> again = planOf(c, world());
-  again->setLink(rates.links.latency, rates.links.bandwidth);
-  again->setFlops(rates.flops);
-  EXPECT_GT(again->search().seconds, 0);
+  again->setRates(rates);
+  again->setUp();
+  double predicted = 0, fitted = 0;
+  for (const LayerCost& cost : plan->costs(world()->rank(), false))
+    predicted += sumOf(cost).seconds;
+  for (const LayerCost& cost : again->costs(world()->rank(), false))
+    fitted += sumOf(cost).seconds;
+  EXPECT_GT(fitted, 0);
+  EXPECT_NE(fitted, predicted);
 }
 
 } // namespace

@@ -3,9 +3,8 @@
 #pragma once
 
 #include "dtensor/fill.hpp"
-#include "layer/network_file.hpp"
 #include "plan/layer_plan.hpp"
-#include "support/layers.hpp"
+#include "support/networks.hpp"
 #include "support/world.hpp"
 #include "sys/random.hpp"
 #include "train/optimizer.hpp"
@@ -24,80 +23,6 @@ struct NetworkCase {
   Shape input; // of the whole batch
   std::function<Ref<Layer>(const CommPtr&)> make;
 };
-
-inline void add(Layer& network, const Ref<Layer>& layer, const std::string& name) {
-  layer->setName(name);
-  appendLayer(network, layer);
-}
-
-inline Ref<Layer> newNetwork(const CommPtr& comm, const std::string& type) {
-  const Ref<Layer> network = newLayer(comm, type);
-  network->setDataType(TENON_FLOAT64);
-  return network;
-}
-
-inline Ref<Layer> conv2d(const CommPtr& comm, Index in, Index out, Index kernel, Index padding,
-                         Index stride = 1) {
-  return newConv(
-      comm, in, out,
-      std::vector<Window>(
-          2, {.kernel = kernel, .stride = stride, .padLow = padding, .padHigh = padding}));
-}
-
-inline Ref<Layer> maxPooling(const CommPtr& comm, Index kernel, Index stride) {
-  return newPooling(comm, PoolingMode::Max,
-                    std::vector<Window>(2, {.kernel = kernel, .stride = stride}));
-}
-
-inline Ref<Layer> lenet5(const CommPtr& comm) {
-  const Ref<Layer> network = readNetwork(comm, TENON_TEST_NETWORKS "/lenet5.json");
-  network->setDataType(TENON_FLOAT64);
-  return network;
-}
-
-// Convolutions of AlexNet's kinds, with few channels: a wide stride at first, 5 x 5 behind a pooling, and three of
-// 3 x 3 before the affine layers.
-inline Ref<Layer> smallAlexNet(const CommPtr& comm) {
-  const Ref<Layer> network = newNetwork(comm, "sequential");
-  add(*network, conv2d(comm, 3, 8, 7, 2, 2), "conv1");
-  add(*network, newPointwise(comm, "relu"), "relu1");
-  add(*network, maxPooling(comm, 3, 2), "pool1");
-  add(*network, conv2d(comm, 8, 12, 5, 2), "conv2");
-  add(*network, newPointwise(comm, "relu"), "relu2");
-  add(*network, conv2d(comm, 12, 16, 3, 1), "conv3");
-  add(*network, newPointwise(comm, "relu"), "relu3");
-  add(*network, conv2d(comm, 16, 8, 3, 1), "conv4");
-  add(*network, newPointwise(comm, "relu"), "relu4");
-  add(*network, maxPooling(comm, 2, 2), "pool4");
-  add(*network, newLayer(comm, "flatten"), "flatten");
-  add(*network, newAffine(comm, 72, 48), "fc5");
-  add(*network, newPointwise(comm, "relu"), "relu5");
-  add(*network, newAffine(comm, 48, 10), "fc6");
-  return network;
-}
-
-// x + f(x) twice, in containers of their own, and then a mean of all pixels by an affine layer.
-inline Ref<Layer> residual(const CommPtr& comm) {
-  const Ref<Layer> network = newNetwork(comm, "sequential");
-  add(*network, conv2d(comm, 1, 8, 3, 1), "first");
-  for (const char* name : {"block1", "block2"}) {
-    const Ref<Layer> inner = newLayer(comm, "sequential"), block = newLayer(comm, "graph"),
-                     sum = newLayer(comm, "add"), tanh = newPointwise(comm, "tanh");
-    add(*inner, conv2d(comm, 8, 8, 3, 1), "conv1");
-    add(*inner, newPointwise(comm, "tanh"), "tanh");
-    add(*inner, conv2d(comm, 8, 8, 3, 1), "conv2");
-    inner->setName("inner");
-    sum->setName("sum");
-    tanh->setName("out");
-    addGraphNode(*block, inner, {-1});
-    addGraphNode(*block, sum, {-1, 0});
-    addGraphNode(*block, tanh, {1});
-    add(*network, block, name);
-  }
-  add(*network, newLayer(comm, "flatten"), "flatten");
-  add(*network, newAffine(comm, 8 * 64, 10), "last");
-  return network;
-}
 
 inline std::vector<NetworkCase> networkCases() {
   return {{"lenet5", {8, 1, 28, 28}, lenet5},

@@ -133,6 +133,16 @@ TEST_F(PlanInC, TenonsOwnPrices) {
   ASSERT_EQ(TenonPlanGetSearches(plan, &searches), TENON_SUCCESS);
   EXPECT_GE(searches, 1);
   const double flat = seconds("plan");
+  EXPECT_EQ(TenonPlanSetDataType(plan, TENON_INT64), TENON_ERR_DATATYPE);
+  ASSERT_EQ(TenonPlanSetDataType(plan, TENON_FLOAT64), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  EXPECT_GT(seconds("plan"), flat);
+  ASSERT_EQ(TenonPlanSetDataType(plan, TENON_FLOAT32), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSetMemoryRate(plan, -1), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSetMemoryRate(plan, 1e6), TENON_SUCCESS);
+  ASSERT_EQ(TenonPlanSearch(plan), TENON_SUCCESS);
+  EXPECT_GT(seconds("plan"), 100 * flat);
+  ASSERT_EQ(TenonPlanSetMemoryRate(plan, 1e10), TENON_SUCCESS);
   TenonMachine machine = nullptr;
   const char* const names[] = {"node", "core"};
   const TenonInt sizes[] = {4, 8};

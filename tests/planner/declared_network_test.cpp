@@ -30,7 +30,7 @@ DeclaredNetwork leNet(Index batch) {
 }
 
 OwnRates fast() {
-  return {.links = {.latency = 2e-6, .bandwidth = 6e9}, .flops = 1e13};
+  return {.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e13}};
 }
 
 std::vector<std::string> namesOf(const DeclaredNetwork& network) {

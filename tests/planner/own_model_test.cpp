@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -21,10 +22,12 @@ using test::smallNetwork;
 
 // So fast that communication matters, so slow that computation does.
 constexpr double kFlops = 1e13;
+// Of memory that takes no time.
+constexpr double kMemory = std::numeric_limits<double>::infinity();
 
 OwnRates rates(std::vector<LevelRates> levels = {}) {
   return {.links = {.latency = 2e-6, .bandwidth = 6e9, .levels = std::move(levels)},
-          .flops = kFlops};
+          .kernels = {.flops = kFlops, .memory = kMemory}};
 }
 
 OwnModel shippedModel(const std::string& name, Index batch, const std::vector<Index>& levels,
@@ -91,6 +94,35 @@ TEST(OwnModel, OneProcessTakesTheTimeOfItsOperations) {
   // Three copies of the weights; inputs and outputs.
   EXPECT_EQ(findPlan(model, {}, 0).bytes,
             4 * (3 * (216 + 432 + 4320) + 4 * (360 + 960 + 960 + 180 + 180 + 24)));
+}
+
+// What a kernel reads and writes counts where that takes longer than its operations: the weights of the affine
+// layer, of which two processes have half each.
+TEST(OwnModel, KernelsTakeTheirBytesWhereTheseTakeLonger) {
+  OwnRates slow = rates();
+  slow.kernels = {.flops = kFlops, .memory = 1e9, .call = 1e-6};
+  for (const Index cellBytes : {4, 8}) {
+    DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
+    network.cellBytes = cellBytes;
+    const OwnModel model(network, FineMesh({2}), slow);
+    const double forward = 4 * 180 + 4320 / 2 + 4 * 12, again = 4 * 180 + 4320 / 2;
+    const int half = model.parse(2, "o");
+    EXPECT_NEAR(model.layerSeconds(2, half), 2e-6 + cellBytes * (2 * forward + again) / 1e9, 1e-15);
+    // Three copies of the weights, inputs and outputs.
+    EXPECT_EQ(model.layerBytes(2, half), cellBytes * (3 * 2160 + 4 * 180 + 4 * 12));
+  }
+}
+
+// Twice the bytes, and no more messages.
+TEST(OwnModel, MovesCountTheCellsOfTheDataType) {
+  OwnRates costly = rates();
+  costly.links = {.latency = 1e-30, .overhead = 1e-30, .bandwidth = 1e9, .copyBandwidth = 1e9};
+  DeclaredNetwork network = declareNetwork(smallNetwork(), 4);
+  const OwnModel single(network, FineMesh({4}), costly);
+  network.cellBytes = 8;
+  const OwnModel twice(network, FineMesh({4}), costly);
+  const int from = single.parse(1, "n2"), to = single.parse(2, "o2");
+  EXPECT_NEAR(twice.exactMoveSeconds(1, from, to), 2 * single.exactMoveSeconds(1, from, to), 1e-25);
 }
 
 int wordNamed(const OwnModel& model, int layer, const std::string& text) {

@@ -19,7 +19,8 @@ namespace {
 using test::exactTables;
 
 constexpr double kPinnedFlops = 1e13;
-const OwnRates kPinnedRates = {.links = {.latency = 2e-6, .bandwidth = 6e9}, .flops = kPinnedFlops};
+const OwnRates kPinnedRates = {.links = {.latency = 2e-6, .bandwidth = 6e9},
+                               .kernels = {.flops = kPinnedFlops, .memory = HUGE_VAL}};
 
 // Convolutions of as many channels, whose outputs have the extents of their inputs.
 NetworkTable fieldNetwork(int layers, Index kernel, Index channels) {
@@ -153,7 +154,7 @@ TEST(PinnedEnds, TheFieldIsLeftWhereThatIsFaster) {
   const NetworkTable table = fieldNetwork(2, 3, 4);
   OwnTask task{.input = field};
   OwnRates slow = kPinnedRates;
-  slow.flops = 1e9; // two of eight processes would take four times as long
+  slow.kernels.flops = 1e9; // two of eight processes would take four times as long
   const OwnModel model(declareNetwork(table, 8), FineMesh({8}), slow, true, task);
   const FoundPlan found = findPlan(model, {}, 0);
   for (const PlannedLayer& layer : found.layers)

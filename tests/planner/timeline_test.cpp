@@ -63,7 +63,7 @@ TEST(Timeline, TheLinkCarriesOneTransferAfterTheOther) {
 }
 
 TEST(Timeline, ThePlanIsTheFastestOfTheBestSums) {
-  const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9}, .flops = 1e12};
+  const OwnRates rates{.links = {.latency = 2e-6, .bandwidth = 6e9}, .kernels = {.flops = 1e12}};
   const OwnModel model(declareNetwork(test::smallNetwork(), 64), FineMesh({8}), rates);
   const FoundPlan alone = findPlan(model, {}, 0);
   EXPECT_FALSE(alone.overlapped);

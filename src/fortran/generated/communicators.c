@@ -109,6 +109,10 @@ TenonErrorCode TenonFMachineCreateFromComm(int comm, TenonMachine* machine) {
   return TenonMachineCreateFromComm(MPI_Comm_f2c(comm), machine);
 }
 
+TenonErrorCode TenonFMachineMeasure(int comm, int rounds, TenonMachine* machine) {
+  return TenonMachineMeasure(MPI_Comm_f2c(comm), rounds, machine);
+}
+
 TenonErrorCode TenonFObjectGetComm(TenonObject object, int* comm) {
   MPI_Comm handle = MPI_COMM_NULL;
   const TenonErrorCode code = TenonObjectGetComm(object, &handle);

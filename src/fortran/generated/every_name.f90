@@ -274,6 +274,8 @@ program every_name
   use tenon, only: tenon_machine_create_from_file ! TenonMachineCreateFromFile
   use tenon, only: tenon_machine_create_local ! TenonMachineCreateLocal
   use tenon, only: tenon_machine_create_from_comm ! TenonMachineCreateFromComm
+  use tenon, only: tenon_machine_measure ! TenonMachineMeasure
+  use tenon, only: tenon_machine_save ! TenonMachineSave
   use tenon, only: tenon_machine_add_link ! TenonMachineAddLink
   use tenon, only: tenon_machine_get_counts ! TenonMachineGetCounts
   use tenon, only: tenon_machine_get_level_name ! TenonMachineGetLevelName
@@ -347,6 +349,8 @@ program every_name
   use tenon, only: tenon_plan_set_machine ! TenonPlanSetMachine
   use tenon, only: tenon_plan_set_input_shape ! TenonPlanSetInputShape
   use tenon, only: tenon_plan_set_flop_rate ! TenonPlanSetFlopRate
+  use tenon, only: tenon_plan_set_memory_rate ! TenonPlanSetMemoryRate
+  use tenon, only: tenon_plan_set_data_type ! TenonPlanSetDataType
   use tenon, only: tenon_plan_set_input_channels ! TenonPlanSetInputChannels
   use tenon, only: tenon_plan_set_memory_limit ! TenonPlanSetMemoryLimit
   use tenon, only: tenon_plan_fix ! TenonPlanFix
@@ -380,6 +384,7 @@ program every_name
   use tenon, only: tenon_plan_view ! TenonPlanView
   use tenon, only: tenon_plan_report ! TenonPlanReport
   use tenon, only: tenon_plan_calibrate ! TenonPlanCalibrate
+  use tenon, only: tenon_plan_set_rates_from ! TenonPlanSetRatesFrom
   use tenon, only: tenon_plan_get_layer ! TenonPlanGetLayer
   use tenon, only: tenon_plan_get_input_layout ! TenonPlanGetInputLayout
   use tenon, only: tenon_plan_apply ! TenonPlanApply

@@ -2011,6 +2011,19 @@ module tenon_c
       type(c_ptr), intent(inout) :: machine
       integer(c_int) :: answer
     end function TenonMachineCreateFromComm
+    function TenonMachineMeasure(comm, rounds, machine) bind(C, name="TenonFMachineMeasure") result(answer)
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: rounds
+      type(c_ptr), intent(inout) :: machine
+      integer(c_int) :: answer
+    end function TenonMachineMeasure
+    function TenonMachineSave(machine, path) bind(C, name="TenonMachineSave") result(answer)
+      import
+      type(c_ptr), value :: machine
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int) :: answer
+    end function TenonMachineSave
     function TenonMachineAddLink(machine, name, level, units, bandwidth, latency, &
       rule) bind(C, name="TenonMachineAddLink") result(answer)
       import
@@ -2545,6 +2558,18 @@ module tenon_c
       real(c_double), value :: flops
       integer(c_int) :: answer
     end function TenonPlanSetFlopRate
+    function TenonPlanSetMemoryRate(plan, bandwidth) bind(C, name="TenonPlanSetMemoryRate") result(answer)
+      import
+      type(c_ptr), value :: plan
+      real(c_double), value :: bandwidth
+      integer(c_int) :: answer
+    end function TenonPlanSetMemoryRate
+    function TenonPlanSetDataType(plan, type) bind(C, name="TenonPlanSetDataType") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: type
+      integer(c_int) :: answer
+    end function TenonPlanSetDataType
     function TenonPlanSetInputChannels(plan, allowed) bind(C, name="TenonPlanSetInputChannels") result(answer)
       import
       type(c_ptr), value :: plan
@@ -2784,6 +2809,12 @@ module tenon_c
       real(c_double), intent(out), optional :: flops
       integer(c_int) :: answer
     end function TenonPlanCalibrate
+    function TenonPlanSetRatesFrom(plan, measured) bind(C, name="TenonPlanSetRatesFrom") result(answer)
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: measured
+      integer(c_int) :: answer
+    end function TenonPlanSetRatesFrom
     function TenonPlanGetLayer(plan, layer) bind(C, name="TenonPlanGetLayer") result(answer)
       import
       type(c_ptr), value :: plan

@@ -270,6 +270,8 @@ module tenon_calls
   public :: tenon_machine_create_from_file
   public :: tenon_machine_create_local
   public :: tenon_machine_create_from_comm
+  public :: tenon_machine_measure
+  public :: tenon_machine_save
   public :: tenon_machine_add_link
   public :: tenon_machine_get_counts
   public :: tenon_machine_get_level_name
@@ -338,6 +340,8 @@ module tenon_calls
   public :: tenon_plan_set_machine
   public :: tenon_plan_set_input_shape
   public :: tenon_plan_set_flop_rate
+  public :: tenon_plan_set_memory_rate
+  public :: tenon_plan_set_data_type
   public :: tenon_plan_set_input_channels
   public :: tenon_plan_set_memory_limit
   public :: tenon_plan_fix
@@ -371,6 +375,7 @@ module tenon_calls
   public :: tenon_plan_view
   public :: tenon_plan_report
   public :: tenon_plan_calibrate
+  public :: tenon_plan_set_rates_from
   public :: tenon_plan_get_layer
   public :: tenon_plan_get_input_layout
   public :: tenon_plan_apply
@@ -627,6 +632,9 @@ module tenon_calls
   end interface
   interface tenon_machine_create_from_comm
     procedure tenon_machine_create_from_comm_f08, tenon_machine_create_from_comm_mpi
+  end interface
+  interface tenon_machine_measure
+    procedure tenon_machine_measure_f08, tenon_machine_measure_mpi
   end interface
   interface tenon_machine_add_link
     procedure tenon_machine_add_link_int64, tenon_machine_add_link_int32
@@ -5081,6 +5089,33 @@ contains
     tenon_code = TenonMachineCreateFromComm(comm, machine%handle)
     call finish(tenon_code, 'tenon_machine_create_from_comm', ierr)
   end subroutine tenon_machine_create_from_comm_mpi
+  subroutine tenon_machine_measure_f08(comm, rounds, machine, ierr)
+    type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: rounds
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_machine_measure_mpi(comm%MPI_VAL, rounds, machine, ierr)
+  end subroutine tenon_machine_measure_f08
+  ! Measures the machine of a job. Collective on comm.
+  subroutine tenon_machine_measure_mpi(comm, rounds, machine, ierr)
+    integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: rounds
+    type(tenon_machine), intent(out) :: machine
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineMeasure(comm, rounds, machine%handle)
+    call finish(tenon_code, 'tenon_machine_measure', ierr)
+  end subroutine tenon_machine_measure_mpi
+  ! Writes a description file of the machine. Collective on the communicator of a machine that was found or
+  ! measured; else not collective.
+  subroutine tenon_machine_save(machine, path, ierr)
+    type(tenon_machine), intent(in) :: machine
+    character(len=*), intent(in) :: path
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonMachineSave(machine%handle, trim(path)//c_null_char)
+    call finish(tenon_code, 'tenon_machine_save', ierr)
+  end subroutine tenon_machine_save
   ! Adds a link to the machine. Not collective.
   subroutine tenon_machine_add_link_int64(machine, name, level, units, bandwidth, latency, rule, ierr)
     type(tenon_machine), intent(in) :: machine
@@ -7449,6 +7484,24 @@ contains
     tenon_code = TenonPlanSetFlopRate(plan%handle, flops)
     call finish(tenon_code, 'tenon_plan_set_flop_rate', ierr)
   end subroutine tenon_plan_set_flop_rate
+  ! Sets the rate at which each process reads and writes its memory, for model own. Not collective.
+  subroutine tenon_plan_set_memory_rate(plan, bandwidth, ierr)
+    type(tenon_plan), intent(in) :: plan
+    real(c_double), intent(in) :: bandwidth
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetMemoryRate(plan%handle, bandwidth)
+    call finish(tenon_code, 'tenon_plan_set_memory_rate', ierr)
+  end subroutine tenon_plan_set_memory_rate
+  ! Sets the data type of the network, for model own. Not collective.
+  subroutine tenon_plan_set_data_type(plan, type, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int), intent(in) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetDataType(plan%handle, type)
+    call finish(tenon_code, 'tenon_plan_set_data_type', ierr)
+  end subroutine tenon_plan_set_data_type
   ! Allows the label i, which splits the input channels. Not collective.
   subroutine tenon_plan_set_input_channels(plan, allowed, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7976,6 +8029,16 @@ contains
     end if
     call finish(tenon_code, 'tenon_plan_calibrate', ierr)
   end subroutine tenon_plan_calibrate
+  ! Takes all rates that explain best what was measured of another plan. Collective on the network of that
+  ! plan.
+  subroutine tenon_plan_set_rates_from(plan, measured, ierr)
+    type(tenon_plan), intent(in) :: plan
+    type(tenon_plan), intent(in) :: measured
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetRatesFrom(plan%handle, measured%handle)
+    call finish(tenon_code, 'tenon_plan_set_rates_from', ierr)
+  end subroutine tenon_plan_set_rates_from
   ! Returns what is run: the network, with redistribution around it where needed. Not collective.
   subroutine tenon_plan_get_layer(plan, layer, ierr)
     type(tenon_plan), intent(in) :: plan

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Flows between many layouts on one mesh. A flow is a product over dimensions (traffic.hpp), and layouts of one
+// mesh differ in few of their dimensions: so its factors recur, and each is counted once.
+//
+// Units of a machine whose ranks have the same coordinates on some axes, as on a mesh that follows the machine's
+// levels, need no look at single ranks: what stays within a unit is what goes to others with these coordinates.
+#pragma once
+
+#include "geometry/flow_count.hpp"
+
+#include <map>
+#include <unordered_map>
+
+namespace tenon {
+
+// Of each level, from the outermost: the axes on whose coordinates the ranks of a unit agree, and no others have
+// the same.
+struct UnitAxes {
+  std::vector<AxisMask> apart = {};
+  bool operator==(const UnitAxes&) const = default;
+
+  // None unless that is so on this mesh.
+  static std::optional<UnitAxes> of(const Mesh& mesh, const std::vector<Index>& unitRanks);
+};
+
+// As countFlow() by level.
+LevelFlow countFlow(const Layout& from, const Layout& to, int rank, Role role,
+                    const UnitAxes& units);
+// As without units, and alike in all levels.
+std::vector<int> unlikePositions(const Layout& from, const Layout& to, const UnitAxes& units);
+
+class FlowTable {
+public:
+  static constexpr int kMostLevels = 7, kMostPositions = 8;
+  // A LevelFlow without memory of its own.
+  struct TableFlow {
+    std::array<Traffic, kMostLevels + 1> others;
+    Index keptCells = 0;
+  };
+
+  // Of a few positions of the mesh. Throws TENON_ERR_INTERNAL for more of them, or more levels or axes, than it
+  // can hold; see canHold().
+  FlowTable(MeshPtr mesh, UnitAxes units, std::vector<int> positions);
+  static bool canHold(const Mesh& mesh, const UnitAxes& units, const std::vector<int>& positions);
+
+  const Mesh& mesh() const noexcept { return *mesh_; }
+  const UnitAxes& units() const noexcept { return units_; }
+  const std::vector<int>& positions() const noexcept { return positions_; }
+  // The place of a position in positions(); -1 if it is not among them.
+  int placeOf(int position) const;
+  // Of the position at a place, between layouts on this mesh.
+  TableFlow flow(const Layout& from, const Layout& to, int place, Role role);
+
+private:
+  // A layout, as far as flows can tell.
+  struct Known {
+    std::optional<Layout> layout; // so that its address is not another's
+    AxisMask broadcast = 0, partial = 0, root = 0, shard = 0;
+    std::array<AxisMask, kMaxRank> splitBy{};
+    std::array<int, kMaxRank> dims{}; // numbers
+  };
+  struct DimKey {
+    Index extent;
+    std::vector<int> axes;
+    std::vector<Index> cuts;
+    std::optional<Margin> margin;
+    bool operator==(const DimKey&) const = default;
+  };
+
+  const Known& known(const Layout& layout);
+  int numberOf(DimKey key);
+  // What one position does in a role.
+  struct View {
+    const Known &mine, &theirs;
+    int place;
+    Role role;
+    AxisMask fixed; // axes on which its peers have coordinates of their own choice
+  };
+  const AlongDim& along(const View& view, int dim, AxisMask apart);
+  Index extentsOf(AxisMask axes) const;
+  // Of all dimensions, the position itself among the others.
+  AlongDim among(const View& view, AxisMask apart);
+
+  MeshPtr mesh_;
+  UnitAxes units_;
+  std::vector<int> positions_;
+  std::vector<AxisMask> beyondZero_; // by place: axes on which the coordinate is not 0
+  std::unordered_map<const LayoutSpec*, Known> layouts_;
+  std::map<std::tuple<Index, std::vector<int>, std::size_t, bool>, std::vector<int>> dimsLike_;
+  std::vector<DimKey> dims_;
+  std::unordered_map<std::uint64_t, AlongDim> along_;
+};
+
+} // namespace tenon

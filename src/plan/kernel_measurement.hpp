@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What kernels of some types of layers take on the processes of a job, all at once.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "machine/kernel_rates.hpp"
+
+namespace tenon {
+
+// Collective. Times are those of the slowest process.
+KernelRates measuredKernels(const Communicator& comm, int rounds);
+
+} // namespace tenon

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The machine of a job with rates that were measured, by the library's own operators and layers, so that they are
+// those by which conversions and kernels run:
+//
+//   links     of each level an exchange, a sum and an all-gather of pairs of ranks on both sides of it, all pairs at
+//             once, in several sizes; latency, bandwidth and the rate of copies are those whose prices have the
+//             least squares of relative errors
+//   kernels   of types of layers, by themselves on all ranks at once, forward and adjoint, in float32 and float64;
+//             types that are not measured have the roof of the largest rates
+//
+// Times are those of the fastest round, and of its slowest rank.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "machine/places.hpp"
+
+namespace tenon {
+
+// Collective. Throws TENON_ERR_ARG unless there is a round.
+JoinedPlaces measuredMachine(const CommPtr& comm, int rounds);
+
+} // namespace tenon

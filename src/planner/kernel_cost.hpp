@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What the kernels of a layer take: their operations and the bytes that they read and write, on the process that
+// has most.
+//
+//    apply     reads inputs and parameters, writes the output
+//    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents where they are wanted;
+//              reads parameters for these, and adds to their gradients
+#pragma once
+
+#include "declaration/declaration.hpp"
+#include "machine/kernel_rates.hpp"
+
+namespace tenon {
+
+struct KernelCost {
+  KernelWork apply, adjoint;
+  double applySeconds = 0, adjointSeconds = 0;
+};
+
+// hasCotangent: of the inputs. By position 0 of the form's mesh, whose parts are the largest.
+KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
+                      Index cellBytes, const KernelRates& rates);
+
+} // namespace tenon

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Training of a planned network, step by step, with a loss over classes.
+#pragma once
+
+#include "comm/mpi.hpp"
+#include "comm/session.hpp"
+#include "dtensor/fill.hpp"
+#include "layer/layer_types.hpp"
+#include "plan/layer_plan.hpp"
+#include "sys/log.hpp"
+#include "sys/random.hpp"
+#include "sys/stopwatch.hpp"
+#include "train/optimizer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenon::bench {
+
+class PlannedTraining {
+public:
+  PlannedTraining(Ref<LayerPlan> plan, Index classes, const std::string& optimizer)
+      : plan_(std::move(plan)) {
+    plan_->setUp();
+    Layer& network = plan_->layer();
+    const CommPtr& comm = plan_->comm();
+    const TenonDataType type = network.dataType();
+    const Layout& input = plan_->inputLayout();
+    const Layout output = network.outputLayout(input);
+    loss_ = makeLayer(comm, "crossentropy");
+    loss_->setDataType(type);
+    loss_->setUp(output);
+    const Layout value = loss_->outputLayout(output);
+    const auto tensor = [&](const Layout& layout, TenonDataType of) {
+      return makeRef<DTensor>(comm, layout, of);
+    };
+    x_ = tensor(input, type);
+    y_ = tensor(output, type);
+    dy_ = tensor(output.dual(), type);
+    value_ = tensor(value, type);
+    seed_ = tensor(value.dual(), type);
+    const auto labels =
+        tensor(Layout({.shape = {input.shape()[0]},
+                       .mesh = output.meshPtr(),
+                       .properties = Properties(output.mesh().axes(), Property::broadcast())}),
+               TENON_INT64);
+    fillUniform(*x_, 1, 1, 0, 1);
+    fillByIndex(*labels, [&](Index n) { return std::floor(double(classes) * uniformAt(1, 2, n)); });
+    fillConstant(*seed_, comm->rank() == output.mesh().rank(0) ? 1 : 0);
+    loss_->setTarget(labels);
+    optimizer_ = makeOptimizer(optimizer, Ref<Layer>::share(&network));
+    optimizer_->setLearningRate(1e-4);
+  }
+
+  const LayerPlan& plan() const { return *plan_; }
+  void step() {
+    plan_->layer().apply(*x_, *y_);
+    loss_->apply(*y_, *value_);
+    loss_->applyAdjoint(*seed_, dy_.get());
+    plan_->layer().applyAdjoint(*dy_, nullptr);
+    optimizer_->step();
+  }
+  // Collective. Of the slowest rank.
+  double secondsOfSteps(int steps) {
+    const MPI_Comm comm = plan_->comm()->mpi();
+    MPI_Barrier(comm);
+    const Stopwatch watch;
+    for (int s = 0; s < steps; ++s)
+      step();
+    const double mine = watch.seconds() / steps;
+    double slowest = mine;
+    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+    return slowest;
+  }
+  // Collective. What the plan predicts of a step, and what it took: the sums of all layers and phases, medians of
+  // `steps` steps, at most those that a measurement keeps; the least of several turns.
+  struct Compared {
+    double predicted = 0, measured = 0;
+    double ratio() const { return predicted / measured; }
+  };
+  Compared compared(int steps, int turns) {
+    Compared least = comparedOnce(steps);
+    for (int turn = 1; turn < turns; ++turn)
+      if (const Compared one = comparedOnce(steps); one.measured < least.measured)
+        least = one;
+    return least;
+  }
+
+private:
+  Compared comparedOnce(int steps) {
+    logEnable(true);
+    for (int s = 0; s < steps; ++s)
+      step();
+    logEnable(false);
+    const Measurement& measured = plan_->measured();
+    const std::vector<LayerCost> predicted =
+        plan_->costs(plan_->comm()->rank(), measured.wantedInput());
+    Compared sum;
+    for (int node = 0; node < static_cast<int>(predicted.size()); ++node)
+      for (int p = 0; p < kPhases; ++p) {
+        const double mine = measured.of(node, static_cast<Phase>(p)).seconds;
+        double slowest = mine;
+        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, plan_->comm()->mpi());
+        sum.measured += slowest;
+        sum.predicted += predicted[node][p].seconds;
+      }
+    return sum;
+  }
+
+  Ref<LayerPlan> plan_;
+  Ref<Layer> loss_;
+  Ref<Optimizer> optimizer_;
+  Ref<DTensor> x_, y_, dy_, value_, seed_;
+};
+
+inline std::string wordsOf(const FoundPlan& plan) {
+  std::string text;
+  for (const PlannedLayer& layer : plan.layers)
+    text += (text.empty() ? "" : " ") + (layer.letters.empty() ? "-" : layer.letters);
+  return text;
+}
+
+inline double medianOf(std::vector<double> values) {
+  std::ranges::nth_element(values, values.begin() + std::ptrdiff_t(values.size() / 2));
+  return values[values.size() / 2];
+}
+
+// Runs a benchmark of that name between the library's beginning and end.
+template <class Run>
+int benchmarkMain(const char* name, int argc, char** argv, Run&& run) {
+  initialize(&argc, &argv, MPI_COMM_NULL, "");
+  int code = 0;
+  try {
+    run(argc, argv);
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}: {}\n", name, error.text());
+    code = 1;
+  }
+  finalize();
+  return code;
+}
+
+} // namespace tenon::bench
