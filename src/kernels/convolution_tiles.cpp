@@ -22,8 +22,8 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
     : context_(std::move(context)), batch_(shape.batch), in_(shape.inChannels),
       out_(shape.outChannels), window_(embedWindow(shape.window)),
       y_(embedStrides(outputStrides(shape), shape.window.rank)), inVolume_(inputVolume(window_)),
-      outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)), groups_(shape.groups),
-      copies_(onlyCopies(window_)) {
+      outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)),
+      copies_(onlyCopies(window_)), groups_(shape.groups) {
   planTiles(limits);
   denseInSpace_ = isDenseInSpace();
   if (out_ == 1) // BLAS wants a distance between rows even of one row

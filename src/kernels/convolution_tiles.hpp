@@ -66,6 +66,8 @@ protected:
   Index inVolume_, outVolume_;
   Index depth_; // rows of the columns: channels times taps
   bool denseInSpace_ = false;
+  bool copies_;
+  Index images_, rows_, cols_; // of a tile, at most
 
 private:
   // One group's part of W, X and Y.
@@ -91,9 +93,7 @@ private:
   Index outputDistance(Index width) const { return packs_ ? width : y_.channel; }
 
   Index groups_;
-  bool copies_;
   bool packs_;                 // the product's outputs are not where y or dy has them
-  Index images_, rows_, cols_; // of a tile, at most
   Index columnsAt_, packedAt_; // in the scratch
 };
 

@@ -63,6 +63,10 @@ constexpr OptionSpec kGlobalOptions[] = {
      "number of the CUDA device of this process; -1: by its rank on the node",
      nullptr,
      {-1, 1e6}},
+    {"device_tf32", OptionSpec::Flag, "false",
+     "float32 products on the device may round their factors to TF32"},
+    {"device_nondeterministic", OptionSpec::Flag, "false",
+     "convolutions on the device may sum in an order that changes"},
 };
 constexpr OptionSpec kHelpOption[] = {
     {"help", OptionSpec::Flag, "false", "print this help and end"},

@@ -11,23 +11,17 @@ namespace tenon::cuda {
 #define TENON_CUBLAS_TABLE(X)                                                                      \
   X(cublasCreate_v2)                                                                               \
   X(cublasDestroy_v2)                                                                              \
-  X(cublasGetVersion_v2)                                                                           \
   X(cublasGetStatusString)                                                                         \
   X(cublasSetStream_v2)                                                                            \
   X(cublasSetWorkspace_v2)                                                                         \
   X(cublasSetMathMode)                                                                             \
-  X(cublasSetPointerMode_v2)                                                                       \
-  X(cublasSgemm_v2)                                                                                \
-  X(cublasDgemm_v2)                                                                                \
-  X(cublasSgemmStridedBatched)                                                                     \
-  X(cublasDgemmStridedBatched)                                                                     \
-  X(cublasGemmEx)
+  X(cublasSgemm_v2_64)                                                                             \
+  X(cublasDgemm_v2_64)
 
 #define TENON_CUDNN_TABLE(X)                                                                       \
   X(cudnnCreate)                                                                                   \
   X(cudnnDestroy)                                                                                  \
   X(cudnnSetStream)                                                                                \
-  X(cudnnGetVersion)                                                                               \
   X(cudnnGetErrorString)                                                                           \
   X(cudnnGetLastErrorString)                                                                       \
   X(cudnnBackendCreateDescriptor)                                                                  \
@@ -37,7 +31,7 @@ namespace tenon::cuda {
   X(cudnnBackendFinalize)                                                                          \
   X(cudnnBackendExecute)
 
-// Pointers to the functions, by their names: blas().cublasDgemm_v2(...).
+// Pointers to the functions, by their names: blas().cublasDgemm_v2_64(...).
 #define TENON_MEMBER(name) decltype(&::name) name;
 struct BlasTable {
   TENON_CUBLAS_TABLE(TENON_MEMBER)
