@@ -20,8 +20,7 @@ namespace tenon::cuda {
   X(cublasSgemm_v2)                                                                                \
   X(cublasDgemm_v2)                                                                                \
   X(cublasSgemmStridedBatched)                                                                     \
-  X(cublasDgemmStridedBatched)                                                                     \
-  X(cublasGemmEx)
+  X(cublasDgemmStridedBatched)
 
 #define TENON_CUDNN_TABLE(X)                                                                       \
   X(cudnnCreate)                                                                                   \
