@@ -233,6 +233,21 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor)
 TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
                                                   TenonDataType type) TENON_NOEXCEPT;
 
+/** @brief Sets the memory space of input, parameters and output. Local; call on all ranks.
+ *
+ *  The layer creates its tensors in this space, and the tensors that it is applied to must be in
+ *  it. The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
+ *
+ *  @param[in] layer  layer
+ *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE
+ *  @return TENON_ERR_ARG  space is not a memory space
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT, naming the layer and the reason, if there
+ *          is no device, if the layer has no kernels for it, or if the communicator has more than
+ *          one process: the manual lists what runs on the device.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetSpace(TenonLayer layer,
+                                               TenonMemorySpace space) TENON_NOEXCEPT;
+
 /** @brief Sets how many evaluations can await their adjoint. Local; call on all ranks.
  *  @param[in] layer  layer
  *  @param[in] depth  largest number of pending evaluations; must be >= 1; 1 by default

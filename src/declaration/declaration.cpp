@@ -22,6 +22,8 @@ constexpr OptionSpec kCommon[] = {
      "root, or properties such as S0,B"},
     {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
      "auto|reference|blas|onednn|direct|cudnn|gemm"},
+    {"space", OptionSpec::Choice, "host", "memory space of input, parameters and output",
+     "host|device"},
     {"stack_depth",
      OptionSpec::Int,
      "1",

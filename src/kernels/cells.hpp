@@ -26,7 +26,7 @@ public:
       count_ *= extent[d];
     }
   }
-  Index count() const noexcept { return count_; }
+  TENON_DEVICE Index count() const noexcept { return count_; }
 
   struct Offsets {
     Index of[K];
@@ -46,7 +46,7 @@ private:
   int rank_;
   Index count_ = 1;
   Divisor extent_[kMaxBlockRank];
-  Index stride_[kMaxBlockRank][K];
+  Index stride_[kMaxBlockRank][K] = {};
 };
 
 } // namespace tenon

@@ -10,6 +10,11 @@ KernelContext::KernelContext(Space space) {
   memory_ = Device::get().memory(*stream_);
 }
 
+void KernelContext::fetch(void* to, const void* from, Index bytes) const {
+  Device::get().copy(to, from, bytes, *stream_);
+  stream_->synchronise();
+}
+
 void KernelContext::refuseHostKernel() {
   throw Error(TENON_ERR_SUPPORT, "a kernel that has no code for the device was called with its "
                                  "arrays; use the space host for this object");

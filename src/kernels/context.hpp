@@ -59,6 +59,8 @@ public:
   const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
   // On the device alone:
   const Stream& stream() const { return *stream_; }
+  // Brings values to the host, which waits for them.
+  void fetch(void* to, const void* from, Index bytes) const;
 
   // Makes the scratch large enough for the plan.
   void reserve(const ScratchPlan& plan);

@@ -62,6 +62,8 @@ template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context) {
   checkShape(shape);
+  if (context && context->space() == Space::Device)
+    return makeDevicePooling<T>(shape, std::move(context));
   const Backend chosen = resolveBackend<T>(backend);
   if (chosen == Backend::Reference)
     return makeReferencePooling<T>(shape);

@@ -63,6 +63,8 @@ public:
   void copy(void* to, const void* from, Index bytes, const Stream& stream);
   // Whether kernels may use an address: that of device memory, or of host memory that is registered.
   bool reaches(const void* address) const;
+  // Whether it is device memory, if the device has been opened at all.
+  static bool holds(const void* address);
   // Makes host memory known, so that kernels reach it and copies need no staging.
   void registerHost(void* memory, Index bytes);
   void unregisterHost(void* memory) noexcept;

@@ -18,6 +18,10 @@ inline constexpr std::size_t kAlignment = 64;
 // Who may touch it: the host's code, or kernels of the device (device.hpp).
 enum class Space { Host, Device };
 
+constexpr const char* spaceName(Space space) {
+  return space == Space::Host ? "host" : "device";
+}
+
 class MemorySource {
 public:
   virtual ~MemorySource() = default;

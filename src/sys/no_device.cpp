@@ -57,6 +57,9 @@ void Device::copy(void*, const void*, Index, const Stream&) {
 bool Device::reaches(const void*) const {
   refuse();
 }
+bool Device::holds(const void*) {
+  return false;
+}
 void Device::registerHost(void*, Index) {
   refuse();
 }

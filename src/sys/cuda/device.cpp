@@ -8,11 +8,14 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <charconv>
 
 namespace tenon {
 
 namespace {
+
+std::atomic<bool> isOpen{false};
 
 constexpr int kLeastCapability = 8; // the library has code for no older device
 
@@ -64,6 +67,12 @@ int chooseDevice(int count) {
   return wanted >= 0 ? static_cast<int>(wanted) : rankOnNode() % count;
 }
 
+cudaPointerAttributes attributesOf(const void* address) {
+  cudaPointerAttributes found{};
+  cuda::check(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
+  return found;
+}
+
 int attribute(cudaDeviceAttr which, int device) {
   int value = 0;
   cuda::check(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
@@ -84,6 +93,7 @@ Device::Device() : number_(chooseDevice(countDevices())) {
 
 Device& Device::get() {
   static auto* device = new Device; // never destroyed: buffers may outlive main
+  isOpen = true;
   thread_local const bool isCurrent = [] {
     cuda::check(cudaSetDevice(device->number_), "cudaSetDevice");
     return true;
@@ -112,9 +122,11 @@ void Device::copy(void* to, const void* from, Index bytes, const Stream& stream)
 }
 
 bool Device::reaches(const void* address) const {
-  cudaPointerAttributes found{};
-  cuda::check(cudaPointerGetAttributes(&found, address), "cudaPointerGetAttributes");
-  return found.devicePointer == address;
+  return attributesOf(address).devicePointer == address;
+}
+
+bool Device::holds(const void* address) {
+  return isOpen && attributesOf(address).type == cudaMemoryTypeDevice;
 }
 
 void Device::registerHost(void* memory, Index bytes) {
