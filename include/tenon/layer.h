@@ -283,10 +283,12 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64, and "direct" for
  *                      convolutions where it is faster), "reference", "blas", "onednn" or
  *                      "direct" (Tenon's direct convolution: stride 1 in the last dimension,
- *                      AVX2 and FMA; affine and pooling layers then use BLAS). A backend that
- *                      does not support the data type, the layer or the processor is
- *                      TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers of one implementation, such
- *                      as functions of each element and columnmlp, are the same with all.
+ *                      AVX2 and FMA; affine and pooling layers then use BLAS). On the device
+ *                      "auto" and "cudnn" are cuDNN for convolutions and cuBLAS for products, and
+ *                      "gemm" is cuBLAS for both. A backend that does not support the data type,
+ *                      the layer, the processor or the space is TENON_ERR_SUPPORT in
+ *                      TenonLayerSetUp(). Layers of one implementation, such as functions of each
+ *                      element and columnmlp, are the same with all.
  *  @return TENON_ERR_TYPE  the name is not a backend */
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
                                                  const char* backend) TENON_NOEXCEPT;

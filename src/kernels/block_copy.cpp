@@ -6,26 +6,17 @@
 
 namespace tenon {
 
-namespace {
-
-template <class T, class Op>
-void combineBlock(KernelContext& context, Op op, const Block& block, const T* x, T* y) {
-  eachCell(context, block, functors::CombineCells<T, Op>{op, x, y});
-}
-
-} // namespace
-
 template <class T>
 void blockCombine(KernelContext& context, Combine op, int rank, const Index* extent, const T* x,
                   const Index* xs, T* y, const Index* ys) {
   const Block block = normaliseBlock(rank, extent, xs, ys);
   switch (op) {
   case Combine::Copy:
-    return combineBlock(context, functors::CopyTo{}, block, x, y);
+    return eachCell(context, block, functors::CombineCells<T, functors::CopyTo>{x, y});
   case Combine::Add:
-    return combineBlock(context, functors::AddTo{}, block, x, y);
+    return eachCell(context, block, functors::CombineCells<T, functors::AddTo>{x, y});
   case Combine::Max:
-    return combineBlock(context, functors::MaxTo{}, block, x, y);
+    return eachCell(context, block, functors::CombineCells<T, functors::MaxTo>{x, y});
   }
 }
 

@@ -34,7 +34,7 @@ public:
   TENON_DEVICE Offsets operator()(Index cell) const {
     Offsets offsets{};
     auto rest = static_cast<std::uint32_t>(cell);
-    for (int d = rank_ - 1; d >= 0; --d) {
+    for (Index d = rank_ - 1; d >= 0; --d) {
       const Index here = extent_[d].divide(rest);
       for (int k = 0; k < K; ++k)
         offsets.of[k] += here * stride_[d][k];
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  int rank_;
+  Index rank_;
   Index count_ = 1;
   Divisor extent_[kMaxBlockRank];
   Index stride_[kMaxBlockRank][K] = {};

@@ -66,6 +66,7 @@ public:
     });
   }
 
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return fmt::format("backend {} (gemm)", backendName(backend_));
   }

@@ -41,6 +41,7 @@ public:
     if (dx[1])
       product(true, *at.inputs[0], false, dy, 0, *dx[1]);
   }
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return fmt::format("backend {} (gemm)", backendName(backend_));
   }

@@ -13,9 +13,10 @@ namespace tenon::test {
 template <class T>
 struct GemmCase {
   bool transA, transB;
-  Index m, n, k, lda, ldb, ldc;
-  T alpha, beta;
-  std::vector<T> a, b, c;
+  Index m, n, k;
+  Index lda = 0, ldb = 0, ldc = 0;
+  T alpha = 0, beta = 0;
+  std::vector<T> a = {}, b = {}, c = {};
 
   // c after the product by a backend of the host.
   std::vector<T> onHost(Backend backend) const {

@@ -14,14 +14,10 @@ public:
   DeviceCopy(KernelContext& context, const T* host, Index n)
       : context_(context), n_(host ? n : 0),
         memory_(n_ * Index(sizeof(T)), "a test's array", context.memory()) {
-    Device::get().copy(memory_.data<T>(), host, memory_.bytes(), context.stream());
+    context_.fetch(memory_.data<T>(), host, memory_.bytes());
   }
   T* data() { return memory_.data<T>(); }
-  // Waits for the device.
-  void fetch(T* host) const {
-    Device::get().copy(host, memory_.data<T>(), memory_.bytes(), context_.stream());
-    context_.stream().synchronise();
-  }
+  void fetch(T* host) const { context_.fetch(host, memory_.data<T>(), memory_.bytes()); }
 
 private:
   KernelContext& context_;

@@ -86,8 +86,7 @@ TEST(StandinCublas, WorkspaceIsTakenAwayByANewStream) {
   ASSERT_EQ(library.cublasSetStream_v2(handle, stream), CUBLAS_STATUS_SUCCESS);
   const auto firstOfWorkspace = [&] {
     double first = 7;
-    Device::get().copy(&first, workspace.data<void>(), sizeof first, m.at.stream());
-    m.at.stream().synchronise();
+    m.at.fetch(&first, workspace.data<void>(), sizeof first);
     return first;
   };
   m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data());

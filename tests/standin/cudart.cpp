@@ -78,6 +78,13 @@ bool isMapped(std::uintptr_t address) {
   return mincore(reinterpret_cast<void*>(address / page * page), page, &resident) == 0;
 }
 
+// Four bytes that are a small or a round number, beside four that only pad: no address.
+bool isNumberWithPadding(std::uintptr_t word) {
+  constexpr std::uintptr_t kSmall = std::uintptr_t(1) << 20;
+  const std::uintptr_t low = word & 0xffffffff;
+  return low < kSmall || low % kSmall == 0 || low % 4 != 0;
+}
+
 // Words of a kernel's parameter that are addresses of the host's: on a device they would be faults.
 void checkParameter(const char* bytes, std::size_t count) {
   constexpr std::uintptr_t kLeast = std::uintptr_t(1) << 32, kMost = std::uintptr_t(1) << 47;
@@ -85,8 +92,8 @@ void checkParameter(const char* bytes, std::size_t count) {
     std::uintptr_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     const auto* p = reinterpret_cast<const void*>(word);
-    if (word >= kLeast && word < kMost && !DeviceMemory::get().contains(p) && !isRegistered(p) &&
-        isMapped(word))
+    if (word >= kLeast && word < kMost && !isNumberWithPadding(word) &&
+        !DeviceMemory::get().contains(p) && !isRegistered(p) && isMapped(word))
       refuse("a kernel is given an address of the host, at byte " + std::to_string(at) +
              " of its parameter");
   }

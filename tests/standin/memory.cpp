@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -73,9 +74,11 @@ void* DeviceMemory::take(std::size_t bytes) {
   char* memory = base_ + next_;
   next_ += pages + kPage;
   known_[memory] = {bytes, pages, true};
+  alive_.insert(memory);
   inUse_ += bytes;
   protect(memory, pages, true);
-  std::memset(memory, 0xff, pages);
+  std::memset(memory, 0xff, std::min(pages, kFilled));
+  std::memset(memory + pages - std::min(pages, kFilled), 0xff, std::min(pages, kFilled));
 #ifdef __SANITIZE_ADDRESS__
   const std::size_t granules = (bytes + 7) / 8 * 8;
   __asan_poison_memory_region(memory + granules, pages - granules);
@@ -91,6 +94,7 @@ bool DeviceMemory::giveBack(void* memory) {
     return false;
   Allocation& a = found->second;
   a.isAlive = false;
+  alive_.erase(found->first);
   inUse_ -= a.bytes;
   madvise(found->first, a.pages, MADV_DONTNEED);
   protect(found->first, a.pages, false);
@@ -120,9 +124,8 @@ void DeviceMemory::close() {
 }
 
 void DeviceMemory::protectAll(bool usable) {
-  for (const auto& [memory, a] : known_)
-    if (a.isAlive)
-      protect(memory, a.pages, usable);
+  for (char* memory : alive_)
+    protect(memory, known_.at(memory).pages, usable);
 }
 
 std::string DeviceMemory::describe(const void* p) const {

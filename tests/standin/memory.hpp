@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory of the stand-in's device: pages that nobody may touch, except while work of a stream runs. Each
-// allocation ends at a guard page, freed addresses are never given out again, and fresh memory is NaN.
+// allocation ends at a guard page, freed addresses are never given out again, and fresh memory is NaN (of a large
+// piece the first and the last MiB, so that the rest takes no time).
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 
 namespace tenon::standin {
@@ -36,7 +38,8 @@ private:
     std::size_t bytes, pages;
     bool isAlive;
   };
-  static constexpr std::size_t kBytes = std::size_t(256) << 30, kPage = 4096;
+  static constexpr std::size_t kBytes = std::size_t(256) << 30, kPage = 4096,
+                               kFilled = std::size_t(1) << 20;
 
   DeviceMemory();
   const std::pair<char* const, Allocation>* around(const void* p) const;
@@ -45,6 +48,7 @@ private:
   char* base_;
   std::size_t next_ = kPage, inUse_ = 0, limit_;
   std::map<char*, Allocation> known_;
+  std::set<char*> alive_; // of these
   int depth_ = 0;
 };
 

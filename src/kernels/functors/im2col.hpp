@@ -42,8 +42,9 @@ struct ColumnTile {
   }
 };
 
+// Where there is nothing to walk, it divides by 1.
 inline Divisor divisorOf(Index extent) {
-  return Divisor(static_cast<std::uint32_t>(extent));
+  return Divisor(static_cast<std::uint32_t>(std::max<Index>(1, extent)));
 }
 
 // columns[i] = what it reads of x, 0 on padding.
@@ -103,7 +104,7 @@ struct ScatterColumns {
       const Index extent = std::max<Index>(0, reached.end - reached.begin);
       first[d] = reached.begin;
       inputs *= extent;
-      count[d] = divisorOf(std::max<Index>(1, extent));
+      count[d] = divisorOf(extent);
       stride[d] = divisorOf(w.stride[d]);
     }
   }

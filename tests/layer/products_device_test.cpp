@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers whose kernels are products: on the device they give what they give on the host with the same
+// parameters, in output, tangent, input gradient and parameter gradients.
+#include "layer_run.hpp"
+
+#include "dtensor/host_view.hpp"
+
+namespace tenon {
+namespace {
+
+using test::expectNear;
+using test::kSeed;
+using test::LayerCase;
+
+// In the order of the cells, of contiguous tensors.
+std::vector<double> valuesOf(const DTensor& x) {
+  return visitFloating(x.dataType(), [&]<class T>(T) {
+    const HostView<const T> cells(x);
+    std::vector<double> values;
+    for (Index i = 0; i < x.localCells(); ++i)
+      values.push_back(double(cells[i]));
+    return values;
+  });
+}
+
+Layout alone(const Shape& shape) {
+  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+// Output, tangent, input gradient, and gradients of the parameters.
+std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Space space,
+                                     const char* backend) {
+  const Ref<Layer> layer = c.make(test::world());
+  layer->setDataType(type);
+  layer->setSpace(space);
+  layer->setText("backend", backend);
+  const Layout input = alone(c.input);
+  layer->setUp(input);
+  test::fillParameters(*layer);
+  const Layout output = layer->outputLayout(input);
+  const auto made = [&](const Layout& layout, std::uint64_t stream) {
+    const auto x = makeRef<DTensor>(test::world(), layout, type, space);
+    fillUniform(*x, kSeed, stream, -1, 1);
+    return x;
+  };
+  const auto x = made(input, 1), dy = made(output.dual(), 2), direction = made(input, 3);
+  const auto y = made(output, 4), ofDirection = made(output, 4), dx = made(input.dual(), 4);
+  layer->apply(*x, *y);
+  layer->applyTangent(direction.get(), *ofDirection);
+  layer->applyAdjoint(*dy, dx.get());
+  std::vector<std::vector<double>> results{valuesOf(*y), valuesOf(*ofDirection), valuesOf(*dx)};
+  for (const auto& p : layer->parameters())
+    results.push_back(valuesOf(p->gradient()));
+  return results;
+}
+
+std::vector<LayerCase> products() {
+  std::vector<LayerCase> cases = test::layerCases();
+  std::erase_if(cases, [](const LayerCase& c) {
+    return !c.name.starts_with("conv_") && !c.name.starts_with("affine") &&
+           !c.name.starts_with("transposedconv");
+  });
+  return cases;
+}
+
+class Products : public testing::TestWithParam<LayerCase> {};
+
+TEST_P(Products, OnTheDeviceAreThoseOfTheHost) {
+  for (TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+    const auto want = run(GetParam(), type, Space::Host, "reference");
+    for (const char* backend : {"cudnn", "gemm"}) {
+      const auto got = run(GetParam(), type, Space::Device, backend);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-5,
+                                           GetParam().name + " by " + backend));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Products, testing::ValuesIn(products()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(ProductsOnTheDevice, RefuseBackendsOfTheHostAtSetUp) {
+  for (const char* backend : {"blas", "onednn", "direct", "reference"})
+    for (const LayerCase& c : {products().front(), products().back()}) {
+      const Ref<Layer> layer = c.make(test::world());
+      layer->setSpace(Space::Device);
+      layer->setText("backend", backend);
+      test::expectErrorOnAll(TENON_ERR_SUPPORT, {backend, "on the host", "'gemm'"},
+                             [&] { layer->setUp(alone(c.input)); });
+    }
+}
+
+TEST(ProductsOnTheHost, RefuseBackendsOfTheDeviceAtSetUp) {
+  for (const char* backend : {"cudnn", "gemm"})
+    for (const LayerCase& c : {products().front(), products().back()}) {
+      const Ref<Layer> layer = c.make(test::world());
+      layer->setText("backend", backend);
+      test::expectErrorOnAll(TENON_ERR_SUPPORT, {backend, "on the device", "'blas'"},
+                             [&] { layer->setUp(alone(c.input)); });
+    }
+}
+
+} // namespace
+} // namespace tenon
