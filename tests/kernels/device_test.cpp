@@ -8,6 +8,7 @@
 #include "kernels/draw.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/here.hpp"
+#include "kernels/on_device.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/pooling.hpp"
 #include "kernels/reduce.hpp"
@@ -21,31 +22,22 @@ namespace tenon::test {
 
 namespace {
 
-// The device's context; the test is skipped where there is none.
-KernelContextPtr deviceContext() {
-  static const KernelContextPtr context = std::make_shared<KernelContext>(Space::Device);
-  return context;
-}
-
 // A vector on the device.
 template <class T>
 class OnDevice {
 public:
   explicit OnDevice(const std::vector<T>& values)
-      : size_(values.size()),
-        memory_(Index(values.size() * sizeof(T)), "values", deviceContext()->memory()) {
-    deviceContext()->fetch(memory_.data<void>(), values.data(), memory_.bytes());
-  }
-  T* data() { return memory_.data<T>(); }
+      : size_(values.size()), copy_(*deviceContext(), values.data(), Index(values.size())) {}
+  T* data() { return copy_.data(); }
   std::vector<T> values() const {
     std::vector<T> found(size_);
-    deviceContext()->fetch(found.data(), memory_.data<void>(), memory_.bytes());
+    copy_.fetch(found.data());
     return found;
   }
 
 private:
   std::size_t size_;
-  Buffer memory_;
+  DeviceCopy<T> copy_;
 };
 
 template <class T>

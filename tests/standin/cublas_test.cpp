@@ -2,6 +2,7 @@
 // The stand-in for cuBLAS against the definition of a product of matrices stored by columns, and the mistakes
 // that it shows.
 #include "kernels/cuda/handles.hpp"
+#include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"
 
 namespace tenon::test {

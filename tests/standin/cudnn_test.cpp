@@ -2,6 +2,7 @@
 // Mistakes that a user of cuDNN can make, each planted in a convolution that is right without it: the real
 // library refuses it, the stand-in refuses it, or the values are wrong. What this shows of the graphs
 // that Tenon makes is in tests/kernels/device_convolution_test.cpp.
+#include "kernels/convolution_cases.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
 
