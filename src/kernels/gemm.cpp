@@ -110,6 +110,12 @@ void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Ind
   gemmBlas(p);
 }
 
+void prepareGemm(KernelContext& context) {
+  if constexpr (kHasDevice)
+    if (context.space() == Space::Device)
+      prepareGemmOnDevice(context);
+}
+
 template void gemm<float>(KernelContext&, Backend, bool, bool, Index, Index, Index, float,
                           const float*, Index, const float*, Index, float, float*, Index);
 template void gemm<double>(KernelContext&, Backend, bool, bool, Index, Index, Index, double,

@@ -23,5 +23,6 @@ struct Product {
 // By cuBLAS, on the device; m, n and k are at least 1.
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& product);
+void prepareGemmOnDevice(KernelContext& context);
 
 } // namespace tenon

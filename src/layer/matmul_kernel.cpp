@@ -69,6 +69,7 @@ private:
 
 std::unique_ptr<LocalKernel> makeMatmulKernel(Layer& layer, const Form&, const Layout& use,
                                               const Box& outputs) {
+  prepareGemm(*contextOf(layer.comm(), layer.space()));
   return std::make_unique<LocalMatmul>(use.boxOfRank(layer.comm()->rank()), outputs,
                                        resolvedBackend(layer));
 }

@@ -7,6 +7,7 @@
 #include "kernels/convolution_tiles.hpp"
 #include "kernels/each.hpp"
 #include "kernels/functors/im2col.hpp"
+#include "kernels/gemm.hpp"
 #include "kernels/reduce.hpp"
 #include "sys/error.hpp"
 
@@ -25,6 +26,7 @@ class GemmConvolution final : public TiledConvolution<T> {
 public:
   GemmConvolution(const ConvolutionShape& shape, KernelContextPtr context)
       : TiledConvolution<T>(shape, std::move(context), kDeviceLimits) {
+    prepareGemm(*context_);
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
     const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
     if (most > kMostCells)

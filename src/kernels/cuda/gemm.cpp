@@ -23,6 +23,10 @@ void gemmOnDevice(KernelContext& context, const Product<T>& p) {
     call(library.cublasDgemm_v2_64, "cublasDgemm");
 }
 
+void prepareGemmOnDevice(KernelContext& context) {
+  cuda::handlesOf(context).blas();
+}
+
 template void gemmOnDevice<float>(KernelContext&, const Product<float>&);
 template void gemmOnDevice<double>(KernelContext&, const Product<double>&);
 
