@@ -484,6 +484,8 @@ std::string Layer::brief() const {
       nodes_.empty() ? declaration_->view()
                      : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
   text += fmt::format("{}{}, {}", own.empty() ? "" : " ", own, dataTypeName(type_));
+  if (space_ == Space::Device)
+    text += ", on the device";
   if (textOf("storage") != "use")
     text += ", storage " + textOf("storage");
   if (depth_ > 1)

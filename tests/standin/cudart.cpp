@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A stand-in for the CUDA runtime on a machine without a GPU, for tests only: a shared library that is linked
 // in place of the runtime. It keeps what the runtime promises and nothing more: see memory.hpp for its memory
-// and streams.hpp for its streams. Of the host's memory, the target of a copy is NaN until the copy is done,
-// the source must not change until then, and none that is not registered may be handed to a kernel.
+// and streams.hpp for its streams. Of the host's memory, the target of a copy is NaN until the copy is done, and
+// the source must not change until then.
 //
 // A kernel runs on the host by its twin (src/kernels/cuda/launch.cuh).
 //
 //   TENON_STANDIN_BYTES=N    the device's memory
 //   TENON_STANDIN_FAIL=F:N   call N of the function F fails
 //   TENON_STANDIN_DEVICES=N  number of devices, 1 by default
+//   TENON_STANDIN_ADDRESSES=1  refuse kernels with a parameter that holds an address of the host's, other than
+//                            of registered memory. What was on the stack before may be left in padding, so a
+//                            refusal is a hint, and no test but the stand-in's own relies on it.
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
@@ -17,6 +20,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -78,24 +82,26 @@ bool isMapped(std::uintptr_t address) {
   return mincore(reinterpret_cast<void*>(address / page * page), page, &resident) == 0;
 }
 
-// Four bytes that are a small or a round number, beside four that only pad: no address.
-bool isNumberWithPadding(std::uintptr_t word) {
-  constexpr std::uintptr_t kSmall = std::uintptr_t(1) << 20;
-  const std::uintptr_t low = word & 0xffffffff;
-  return low < kSmall || low % kSmall == 0 || low % 4 != 0;
+std::string hexadecimal(std::uintptr_t number) {
+  char text[2 + 2 * sizeof number + 1];
+  std::snprintf(text, sizeof text, "0x%zx", std::size_t(number));
+  return text;
 }
 
 // Words of a kernel's parameter that are addresses of the host's: on a device they would be faults.
 void checkParameter(const char* bytes, std::size_t count) {
+  static const bool isWanted = std::getenv("TENON_STANDIN_ADDRESSES") != nullptr;
+  if (!isWanted)
+    return;
   constexpr std::uintptr_t kLeast = std::uintptr_t(1) << 32, kMost = std::uintptr_t(1) << 47;
   for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= count; at += sizeof(std::uintptr_t)) {
     std::uintptr_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     const auto* p = reinterpret_cast<const void*>(word);
-    if (word >= kLeast && word < kMost && !isNumberWithPadding(word) &&
-        !DeviceMemory::get().contains(p) && !isRegistered(p) && isMapped(word))
-      refuse("a kernel is given an address of the host, at byte " + std::to_string(at) +
-             " of its parameter");
+    if (word >= kLeast && word < kMost && !DeviceMemory::get().contains(p) && !isRegistered(p) &&
+        isMapped(word))
+      refuse("a kernel is given an address of the host, " + hexadecimal(word) + ", at byte " +
+             std::to_string(at) + " of its parameter");
   }
 }
 
