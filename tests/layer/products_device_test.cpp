@@ -3,8 +3,6 @@
 // parameters, in output, tangent, input gradient and parameter gradients.
 #include "layer_run.hpp"
 
-#include "dtensor/host_view.hpp"
-
 #include <array>
 
 namespace tenon {
@@ -13,17 +11,7 @@ namespace {
 using test::expectNear;
 using test::kSeed;
 using test::LayerCase;
-
-// In the order of the cells, of contiguous tensors.
-std::vector<double> valuesOf(const DTensor& x) {
-  return visitFloating(x.dataType(), [&]<class T>(T) {
-    const HostView<const T> cells(x);
-    std::vector<double> values;
-    for (Index i = 0; i < x.localCells(); ++i)
-      values.push_back(double(cells[i]));
-    return values;
-  });
-}
+using test::localCells;
 
 Layout alone(const Shape& shape) {
   return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
@@ -50,9 +38,10 @@ std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Spa
   layer->apply(*x, *y);
   layer->applyTangent(direction.get(), *ofDirection);
   layer->applyAdjoint(*dy, dx.get());
-  std::vector<std::vector<double>> results{valuesOf(*y), valuesOf(*ofDirection), valuesOf(*dx)};
+  std::vector<std::vector<double>> results{localCells(*y), localCells(*ofDirection),
+                                           localCells(*dx)};
   for (const auto& p : layer->parameters())
-    results.push_back(valuesOf(p->gradient()));
+    results.push_back(localCells(p->gradient()));
   return results;
 }
 
@@ -101,7 +90,7 @@ TEST(ProductsOnTheDevice, OfTwoInputsAreThoseOfTheHost) {
                db = made(inputs[1].dual(), 6);
     layer->apply(std::array<const DTensor*, 2>{a.get(), b.get()}, *y);
     layer->applyAdjoint(*dy, std::array<DTensor*, 2>{da.get(), db.get()});
-    return std::vector<std::vector<double>>{valuesOf(*y), valuesOf(*da), valuesOf(*db)};
+    return std::vector<std::vector<double>>{localCells(*y), localCells(*da), localCells(*db)};
   };
   const auto want = run(Space::Host), got = run(Space::Device);
   for (std::size_t i = 0; i < want.size(); ++i)
