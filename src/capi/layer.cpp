@@ -24,8 +24,7 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
     createTogether(
         *layer.comm(), tensor, name, "the layout",
         [&] {
-          return return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType(),
-                                         layer.space());
+          return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType(), layer.space());
         },
         [](const Ref<DTensor>& made) { return made->layout().describe(); });
   });
