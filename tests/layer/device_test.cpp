@@ -212,15 +212,17 @@ TEST(DeviceLayer, RefusesTensorsOnTheHost) {
   expectErrorOnAll(TENON_ERR_SUPPORT, {"the output is on the host", "runs on the device"},
                    [&] { layer->apply(*x, *host); });
   layer->apply(*x, *y);
+  const auto dy = test::tensor(layout.dual());
   expectErrorOnAll(TENON_ERR_SUPPORT, {"the cotangent of the output is on the host"},
-                   [&] { layer->applyAdjoint(*host, nullptr); });
-  layer->applyAdjoint(*y, nullptr);
+                   [&] { layer->applyAdjoint(*dy, nullptr); });
+  layer->applyAdjoint(*onDevice(layout.dual()), nullptr);
 }
 
 TEST(DeviceLayer, WithoutKernelsIsRefusedAtSetUp) {
   const Layout layout = onWorld({4, 3}, "B");
   const auto layer = test::newLayer(world(), "softmax");
   layer->setName("classes");
+  layer->set("dim", Index(1));
   layer->setSpace(Space::Device);
   expectErrorOnAll(TENON_ERR_SUPPORT,
                    {"\"classes\"", "layers of type softmax have no kernels", "space host"},
