@@ -6,6 +6,9 @@
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace tenon::test {
 namespace {
 
@@ -69,7 +72,69 @@ void expectRefusedByLibrary(const ConvolutionGraph& graph) {
   EXPECT_NE(error.text().find("CUDNN_STATUS_"), std::string::npos) << error.text();
 }
 
+// Of float32, with 64 channels.
+ConvolutionGraph wideGraph(ConvolutionKind kind) {
+  const cuda::ArrayBox image{{4, 64, 28, 28}, {64 * 784, 784, 28, 1}};
+  return {.kind = kind,
+          .type = CUDNN_DATA_FLOAT,
+          .x = image,
+          .w = {{64, 64, 3, 3}, {576, 9, 3, 1}},
+          .y = image,
+          .padLow = {1, 1},
+          .padHigh = {1, 1},
+          .stride = {1, 1},
+          .dilation = {1, 1},
+          .beta = 1};
+}
+
+// The descriptor that an attribute holds.
+cuda::Descriptor partOf(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+                        cudnnBackendDescriptorType_t type) {
+  cuda::Descriptor part(type);
+  cudnnBackendDescriptor_t handle = part.get();
+  Index count = 0;
+  EXPECT_EQ(cuda::dnn().cudnnBackendGetAttribute(from, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                                                 &count, &handle),
+            CUDNN_STATUS_SUCCESS);
+  return part;
+}
+
+bool hasNote(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
+  const cuda::ConvolutionPlan plan(graph);
+  const auto configuration = partOf(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                                    CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  const auto engine =
+      partOf(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+  Index count = 0;
+  EXPECT_EQ(cuda::dnn().cudnnBackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                 CUDNN_TYPE_NUMERICAL_NOTE, Index(notes.size()),
+                                                 &count, notes.data()),
+            CUDNN_STATUS_SUCCESS);
+  return std::find(notes.begin(), notes.begin() + count, note) != notes.begin() + count;
+}
+
 } // namespace
+
+// Of the engines that the library would take first for an H200, those of float32 use TF32.
+TEST(DnnGraph, TakesTensorCoresOnlyWhereAllowed) {
+  for (ConvolutionKind kind :
+       {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights}) {
+    ConvolutionGraph graph = wideGraph(kind);
+    EXPECT_FALSE(hasNote(graph, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+    EXPECT_FALSE(hasNote(graph, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+    graph.mayUseTf32 = true;
+    EXPECT_TRUE(hasNote(graph, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+  }
+}
+
+TEST(DnnGraph, SharesPlansOfEqualGraphs) {
+  ConvolutionGraph graph = wideGraph(ConvolutionKind::Forward);
+  const auto first = cuda::planOf(graph);
+  EXPECT_EQ(cuda::planOf(graph), first);
+  graph.beta = 0;
+  EXPECT_NE(cuda::planOf(graph), first);
+}
 
 TEST(StandinCudnn, RightGraphsAreRight) {
   Example example;
@@ -143,34 +208,16 @@ TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
 }
 
 TEST(StandinCudnn, MissingWorkspaceIsAnError) {
-  // In float32 the first engines of a large convolution want one.
-  Index found = 0;
-  for (Index channels : {64, 128, 256})
-    for (Index extent : {28, 56}) {
-      const Index image = extent * extent;
-      const ConvolutionGraph graph{
-          .kind = ConvolutionKind::AdjointWeights,
-          .type = CUDNN_DATA_FLOAT,
-          .x = {{4, channels, extent, extent}, {channels * image, image, extent, 1}},
-          .w = {{channels, channels, 3, 3}, {9 * channels, 9, 3, 1}},
-          .y = {{4, channels, extent, extent}, {channels * image, image, extent, 1}},
-          .padLow = {1, 1},
-          .padHigh = {1, 1},
-          .stride = {1, 1},
-          .dilation = {1, 1},
-          .beta = 1};
-      cuda::ConvolutionRun run(graph);
-      if (run.workspaceBytes() == 0)
-        continue;
-      ++found;
-      Example example;
-      expectError(errorOf([&] {
-                    run.run(cuda::handlesOf(example.at).dnn(), example.x.data(), example.w.data(),
-                            example.y.data(), nullptr);
-                  }),
-                  TENON_ERR_LIBRARY, {"NULL_POINTER", "workspace"});
-    }
-  EXPECT_GT(found, 0);
+  ConvolutionGraph graph = wideGraph(ConvolutionKind::AdjointWeights);
+  graph.mayUseTf32 = true; // such an engine wants one
+  cuda::ConvolutionRun run(graph);
+  ASSERT_GT(run.workspaceBytes(), 0);
+  Example example;
+  expectError(errorOf([&] {
+                run.run(cuda::handlesOf(example.at).dnn(), example.x.data(), example.w.data(),
+                        example.y.data(), nullptr);
+              }),
+              TENON_ERR_LIBRARY, {"NULL_POINTER", "workspace"});
 }
 
 } // namespace tenon::test
