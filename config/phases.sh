@@ -23,7 +23,7 @@ tenon_cores() {
 export CCACHE_DEPEND=${CCACHE_DEPEND:-1}
 tenon_launcher=()
 if command -v ccache >/dev/null; then
-  tenon_launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  tenon_launcher=(-DCMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER=ccache)
 fi
 
 # tenon_configure FOLDER OPTION...: a release build in FOLDER.

@@ -13,11 +13,14 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 add_library(tenon_warnings INTERFACE)
-target_compile_options(tenon_warnings INTERFACE -Wall -Wextra -Wpedantic
+set(not_cuda $<NOT:$<COMPILE_LANGUAGE:CUDA>>)
+target_compile_options(tenon_warnings INTERFACE $<${not_cuda}:-Wall -Wextra -Wpedantic>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
-  $<$<BOOL:${TENON_WERROR}>:-Werror>
+  $<$<AND:${not_cuda},$<BOOL:${TENON_WERROR}>>:-Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --expt-relaxed-constexpr>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TENON_WERROR}>>:-Werror=all-warnings>
   # GCC 12 warns falsely on the sentinel pointers of mpi.h and on string concatenation (PR 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread -Wno-stringop-overflow -Wno-restrict>
+  $<$<AND:${not_cuda},$<CXX_COMPILER_ID:GNU>>:-Wno-stringop-overread -Wno-stringop-overflow -Wno-restrict>
   # Where sources are joined, it takes the unnamed namespaces of each for those of a header.
   $<$<AND:$<BOOL:${CMAKE_UNITY_BUILD}>,$<COMPILE_LANG_AND_ID:CXX,GNU>>:-Wno-subobject-linkage>)
 
@@ -67,6 +70,41 @@ function(tenon_add_test name)
     add_test(NAME ${name} COMMAND ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
     tenon_test_environment(${name})
   endif()
+endfunction()
+
+# tenon_add_device_test(NAME ...): a test of device code, with the arguments of tenon_add_test(). It links the
+# stand-in for the CUDA runtime and runs in the modes that show most; with TENON_TEST_ON_GPU the runtime
+# itself, and is skipped where there is no device. There is none without CUDA.
+option(TENON_TEST_ON_GPU "Run the tests of device code on a GPU in place of the stand-in" OFF)
+function(tenon_add_device_test name)
+  if(NOT TENON_HAS_CUDA)
+    return()
+  endif()
+  tenon_add_test(${name} ${ARGN})
+  if(TENON_TEST_ON_GPU)
+    return()
+  endif()
+  set_target_properties(${name} PROPERTIES TENON_STANDIN ON)
+  cmake_parse_arguments(TEST "" "" "SOURCES;RANKS;LINK;ARGS" ${ARGN})
+  foreach(ranks IN LISTS TEST_RANKS)
+    set(launcher.${ranks} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks})
+  endforeach()
+  list(TRANSFORM TEST_RANKS PREPEND . OUTPUT_VARIABLE suffixes)
+  if(NOT suffixes)
+    set(suffixes "-") # none
+  endif()
+  foreach(suffix IN LISTS suffixes)
+    string(REPLACE - "" suffix ${suffix})
+    set_property(TEST ${name}${suffix} APPEND PROPERTY ENVIRONMENT TENON_STANDIN=lazy)
+    set(other ${name}_others${suffix})
+    add_test(NAME ${other} COMMAND ${launcher${suffix}} ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
+    get_test_property(${name}${suffix} PROCESSORS processors)
+    if(processors)
+      set_tests_properties(${other} PROPERTIES LABELS mpi PROCESSORS ${processors})
+    endif()
+    tenon_test_environment(${other})
+    set_property(TEST ${other} APPEND PROPERTY ENVIRONMENT TENON_STANDIN=others)
+  endforeach()
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when

@@ -48,6 +48,30 @@
 TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
                                                TenonDTensor* x) TENON_NOEXCEPT;
 
+/** @brief Selects the memory space of the local array. Local; call on all ranks.
+ *
+ *  Call it before the first use of the values and before an array is placed. The kernels of a
+ *  tensor on the device run there, in order, on a stream of the library; TenonDTensorGetArray()
+ *  returns its values in host memory. In this version tensors on the device are not communicated:
+ *  operators and layers on them need a communicator of one process.
+ *
+ *  @param[in] x      tensor
+ *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE: the CUDA device of
+ *                    this process, which -tenon_device selects
+ *  @return TENON_ERR_SUPPORT  there is no device: Tenon was built without CUDA, or there is no
+ *                             driver or GPU; the message says which
+ *  @return TENON_ERR_STATE    the tensor has an array already
+ *  @return TENON_ERR_ARG      space is not a memory space
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorSetSpace(TenonDTensor x,
+                                                 TenonMemorySpace space) TENON_NOEXCEPT;
+
+/** @brief Returns the memory space of the local array. Not collective.
+ *  @param[in]  x      tensor
+ *  @param[out] space  memory space */
+TENON_EXTERN TenonErrorCode TenonDTensorGetSpace(TenonDTensor x,
+                                                 TenonMemorySpace* space) TENON_NOEXCEPT;
+
 /** @brief Makes the tensor use a user array in place. Not collective.
  *
  *  Nothing is copied: the value of the tensor becomes the content of the array. The array must stay
@@ -72,6 +96,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *  @return TENON_ERR_SHAPE  the halo of the layout is wider than the ghost cells; the message names
  *                           the dimension
  *  @return TENON_ERR_SHAPE  the array spans more elements than length, as with strides in bytes
+ *  @return TENON_ERR_ARG    the array is not memory of the tensor's space; see
+ *                           TenonDTensorSetSpace()
  *  @return TENON_ERR_ARG    a ghost width or the length is negative
  *  @return TENON_ERR_ARG    two elements of the tensor are the same element of the array; the
  *                           message names both. Ghost cells outside the layout's halo can coincide.
@@ -198,7 +224,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x,
 
 /** @brief Returns the local array for reading and writing. Not collective.
  *
- *  No other call can use the tensor until TenonDTensorRestoreArray().
+ *  If the tensor is on the device, the values are copied to host memory, and back by
+ *  TenonDTensorRestoreArray(). No other call can use the tensor until TenonDTensorRestoreArray().
  *
  *  @param[in]  x      tensor
  *  @param[in]  type   element type that the caller expects
@@ -240,6 +267,36 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetArrayRead(TenonDTensor x, TenonDataTy
  *  @return TENON_ERR_ARG    the address is another one */
 TENON_EXTERN TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x,
                                                          const void** array) TENON_NOEXCEPT;
+
+/** @brief Returns the local array on the device for reading and writing. Not collective.
+ *
+ *  The host waits until the values are there. Work of the user on the array must be complete when
+ *  TenonDTensorRestoreArray() ends the access; no other call can use the tensor until then.
+ *
+ *  @param[in]  x      tensor in the space TENON_MEMORY_DEVICE
+ *  @param[in]  type   element type that the caller expects
+ *  @param[out] array  device address of the first element of this rank's box, halo included; NULL
+ *                     if the rank holds no elements
+ *  @return TENON_ERR_DATATYPE  the tensor has another element type
+ *  @return TENON_ERR_STATE     the tensor is on the host, the array is in use already, or is
+ *                              constant
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorGetDeviceArray(TenonDTensor x, TenonDataType type,
+                                                       void** array) TENON_NOEXCEPT;
+
+/** @brief Returns the local array on the device for reading. Not collective.
+ *
+ *  See TenonDTensorGetDeviceArray(). TenonDTensorRestoreArrayRead() ends the access.
+ *
+ *  @param[in]  x      tensor in the space TENON_MEMORY_DEVICE
+ *  @param[in]  type   element type that the caller expects
+ *  @param[out] array  device address of the first element of this rank's box, halo included; NULL
+ *                     if the rank holds no elements
+ *  @return TENON_ERR_DATATYPE  the tensor has another element type
+ *  @return TENON_ERR_STATE     the tensor is on the host, or the array is in use for writing
+ */
+TENON_EXTERN TenonErrorCode TenonDTensorGetDeviceArrayRead(TenonDTensor x, TenonDataType type,
+                                                           const void** array) TENON_NOEXCEPT;
 
 /** @brief Returns the strides of the local array. Not collective.
  *  @param[in]  x        tensor

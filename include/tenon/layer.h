@@ -233,6 +233,21 @@ TENON_EXTERN TenonErrorCode TenonLayerSetFactor(TenonLayer layer, double factor)
 TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
                                                   TenonDataType type) TENON_NOEXCEPT;
 
+/** @brief Sets the memory space of input, parameters and output. Local; call on all ranks.
+ *
+ *  The layer creates its tensors in this space, and the tensors that it is applied to must be in
+ *  it. The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
+ *
+ *  @param[in] layer  layer
+ *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE
+ *  @return TENON_ERR_ARG  space is not a memory space
+ *  @note   TenonLayerSetUp() returns TENON_ERR_SUPPORT, naming the layer and the reason, if there
+ *          is no device, if the layer has no kernels for it, or if the communicator has more than
+ *          one process: the manual lists what runs on the device.
+ */
+TENON_EXTERN TenonErrorCode TenonLayerSetSpace(TenonLayer layer,
+                                               TenonMemorySpace space) TENON_NOEXCEPT;
+
 /** @brief Sets how many evaluations can await their adjoint. Local; call on all ranks.
  *  @param[in] layer  layer
  *  @param[in] depth  largest number of pending evaluations; must be >= 1; 1 by default
@@ -268,10 +283,12 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64, and "direct" for
  *                      convolutions where it is faster), "reference", "blas", "onednn" or
  *                      "direct" (Tenon's direct convolution: stride 1 in the last dimension,
- *                      AVX2 and FMA; affine and pooling layers then use BLAS). A backend that
- *                      does not support the data type, the layer or the processor is
- *                      TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers of one implementation, such
- *                      as functions of each element and columnmlp, are the same with all.
+ *                      AVX2 and FMA; affine and pooling layers then use BLAS). On the device
+ *                      "auto" and "cudnn" are cuDNN for convolutions and cuBLAS for products, and
+ *                      "gemm" is cuBLAS for both. A backend that does not support the data type,
+ *                      the layer, the processor or the space is TENON_ERR_SUPPORT in
+ *                      TenonLayerSetUp(). Layers of one implementation, such as functions of each
+ *                      element and columnmlp, are the same with all.
  *  @return TENON_ERR_TYPE  the name is not a backend */
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
                                                  const char* backend) TENON_NOEXCEPT;

@@ -26,7 +26,8 @@ typedef enum TenonDataType TENON_ENUM_INT {
 
 /** @brief Memory space of a tensor's local array. */
 typedef enum TenonMemorySpace TENON_ENUM_INT {
-  TENON_MEMORY_HOST = 0,
+  TENON_MEMORY_HOST = 0,   /**< of the processor */
+  TENON_MEMORY_DEVICE = 1, /**< of the CUDA device of this process */
   TENON_MEMORY_SPACE_MAX_ = 0x7fff
 } TenonMemorySpace;
 

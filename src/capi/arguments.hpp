@@ -69,6 +69,14 @@ inline Boundary boundaryOf(TenonBoundary mode, const std::string& name) {
   return static_cast<Boundary>(mode);
 }
 
+inline Space spaceOf(TenonMemorySpace space) {
+  if (space != TENON_MEMORY_HOST && space != TENON_MEMORY_DEVICE)
+    throw Error(TENON_ERR_ARG, fmt::format("space is {}; use TENON_MEMORY_HOST or "
+                                           "TENON_MEMORY_DEVICE",
+                                           static_cast<int>(space)));
+  return space == TENON_MEMORY_HOST ? Space::Host : Space::Device;
+}
+
 template <class T>
 void copyList(const std::vector<T>& values, T* target, const char* name) {
   if (!values.empty())

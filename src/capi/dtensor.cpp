@@ -131,8 +131,9 @@ TenonErrorCode TenonDTensorGetArray(TenonDTensor x, TenonDataType type, void** a
   return guard(__func__, [&] {
     DTensor& tensor = deref(x, "x");
     required(array, "array");
-    *array = visitDataType(type,
-                           [&]<class T>(T) { return static_cast<void*>(tensor.mutableData<T>()); });
+    tensor.checkWritable();
+    *array = tensor.hostValues(type);
+    tensor.changed();
     tensor.lendForWriting();
   });
 }
@@ -150,8 +151,7 @@ TenonErrorCode TenonDTensorGetArrayRead(TenonDTensor x, TenonDataType type,
   return guard(__func__, [&] {
     DTensor& tensor = deref(x, "x");
     required(array, "array");
-    *array =
-        visitDataType(type, [&]<class T>(T) { return static_cast<const void*>(tensor.data<T>()); });
+    *array = tensor.hostValues(type);
     tensor.lendForReading();
   });
 }
@@ -161,6 +161,39 @@ TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x, const void** array) 
     DTensor& tensor = deref(x, "x");
     tensor.endReading(required(array, "array"));
     *array = nullptr;
+  });
+}
+
+TenonErrorCode TenonDTensorGetDeviceArray(TenonDTensor x, TenonDataType type,
+                                          void** array) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    required(array, "array");
+    tensor.checkWritable();
+    *array = tensor.deviceValues(type);
+    tensor.changed();
+    tensor.lendForWriting();
+  });
+}
+
+TenonErrorCode TenonDTensorGetDeviceArrayRead(TenonDTensor x, TenonDataType type,
+                                              const void** array) noexcept {
+  return guard(__func__, [&] {
+    DTensor& tensor = deref(x, "x");
+    required(array, "array");
+    *array = tensor.deviceValues(type);
+    tensor.lendForReading();
+  });
+}
+
+TenonErrorCode TenonDTensorSetSpace(TenonDTensor x, TenonMemorySpace space) noexcept {
+  return guard(__func__, [&] { deref(x, "x").setSpace(spaceOf(space)); });
+}
+
+TenonErrorCode TenonDTensorGetSpace(TenonDTensor x, TenonMemorySpace* space) noexcept {
+  return guard(__func__, [&] {
+    const bool onDevice = deref(x, "x").space() == Space::Device;
+    required(space, "space") = onDevice ? TENON_MEMORY_DEVICE : TENON_MEMORY_HOST;
   });
 }
 

@@ -52,7 +52,9 @@ std::string memoryText(const DTensor& x) {
                        arrays->first.size(), x.isReadOnly() ? " (read only)" : "", arrays->dim,
                        x.comm()->rank(), bytes);
   const char* owner = x.isPlaced() ? "user" : x.isPrivate() ? "private library" : "library";
-  return fmt::format("{} array{}{}, {} B on rank {}", owner, x.isReadOnly() ? ", read only" : "",
+  return fmt::format("{} array{}{}{}, {} B on rank {}", owner,
+                     x.space() == Space::Device ? " on the device" : "",
+                     x.isReadOnly() ? ", read only" : "",
                      x.isContiguous() ? "" : ", strided (copied at each Apply of a layer)", bytes,
                      x.comm()->rank());
 }

@@ -23,7 +23,9 @@ TenonErrorCode createTensor(const char* function, TenonLayer handle, TenonDTenso
     const Layer& layer = deref(handle, "layer");
     createTogether(
         *layer.comm(), tensor, name, "the layout",
-        [&] { return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType()); },
+        [&] {
+          return makeRef<DTensor>(layer.comm(), layoutOf(layer), layer.dataType(), layer.space());
+        },
         [](const Ref<DTensor>& made) { return made->layout().describe(); });
   });
 }

@@ -108,6 +108,10 @@ TenonErrorCode TenonLayerSetDataType(TenonLayer layer, TenonDataType type) noexc
   return specifyLayer(__func__, layer, [&](Layer& l) { l.setDataType(type); });
 }
 
+TenonErrorCode TenonLayerSetSpace(TenonLayer layer, TenonMemorySpace space) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) { l.setSpace(spaceOf(space)); });
+}
+
 TenonErrorCode TenonLayerSetStackDepth(TenonLayer layer, int depth) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) { l.setStackDepth(depth); });
 }

@@ -14,9 +14,23 @@ namespace {
 template <class S, class T>
 void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   using Wide = std::common_type_t<S, T>;
-  blockAxpby<S, T>(y.context(), y.rank(), y.extent().data(), static_cast<Wide>(alpha), x.data<S>(),
-                   x.strides().data(), static_cast<Wide>(beta), y.mutableData<T>(),
-                   y.strides().data());
+  const auto run = [&](KernelContext& context, const S* from, T* to) {
+    blockAxpby<S, T>(context, y.rank(), y.extent().data(), static_cast<Wide>(alpha), from,
+                     x.strides().data(), static_cast<Wide>(beta), to, y.strides().data());
+  };
+  if (x.space() == y.space())
+    return run(y.context(), x.data<S>(), y.mutableData<T>());
+  // Between the spaces on the host.
+  T* const to = y.mutableData<T>();
+  if (x.localCells() == 0)
+    return;
+  if (y.space() == Space::Host) {
+    const HostCopy values(x.context(), spanOf(x));
+    return run(y.context(), static_cast<const S*>(values.first()), to);
+  }
+  const HostCopy values(y.context(), spanOf(y));
+  run(x.context(), x.data<S>(), static_cast<T*>(values.first()));
+  values.putBack();
 }
 
 } // namespace

@@ -9,15 +9,10 @@ namespace tenon {
 // The address of the first cell; throws TENON_ERR_STATE while the array is lent for writing.
 const void* arrayOf(const DTensor& x);
 
-// The bytes from the lowest to the highest cell, and from the lowest to the first.
-struct ByteSpan {
-  const std::byte* begin = nullptr;
-  Index bytes = 0, toFirst = 0;
-};
 ByteSpan spanOf(const DTensor& x);
 
 // y <- alpha x + beta y, where both have the same local extents; x may be float32 and y float64, or
-// the reverse. beta = 0 never reads y.
+// the reverse. beta = 0 never reads y. Between spaces the host waits.
 void axpby(double alpha, const DTensor& x, double beta, DTensor& y);
 
 // y <- factor y; 0 never reads y.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/dtensor.hpp"
 
+#include "dtensor/arithmetic.hpp"
 #include "dtensor/callers_array.hpp"
 #include "sys/text.hpp"
 
@@ -41,12 +42,30 @@ void checkEachOnce(const std::vector<void*>& arrays) {
 
 } // namespace
 
-DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type)
+DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), layout_(std::move(layout)), type_(type),
-      context_(contextOf(comm_)), position_(layout_.mesh().position(comm_->rank())),
+      context_(contextOf(comm_, space)), position_(layout_.mesh().position(comm_->rank())),
       box_(layout_.box(position_)), extent_(extents(box_)), localCells_(cells(extent_)),
       strides_(ownStrides(extent_)) {
   checkDataType(type);
+}
+
+void DTensor::setSpace(Space space) {
+  if (isPlaced() || own_.bytes() > 0)
+    throw Error(TENON_ERR_STATE, fmt::format("{} has an array already; set its space before its "
+                                             "values are used or an array is placed",
+                                             title()));
+  context_ = contextOf(comm_, space);
+}
+
+void DTensor::checkPlaced(const void* memory) const {
+  const bool fits = space() == Space::Host ? !Device::holds(memory) : Device::get().reaches(memory);
+  if (!fits)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} is on the {}, but the array is memory of the {}; call "
+                            "TenonDTensorSetSpace() first, or place another array",
+                            title(), spaceName(space()),
+                            space() == Space::Host ? "device" : "host"));
 }
 
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
@@ -89,6 +108,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
   if (localCells_ > 0 && firstOwned == nullptr)
     throw Error(TENON_ERR_NULL,
                 fmt::format("firstOwned is NULL, but this rank holds {} elements", localCells_));
+  if (localCells_ > 0)
+    checkPlaced(firstOwned);
   Strides given{};
   std::copy(strides.begin(), strides.end(), given.begin());
   if (localCells_ > 0) {
@@ -148,6 +169,8 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
   checkNotLent();
   checkArrayCount(dim, firstOwned);
   checkGhosts(strides, ghostsLow, ghostsHigh);
+  for (const void* array : firstOwned)
+    checkPlaced(array);
   ArrayList list{.dim = dim, .first = {}, .strides = {}};
   std::copy(strides.begin(), strides.end(), list.strides.begin());
   if (localCells_ > 0) {
@@ -226,7 +249,10 @@ void DTensor::allocate() const {
 }
 
 Buffer DTensor::newArray() const {
-  return {localCells_ * dataTypeSize(type_), title(), private_ ? nullptr : comm_->arena()};
+  const Index bytes = localCells_ * dataTypeSize(type_);
+  if (space() == Space::Device)
+    return {bytes, title(), context_->memory()};
+  return {bytes, title(), private_ ? nullptr : comm_->arena()};
 }
 
 void DTensor::setPrivate(bool isPrivate) {
@@ -234,7 +260,7 @@ void DTensor::setPrivate(bool isPrivate) {
   if (isPrivate == private_)
     return;
   private_ = isPrivate;
-  if (own_.bytes() == 0)
+  if (own_.bytes() == 0 || space() == Space::Device)
     return;
   Buffer moved = newArray();
   std::memcpy(moved.data<void>(), own_.data<void>(), static_cast<std::size_t>(own_.bytes()));
@@ -275,11 +301,32 @@ void DTensor::lendForWriting() {
   writer_ = true;
 }
 
+void* DTensor::hostValues(TenonDataType asked) {
+  checkReadable();
+  void* first = const_cast<void*>(address(asked));
+  if (space() == Space::Host || localCells_ == 0)
+    return first;
+  if (!hostCopy_)
+    hostCopy_ = std::make_unique<HostCopy>(*context_, spanOf(*this));
+  return hostCopy_->first();
+}
+
+void* DTensor::deviceValues(TenonDataType asked) const {
+  if (space() == Space::Host)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is on the host; call TenonDTensorSetSpace() first, "
+                            "or TenonDTensorGetArray()",
+                            title()));
+  checkReadable();
+  context_->stream().synchronise();
+  return const_cast<void*>(address(asked));
+}
+
 void DTensor::checkLoan(bool exists, const char* what, const void* array) const {
   if (!exists)
     throw Error(TENON_ERR_STATE,
                 fmt::format("the array of {} is not in use for {}; get it first", title(), what));
-  if (array != address(type_))
+  if (array != address(type_) && !(hostCopy_ && array == hostCopy_->first()))
     throw Error(
         TENON_ERR_ARG,
         fmt::format(
@@ -289,12 +336,16 @@ void DTensor::checkLoan(bool exists, const char* what, const void* array) const 
 
 void DTensor::endReading(const void* array) {
   checkLoan(readers_ > 0, "reading", array);
-  --readers_;
+  if (--readers_ == 0)
+    hostCopy_.reset();
 }
 
 void DTensor::endWriting(const void* array) {
   checkLoan(writer_, "writing", array);
   writer_ = false;
+  if (hostCopy_)
+    hostCopy_->putBack();
+  hostCopy_.reset();
   changed();
 }
 

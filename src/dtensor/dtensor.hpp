@@ -6,6 +6,7 @@
 #include "comm/layout_object.hpp"
 #include "dtensor/array_list.hpp"
 #include "dtensor/data_type.hpp"
+#include "dtensor/host_copy.hpp"
 #include "dtensor/kernel_context.hpp"
 #include "sys/memory.hpp"
 
@@ -17,13 +18,16 @@ class DTensor : public Object {
 public:
   static constexpr const char* kClass = "DTensor";
   // Local; the array is allocated, zeroed, at its first use, unless the caller places his own.
-  DTensor(CommPtr comm, Layout layout, TenonDataType type);
+  DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space = Space::Host);
 
   const CommPtr& comm() const noexcept { return comm_; }
   const Layout& layout() const noexcept { return layout_; }
   TenonDataType dataType() const noexcept { return type_; }
   // Where kernels work on its array.
   KernelContext& context() const noexcept { return *context_; }
+  Space space() const noexcept { return context_->space(); }
+  // Throws TENON_ERR_STATE once the tensor has an array, TENON_ERR_SUPPORT if there is no device.
+  void setSpace(Space space);
   int rank() const noexcept { return layout_.rank(); }
   // The mesh position of this rank, -1 outside; its box and the box's extents.
   int position() const noexcept { return position_; }
@@ -86,6 +90,11 @@ public:
   // TENON_ERR_STATE.
   void lendForReading();
   void lendForWriting();
+  // The address for a loan of the values on the host: that of the array, or on the device that of a copy,
+  // which the end of the loan puts back.
+  void* hostValues(TenonDataType asked);
+  // And that of the array itself, whose values are there; TENON_ERR_STATE unless it is on the device.
+  void* deviceValues(TenonDataType asked) const;
   // Throw TENON_ERR_STATE if there is no such loan, TENON_ERR_ARG if it is of another address.
   void endReading(const void* array);
   void endWriting(const void* array);
@@ -106,6 +115,7 @@ private:
   void checkArrayCount(int dim, const std::vector<void*>& arrays) const;
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;
+  void checkPlaced(const void* memory) const;
 
   CommPtr comm_;
   Layout layout_;
@@ -124,6 +134,7 @@ private:
   bool readOnly_ = false;
   int readers_ = 0;
   bool writer_ = false;
+  std::unique_ptr<HostCopy> hostCopy_; // while values are lent on the host
 };
 
 // Throws TENON_ERR_SHAPE, TENON_ERR_LAYOUT or TENON_ERR_DATATYPE unless the tensor has this layout and

@@ -2,18 +2,32 @@
 // The values of a tensor on the host, one by one. Everything else hands a tensor's array to a kernel.
 #pragma once
 
-#include "dtensor/dtensor.hpp"
+#include "dtensor/arithmetic.hpp"
 
+#include <exception>
+#include <optional>
 #include <type_traits>
 
 namespace tenon {
 
-// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides.
+// HostView<T> writes, HostView<const T> reads; offsets are those of the tensor's strides. Of a tensor on the
+// device it is a copy, put back as the view ends.
 template <class T>
 class HostView {
 public:
   using Tensor = std::conditional_t<std::is_const_v<T>, const DTensor, DTensor>;
-  explicit HostView(Tensor& x) : cells_(cellsOf(x)) {}
+  explicit HostView(Tensor& x) : cells_(cellsOf(x)) {
+    if (x.space() == Space::Host || x.localCells() == 0)
+      return;
+    copy_.emplace(x.context(), spanOf(x));
+    cells_ = static_cast<T*>(copy_->first());
+  }
+  HostView(const HostView&) = delete;
+  HostView& operator=(const HostView&) = delete;
+  ~HostView() noexcept(false) {
+    if (!std::is_const_v<T> && copy_ && std::uncaught_exceptions() == thrown_)
+      copy_->putBack();
+  }
   T& operator[](Index offset) const { return cells_[offset]; }
 
 private:
@@ -24,6 +38,8 @@ private:
       return x.template mutableData<T>();
   }
   T* cells_;
+  std::optional<HostCopy> copy_;
+  int thrown_ = std::uncaught_exceptions();
 };
 
 // The number in a tensor of one cell: 0 on ranks that do not hold it, where setNumber does nothing.

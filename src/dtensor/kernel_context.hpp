@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The kernels' context that all tensors and layers of one communicator share: what is done on one
+// The kernels' context that all tensors and layers of one communicator in one space share: what is done on one
 // communicator is done one after the other, on distinct ones it may be done in distinct threads.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace tenon {
 
-// It lives as long as a kernel uses it.
-KernelContextPtr contextOf(const CommPtr& comm);
+// It lives as long as a kernel uses it. Throws TENON_ERR_SUPPORT for a device that is not there.
+KernelContextPtr contextOf(const CommPtr& comm, Space space = Space::Host);
 
 } // namespace tenon

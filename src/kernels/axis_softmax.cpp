@@ -120,7 +120,7 @@ void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const 
                           const T* dy, T* ds) {
   sumEach(
       context, shape, [=](Index at) { return dy[at] * e[at]; }, ds);
-  eachElement(context, shape.outer * shape.inner, 1, [=](Index i) { ds[i] /= -s[i] * s[i]; });
+  eachElementOfHost(context, shape.outer * shape.inner, 1, [=](Index i) { ds[i] /= -s[i] * s[i]; });
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

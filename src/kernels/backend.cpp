@@ -12,8 +12,21 @@ namespace tenon {
 
 namespace {
 
-constexpr std::array kBackends{Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
-                               Backend::Direct};
+constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas, Backend::OneDnn,
+                               Backend::Direct, Backend::Cudnn,     Backend::Gemm};
+
+void checkSpace(Backend backend, Space space) {
+  if (backend == Backend::Auto || isOfDevice(backend) == (space == Space::Device))
+    return;
+  throw Error(TENON_ERR_SUPPORT,
+              space == Space::Device
+                  ? fmt::format("backend '{}' computes on the host; use 'auto', 'cudnn' or 'gemm' "
+                                "on the device, or the space host",
+                                backendName(backend))
+                  : fmt::format("backend '{}' computes on the device; use 'auto', 'onednn', "
+                                "'blas', 'direct' or 'reference' on the host, or the space device",
+                                backendName(backend)));
+}
 
 } // namespace
 
@@ -29,6 +42,10 @@ const char* backendName(Backend backend) {
     return "onednn";
   case Backend::Direct:
     return "direct";
+  case Backend::Cudnn:
+    return "cudnn";
+  case Backend::Gemm:
+    return "gemm";
   }
   throw Error(TENON_ERR_INTERNAL, fmt::format("backend number {} has no name", int(backend)));
 }
@@ -43,8 +60,15 @@ Backend parseBackend(std::string_view name) {
   throw Error(TENON_ERR_TYPE, fmt::format("unknown backend '{}'; use one of {}", name, known));
 }
 
+bool isOfDevice(Backend backend) {
+  return backend == Backend::Cudnn || backend == Backend::Gemm;
+}
+
 template <class T>
-Backend resolveBackend(Backend backend) {
+Backend resolveBackend(Backend backend, Space space) {
+  checkSpace(backend, space);
+  if (space == Space::Device)
+    return Backend::Gemm;
   constexpr bool isDouble = std::is_same_v<T, double>;
   if (backend == Backend::Auto)
     return isDouble ? Backend::Blas : Backend::OneDnn;
@@ -57,7 +81,7 @@ Backend resolveBackend(Backend backend) {
   return backend;
 }
 
-template Backend resolveBackend<float>(Backend);
-template Backend resolveBackend<double>(Backend);
+template Backend resolveBackend<float>(Backend, Space);
+template Backend resolveBackend<double>(Backend, Space);
 
 } // namespace tenon

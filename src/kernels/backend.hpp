@@ -3,20 +3,27 @@
 // tests), BLAS with own loops around it (Blas), oneDNN (OneDnn, float32 only), or Tenon's direct
 // convolution (Direct; all that is no convolution is computed as with Blas). Auto is the default for the data
 // type: oneDNN for float32, BLAS for float64, and for convolutions the direct one where that is faster.
+// On the device it is cuBLAS (Gemm; convolutions as columns and matrix products) or cuDNN (Cudnn; all
+// that is no convolution is computed as with Gemm). Auto is cuDNN there.
 #pragma once
+
+#include "sys/memory.hpp"
 
 #include <string_view>
 
 namespace tenon {
 
-enum class Backend { Auto, Reference, Blas, OneDnn, Direct };
+enum class Backend { Auto, Reference, Blas, OneDnn, Direct, Cudnn, Gemm };
 
-// "auto", "reference", "blas", "onednn" or "direct"; anything else is TENON_ERR_TYPE.
+// "auto", "reference", "blas", "onednn", "direct", "cudnn" or "gemm"; anything else is TENON_ERR_TYPE.
 Backend parseBackend(std::string_view name);
 const char* backendName(Backend backend);
 
-// For all that is no convolution: Auto becomes the default for T, Direct becomes Blas. OneDnn with double is TENON_ERR_SUPPORT.
+bool isOfDevice(Backend backend); // Cudnn or Gemm
+
+// For all that is no convolution: Auto becomes the default for T in the space, Direct becomes Blas, and Cudnn
+// Gemm. TENON_ERR_SUPPORT for OneDnn with double, and for a backend of the other space.
 template <class T>
-Backend resolveBackend(Backend backend);
+Backend resolveBackend(Backend backend, Space space = Space::Host);
 
 } // namespace tenon

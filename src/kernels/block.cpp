@@ -105,6 +105,23 @@ bool writesOnce(const Block& block) {
 
 } // namespace
 
+WriteOrder writeOrder(const Block& block) {
+  Block parts[2]; // free, repeated
+  for (int d = 0; d < block.rank; ++d) {
+    Block& part = parts[block.b[d] == 0 && block.extent[d] > 1 ? 1 : 0];
+    part.extent[part.rank] = block.extent[d];
+    part.a[part.rank] = block.a[d];
+    part.b[part.rank++] = block.b[d];
+  }
+  const Block free = normaliseBlock(parts[0].rank, parts[0].extent, parts[0].a, parts[0].b);
+  if (!writesOnce(free))
+    throw Error(
+        TENON_ERR_SUPPORT,
+        "a block on the device writes elements twice along dimensions whose stride is not 0; "
+        "use strides that keep its elements apart, or the space host");
+  return {free, parts[1]};
+}
+
 int dividedDimension(const Block& block, int threads) {
   if (threads < 2 || block.empty)
     return -1;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/block_axpby.hpp"
 
-#include "kernels/block.hpp"
 #include "kernels/block_copy.hpp"
+#include "kernels/each.hpp"
+#include "kernels/functors/block.hpp"
 #include "kernels/reduce.hpp"
 
 namespace tenon {
@@ -17,15 +18,9 @@ void blockAxpby(KernelContext& context, int rank, const Index* extent,
                           ys);
   const Block block = normaliseBlock(rank, extent, xs, ys);
   if (beta == 0)
-    forEachRowInParts(context, block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
-      for (Index i = 0; i < n; ++i)
-        y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA]);
-    });
+    eachCell(context, block, functors::ScaleCells<S, T>{alpha, x, y});
   else
-    forEachRowInParts(context, block, [=](Index n, Index a, Index stepA, Index b, Index stepB) {
-      for (Index i = 0; i < n; ++i)
-        y[b + i * stepB] = static_cast<T>(alpha * x[a + i * stepA] + beta * y[b + i * stepB]);
-    });
+    eachCell(context, block, functors::AxpbyCells<S, T>{alpha, x, beta, y});
 }
 
 template <class T>
@@ -35,11 +30,7 @@ void blockScale(KernelContext& context, int rank, const Index* extent, T factor,
     return;
   if (factor == 0)
     return fillBlock(context, rank, extent, T(0), y, ys);
-  forEachRowInParts(context, normaliseBlock(rank, extent, ys, ys),
-                    [=](Index n, Index, Index, Index at, Index step) {
-                      for (Index i = 0; i < n; ++i)
-                        y[at + i * step] *= factor;
-                    });
+  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::MultiplyCells<T>{factor, y});
 }
 
 #define TENON_INSTANTIATE(S, T)                                                                    \

@@ -2,6 +2,8 @@
 #include "kernels/block_multiply.hpp"
 
 #include "kernels/block.hpp"
+#include "kernels/device_reduce.hpp"
+#include "kernels/each.hpp"
 #include "kernels/reduce.hpp"
 
 #include <array>
@@ -57,6 +59,45 @@ void addRows(KernelContext& context, const Walk& walk, int d, T alpha, const T* 
     addRows(context, walk, d + 1, alpha, a + i * step[0], x + i * step[1], y + i * step[2]);
 }
 
+// The strides of one of the arrays, in the dimensions in which y moves on, or in the others.
+struct Chosen {
+  int rank = 0;
+  Index extent[kMaxBlockRank], steps[3][kMaxBlockRank];
+};
+Chosen chosen(const Walk& walk, bool moving) {
+  Chosen to;
+  for (int d = 0; d < walk.rank; ++d) {
+    if ((walk.steps[d][2] != 0) != moving)
+      continue;
+    to.extent[to.rank] = walk.extent[d];
+    for (int k = 0; k < 3; ++k)
+      to.steps[k][to.rank] = walk.steps[d][k];
+    ++to.rank;
+  }
+  return to;
+}
+
+template <class T>
+void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
+                      T* y) {
+  const Chosen w = chosen(walk, true), s = chosen(walk, false);
+  const Cells<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
+  const Cells<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
+  if (written.count() > kMostCells || summed.count() > kMostCells)
+    throw Error(TENON_ERR_SUPPORT,
+                "a product of boxes on the device has more than 2^31 - 1 elements; "
+                "divide the tensor among more processes");
+  if (summed.count() == 1) {
+    const Cells<3> cells{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
+    return device::eachElement(context.stream(), cells.count(),
+                               functors::MultiplyAddCells<T>{cells, alpha, a, x, y});
+  }
+  using Term = functors::ProductTerm<T>;
+  const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
+  device::reduceEach<functors::Sum>(context, written.count(), summed.count(),
+                                    Term{written, summed, a, x}, 0, use);
+}
+
 // The longest dimension in which y moves on, which threads divide; -1 if there is none.
 int divided(const Walk& walk) {
   int best = -1;
@@ -83,6 +124,9 @@ void blockMultiplyAdd(KernelContext& context, int rank, const Index* extent, T a
   }
   if (cells == 0)
     return;
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return multiplyOnDevice(context, walk, alpha, a, x, y);
   walk.rank = std::max(walk.rank, 1);
   a = a ? a : &one;
   const int d = divided(walk);

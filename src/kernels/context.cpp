@@ -3,9 +3,26 @@
 
 namespace tenon {
 
+KernelContext::KernelContext(Space space) {
+  if (space == Space::Host)
+    return;
+  stream_ = Stream::make();
+  memory_ = Device::get().memory(*stream_);
+}
+
+void KernelContext::fetch(void* to, const void* from, Index bytes) const {
+  Device::get().copy(to, from, bytes, *stream_);
+  stream_->synchronise();
+}
+
+void KernelContext::refuseHostKernel() {
+  throw Error(TENON_ERR_SUPPORT, "a kernel that has no code for the device was called with its "
+                                 "arrays; use the space host for this object");
+}
+
 void KernelContext::reserve(const ScratchPlan& plan) {
   if (plan.bytes() > scratch_.bytes())
-    scratch_ = Buffer(plan.bytes(), "scratch of the kernels");
+    scratch_ = Buffer(plan.bytes(), "scratch of the kernels", memory_);
 }
 
 KernelContextPtr contextOrOwn(KernelContextPtr context) {

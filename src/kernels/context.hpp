@@ -2,14 +2,15 @@
 // What the kernels of a rank share: one piece of scratch memory, as large as the greediest of them
 // needs, since only one of them runs at a time. What a kernel leaves there is lost with the next
 // call of another. A kernel plans its scratch when it is made, and looks the memory up at each call,
-// because it moves when a later kernel needs more. The context also says how many threads the kernels
-// may use, and holds the stream on which those of a library that has streams run, in order.
+// because it moves when a later kernel needs more. The context also says where the kernels work: on the
+// host, with so many threads, or on the device, whose kernels run in order on the context's stream.
 #pragma once
 
 #include "kernels/parallel.hpp"
-#include "sys/memory.hpp"
+#include "sys/device.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace tenon {
 
@@ -43,11 +44,24 @@ private:
   Index bytes_ = 0;
 };
 
-class KernelStream; // onednn.hpp
+class KernelStream;  // onednn.hpp
+class DeviceHandles; // kernels/cuda/handles.hpp
 
 // To be used by one caller at a time.
 class KernelContext {
 public:
+  KernelContext() = default; // of the host
+  // Throws TENON_ERR_SUPPORT if there is no device.
+  explicit KernelContext(Space space);
+
+  Space space() const noexcept { return stream_ ? Space::Device : Space::Host; }
+  // Memory that its kernels may touch, for a Buffer; NULL on the host.
+  const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
+  // On the device alone:
+  const Stream& stream() const { return *stream_; }
+  // Brings values to the host, which waits for them.
+  void fetch(void* to, const void* from, Index bytes) const;
+
   // Makes the scratch large enough for the plan.
   void reserve(const ScratchPlan& plan);
   template <class T>
@@ -59,23 +73,32 @@ public:
     return scratch<T>(pieces.offset + thread * pieces.distance);
   }
   // How many threads a kernel may use that is called now,
-  int threads() const noexcept { return kernelThreads(); }
-  // and one that works in these pieces, which were planned when it was made.
-  int threads(const ThreadScratch& pieces) const noexcept {
-    return std::min(pieces.threads, threads());
+  int threads() const {
+    if (stream_)
+      refuseHostKernel();
+    return kernelThreads();
   }
+  // and one that works in these pieces, which were planned when it was made.
+  int threads(const ThreadScratch& pieces) const { return std::min(pieces.threads, threads()); }
   Index scratchBytes() const noexcept { return scratch_.bytes(); }
-  // Made by the first kernel that needs it.
-  std::shared_ptr<KernelStream>& stream() noexcept { return stream_; }
+  // Made by the first kernel that needs them.
+  std::shared_ptr<KernelStream>& oneDnn() noexcept { return oneDnn_; }
+  std::shared_ptr<DeviceHandles>& handles() noexcept { return handles_; }
 
 private:
+  // Loops of the host cannot run here: TENON_ERR_SUPPORT.
+  [[noreturn]] static void refuseHostKernel();
+
+  std::optional<Stream> stream_;
+  std::shared_ptr<MemorySource> memory_;
   Buffer scratch_;
-  std::shared_ptr<KernelStream> stream_;
+  std::shared_ptr<KernelStream> oneDnn_;
+  std::shared_ptr<DeviceHandles> handles_;
 };
 
 using KernelContextPtr = std::shared_ptr<KernelContext>;
 
-// The context itself, or a new one where there is none.
+// The context itself, or a new one of the host where there is none.
 KernelContextPtr contextOrOwn(KernelContextPtr context);
 
 } // namespace tenon

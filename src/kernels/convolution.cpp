@@ -5,6 +5,7 @@
 #include "sys/error.hpp"
 
 #include <fmt/format.h>
+#include <tenon_features.hpp>
 
 #include <algorithm>
 #include <type_traits>
@@ -46,6 +47,16 @@ std::unique_ptr<Convolution<T>> makeDirect(const ConvolutionShape& shape,
   return makeDirectConvolution<T>(shape, std::move(context), directInstructions<T>(shape.window));
 }
 
+template <class T>
+std::unique_ptr<Convolution<T>> makeOnDevice(const ConvolutionShape& shape, Backend backend,
+                                             KernelContextPtr context) {
+  resolveBackend<T>(backend, Space::Device);
+  if constexpr (kHasDevice)
+    return backend == Backend::Gemm ? makeGemmConvolution<T>(shape, std::move(context))
+                                    : makeCudnnConvolution<T>(shape, std::move(context));
+  return nullptr; // without it there is no such context
+}
+
 } // namespace
 
 ImageStrides denseStrides(Index channels, const std::array<Index, kMaxSpatial>& space, int rank) {
@@ -75,6 +86,8 @@ template <class T>
 std::unique_ptr<Convolution<T>> makeConvolution(const ConvolutionShape& shape, Backend backend,
                                                 KernelContextPtr context) {
   checkShape(shape);
+  if (context && context->space() == Space::Device)
+    return makeOnDevice<T>(shape, backend, std::move(context));
   const bool isDirect = backend == Backend::Direct ||
                         (backend == Backend::Auto && !isEmpty(shape) && isDirectFaster<T>(shape));
   if (isDirect)

@@ -22,6 +22,13 @@ std::unique_ptr<Convolution<T>> makeBlasConvolution(const ConvolutionShape& shap
                                                     KernelContextPtr context);
 std::unique_ptr<Convolution<float>> makeOneDnnConvolution(const ConvolutionShape& shape,
                                                           KernelContextPtr context);
+// On the device; a context of it.
+template <class T>
+std::unique_ptr<Convolution<T>> makeCudnnConvolution(const ConvolutionShape& shape,
+                                                     KernelContextPtr context);
+template <class T>
+std::unique_ptr<Convolution<T>> makeGemmConvolution(const ConvolutionShape& shape,
+                                                    KernelContextPtr context);
 // For a window that the direct convolution supports, and instructions that the processor has.
 template <class T>
 std::unique_ptr<Convolution<T>> makeDirectConvolution(const ConvolutionShape& shape,

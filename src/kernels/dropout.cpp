@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/dropout.hpp"
 
-#include "sys/random.hpp"
+#include "kernels/each.hpp"
+#include "kernels/functors/dropout.hpp"
 
 namespace tenon {
 
@@ -9,12 +10,30 @@ namespace {
 
 constexpr Index kDrawCost = 16; // work of a random number, in elements moved
 
+template <class T>
+void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
+                   int rank, const Index* extent, Index first, const Index* strides, const T* x,
+                   T* y) {
+  if constexpr (kHasDevice) {
+    const Cells<1> cells(rank, extent, {strides});
+    if (cells.count() > kMostCells)
+      throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "
+                                     "divide the tensor among more processes");
+    device::eachElement(context.stream(), cells.count(),
+                        functors::Dropout<T>{mask.seed, mask.stream, mask.rate,
+                                             static_cast<T>(1 / (1 - mask.rate)), counter, cells,
+                                             first, x, y});
+  }
+}
+
 } // namespace
 
 template <class T>
 void applyDropout(KernelContext& context, const DropoutMask& mask, const std::uint64_t* counter,
                   int rank, const Index* extent, Index first, const Index* strides, const T* x,
                   T* y) {
+  if (isOnDevice(context))
+    return applyOnDevice(context, mask, counter, rank, extent, first, strides, x, y);
   const std::uint64_t seed = mask.seed, stream = mask.stream + *counter;
   const double rate = mask.rate;
   const T scale = static_cast<T>(1 / (1 - rate));
@@ -34,8 +53,8 @@ void applyDropout(KernelContext& context, const DropoutMask& mask, const std::ui
   });
 }
 
-void keepCounter(KernelContext&, std::uint64_t value, std::uint64_t* counter) {
-  *counter = value;
+void keepCounter(KernelContext& context, std::uint64_t value, std::uint64_t* counter) {
+  eachElement(context, 1, 1, functors::KeepNumber{value, counter});
 }
 
 template void applyDropout<float>(KernelContext&, const DropoutMask&, const std::uint64_t*, int,

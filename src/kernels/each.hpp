@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A functor for each of n elements, in vectors and on several threads. It is a copyable structure of
-// pointers and numbers whose f(i) reads and writes elements i of its arrays, and no others: the arrays may
-// be the same, or apart.
+// Functors (walks.hpp) for elements and cells, where the context says: on the host in vectors and on several
+// threads, on the device by its walks.
 #pragma once
 
 #include "kernels/context.hpp"
 #include "kernels/vectorised.hpp"
+#include "kernels/walks.hpp"
+
+#include <tenon_features.hpp>
 
 namespace tenon {
+
+inline bool isOnDevice(const KernelContext& context) {
+  return kHasDevice && context.space() == Space::Device;
+}
 
 template <class F>
 void walkElements(Index begin, Index end, const F& f) {
@@ -18,11 +24,35 @@ void walkElements(Index begin, Index end, const F& f) {
   });
 }
 
-// `cost` is the work of one element, in elements moved.
+// f(i) for each of n elements: it reads and writes elements i of its arrays, and no others; the arrays may be
+// the same, or apart. `cost` is the work of one element, in elements moved.
 template <class F>
-void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
+void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
   parallelRanges(context.threads(), n, cost,
                  [f](Index begin, Index end) { walkElements(begin, end, f); });
+}
+template <class F>
+void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachElement(context.stream(), n, f);
+  eachElementOfHost(context, n, cost, f);
+}
+
+// f(offset read, offset written) for each cell of the block; on the host f.row(n, offset read, step, offset
+// written, step) for its rows, if f has that.
+template <class F>
+void eachCell(KernelContext& context, const Block& block, const F& f) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachCell(context.stream(), block, f);
+  forEachRowInParts(context, block, [f](Index n, Index a, Index stepA, Index b, Index stepB) {
+    if constexpr (requires { f.row(n, a, stepA, b, stepB); })
+      f.row(n, a, stepA, b, stepB);
+    else
+      for (Index i = 0; i < n; ++i)
+        f(a + i * stepA, b + i * stepB);
+  });
 }
 
 } // namespace tenon

@@ -110,7 +110,7 @@ void TruncatedFourier<T>::multiply(const Stage& stage, bool adjoint, Index outer
   const Index from = adjoint ? stage.modes : stage.count, to = adjoint ? stage.count : stage.modes;
   const Index width = 2 * stage.inner;
   T* turned = context_->scratch<T>(turned_);
-  eachElement(*context_, outer * from * stage.inner, 2, Turned<T>{x, turned});
+  eachElementOfHost(*context_, outer * from * stage.inner, 2, Turned<T>{x, turned});
   const T sign = adjoint ? -1 : 1;
   for (Index o = 0; o < outer; ++o) {
     gemm<T>(*context_, backend_, adjoint, false, to, width, from, T(1), stage.re.data(),
@@ -173,7 +173,7 @@ void TruncatedFourier<T>::synthesiseAdjoint(Index rows, const T* x, T* coefficie
 template <class T>
 void complexMultiplyAdd(KernelContext& context, Index n, bool conjugates, const T* a, const T* b,
                         T* c) {
-  eachElement(context, n, 4, MultiplyAdd<T>{conjugates ? T(-1) : T(1), a, b, c});
+  eachElementOfHost(context, n, 4, MultiplyAdd<T>{conjugates ? T(-1) : T(1), a, b, c});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/gemm.hpp"
 
+#include "kernels/block_axpby.hpp"
+#include "kernels/each.hpp"
+#include "kernels/gemm_product.hpp"
 #include "sys/error.hpp"
 
 #include <cblas.h>
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.h>
+#include <tenon_features.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -14,20 +18,6 @@
 namespace tenon {
 
 namespace {
-
-template <class T>
-struct Product {
-  bool transA, transB;
-  Index m, n, k;
-  T alpha;
-  const T* a;
-  Index lda;
-  const T* b;
-  Index ldb;
-  T beta;
-  T* c;
-  Index ldc;
-};
 
 template <class T>
 void checkProduct(const Product<T>& p) {
@@ -57,12 +47,9 @@ void gemmReference(const Product<T>& p) {
 }
 
 template <class T>
-void scale(const Product<T>& p) {
-  for (Index i = 0; i < p.m; ++i)
-    for (Index j = 0; j < p.n; ++j) {
-      T& c = p.c[i * p.ldc + j];
-      c = p.beta == T(0) ? T(0) : p.beta * c;
-    }
+void scale(KernelContext& context, const Product<T>& p) {
+  const Index extent[] = {p.m, p.n}, strides[] = {p.ldc, 1};
+  blockScale(context, 2, extent, p.beta, p.c, strides);
 }
 
 // The C interface of BLAS counts in int.
@@ -103,21 +90,30 @@ void gemmOneDnn(const Product<float>& p) {
 } // namespace
 
 template <class T>
-void gemm(KernelContext&, Backend backend, bool transA, bool transB, Index m, Index n, Index k,
-          T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc) {
+void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
+          Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc) {
   const Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
   checkProduct(p);
-  const Backend chosen = resolveBackend<T>(backend);
+  const Backend chosen = resolveBackend<T>(backend, context.space());
   if (m == 0 || n == 0)
     return;
   if (k == 0 || alpha == T(0))
-    return scale(p);
+    return scale(context, p);
+  if constexpr (kHasDevice)
+    if (chosen == Backend::Gemm)
+      return gemmOnDevice(context, p);
   if (chosen == Backend::Reference)
     return gemmReference(p);
   if constexpr (std::is_same_v<T, float>)
     if (chosen == Backend::OneDnn)
       return gemmOneDnn(p);
   gemmBlas(p);
+}
+
+void prepareGemm(KernelContext& context) {
+  if constexpr (kHasDevice)
+    if (context.space() == Space::Device)
+      prepareGemmOnDevice(context);
 }
 
 template void gemm<float>(KernelContext&, Backend, bool, bool, Index, Index, Index, float,

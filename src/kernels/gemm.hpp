@@ -14,4 +14,8 @@ template <class T>
 void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
           Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
+// What products in the context need, made beforehand: on the device cuBLAS is opened, and TENON_ERR_SUPPORT
+// says why it cannot be.
+void prepareGemm(KernelContext& context);
+
 } // namespace tenon

@@ -3,6 +3,8 @@
 // number and is beaten by nothing.
 #pragma once
 
+#include "sys/device_code.hpp"
+
 #include <cmath>
 #include <type_traits>
 
@@ -10,7 +12,7 @@ namespace tenon {
 
 // Whether `value`, seen later, replaces `best`.
 template <class T>
-constexpr bool beats(T value, T best) {
+TENON_DEVICE constexpr bool beats(T value, T best) {
   // Not greater-than: "not (value <= best)" is true for a NaN value as well.
   if constexpr (std::is_floating_point_v<T>)
     return !(value <= best) & !std::isnan(best);

@@ -25,9 +25,9 @@ const dnnl::engine& engine() {
 }
 
 dnnl::stream streamOf(KernelContext& context) {
-  if (!context.stream())
-    context.stream() = std::make_shared<KernelStream>(dnnl::stream(engine()));
-  return context.stream()->oneDnn();
+  if (!context.oneDnn())
+    context.oneDnn() = std::make_shared<KernelStream>(dnnl::stream(engine()));
+  return context.oneDnn()->oneDnn();
 }
 
 memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less) {

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/pointwise.hpp"
 
+#include "kernels/block_copy.hpp"
+#include "kernels/block_multiply.hpp"
 #include "kernels/each.hpp"
 #include "kernels/functors/pointwise.hpp"
+#include "kernels/functors/vector.hpp"
 
 namespace tenon {
 
+using pointwise::Derivative;
+using pointwise::Value;
 using pointwise::withFunction;
 
 namespace {
@@ -25,53 +30,6 @@ constexpr Index costOf(Pointwise function) {
   }
 }
 
-template <class F, class T>
-struct Value {
-  F f;
-  const T* x;
-  T* y;
-  void operator()(Index i) const { y[i] = f.value(x[i]); }
-};
-
-template <class F, class T>
-struct Derivative {
-  F f;
-  const T *point, *v;
-  T* r;
-  void operator()(Index i) const { r[i] = f.derivative(point[i], v[i]); }
-};
-
-template <class T>
-struct Axpby {
-  T alpha;
-  const T* x;
-  T beta;
-  T* y;
-  void operator()(Index i) const { y[i] = alpha * x[i] + beta * y[i]; }
-};
-
-template <class T>
-struct Scaled {
-  T alpha;
-  const T* x;
-  T* y;
-  void operator()(Index i) const { y[i] = alpha * x[i]; }
-};
-
-template <class T>
-struct Product {
-  const T *a, *b;
-  T* y;
-  void operator()(Index i) const { y[i] = a[i] * b[i]; }
-};
-
-template <class T>
-struct AddedProduct {
-  const T *a, *b;
-  T* y;
-  void operator()(Index i) const { y[i] += a[i] * b[i]; }
-};
-
 // Elements that are looked at together for one that the loop without branches cannot do.
 constexpr Index kTogether = 256;
 
@@ -83,6 +41,9 @@ void eachWithin(KernelContext& context, Index n, const F& f, Index cost, const T
                   F::kMost;
                   typename F::Anywhere;
                 }) {
+    if constexpr (kHasDevice)
+      if (isOnDevice(context))
+        return eachElement(context, n, cost, of(pointwise::Everywhere<F>{}));
     parallelRanges(context.threads(), n, cost, [=](Index begin, Index end) {
       for (Index i = begin; i < end; i += kTogether) {
         const Index last = std::min(end, i + kTogether);
@@ -130,21 +91,25 @@ void pointwiseDerivative(KernelContext& context, const PointwiseFunction& functi
 template <class T>
 void axpby(KernelContext& context, Index n, T alpha, const T* x, T beta, T* y) {
   if (beta == T(0))
-    eachElement(context, n, 1, Scaled<T>{alpha, x, y});
+    eachElement(context, n, 1, functors::Scaled<T>{alpha, x, y});
   else
-    eachElement(context, n, 1, Axpby<T>{alpha, x, beta, y});
+    eachElement(context, n, 1, functors::Axpby<T>{alpha, x, beta, y});
 }
 
 template <class T>
 void product(KernelContext& context, Index n, const T* a, const T* b, bool adds, T* y) {
   if (adds)
-    eachElement(context, n, 1, AddedProduct<T>{a, b, y});
+    eachElement(context, n, 1, functors::AddedProduct<T>{a, b, y});
   else
-    eachElement(context, n, 1, Product<T>{a, b, y});
+    eachElement(context, n, 1, functors::Product<T>{a, b, y});
 }
 
 template <class T>
 void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y) {
+  if (isOnDevice(context)) {
+    const Index extent[] = {rows, cols}, bs[] = {0, 1}, ys[] = {cols, 1};
+    return blockCombine(context, Combine::Add, 2, extent, b, bs, y, ys);
+  }
   parallelRanges(context.threads(), rows, cols, [=](Index begin, Index end) {
     for (Index r = begin; r < end; ++r)
       for (Index c = 0; c < cols; ++c)
@@ -154,6 +119,10 @@ void addBias(KernelContext& context, Index rows, Index cols, const T* b, T* y) {
 
 template <class T>
 void sumRows(KernelContext& context, Index rows, Index cols, const T* x, T* b) {
+  if (isOnDevice(context)) {
+    const Index extent[] = {rows, cols}, xs[] = {cols, 1}, bs[] = {0, 1};
+    return blockMultiplyAdd<T>(context, 2, extent, 1, nullptr, nullptr, x, xs, b, bs);
+  }
   const Index groups = (cols + kColumns - 1) / kColumns;
   parallelRanges(context.threads(), groups, rows * kColumns, [=](Index begin, Index end) {
     const Index last = std::min(cols, end * kColumns);

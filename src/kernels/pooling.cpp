@@ -62,7 +62,9 @@ template <class T>
 std::unique_ptr<Pooling<T>> makePooling(const PoolingShape& shape, Backend backend,
                                         KernelContextPtr context) {
   checkShape(shape);
-  const Backend chosen = resolveBackend<T>(backend);
+  const Backend chosen = resolveBackend<T>(backend, context ? context->space() : Space::Host);
+  if (context && context->space() == Space::Device)
+    return makeDevicePooling<T>(shape, std::move(context));
   if (chosen == Backend::Reference)
     return makeReferencePooling<T>(shape);
   if constexpr (std::is_same_v<T, float>)

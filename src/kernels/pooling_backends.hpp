@@ -11,6 +11,10 @@ std::unique_ptr<Pooling<T>> makeReferencePooling(const PoolingShape& shape);
 template <class T>
 std::unique_ptr<Pooling<T>> makeLoopPooling(const PoolingShape& shape, KernelContextPtr context);
 
+// For a context of the device.
+template <class T>
+std::unique_ptr<Pooling<T>> makeDevicePooling(const PoolingShape& shape, KernelContextPtr context);
+
 // Whether the windows of a maximum tile the input; then this maker may be called.
 bool isTiled(const PoolingShape& shape);
 template <class T>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/reduce.hpp"
 
-#include "kernels/block.hpp"
-#include "kernels/maximum.hpp"
-#include "kernels/pairwise_sum.hpp"
+#include "kernels/device_reduce.hpp"
+#include "kernels/each.hpp"
+#include "kernels/functors/block.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -34,8 +34,43 @@ void addDot(PairwiseSum& sum, Index n, const T* x, Index xs, const T* y, Index y
     sum.add(dotRun(std::min(kRun, n - i), x + i * xs, xs, y + i * ys, ys));
 }
 
+// of(slice, offset in x, offset in y) for slices of the block, together.
+template <class Op, class T, class Of>
+double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
+  double all = 0;
+  if (!block.empty)
+    forEachSlice(block, kMostCells, [&](const Block& slice, Index x, Index y) {
+      const Cells<2> cells{slice.rank, slice.extent, {slice.a, slice.b}};
+      all = Op{}(all, device::reduceAll<Op>(context, cells.count(), of(cells, x, y), 0));
+    });
+  return all;
+}
+
+template <class T>
+double dotOnDevice(KernelContext& context, const Block& block, const T* x, const T* y) {
+  if constexpr (kHasDevice)
+    return reduceBlock<functors::Sum, T>(
+        context, block, [=](const Cells<2>& cells, Index a, Index b) {
+          return functors::DotTerm<T>{cells, x + a, y ? y + b : nullptr};
+        });
+  return 0;
+}
+
+template <class T>
+double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
+  if constexpr (kHasDevice)
+    return reduceBlock<functors::Maximum, T>(context, block,
+                                             [=](const Cells<2>& cells, Index a, Index) {
+                                               return functors::SizeTerm<T>{cells, x + a};
+                                             });
+  return 0;
+}
+
+// The sum of x y, of rows.
 template <class T>
 double dotOfRow(KernelContext& context, Index n, const T* x, Index xs, const T* y, Index ys) {
+  if (isOnDevice(context))
+    return dotOnDevice(context, normaliseBlock(1, &n, &xs, &ys), x, y);
   return sumOfRuns(context, n, [=](Index at, Index count) {
     return dotRun(count, x + at * xs, xs, y + at * ys, ys);
   });
@@ -65,11 +100,17 @@ double sumSquares(KernelContext& context, Index n, const T* x) {
 template <class T>
 double sum(KernelContext& context, Index n, const T* x) {
   static constexpr T kOne = 1;
+  const Index step = 1, still = 0;
+  if (isOnDevice(context))
+    return dotOnDevice<T>(context, normaliseBlock(1, &n, &step, &still), x, nullptr);
   return dotOfRow(context, n, x, 1, &kOne, 0);
 }
 
 template <class T>
-double maxAbs(KernelContext&, Index n, const T* x) {
+double maxAbs(KernelContext& context, Index n, const T* x) {
+  const Index step = 1;
+  if (isOnDevice(context))
+    return maxAbsBlock(context, 1, &n, x, &step);
   return largest(0.0, n, x, 1);
 }
 
@@ -77,6 +118,8 @@ template <class T>
 double dotBlock(KernelContext& context, int rank, const Index* extent, const T* x, const Index* xs,
                 const T* y, const Index* ys) {
   const Block block = normaliseBlock(rank, extent, xs, ys);
+  if (isOnDevice(context))
+    return dotOnDevice(context, block, x, y);
   if (!block.empty && block.rank == 2 && block.extent[0] == 1)
     return dotOfRow(context, block.extent[1], x, block.a[1], y, block.b[1]);
   PairwiseSum sum;
@@ -87,25 +130,22 @@ double dotBlock(KernelContext& context, int rank, const Index* extent, const T* 
 }
 
 template <class T>
-double maxAbsBlock(KernelContext&, int rank, const Index* extent, const T* x, const Index* xs) {
+double maxAbsBlock(KernelContext& context, int rank, const Index* extent, const T* x,
+                   const Index* xs) {
+  const Block block = normaliseBlock(rank, extent, xs, xs);
+  if (isOnDevice(context))
+    return maxAbsOnDevice(context, block, x);
   double best = 0;
-  forEachRow(
-      normaliseBlock(rank, extent, xs, xs),
-      [&](Index n, Index at, Index step, Index, Index) { best = largest(best, n, x + at, step); });
+  forEachRow(block, [&](Index n, Index at, Index step, Index, Index) {
+    best = largest(best, n, x + at, step);
+  });
   return best;
 }
 
 template <class T>
 void fillBlock(KernelContext& context, int rank, const Index* extent, T value, T* y,
                const Index* ys) {
-  forEachRowInParts(context, normaliseBlock(rank, extent, ys, ys),
-                    [=](Index n, Index at, Index step, Index, Index) {
-                      if (step == 1)
-                        std::fill_n(y + at, n, value);
-                      else
-                        for (Index i = 0; i < n; ++i)
-                          y[at + i * step] = value;
-                    });
+  eachCell(context, normaliseBlock(rank, extent, ys, ys), functors::FillCells<T>{value, y});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

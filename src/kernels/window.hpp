@@ -68,6 +68,26 @@ inline Range outputsInside(const WindowShape& w, int d, Index t) {
           std::min(w.out[d], ceilDivide(w.in[d] + shift, w.stride[d]))};
 }
 
+// The outputs along dimension d between whose first and last tap held input lies, whether a tap reads it
+// or not. It is empty where there is none, and so are the inputs of an empty range.
+inline Range outputsReaching(const WindowShape& w, int d) {
+  if (w.in[d] == 0)
+    return {0, 0};
+  const Index reach = (w.kernel[d] - 1) * w.dilation[d] + 1;
+  return {std::max<Index>(0, ceilDivide(w.padLow[d] - reach + 1, w.stride[d])),
+          std::min(w.out[d], ceilDivide(w.in[d] + w.padLow[d], w.stride[d]))};
+}
+
+// The held inputs from the first tap of the first of these outputs to the last tap of the last.
+inline Range inputsReached(const WindowShape& w, int d, const Range& outputs) {
+  if (outputs.end <= outputs.begin)
+    return {0, 0};
+  const Index first = outputs.begin * w.stride[d] - w.padLow[d];
+  const Index last =
+      (outputs.end - 1) * w.stride[d] - w.padLow[d] + (w.kernel[d] - 1) * w.dilation[d];
+  return {std::max<Index>(0, first), std::min(w.in[d], last + 1)};
+}
+
 using Position = std::array<Index, kMaxSpatial>;
 
 // visit(output position, its row-major index) for every output of an embedded window.

@@ -66,6 +66,7 @@ public:
     });
   }
 
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return fmt::format("backend {} (gemm)", backendName(backend_));
   }
@@ -97,6 +98,7 @@ private:
 std::unique_ptr<LocalKernel> makeAffineKernel(Layer& layer, const Form&, const Layout& use,
                                               const Box& outputs) {
   const Box in = use.boxOfRank(layer.comm()->rank());
+  prepareGemm(*contextOf(layer.comm(), layer.space()));
   return std::make_unique<LocalAffine>(in[0].size(), in[1].size(), outputs[1].size(),
                                        resolvedBackend(layer));
 }

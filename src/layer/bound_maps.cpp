@@ -12,6 +12,8 @@
 #include "linop/memory_op.hpp"
 #include "sys/log.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tenon {
@@ -51,7 +53,8 @@ std::shared_ptr<Source> stateUse(Layer& layer, const StateForm& form) {
 } // namespace
 
 BoundMaps::BoundMaps(const Layer& layer)
-    : layer_(layer), comm_(layer.comm()), type_(layer.dataType()), events_{layer.event()} {}
+    : layer_(layer), comm_(layer.comm()), type_(layer.dataType()),
+      context_(contextOf(comm_, layer.space())), events_{layer.event()} {}
 
 bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
@@ -65,6 +68,7 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
     storage.push_back(parameters.back()->storage());
   }
   list_ = layer.declaration().maps(form, storage);
+  checkDevice();
   const auto uses = std::make_shared<ParameterUses>();
   for (std::size_t p = 0; p < parameters.size(); ++p)
     uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
@@ -81,6 +85,23 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
     operators_.push_back(makeOperator(comm_, entry, type_));
   for (std::size_t k = 0; k < list_.kernels().size(); ++k)
     kernels_.push_back({make(static_cast<int>(k), sources_), uses, &layer_});
+  for (const BoundKernel& bound : kernels_)
+    if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
+      refuseDevice(fmt::format("layers of type {} have no kernels for the device", layer.type()));
+}
+
+void BoundMaps::checkDevice() const {
+  if (context_->space() == Space::Device && comm_->size() > 1)
+    refuseDevice(fmt::format("it is distributed over {} processes, and layers on the device run on "
+                             "one",
+                             comm_->size()));
+}
+
+void BoundMaps::refuseDevice(const std::string& why) const {
+  throw Error(TENON_ERR_SUPPORT,
+              fmt::format("{} cannot run on the device: {} in this version; set its space to host "
+                          "(TenonLayerSetSpace(), -tenon_[prefix_]space host)",
+                          layer_.title(), why));
 }
 
 std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,

@@ -53,7 +53,13 @@ public:
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }
   // In the layout and the list's data type; allocated when first used.
-  Ref<DTensor> tensor(const Layout& layout) const { return makeRef<DTensor>(comm_, layout, type_); }
+  Ref<DTensor> tensor(const Layout& layout) const {
+    return makeRef<DTensor>(comm_, layout, type_, context_->space());
+  }
+  // Bytes in the space of the list.
+  Buffer buffer(Index bytes, std::string label) const {
+    return {bytes, std::move(label), context_->memory()};
+  }
   // The log's event of a map's node: its layer's name, or type.
   int event(const Map& map) const { return events_[map.node]; }
   // Null unless somebody wants to know what steps take.
@@ -63,6 +69,8 @@ public:
   Index bytes() const;
 
 private:
+  void checkDevice() const;
+  [[noreturn]] void refuseDevice(const std::string& why) const;
   // Null for an operator that moves nothing between ranks.
   const LinearOp* conversionOf(const Map& map) const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,
@@ -71,6 +79,7 @@ private:
   const Layer& layer_;
   CommPtr comm_;
   TenonDataType type_;
+  KernelContextPtr context_;
   MapList list_;
   std::vector<int> events_; // by node
   std::vector<LinearOpRef> operators_;

@@ -50,6 +50,7 @@ public:
     });
     logFlops((shifts ? 3.0 : 2.0) * double(dy.localCells()));
   }
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "each channel for itself"; }
 
 private:

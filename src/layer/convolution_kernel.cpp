@@ -67,6 +67,7 @@ public:
     logFlops(flops_);
   }
 
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return kernel_.visit([](const auto& k) {
       return fmt::format("backend {} ({})", backendName(k.backend()), k.implementation());
@@ -128,7 +129,7 @@ std::unique_ptr<LocalKernel> makeConvKernel(Layer& layer, const Form& form, cons
   for (int s = 0; s < spatial; ++s)
     first += (outputs[s + kFirstSpatial].begin - all[s + kFirstSpatial].begin) * y.space[s];
   return std::make_unique<LocalConvolution>(shape, y, first, layer.dataType(), backendOf(layer),
-                                            contextOf(layer.comm()));
+                                            contextOf(layer.comm(), layer.space()));
 }
 
 } // namespace tenon

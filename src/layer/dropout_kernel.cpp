@@ -33,6 +33,7 @@ public:
     if (dx)
       mask(point.workspace, dy, *dx);
   }
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "random mask by global position"; }
 
 private:

@@ -18,6 +18,7 @@ public:
     if (dx)
       copy(&dy, *dx);
   }
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "local copy"; }
 
 private:

@@ -62,6 +62,7 @@ void Layer::change(const std::string& call, Change&& change) {
 
 void Layer::readSettings() {
   type_ = textOf("data_type") == "float64" ? TENON_FLOAT64 : TENON_FLOAT32;
+  space_ = textOf("space") == "device" ? Space::Device : Space::Host;
   depth_ = static_cast<int>(declaration_->value<Index>("stack_depth"));
 }
 
@@ -169,6 +170,7 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
         failedSets_.check();
+        contextOf(comm_, space_); // there may be no device
         return fmt::format("{}; input {}{}{}", settings(), described(inputs),
                            RoutePolicy::fromOptions().agreedText(),
                            Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
@@ -227,6 +229,15 @@ void Layer::makeFrames(Entry& entry) {
     entry.frames.push_back(entry.setup->makeFrame());
   entry.scratch = entry.setup->makeFrame();
   stack_.reserve(depth_);
+}
+
+void Layer::checkSpace(const DTensor& tensor, const char* role) const {
+  if (tensor.space() != space_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("the {} is on the {}, but {} runs on the {}; call "
+                            "TenonDTensorSetSpace() before the tensor is used, or copy it with "
+                            "TenonDTensorCopy()",
+                            role, spaceName(tensor.space()), title(), spaceName(space_)));
 }
 
 Setup& Layer::setup(const Layouts& inputs) const {
@@ -293,9 +304,12 @@ void Layer::apply(Inputs x, DTensor& y) {
   const LogScope scope(event);
   Entry& entry = const_cast<Entry&>(
       find(x.size(), [&](std::size_t i) -> const Layout& { return x[i]->layout(); }));
-  for (std::size_t i = 0; i < x.size(); ++i)
+  for (std::size_t i = 0; i < x.size(); ++i) {
     checkTensor(*x[i], entry.setup->inputs()[i], type_, title(), "input");
+    checkSpace(*x[i], "input");
+  }
   checkTensor(y, entry.setup->output(), type_, title(), "output", kCreateOutput);
+  checkSpace(y, "output");
   for (const DTensor* input : x)
     checkDistinct(*this, input, &y);
   if (entry.frames.empty())
@@ -329,9 +343,12 @@ void Layer::applyTangent(Inputs dx, DTensor& dy) {
   const auto [entry, frame] = top();
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
-    if (dx[i])
+    if (dx[i]) {
       checkTensor(*dx[i], entry->setup->inputs()[i], type_, title(), "tangent of the input");
+      checkSpace(*dx[i], "tangent of the input");
+    }
   checkTensor(dy, entry->setup->output(), type_, title(), "tangent of the output", kCreateOutput);
+  checkSpace(dy, "tangent of the output");
   for (const DTensor* input : dx)
     checkDistinct(*this, input, &dy);
   entry->setup->tangent(*entry->frames[frame], dx, dy);
@@ -343,11 +360,14 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   const auto [entry, frame] = top();
   checkTensor(dy, entry->setup->outputDual(), type_, title(), "cotangent of the output",
               "create it with TenonLayerCreateOutputCotangent()");
+  checkSpace(dy, "cotangent of the output");
   checkCount(*this, dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
-    if (dx[i])
+    if (dx[i]) {
       checkTensor(*dx[i], entry->setup->inputDuals()[i], type_, title(), "cotangent of the input",
                   "create it with TenonLayerCreateInputCotangent()");
+      checkSpace(*dx[i], "cotangent of the input");
+    }
     checkDistinct(*this, &dy, dx[i]);
     for (std::size_t j = 0; dx[i] && j < i; ++j)
       if (dx[i] == dx[j])
@@ -434,7 +454,7 @@ Ref<Parameter> Layer::parameter(const ParameterForm& form) {
     return known;
   }
   parameters_.push_back(
-      makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_));
+      makeRef<Parameter>(comm_, form, declaration_->storageLayout(form.use), type_, space_));
   parameters_.back()->setFrozen(frozen_);
   parameters_.back()->setEvent(event());
   if (!this->name().empty())
@@ -446,7 +466,7 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
   for (const Ref<StateTensor>& known : states_)
     if (known->name() == form.name)
       return known;
-  states_.push_back(makeRef<StateTensor>(comm_, form, type_));
+  states_.push_back(makeRef<StateTensor>(comm_, form, type_, space_));
   return states_.back();
 }
 
@@ -464,6 +484,8 @@ std::string Layer::brief() const {
       nodes_.empty() ? declaration_->view()
                      : fmt::format("({})", counted(static_cast<Index>(nodes_.size()), "node"));
   text += fmt::format("{}{}, {}", own.empty() ? "" : " ", own, dataTypeName(type_));
+  if (space_ == Space::Device)
+    text += ", on the device";
   if (textOf("storage") != "use")
     text += ", storage " + textOf("storage");
   if (depth_ > 1)

@@ -50,11 +50,13 @@ public:
   void set(std::string_view name, SettingValue value);
   void setText(std::string_view name, std::string_view text);
   void setDataType(TenonDataType type);
+  void setSpace(Space space) { set("space", std::string(spaceName(space))); }
   void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
   void setOutputLayout(const Layout& layout);
   // Reads -tenon_[prefix_]NAME of each setting, for the layers of a container too.
   void setFromOptions();
   TenonDataType dataType() const noexcept { return type_; }
+  Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
 
@@ -174,6 +176,7 @@ private:
   void inheritSettings(const Layer& container, int uses);
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
+  void checkSpace(const DTensor& tensor, const char* role) const;
   Entry makeEntry(const Layouts& inputs, Role role);
   void makeFrames(Entry& entry);
   // layoutOf(i) is the layout of input i.
@@ -190,6 +193,7 @@ private:
   std::unique_ptr<Declaration> declaration_;
   SetUpFunction setUp_;
   TenonDataType type_ = TENON_FLOAT32;
+  Space space_ = Space::Host;
   int depth_ = 1;
   bool training_ = true, frozen_ = false;
   FailedSets failedSets_;

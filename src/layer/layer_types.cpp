@@ -64,8 +64,9 @@ Backend backendOf(const Layer& layer) {
 }
 
 Backend resolvedBackend(const Layer& layer) {
-  return visitFloating(layer.dataType(),
-                       [&]<class T>(T) { return resolveBackend<T>(backendOf(layer)); });
+  return visitFloating(layer.dataType(), [&]<class T>(T) {
+    return resolveBackend<T>(backendOf(layer), layer.space());
+  });
 }
 
 } // namespace tenon

@@ -35,6 +35,8 @@ public:
                            InputCotangents dx) = 0;
   virtual void adjointParameters(const KernelPoint&, const DTensor& /*dy*/, ParameterUses&) {}
   virtual std::string describe() const = 0;
+  // Whether it can work on the arrays of a device.
+  virtual bool runsOnDevice() const { return false; }
   // Memory for values and for what they keep, for views.
   virtual Index bytes() const { return 0; }
 };

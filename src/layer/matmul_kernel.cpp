@@ -41,6 +41,7 @@ public:
     if (dx[1])
       product(true, *at.inputs[0], false, dy, 0, *dx[1]);
   }
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return fmt::format("backend {} (gemm)", backendName(backend_));
   }
@@ -68,6 +69,7 @@ private:
 
 std::unique_ptr<LocalKernel> makeMatmulKernel(Layer& layer, const Form&, const Layout& use,
                                               const Box& outputs) {
+  prepareGemm(*contextOf(layer.comm(), layer.space()));
   return std::make_unique<LocalMatmul>(use.boxOfRank(layer.comm()->rank()), outputs,
                                        resolvedBackend(layer));
 }

@@ -47,7 +47,7 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
 // What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls
 // in each of the container's.
 void Layer::inheritSettings(const Layer& container, int uses) {
-  for (const char* name : {"data_type", "storage", "backend", "initializer"})
+  for (const char* name : {"data_type", "space", "storage", "backend", "initializer"})
     declaration_->inherit(name, *container.declaration_);
   const int needed = container.depth_ * uses;
   declaration_->inherit("stack_depth", Index(needed));
@@ -58,6 +58,12 @@ void Layer::inheritSettings(const Layer& container, int uses) {
                             "container's, which its layers take over",
                             title(), dataTypeName(type_), container.title(),
                             dataTypeName(container.type_)));
+  if (space_ != container.space_)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} is on the {}, but {}, which contains it, on the {}; set the "
+                            "container's space, which its layers take over",
+                            title(), spaceName(space_), container.title(),
+                            spaceName(container.space_)));
   if (depth_ < needed)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has stack depth {}, but {}, which contains it, needs {}; set at "

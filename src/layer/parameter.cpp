@@ -15,12 +15,12 @@
 namespace tenon {
 
 Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage,
-                     TenonDataType type)
+                     TenonDataType type, Space space)
     : Object(kClass), comm_(std::move(comm)), fanIn_(form.fanIn), fanOut_(form.fanOut),
-      initial_(form.initial), value_(makeRef<DTensor>(comm_, storage, type)),
-      gradient_(makeRef<DTensor>(comm_, storage.dual(), type)),
-      arriving_(makeRef<DTensor>(comm_, storage.dual(), type)),
-      direction_(makeRef<DTensor>(comm_, storage, type)) {
+      initial_(form.initial), value_(makeRef<DTensor>(comm_, storage, type, space)),
+      gradient_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
+      arriving_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
+      direction_(makeRef<DTensor>(comm_, storage, type, space)) {
   if (!sameHolding(storage.dual(), storage))
     toDirection_ = makeConversion(comm_, storage.dual(), storage, type);
   value_->setName(form.name);
@@ -80,7 +80,7 @@ void Parameter::zeroGradient() {
 
 DTensor& Parameter::tangent() {
   if (!tangent_)
-    tangent_ = makeRef<DTensor>(comm_, storage(), dataType());
+    tangent_ = makeRef<DTensor>(comm_, storage(), dataType(), value_->space());
   return *tangent_;
 }
 
@@ -91,11 +91,11 @@ Index Parameter::bytes() const {
 ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
     : parameter_(std::move(parameter)) {
   Parameter& p = *parameter_;
-  addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType());
+  addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), p.value_->space());
   if (!sameHolding(p.storage(), use)) {
     toUse_ = makeConversion(p.comm_, p.storage(), use, p.dataType());
-    value_ = makeRef<DTensor>(p.comm_, use, p.dataType());
-    tangent_ = makeRef<DTensor>(p.comm_, use, p.dataType());
+    value_ = makeRef<DTensor>(p.comm_, use, p.dataType(), p.value_->space());
+    tangent_ = makeRef<DTensor>(p.comm_, use, p.dataType(), p.value_->space());
   }
   p.uses_.push_back(this);
 }
@@ -154,7 +154,8 @@ const DTensor* ParameterUse::tangent() const {
 DTensor& ParameterUse::gradientAddends() {
   if (constant_) {
     if (!discarded_)
-      discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType());
+      discarded_ = makeRef<DTensor>(addends_->comm(), addends_->layout(), addends_->dataType(),
+                                    addends_->space());
     scaleArray(0, *discarded_);
     return *discarded_;
   }

@@ -17,7 +17,8 @@ class StepWatch;
 class Parameter : public Object {
 public:
   static constexpr const char* kClass = "Parameter";
-  Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage, TenonDataType type);
+  Parameter(CommPtr comm, const ParameterForm& form, const Layout& storage, TenonDataType type,
+            Space space);
 
   const Layout& storage() const noexcept { return value_->layout(); }
   TenonDataType dataType() const noexcept { return value_->dataType(); }

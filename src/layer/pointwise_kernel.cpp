@@ -46,6 +46,7 @@ public:
       scale(point, dy, *dx);
   }
 
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override { return "element by element"; }
 
 private:

@@ -44,6 +44,7 @@ public:
     });
   }
 
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return kernel_.visit(
         [](const auto& k) { return fmt::format("backend {}", backendName(k.backend())); });
@@ -60,7 +61,7 @@ std::unique_ptr<LocalKernel> makePooling(Layer& layer, PoolingMode mode, const L
   const PoolingShape shape{in[0].size() * in[1].size(),
                            localWindow(windowed.windows(), use.shape(), in, outputs), mode};
   return std::make_unique<LocalPooling>(shape, layer.dataType(), backendOf(layer),
-                                        contextOf(layer.comm()));
+                                        contextOf(layer.comm(), layer.space()));
 }
 
 } // namespace

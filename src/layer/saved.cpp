@@ -11,7 +11,7 @@ bool SavedTensor::keep(const DTensor& x) {
   const bool copied = x.isPlaced();
   if (copied) {
     if (!copy_ || !(copy_->layout() == x.layout()))
-      copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
+      copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), x.space());
     copyLocal(x, *copy_);
     kept_ = copy_;
   } else {

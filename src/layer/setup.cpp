@@ -153,9 +153,9 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   for (const Map& map : list.maps()) {
     const bool isKernel = map.kind == Map::Kind::Kernel;
     const Layer& layer = isKernel ? *maps_.kernel(map.object).layer : maps_.layer();
-    frame->workspaces_.emplace_back(
+    frame->workspaces_.push_back(maps_.buffer(
         isKernel ? list.kernels()[map.object].workspace.bytesOfRank(layer.comm()->rank()) : 0,
-        layer.title() + " workspace");
+        layer.title() + " workspace"));
   }
   frame->parameters_.resize(parameters_.size());
   return frame;

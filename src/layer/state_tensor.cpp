@@ -9,8 +9,9 @@
 
 namespace tenon {
 
-StateTensor::StateTensor(CommPtr comm, const StateForm& form, TenonDataType type)
-    : Object(kClass), comm_(std::move(comm)), value_(makeRef<DTensor>(comm_, form.use, type)) {
+StateTensor::StateTensor(CommPtr comm, const StateForm& form, TenonDataType type, Space space)
+    : Object(kClass), comm_(std::move(comm)),
+      value_(makeRef<DTensor>(comm_, form.use, type, space)) {
   setName(form.name);
   value_->setName(form.name);
   fillConstant(*value_, form.initial);
@@ -28,7 +29,7 @@ StateUse::StateUse(Ref<StateTensor> state, const Layout& use) : state_(std::move
   const TenonDataType type = state_->value_->dataType();
   toUse_ = makeConversion(state_->comm_, state_->storage(), use, type);
   toStorage_ = makeConversion(state_->comm_, use, state_->storage(), type);
-  used_ = makeRef<DTensor>(state_->comm_, use, type);
+  used_ = makeRef<DTensor>(state_->comm_, use, type, state_->value_->space());
   used_->allocate();
 }
 

@@ -16,7 +16,7 @@ class StateTensor : public Object {
 public:
   static constexpr const char* kClass = "StateTensor";
   // In the layout of its first use, with its initial value.
-  StateTensor(CommPtr comm, const StateForm& form, TenonDataType type);
+  StateTensor(CommPtr comm, const StateForm& form, TenonDataType type, Space space);
 
   // In the storage layout. Collective after a use has written. Who writes calls valueChanged() on all ranks.
   DTensor& value();

@@ -82,6 +82,7 @@ public:
     logFlops(flops_);
   }
 
+  bool runsOnDevice() const override { return true; }
   std::string describe() const override {
     return kernel_.visit([](const auto& k) {
       return fmt::format("backend {} ({})", backendName(k.backend()), k.implementation());
@@ -102,7 +103,7 @@ private:
   void addOfWeights(const DTensor& dw, const DTensor& x, DTensor& du) {
     const Index bytes = cells_ * dataTypeSize(type_);
     if (ofWeights_.bytes() < bytes)
-      ofWeights_ = Buffer(bytes, "tangent of a transposed convolution");
+      ofWeights_ = Buffer(bytes, "tangent of a transposed convolution", du.context().memory());
     kernel_.get<T>().adjointData(dw.data<T>(), x.data<T>(), ofWeights_.data<T>());
     const Index one = 1;
     blockMultiplyAdd<T>(du.context(), 1, &cells_, T(1), nullptr, nullptr, ofWeights_.data<T>(),
@@ -131,7 +132,8 @@ std::unique_ptr<LocalKernel> makeTransposedconvKernel(Layer& layer, const Form& 
                                localWindow(transposed.windows(), form.output.shape(), u, x),
                                std::max<Index>(1, groups)};
   return std::make_unique<LocalTransposedConvolution>(shape, u, outputs, layer.dataType(),
-                                                      backendOf(layer), contextOf(layer.comm()));
+                                                      backendOf(layer),
+                                                      contextOf(layer.comm(), layer.space()));
 }
 
 } // namespace tenon

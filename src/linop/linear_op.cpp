@@ -78,6 +78,19 @@ void LinearOp::check(const Action& action) const {
         fmt::format("{} cannot work in place, but the input and output arrays overlap; pass "
                     "separate arrays (only a halo exchange with alpha 1 and beta 0 works in place)",
                     title()));
+  if (action.x->space() != action.y->space())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} has its input on the {} and its output on the {}; use two tensors in "
+                    "one space, and TenonDTensorCopy() between the spaces",
+                    title(), spaceName(action.x->space()), spaceName(action.y->space())));
+  if (action.x->space() == Space::Device && comm_->size() > 1)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} cannot work on the device: its communicator has {} processes, and "
+                    "arrays on the device are not communicated in this version; use tensors "
+                    "on the host",
+                    title(), comm_->size()));
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
   checkIdle();

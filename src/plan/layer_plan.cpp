@@ -318,7 +318,7 @@ Ref<Layer> LayerPlan::compile(const Layout& input) const {
   if (!movesIn && !output_)
     return network_;
   const Ref<Layer> all = makeLayer(comm(), "sequential");
-  for (const char* name : {"data_type", "stack_depth"})
+  for (const char* name : {"data_type", "space", "stack_depth"})
     all->set(name, network_->declaration().get(name));
   const auto addRepartition = [&](const char* name, const Layout& to) {
     const Ref<Layer> repartition = makeLayer(comm(), "repartition");

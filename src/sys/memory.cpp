@@ -13,17 +13,27 @@ namespace tenon {
 
 namespace {
 
-std::atomic<Index> alive{0};
-std::atomic<Index> highest{0};
+struct Count {
+  std::atomic<Index> alive{0}, highest{0};
+};
 
-void countUp(Index bytes) {
-  const Index now = alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  Index seen = highest.load(std::memory_order_relaxed);
-  while (seen < now && !highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+Count& countOf(Space space) {
+  static Count counts[2];
+  return counts[static_cast<int>(space)];
+}
+
+void countUp(Count& count, Index bytes) {
+  const Index now = count.alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  Index seen = count.highest.load(std::memory_order_relaxed);
+  while (seen < now && !count.highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
   }
 }
 
 } // namespace
+
+void MemorySource::clear(void* memory, Index bytes) {
+  std::memset(memory, 0, static_cast<std::size_t>(bytes));
+}
 
 Buffer::Buffer(Index bytes, std::string label, std::source_location where)
     : Buffer(bytes, std::move(label), nullptr, where) {}
@@ -37,20 +47,22 @@ Buffer::Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> sou
                 where);
   if (bytes == 0)
     return;
-  data_ = source_ ? source_->take(bytes) : nullptr;
-  if (!data_)
-    takeFromHeap(where);
-  countUp(bytes);
+  take(where);
+  countUp(countOf(space()), bytes);
 }
 
-void Buffer::takeFromHeap(const std::source_location& where) {
-  source_.reset();
-  data_ =
-      ::operator new (static_cast<std::size_t>(bytes_), std::align_val_t{kAlignment}, std::nothrow);
+void Buffer::take(const std::source_location& where) {
+  const auto size = static_cast<std::size_t>(bytes_);
+  data_ = source_ ? source_->take(bytes_) : nullptr;
+  if (!data_ && space() == Space::Host) {
+    source_.reset();
+    data_ = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
+  }
   if (!data_)
     throw Error(TENON_ERR_MEMORY,
-                fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB); {} bytes are in use",
-                            label_, bytes_, static_cast<double>(bytes_) / 1048576.0, bytesAlive()),
+                fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB){}; {} bytes are in use",
+                            label_, bytes_, static_cast<double>(bytes_) / 1048576.0,
+                            space() == Space::Device ? " on the device" : "", bytesAlive(space())),
                 where);
 }
 
@@ -70,15 +82,17 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 Buffer::~Buffer() {
   if (!data_)
     return;
+  countOf(space()).alive.fetch_sub(bytes_, std::memory_order_relaxed);
   if (source_)
     source_->giveBack(data_);
   else
     ::operator delete (data_, std::align_val_t{kAlignment});
-  alive.fetch_sub(bytes_, std::memory_order_relaxed);
 }
 
-void Buffer::setZero() noexcept {
-  if (data_)
+void Buffer::setZero() {
+  if (data_ && source_)
+    source_->clear(data_, bytes_);
+  else if (data_)
     std::memset(data_, 0, static_cast<std::size_t>(bytes_));
 }
 
@@ -94,11 +108,11 @@ Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,
   return count * each;
 }
 
-Index bytesAlive() noexcept {
-  return alive.load(std::memory_order_relaxed);
+Index bytesAlive(Space space) noexcept {
+  return countOf(space).alive.load(std::memory_order_relaxed);
 }
-Index memoryHighWater() noexcept {
-  return highest.load(std::memory_order_relaxed);
+Index memoryHighWater(Space space) noexcept {
+  return countOf(space).highest.load(std::memory_order_relaxed);
 }
 
 } // namespace tenon

@@ -15,12 +15,21 @@ namespace tenon {
 
 inline constexpr std::size_t kAlignment = 64;
 
+// Who may touch it: the host's code, or kernels of the device (device.hpp).
+enum class Space { Host, Device };
+
+constexpr const char* spaceName(Space space) {
+  return space == Space::Host ? "host" : "device";
+}
+
 class MemorySource {
 public:
   virtual ~MemorySource() = default;
   // Memory aligned to kAlignment, NULL if it has none left.
   virtual void* take(Index bytes) = 0;
   virtual void giveBack(void* memory) noexcept = 0;
+  virtual Space space() const noexcept { return Space::Host; }
+  virtual void clear(void* memory, Index bytes);
 };
 
 class Buffer {
@@ -29,8 +38,8 @@ public:
   // Uninitialised bytes; label says whose they are in messages: "Layer 'conv1' weights".
   Buffer(Index bytes, std::string label,
          std::source_location where = std::source_location::current());
-  // The same from a source, which lives as long as the buffer; from the heap if the source is NULL
-  // or has none left.
+  // The same from a source, which lives as long as the buffer; from the heap if the source is NULL, or
+  // is the host's and has none left.
   Buffer(Index bytes, std::string label, std::shared_ptr<MemorySource> source,
          std::source_location where = std::source_location::current());
   // Room for count elements of T.
@@ -45,6 +54,7 @@ public:
   ~Buffer();
 
   Index bytes() const noexcept { return bytes_; }
+  Space space() const noexcept { return source_ ? source_->space() : Space::Host; }
   const std::string& label() const noexcept { return label_; }
   // NULL for an empty buffer.
   template <class T>
@@ -55,12 +65,12 @@ public:
   const T* data() const noexcept {
     return static_cast<const T*>(data_);
   }
-  void setZero() noexcept;
+  void setZero();
 
 private:
   static Index bytesOf(Index count, std::size_t size, const std::string& label,
                        const std::source_location& where);
-  void takeFromHeap(const std::source_location& where);
+  void take(const std::source_location& where);
 
   void* data_ = nullptr;
   Index bytes_ = 0;
@@ -68,8 +78,8 @@ private:
   std::shared_ptr<MemorySource> source_; // NULL: the heap
 };
 
-// Of all buffers of the process, now and at most so far.
-Index bytesAlive() noexcept;
-Index memoryHighWater() noexcept;
+// Of all buffers of the process in a space, now and at most so far.
+Index bytesAlive(Space space = Space::Host) noexcept;
+Index memoryHighWater(Space space = Space::Host) noexcept;
 
 } // namespace tenon

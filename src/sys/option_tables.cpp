@@ -57,6 +57,16 @@ constexpr OptionSpec kGlobalOptions[] = {
      "largest number of threads of the library's own loops; 0: as OpenMP sets",
      nullptr,
      {0, 1e6}},
+    {"device",
+     OptionSpec::Int,
+     "-1",
+     "number of the CUDA device of this process; -1: by its rank on the node",
+     nullptr,
+     {-1, 1e6}},
+    {"device_tf32", OptionSpec::Flag, "false",
+     "float32 products on the device may round their factors to TF32"},
+    {"device_nondeterministic", OptionSpec::Flag, "false",
+     "convolutions on the device may sum in an order that changes"},
 };
 constexpr OptionSpec kHelpOption[] = {
     {"help", OptionSpec::Flag, "false", "print this help and end"},

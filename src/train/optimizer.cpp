@@ -188,7 +188,8 @@ void Optimizer::visitState(const std::string& path, StateVisitor& visitor) {
 Optimizer::StateTensors Optimizer::makeState() const {
   StateTensors state;
   for (const Ref<Parameter>& p : parameters_)
-    state.push_back(makeRef<DTensor>(p->value().comm(), p->storage(), p->dataType()));
+    state.push_back(
+        makeRef<DTensor>(p->value().comm(), p->storage(), p->dataType(), p->value().space()));
   return state;
 }
 

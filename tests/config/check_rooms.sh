@@ -8,6 +8,8 @@
 #   order     a room uses only rooms on lower floors, and includes only what it uses, directly or not
 #   reach     sys, geometry, kernels, weights, declaration, machine, reduction and planner do not reach mpi.h; only io reaches HDF5;
 #             only kernels and sys reach the headers of BLAS, oneDNN and CUDA; only machine hwloc's
+#   device    headers and names of CUDA and its libraries only in sys/cuda and kernels/cuda, whose headers
+#             no other source includes
 #   words     getenv, abort and printing only in sys and tools
 set -euo pipefail
 
@@ -66,6 +68,22 @@ check_includes() {
   done < <(cd "$root/src" && sources | xargs grep -nHE '^[[:space:]]*#[[:space:]]*include')
 }
 
+# The sources that do not belong to the device.
+elsewhere() {
+  sources | grep -vE '^(sys|kernels)/cuda/'
+}
+
+check_device() {
+  local entry
+  local headers='^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]((cuda|cublas|cudnn|cufft|nccl)|(sys|kernels)/cuda/)'
+  while IFS= read -r entry; do
+    fault "src/$entry"
+  done < <(cd "$root/src" && elsewhere | while IFS= read -r file; do
+    sed -E 's|//.*||; s|/\*.*\*/||' "$file" | grep -nE "$headers|\b(cuda|cublas|cudnn|cufft|nccl)[A-Z][A-Za-z]*[[:space:]]*\(" |
+      sed "s|^|$file:|" || true
+  done)
+}
+
 check_words() {
   local words='\b(getenv|secure_getenv|abort|printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|perror)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)\b'
   local entry
@@ -117,6 +135,7 @@ check_reach() {
 
 read_rooms
 check_includes
+check_device
 check_words
 check_reach
 [[ $faults -eq 0 ]] || { echo "$faults faults"; exit 1; }

@@ -75,6 +75,14 @@ plant && echo '#include <cblas.h>' >>tree/src/comm/c.cpp
 expect "the room comm reaches cblas.h"
 plant && echo '#include <hwloc.h>' >>tree/src/comm/c.cpp
 expect "the room comm reaches hwloc.h"
+plant && touch tree/outside/cuda_runtime.h && echo '#include <cuda_runtime.h>' >>tree/src/sys/a.cpp
+expect 'src/sys/a.cpp:4:#include <cuda_runtime.h>'
+plant && mkdir tree/src/sys/cuda && echo '#pragma once' >tree/src/sys/cuda/status.hpp &&
+  echo '#include "sys/cuda/status.hpp"' >>tree/src/sys/a.cpp
+expect 'src/sys/a.cpp:4:#include "sys/cuda/status.hpp"'
+plant && echo 'int cudaDeviceCount();' >tree/outside/gpu.h &&
+  printf '#include <gpu.h>\nint h() { return cudaDeviceCount(); }\n' >>tree/src/sys/a.cpp
+expect 'src/sys/a.cpp:5:int h() { return cudaDeviceCount(); }'
 for word in 'std::getenv("A")' 'std::abort()' 'std::printf("x")' 'std::puts("x")' '(void)std::cout'; do
   plant && printf '#include <cstdio>\n#include <cstdlib>\n#include <iostream>\nvoid g() { %s; }\n' \
     "$word" >>tree/src/comm/c.cpp

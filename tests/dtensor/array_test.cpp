@@ -7,6 +7,7 @@
 #include "sys/expect_error.hpp"
 
 #include <gtest/gtest.h>
+#include <tenon_features.hpp>
 
 namespace tenon {
 namespace {
@@ -181,6 +182,24 @@ TEST(CheckTensor, SaysWhatIsWantedAndWhatIsThere) {
   other.setProperties(parseProperties("B"));
   expectError(TENON_ERR_SHAPE, {"[3,3]"},
               [&] { checkTensor(x, other.build(), TENON_FLOAT64, "op", "input"); });
+}
+
+// Without a GPU, as where tests usually run, the reason is named, and the tensor stays on the host.
+TEST(DTensorArray, IsOnADeviceOnlyWhereThereIsOne) {
+  DTensor x(world(), rows(false), TENON_FLOAT64);
+  try {
+    x.setSpace(Space::Device);
+    EXPECT_EQ(x.space(), Space::Device);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_SUPPORT);
+    EXPECT_EQ(error.text().find("there is no device: "), 0U) << error.text();
+    const char* reason =
+        kHasDevice ? "Tenon was built with CUDA " : "built without CUDA; configure it with";
+    EXPECT_NE(error.text().find(reason), std::string::npos) << error.text();
+    EXPECT_NE(error.text().find("space host"), std::string::npos) << error.text();
+    EXPECT_EQ(x.space(), Space::Host);
+    EXPECT_NO_THROW(fillConstant(x, 1));
+  }
 }
 
 } // namespace

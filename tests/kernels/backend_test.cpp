@@ -4,14 +4,15 @@
 namespace tenon::test {
 
 TEST(Backend, NamesAreReadBack) {
-  for (Backend b :
-       {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Direct})
+  for (Backend b : {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
+                    Backend::Direct, Backend::Cudnn, Backend::Gemm})
     EXPECT_EQ(parseBackend(backendName(b)), b);
 }
 
 TEST(Backend, UnknownNameListsTheKnownOnes) {
-  expectError(errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
-              {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'"});
+  expectError(
+      errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
+      {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'", "'cudnn'", "'gemm'"});
 }
 
 TEST(Backend, AutoDependsOnTheDataType) {
@@ -25,6 +26,22 @@ TEST(Backend, AutoDependsOnTheDataType) {
 TEST(Backend, DirectIsBlasForOtherKernels) {
   EXPECT_EQ(resolveBackend<float>(Backend::Direct), Backend::Blas);
   EXPECT_EQ(resolveBackend<double>(Backend::Direct), Backend::Blas);
+}
+
+TEST(Backend, OnTheDeviceAllIsGemmButConvolutions) {
+  for (Backend backend : {Backend::Auto, Backend::Cudnn, Backend::Gemm}) {
+    EXPECT_EQ(resolveBackend<float>(backend, Space::Device), Backend::Gemm);
+    EXPECT_EQ(resolveBackend<double>(backend, Space::Device), Backend::Gemm);
+  }
+}
+
+TEST(Backend, IsOfOneSpace) {
+  for (Backend backend : {Backend::Cudnn, Backend::Gemm})
+    expectError(errorOf([&] { resolveBackend<double>(backend, Space::Host); }), TENON_ERR_SUPPORT,
+                {backendName(backend), "computes on the device", "'blas'", "space device"});
+  for (Backend backend : {Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Direct})
+    expectError(errorOf([&] { resolveBackend<float>(backend, Space::Device); }), TENON_ERR_SUPPORT,
+                {backendName(backend), "computes on the host", "'gemm'", "space host"});
 }
 
 TEST(Backend, OneDnnRefusesDouble) {

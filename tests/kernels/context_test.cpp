@@ -36,14 +36,14 @@ TEST(KernelContext, GrowsToTheLargestPlanAndIsCounted) {
 TEST(KernelContext, HoldsTheOneStreamOfItsOneDnnKernels) {
   Draw draw(3);
   const auto context = std::make_shared<KernelContext>();
-  EXPECT_EQ(context->stream(), nullptr);
+  EXPECT_EQ(context->oneDnn(), nullptr);
   const ConvolutionShape shape{1, 2, 3, draw.ordinaryWindow()};
   const auto first = makeConvolution<float>(shape, Backend::OneDnn, context);
-  const auto stream = context->stream();
+  const auto stream = context->oneDnn();
   ASSERT_EQ(first->backend(), Backend::OneDnn);
   EXPECT_NE(stream, nullptr);
   const auto second = makeConvolution<float>(shape, Backend::OneDnn, context);
-  EXPECT_EQ(context->stream(), stream);
+  EXPECT_EQ(context->oneDnn(), stream);
 }
 
 template <class T>

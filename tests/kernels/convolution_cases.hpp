@@ -76,6 +76,50 @@ void expectEqualToReference(Draw& draw, const ConvolutionShape& shape, const Mak
   ASSERT_EQ(allResults(*op, arrays), expected) << describe(*op, shape);
 }
 
+// As many groups as channels: each channel by itself.
+inline std::vector<ConvolutionShape> depthwiseShapes(Draw& draw) {
+  std::vector<ConvolutionShape> shapes;
+  for (Index channels : {1, 3, 8, 16, 24})
+    for (Index multiple : {1, 2})
+      shapes.push_back({2, channels, multiple * channels, draw.ordinaryWindow(), channels});
+  return shapes;
+}
+
+// Padding along the first of three dimensions, on which oneDNN 2.6.3 itself fails.
+inline std::vector<ConvolutionShape> deeplyPaddedShapes() {
+  std::vector<ConvolutionShape> shapes;
+  for (Index low = 0; low < 5; ++low)
+    for (Index out = 1; out < 4; ++out)
+      for (Index stride = 1; stride < 3; ++stride)
+        shapes.push_back(
+            {2,
+             2,
+             5,
+             {3, {2, 4, 4}, {out, 3, 3}, {4, 2, 2}, {stride, 1, 1}, {1, 1, 1}, {low, 0, 0}}});
+  return shapes;
+}
+
+template <class T>
+void expectAllEqualToReference(Draw& draw, const std::vector<ConvolutionShape>& shapes,
+                               const std::vector<Maker<T>>& makers) {
+  for (const ConvolutionShape& shape : shapes)
+    for (const Maker<T>& make : makers)
+      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, make));
+}
+
+template <class T>
+void expectEmptyInputGivesTheBias(const Maker<T>& make) {
+  ConvolutionShape shape{2, 0, 2, {}};
+  shape.window = {1, {3}, {2}, {2}, {1}, {1}, {0}};
+  const auto op = make(shape);
+  const std::vector<T> b{1, 2}, none;
+  std::vector<T> y(8, T(5)), db(2);
+  op->forward(none.data(), none.data(), b.data(), y.data(), true);
+  EXPECT_EQ(y, (std::vector<T>{6, 6, 7, 7, 6, 6, 7, 7}));
+  op->adjointWeights(none.data(), y.data(), nullptr, db.data());
+  EXPECT_EQ(db, (std::vector<T>{24, 28}));
+}
+
 // y as a box in the middle of a larger array, whose dimensions lie in any order: its strides, where
 // its first cell is, and how large the array.
 struct Placement {

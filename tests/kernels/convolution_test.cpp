@@ -58,17 +58,18 @@ TYPED_TEST(ConvolutionKernel, ReferenceByHandInGroups) {
   EXPECT_EQ(dw, (std::vector<T>{1, 10, -100, -1000}));
 }
 
-// As many groups as channels: each channel by itself.
+template <class T>
+std::vector<Maker<T>> fastMakers() {
+  std::vector<Maker<T>> makers;
+  for (Backend backend : fastBackends<T>())
+    makers.push_back(makerOf<T>(backend));
+  return makers;
+}
+
 TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceDepthwise) {
   using T = TypeParam;
   Draw draw(16);
-  for (Index channels : {1, 3, 8, 16, 24})
-    for (Index multiple : {1, 2}) {
-      const ConvolutionShape shape{2, channels, multiple * channels, draw.ordinaryWindow(),
-                                   channels};
-      for (Backend backend : fastBackends<T>())
-        ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, makerOf<T>(backend)));
-    }
+  expectAllEqualToReference<T>(draw, depthwiseShapes(draw), fastMakers<T>());
 }
 
 TYPED_TEST(ConvolutionKernel, AdjointsAreExact) {
@@ -129,41 +130,20 @@ TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceOnLargeImages) {
   const WindowShape plane{2, {120, 75}, {119, 73}, {3, 3}, {1, 1}, {1, 1}, {1, 0}};
   const WindowShape line{1, {9000}, {4500}, {5}, {2}, {1}, {2}};
   const WindowShape copy{2, {60, 70}, {60, 70}, {1, 1}, {1, 1}, {1, 1}, {0, 0}};
-  for (const ConvolutionShape& shape :
-       {ConvolutionShape{2, 5, 3, plane}, ConvolutionShape{2, 12, 2, line},
-        ConvolutionShape{2, 7, 4, copy}})
-    for (Backend backend : fastBackends<T>())
-      ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, makerOf<T>(backend)));
+  expectAllEqualToReference<T>(draw, {{2, 5, 3, plane}, {2, 12, 2, line}, {2, 7, 4, copy}},
+                               fastMakers<T>());
 }
 
-// Padding along the first of three dimensions, on which oneDNN 2.6.3 itself fails.
 TYPED_TEST(ConvolutionKernel, BackendsEqualTheReferenceOnDeepPadding) {
   using T = TypeParam;
   Draw draw(15);
-  for (Index low = 0; low < 5; ++low)
-    for (Index out = 1; out < 4; ++out)
-      for (Index stride = 1; stride < 3; ++stride) {
-        const WindowShape w{3,         {2, 4, 4},  {out, 3, 3}, {4, 2, 2}, {stride, 1, 1},
-                            {1, 1, 1}, {low, 0, 0}};
-        for (Backend backend : fastBackends<T>())
-          ASSERT_NO_FATAL_FAILURE(
-              expectEqualToReference<T>(draw, {2, 2, 5, w}, makerOf<T>(backend)));
-      }
+  expectAllEqualToReference<T>(draw, deeplyPaddedShapes(), fastMakers<T>());
 }
 
 TYPED_TEST(ConvolutionKernel, EmptyInputGivesTheBias) {
   using T = TypeParam;
-  for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto}) {
-    ConvolutionShape shape{2, 0, 2, {}};
-    shape.window = {1, {3}, {2}, {2}, {1}, {1}, {0}};
-    const auto op = makeConvolution<T>(shape, backend);
-    const std::vector<T> b{1, 2}, none;
-    std::vector<T> y(8, T(5)), db(2);
-    op->forward(none.data(), none.data(), b.data(), y.data(), true);
-    EXPECT_EQ(y, (std::vector<T>{6, 6, 7, 7, 6, 6, 7, 7}));
-    op->adjointWeights(none.data(), y.data(), nullptr, db.data());
-    EXPECT_EQ(db, (std::vector<T>{24, 28}));
-  }
+  for (Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto})
+    expectEmptyInputGivesTheBias<T>(makerOf<T>(backend));
 }
 
 TYPED_TEST(ConvolutionKernel, SaysWhoComputes) {

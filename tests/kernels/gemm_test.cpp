@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/gemm.hpp"
-
-#include "kernels/draw.hpp"
-#include "kernels/here.hpp"
-
-#include <limits>
+#include "kernels/gemm_cases.hpp"
 
 namespace tenon::test {
 
@@ -34,27 +29,11 @@ TYPED_TEST(Gemm, BackendsEqualTheReference) {
   using T = TypeParam;
   Draw draw(3);
   for (int trial = 0; trial < 400; ++trial) {
-    const bool transA = draw.chance(0.5), transB = draw.chance(0.5);
-    const auto size = [&] { return draw.chance(0.08) ? 0 : draw.integer(1, 40); };
-    const Index m = size(), n = size(), k = size();
-    const Index lda = (transA ? m : k) + draw.integer(0, 3);
-    const Index ldb = (transB ? k : n) + draw.integer(0, 3), ldc = n + draw.integer(0, 3);
-    const auto a = draw.integers<T>((transA ? k : m) * lda);
-    const auto b = draw.integers<T>((transB ? n : k) * ldb);
-    const T alpha = T(draw.integer(-2, 2)), beta = T(draw.integer(-1, 2));
-    auto c = draw.integers<T>(m * ldc);
-    if (beta == 0)
-      for (Index i = 0; i < m; ++i)
-        std::fill_n(c.begin() + i * ldc, n, std::numeric_limits<T>::quiet_NaN());
-    auto expected = c;
-    gemm<T>(test::here(), Backend::Reference, transA, transB, m, n, k, alpha, a.data(), lda,
-            b.data(), ldb, beta, expected.data(), ldc);
-    for (Backend backend : fastBackends<T>()) {
-      auto result = c;
-      gemm<T>(test::here(), backend, transA, transB, m, n, k, alpha, a.data(), lda, b.data(), ldb,
-              beta, result.data(), ldc);
-      ASSERT_EQ(result, expected) << backendName(backend) << " m " << m << " n " << n << " k " << k;
-    }
+    const auto g = drawGemm<T>(draw);
+    const auto expected = g.onHost(Backend::Reference);
+    for (Backend backend : fastBackends<T>())
+      ASSERT_EQ(g.onHost(backend), expected)
+          << backendName(backend) << " m " << g.m << " n " << g.n << " k " << g.k;
   }
 }
 

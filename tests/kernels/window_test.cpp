@@ -19,6 +19,31 @@ TEST(Window, RangesAreThoseOfTheDefinition) {
   }
 }
 
+// By looking at every output and every input.
+TEST(Window, ReachIsFromTheFirstTapToTheLast) {
+  Draw draw(2);
+  for (int trial = 0; trial < 300; ++trial) {
+    const WindowShape w = draw.window();
+    for (int d = 0; d < w.rank; ++d) {
+      const Range outputs = outputsReaching(w, d), inputs = inputsReached(w, d, outputs);
+      const auto first = [&](Index o) { return o * w.stride[d] - w.padLow[d]; };
+      const auto last = [&](Index o) { return first(o) + (w.kernel[d] - 1) * w.dilation[d]; };
+      const auto holds = [](const Range& range, Index i) {
+        return i >= range.begin && i < range.end;
+      };
+      bool any = false;
+      for (Index o = 0; o < w.out[d]; ++o) {
+        const bool reaches = first(o) < w.in[d] && last(o) >= 0 && w.in[d] > 0;
+        any = any || reaches;
+        EXPECT_EQ(holds(outputs, o), reaches) << describe(w);
+      }
+      for (Index i = 0; i < w.in[d]; ++i)
+        EXPECT_EQ(holds(inputs, i), any && i >= first(outputs.begin) && i <= last(outputs.end - 1))
+            << describe(w);
+    }
+  }
+}
+
 TEST(Window, MalformedOnesAreRefused) {
   WindowShape w;
   EXPECT_NO_THROW(checkWindow(w));

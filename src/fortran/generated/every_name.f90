@@ -34,6 +34,8 @@ program every_name
   use tenon, only: tenon_dataset_get_batch ! TenonDatasetGetBatch
   use tenon, only: tenon_dataset_destroy ! TenonDatasetDestroy
   use tenon, only: tenon_dtensor_create ! TenonDTensorCreate
+  use tenon, only: tenon_dtensor_set_space ! TenonDTensorSetSpace
+  use tenon, only: tenon_dtensor_get_space ! TenonDTensorGetSpace
   use tenon, only: tenon_dtensor_place_array ! TenonDTensorPlaceArray
   use tenon, only: tenon_dtensor_place_array_read ! TenonDTensorPlaceArrayRead
   use tenon, only: tenon_dtensor_place_arrays ! TenonDTensorPlaceArrays
@@ -46,6 +48,8 @@ program every_name
   use tenon, only: tenon_dtensor_restore_array ! TenonDTensorRestoreArray
   use tenon, only: tenon_dtensor_get_array_read ! TenonDTensorGetArrayRead
   use tenon, only: tenon_dtensor_restore_array_read ! TenonDTensorRestoreArrayRead
+  use tenon, only: tenon_dtensor_get_device_array ! TenonDTensorGetDeviceArray
+  use tenon, only: tenon_dtensor_get_device_array_read ! TenonDTensorGetDeviceArrayRead
   use tenon, only: tenon_dtensor_get_strides ! TenonDTensorGetStrides
   use tenon, only: tenon_dtensor_get_layout ! TenonDTensorGetLayout
   use tenon, only: tenon_dtensor_get_data_type ! TenonDTensorGetDataType
@@ -119,6 +123,7 @@ program every_name
   use tenon, only: tenon_layer_set_slope ! TenonLayerSetSlope
   use tenon, only: tenon_layer_set_factor ! TenonLayerSetFactor
   use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
+  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
   use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
   use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
   use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage

@@ -246,6 +246,18 @@ module tenon_c
       type(c_ptr), intent(inout) :: x
       integer(c_int) :: answer
     end function TenonDTensorCreate
+    function TenonDTensorSetSpace(x, space) bind(C, name="TenonDTensorSetSpace") result(answer)
+      import
+      type(c_ptr), value :: x
+      integer(c_int), value :: space
+      integer(c_int) :: answer
+    end function TenonDTensorSetSpace
+    function TenonDTensorGetSpace(x, space) bind(C, name="TenonDTensorGetSpace") result(answer)
+      import
+      type(c_ptr), value :: x
+      integer(c_int), intent(out) :: space
+      integer(c_int) :: answer
+    end function TenonDTensorGetSpace
     function TenonDTensorPlaceArray(x, first_owned, strides, ghosts_low, ghosts_high, &
       length) bind(C, name="TenonDTensorPlaceArray") result(answer)
       import
@@ -342,6 +354,22 @@ module tenon_c
       type(c_ptr), intent(inout) :: array
       integer(c_int) :: answer
     end function TenonDTensorRestoreArrayRead
+    function TenonDTensorGetDeviceArray(x, type, &
+      array) bind(C, name="TenonDTensorGetDeviceArray") result(answer)
+      import
+      type(c_ptr), value :: x
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: array
+      integer(c_int) :: answer
+    end function TenonDTensorGetDeviceArray
+    function TenonDTensorGetDeviceArrayRead(x, type, &
+      array) bind(C, name="TenonDTensorGetDeviceArrayRead") result(answer)
+      import
+      type(c_ptr), value :: x
+      integer(c_int), value :: type
+      type(c_ptr), intent(inout) :: array
+      integer(c_int) :: answer
+    end function TenonDTensorGetDeviceArrayRead
     function TenonDTensorGetStrides(x, strides) bind(C, name="TenonDTensorGetStrides") result(answer)
       import
       type(c_ptr), value :: x
@@ -842,6 +870,12 @@ module tenon_c
       integer(c_int), value :: type
       integer(c_int) :: answer
     end function TenonLayerSetDataType
+    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: space
+      integer(c_int) :: answer
+    end function TenonLayerSetSpace
     function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
       import
       type(c_ptr), value :: layer

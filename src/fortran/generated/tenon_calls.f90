@@ -43,6 +43,8 @@ module tenon_calls
   public :: tenon_dataset_get_batch
   public :: tenon_dataset_destroy
   public :: tenon_dtensor_create
+  public :: tenon_dtensor_set_space
+  public :: tenon_dtensor_get_space
   public :: tenon_dtensor_place_array
   public :: tenon_dtensor_place_array_read
   public :: tenon_dtensor_place_arrays
@@ -55,6 +57,8 @@ module tenon_calls
   public :: tenon_dtensor_restore_array
   public :: tenon_dtensor_get_array_read
   public :: tenon_dtensor_restore_array_read
+  public :: tenon_dtensor_get_device_array
+  public :: tenon_dtensor_get_device_array_read
   public :: tenon_dtensor_get_strides
   public :: tenon_dtensor_get_layout
   public :: tenon_dtensor_get_data_type
@@ -116,6 +120,7 @@ module tenon_calls
   public :: tenon_layer_set_slope
   public :: tenon_layer_set_factor
   public :: tenon_layer_set_data_type
+  public :: tenon_layer_set_space
   public :: tenon_layer_set_stack_depth
   public :: tenon_layer_set_signature
   public :: tenon_layer_set_storage
@@ -1319,6 +1324,28 @@ contains
     tenon_code = TenonDTensorCreate(layout%handle, type, x%handle)
     call finish(tenon_code, 'tenon_dtensor_create', ierr)
   end subroutine tenon_dtensor_create
+  ! Selects the memory space of the local array. Local; call on all ranks.
+  subroutine tenon_dtensor_set_space(x, space, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorSetSpace(x%handle, space)
+    call finish(tenon_code, 'tenon_dtensor_set_space', ierr)
+  end subroutine tenon_dtensor_set_space
+  ! Returns the memory space of the local array. Not collective.
+  subroutine tenon_dtensor_get_space(x, space, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(out) :: space
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_space
+    tenon_code = TenonDTensorGetSpace(x%handle, c_space)
+    if (tenon_code == TENON_SUCCESS) then
+      space = c_space
+    end if
+    call finish(tenon_code, 'tenon_dtensor_get_space', ierr)
+  end subroutine tenon_dtensor_get_space
   ! Makes the tensor use a user array in place. Not collective.
   subroutine tenon_dtensor_place_array_int64(x, length, first_owned, strides, ghosts_low, ghosts_high, ierr)
     type(tenon_dtensor), intent(in) :: x
@@ -1660,6 +1687,26 @@ contains
     tenon_code = TenonDTensorRestoreArrayRead(x%handle, array)
     call finish(tenon_code, 'tenon_dtensor_restore_array_read', ierr)
   end subroutine tenon_dtensor_restore_array_read
+  ! Returns the local array on the device for reading and writing. Not collective.
+  subroutine tenon_dtensor_get_device_array(x, type, array, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: type
+    type(c_ptr), intent(out) :: array
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorGetDeviceArray(x%handle, type, array)
+    call finish(tenon_code, 'tenon_dtensor_get_device_array', ierr)
+  end subroutine tenon_dtensor_get_device_array
+  ! Returns the local array on the device for reading. Not collective.
+  subroutine tenon_dtensor_get_device_array_read(x, type, array, ierr)
+    type(tenon_dtensor), intent(in) :: x
+    integer(c_int), intent(in) :: type
+    type(c_ptr), intent(out) :: array
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonDTensorGetDeviceArrayRead(x%handle, type, array)
+    call finish(tenon_code, 'tenon_dtensor_get_device_array_read', ierr)
+  end subroutine tenon_dtensor_get_device_array_read
   ! Returns the strides of the local array. Not collective.
   subroutine tenon_dtensor_get_strides_int64(x, strides, ierr)
     type(tenon_dtensor), intent(in) :: x
@@ -2542,6 +2589,15 @@ contains
     tenon_code = TenonLayerSetDataType(layer%handle, type)
     call finish(tenon_code, 'tenon_layer_set_data_type', ierr)
   end subroutine tenon_layer_set_data_type
+  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_space(layer, space, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSpace(layer%handle, space)
+    call finish(tenon_code, 'tenon_layer_set_space', ierr)
+  end subroutine tenon_layer_set_space
   ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
   subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
     type(tenon_layer), intent(in) :: layer

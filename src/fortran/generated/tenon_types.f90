@@ -101,6 +101,7 @@ module tenon_types
   integer(c_int), parameter :: TENON_FLOAT64 = 1
   integer(c_int), parameter :: TENON_INT64 = 2
   integer(c_int), parameter :: TENON_MEMORY_HOST = 0
+  integer(c_int), parameter :: TENON_MEMORY_DEVICE = 1
   integer(c_int), parameter :: TENON_FALSE = 0
   integer(c_int), parameter :: TENON_TRUE = 1
 end module tenon_types

@@ -5,6 +5,8 @@
 // interpolate at Chebyshev's points.)
 #pragma once
 
+#include "sys/device_code.hpp"
+
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -38,30 +40,30 @@ struct Format<float> {
 };
 
 template <class T>
-auto bitsOf(T x) {
+TENON_DEVICE auto bitsOf(T x) {
   return std::bit_cast<typename Format<T>::Bits>(x);
 }
 
 template <class T>
-T magnitude(T x) {
+TENON_DEVICE T magnitude(T x) {
   return std::bit_cast<T>(bitsOf(x) & ~Format<T>::kSign);
 }
 
 template <class T>
-T withSignOf(T size, T x) {
+TENON_DEVICE T withSignOf(T size, T x) {
   return std::bit_cast<T>(bitsOf(size) | (bitsOf(x) & Format<T>::kSign));
 }
 
 // Within [low, high]; NaN stays.
 template <class T>
-T clamped(T x, T low, T high) {
+TENON_DEVICE T clamped(T x, T low, T high) {
   x = x < low ? low : x;
   return x > high ? high : x;
 }
 
 // c[0] x^(N-1) + ... + c[N-1]
 template <class T, std::size_t N>
-T polynomial(const T (&c)[N], T x) {
+TENON_DEVICE T polynomial(const T (&c)[N], T x) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     T sum = c[0];
     ((sum = sum * x + c[I + 1]), ...);
@@ -72,7 +74,7 @@ T polynomial(const T (&c)[N], T x) {
 
 // 2^n for a whole n in the range of normal numbers.
 template <class T>
-T powerOfTwo(T n) {
+TENON_DEVICE T powerOfTwo(T n) {
   return std::bit_cast<T>((bitsOf(n + Format<T>::kRound) << Format<T>::kMantissa) +
                           Format<T>::kOne);
 }
@@ -82,7 +84,7 @@ template <class T>
 struct Exponential {
   T n, p;
 
-  explicit Exponential(T x, T low = 0) {
+  TENON_DEVICE explicit Exponential(T x, T low = 0) {
     using F = Format<T>;
     constexpr T kPerLog2 = T(1.4426950408889634074);
     const T rounded = x * kPerLog2 + F::kRound;
@@ -93,7 +95,7 @@ struct Exponential {
 
 private:
   // (exp(r) - 1 - r) / r^2, by Taylor
-  static T tail(T r) {
+  TENON_DEVICE static T tail(T r) {
     if constexpr (sizeof(T) == sizeof(double)) {
       static constexpr double c[] = {1 / 6227020800., 1 / 479001600., 1 / 39916800., 1 / 3628800.,
                                      1 / 362880.,     1 / 40320.,     1 / 5040.,     1 / 720.,
@@ -109,7 +111,7 @@ private:
 // factor exp(x + low), x and low as above. The power of two is applied in halves, since the result may be
 // denormal, and last, so that this costs no digits of a larger product.
 template <class T>
-T exponential(T x, T low = 0, T factor = 1) {
+TENON_DEVICE T exponential(T x, T low = 0, T factor = 1) {
   using F = Format<T>;
   const Exponential<T> e(clamped(x, F::kLeastExponent, F::kMostExponent), low);
   const T half = (e.n * T(0.5) + F::kRound) - F::kRound;
@@ -119,7 +121,7 @@ T exponential(T x, T low = 0, T factor = 1) {
 
 // exp(x) - 1 for x <= 0; above, whatever.
 template <class T>
-T exponentialMinusOne(T x) {
+TENON_DEVICE T exponentialMinusOne(T x) {
   constexpr T kLeast = sizeof(T) == sizeof(double) ? T(-40) : T(-18); // -1 below
   const Exponential<T> e(clamped(x, kLeast, T(0)));
   const T scale = powerOfTwo(e.n);
@@ -128,7 +130,7 @@ T exponentialMinusOne(T x) {
 
 // By t / (t + 2) with t = exp(2 |x|) - 1.
 template <class T>
-T hyperbolicTangent(T x) {
+TENON_DEVICE T hyperbolicTangent(T x) {
   constexpr T kMost = sizeof(T) == sizeof(double) ? T(19.1) : T(9.1); // 1 beyond
   const T a = magnitude(x), most = a > kMost ? kMost : a;
   const Exponential<T> e(most + most);
@@ -139,14 +141,14 @@ T hyperbolicTangent(T x) {
 
 // 1 / (1 + exp(-(x + low))), of the size of exp(x) where x is far below 0.
 template <class T>
-T logistic(T x, T low = 0) {
+TENON_DEVICE T logistic(T x, T low = 0) {
   const T small = exponential(-magnitude(x), x < T(0) ? low : -low);
   return (x < T(0) ? small : T(1)) / (T(1) + small);
 }
 
 // y / (1 + exp(-(x + low))), for y of the sign of x.
 template <class T>
-T gated(T y, T x, T low = 0) {
+TENON_DEVICE T gated(T y, T x, T low = 0) {
   const T small = exponential(-magnitude(x), x < T(0) ? low : -low);
   const T scaled = exponential(-magnitude(x), x < T(0) ? low : -low, y);
   return (x < T(0) ? scaled : y) / (T(1) + small);
@@ -154,7 +156,7 @@ T gated(T y, T x, T low = 0) {
 
 // log(1 + t) for t in [0, 1], by 2 atanh(t / (2 + t)).
 template <class T>
-T logOfOnePlus(T t) {
+TENON_DEVICE T logOfOnePlus(T t) {
   const T f = t / (T(2) + t), z = f * f;
   const T twice = f + f;
   if constexpr (sizeof(T) == sizeof(double)) {
@@ -177,16 +179,16 @@ struct Twofold {
   T high, low;
 };
 
-inline double upperHalf(double x) {
+TENON_DEVICE inline double upperHalf(double x) {
   return std::bit_cast<double>(bitsOf(x) & Format<double>::kUpperHalf);
 }
 
 // x^2
-inline Twofold<double> square(double x) {
+TENON_DEVICE inline Twofold<double> square(double x) {
   const double high = upperHalf(x);
   return {high * high, (x + high) * (x - high)};
 }
-inline Twofold<float> square(float x) {
+TENON_DEVICE inline Twofold<float> square(float x) {
   const double exact = double(x) * double(x);
   const float high = float(exact);
   return {high, float(exact - double(high))};
@@ -194,7 +196,7 @@ inline Twofold<float> square(float x) {
 
 // factor exp(-a^2 / 2), for a >= 0 up to about 40.
 template <class T>
-T gaussian(T a, T factor = 1) {
+TENON_DEVICE T gaussian(T a, T factor = 1) {
   const Twofold<T> s = square(a);
   return exponential(s.high * T(-0.5), s.low * T(-0.5), factor);
 }
@@ -205,7 +207,7 @@ template <class T>
 constexpr T kCentre = T(0.85);
 
 template <class T>
-T normalCentre(T square) {
+TENON_DEVICE T normalCentre(T square) {
   if constexpr (sizeof(T) == sizeof(double)) {
     static constexpr double c[] = {-9.604366056965132663e-11, 2.2482164295393864771e-9,
                                    -4.1205460238581014889e-8, 6.6595854446334513955e-7,
@@ -222,7 +224,7 @@ T normalCentre(T square) {
 }
 
 template <class T>
-T normalTail(T a) {
+TENON_DEVICE T normalTail(T a) {
   const T q = (a - 4) / (a + 4);
   if constexpr (sizeof(T) == sizeof(double)) {
     static constexpr double c[] = {
@@ -249,7 +251,7 @@ constexpr double kMostAngle = 3e6;
 // (-1)^m sin(x - m pi) for m = (the nearest whole number to x / pi - half) + half: with half = 0 the sine
 // of x, with half = 1/2 minus its cosine. In double.
 template <int Terms>
-double sineFrom(const double (&c)[Terms], double x, double half) {
+TENON_DEVICE double sineFrom(const double (&c)[Terms], double x, double half) {
   using F = Format<double>;
   constexpr double kPerPi = 0.31830988618379067154;
   constexpr double kPi[] = {0x1.921fb544p+1, 0x1.0b4611a6p-33, 0x1.3198a2e037073p-68};
@@ -261,7 +263,7 @@ double sineFrom(const double (&c)[Terms], double x, double half) {
 }
 
 template <class T>
-T sineOrCosine(T x, double half) {
+TENON_DEVICE T sineOrCosine(T x, double half) {
   if constexpr (sizeof(T) == sizeof(double)) {
     static constexpr double c[] = {2.7313658674940167149e-15, -7.6439639659253566632e-13,
                                    1.6058977114074673292e-10, -2.5052107613934760316e-8,
@@ -278,11 +280,11 @@ T sineOrCosine(T x, double half) {
 
 // For |x| up to kMostAngle.
 template <class T>
-T sine(T x) {
+TENON_DEVICE T sine(T x) {
   return sineOrCosine(x, 0);
 }
 template <class T>
-T cosine(T x) {
+TENON_DEVICE T cosine(T x) {
   return -sineOrCosine(x, 0.5);
 }
 

@@ -28,11 +28,11 @@ enum class Reads { Nothing, Argument, Value };
 struct Relu {
   static constexpr Reads kReads = Reads::Value;
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return x < T(0) ? T(0) : x;
   }
   template <class T>
-  static T derivative(T y, T v) {
+  TENON_DEVICE static T derivative(T y, T v) {
     return y > T(0) ? v : T(0);
   }
 };
@@ -40,11 +40,11 @@ struct Relu {
 struct Tanh {
   static constexpr Reads kReads = Reads::Value;
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return functors::hyperbolicTangent(x);
   }
   template <class T>
-  static T derivative(T y, T v) {
+  TENON_DEVICE static T derivative(T y, T v) {
     return (T(1) - y * y) * v;
   }
 };
@@ -52,11 +52,11 @@ struct Tanh {
 struct Sigmoid {
   static constexpr Reads kReads = Reads::Value;
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return functors::logistic(x);
   }
   template <class T>
-  static T derivative(T y, T v) {
+  TENON_DEVICE static T derivative(T y, T v) {
     return y * (T(1) - y) * v;
   }
 };
@@ -65,11 +65,11 @@ struct LeakyRelu {
   static constexpr Reads kReads = Reads::Argument;
   double slope;
   template <class T>
-  T value(T x) const {
+  TENON_DEVICE T value(T x) const {
     return x > T(0) ? x : T(slope) * x;
   }
   template <class T>
-  T derivative(T x, T v) const {
+  TENON_DEVICE T derivative(T x, T v) const {
     return x > T(0) ? v : T(slope) * v;
   }
 };
@@ -78,11 +78,11 @@ struct Elu {
   static constexpr Reads kReads = Reads::Argument;
   double factor;
   template <class T>
-  T value(T x) const {
+  TENON_DEVICE T value(T x) const {
     return x > T(0) ? x : T(factor) * functors::exponentialMinusOne(x);
   }
   template <class T>
-  T derivative(T x, T v) const {
+  TENON_DEVICE T derivative(T x, T v) const {
     return x > T(0) ? v : T(factor) * functors::exponential(x) * v;
   }
 };
@@ -93,7 +93,7 @@ struct Gelu {
   template <class T>
   static constexpr T kMost = sizeof(T) == sizeof(double) ? T(39) : T(14.6);
   template <class T>
-  static T value(T given) {
+  TENON_DEVICE static T value(T given) {
     using namespace functors;
     const T x = clamped(given, -kMost<T>, kMost<T>), a = magnitude(x);
     const T tail = normalTail(a), centre = T(0.5) + x * normalCentre(x * x);
@@ -101,7 +101,7 @@ struct Gelu {
     return x <= -kCentre<T> ? -gaussian(a, tail) : given * below;
   }
   template <class T>
-  static T derivative(T given, T v) {
+  TENON_DEVICE static T derivative(T given, T v) {
     using namespace functors;
     constexpr T kPerRootOf2Pi = T(0.39894228040143267794);
     const T x = clamped(given, -kMost<T>, kMost<T>), a = magnitude(x), bell = gaussian(a);
@@ -120,7 +120,7 @@ struct GeluTanh {
   static constexpr T kMost = sizeof(T) == sizeof(double) ? T(23)
                                                          : T(12); // x s(2 u) is 0 or x beyond
 
-  static functors::Twofold<double> twiceU(double x) {
+  TENON_DEVICE static functors::Twofold<double> twiceU(double x) {
     const auto [square, more] = functors::square(x);
     const double s = functors::upperHalf(square), rest = (square - s) + more;
     const double cube = kCubic[0] * s, sum = cube + kLinear[0];
@@ -129,20 +129,20 @@ struct GeluTanh {
     const double a = functors::upperHalf(x), b = functors::upperHalf(sum);
     return {a * b, (x - a) * b + ((sum - b) + low) * x};
   }
-  static functors::Twofold<float> twiceU(float x) {
+  TENON_DEVICE static functors::Twofold<float> twiceU(float x) {
     const double exact =
         double(x) * (kLinear[0] + kLinear[1] + (kCubic[0] + kCubic[1]) * double(x) * double(x));
     const float high = float(exact);
     return {high, float(exact - double(high))};
   }
   template <class T>
-  static T value(T given) {
+  TENON_DEVICE static T value(T given) {
     const T x = functors::clamped(given, -kMost<T>, kMost<T>);
     const auto [u, low] = twiceU(x);
     return functors::gated(given < x ? x : given, u, low);
   }
   template <class T>
-  static T derivative(T given, T v) {
+  TENON_DEVICE static T derivative(T given, T v) {
     const T x = functors::clamped(given, -kMost<T>, kMost<T>);
     const auto [u, low] = twiceU(x);
     const T s = functors::logistic(u, low), rest = functors::logistic(-u, -low);
@@ -154,16 +154,16 @@ struct GeluTanh {
 struct Silu {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
-  static T least(T x) { // s(x) is 0 below
+  TENON_DEVICE static T least(T x) { // s(x) is 0 below
     constexpr T kLeast = functors::Format<T>::kLeastExponent;
     return x < kLeast ? kLeast : x;
   }
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return functors::gated(least(x), x);
   }
   template <class T>
-  static T derivative(T given, T v) {
+  TENON_DEVICE static T derivative(T given, T v) {
     constexpr T kMost = -functors::Format<T>::kLeastExponent; // s(-x) is 0 beyond
     const T x = least(given), s = functors::logistic(x), rest = functors::logistic(-x);
     return s * (T(1) + (x > kMost ? kMost : x) * rest) * v;
@@ -173,12 +173,12 @@ struct Silu {
 struct Softplus {
   static constexpr Reads kReads = Reads::Argument;
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return (x < T(0) ? T(0) : x) +
            functors::logOfOnePlus(functors::exponential(-functors::magnitude(x)));
   }
   template <class T>
-  static T derivative(T x, T v) {
+  TENON_DEVICE static T derivative(T x, T v) {
     return functors::logistic(x) * v;
   }
 };
@@ -186,11 +186,11 @@ struct Softplus {
 struct Exp {
   static constexpr Reads kReads = Reads::Value;
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return functors::exponential(x);
   }
   template <class T>
-  static T derivative(T y, T v) {
+  TENON_DEVICE static T derivative(T y, T v) {
     return y * v;
   }
 };
@@ -200,20 +200,20 @@ struct Sine {
   static constexpr Reads kReads = Reads::Argument;
   static constexpr double kMost = functors::kMostAngle;
   template <class T>
-  static T value(T x) {
+  TENON_DEVICE static T value(T x) {
     return functors::sine(x);
   }
   template <class T>
-  static T derivative(T x, T v) {
+  TENON_DEVICE static T derivative(T x, T v) {
     return functors::cosine(x) * v;
   }
   struct Anywhere {
     template <class T>
-    static T value(T x) {
+    TENON_DEVICE static T value(T x) {
       return std::sin(x);
     }
     template <class T>
-    static T derivative(T x, T v) {
+    TENON_DEVICE static T derivative(T x, T v) {
       return std::cos(x) * v;
     }
   };
@@ -223,12 +223,46 @@ struct Scale {
   static constexpr Reads kReads = Reads::Nothing;
   double factor;
   template <class T>
-  T value(T x) const {
+  TENON_DEVICE T value(T x) const {
     return T(factor) * x;
   }
   template <class T>
-  T derivative(T, T v) const {
+  TENON_DEVICE T derivative(T, T v) const {
     return T(factor) * v;
+  }
+};
+
+// What is done to element i.
+template <class F, class T>
+struct Value {
+  F f;
+  const T* x;
+  T* y;
+  TENON_DEVICE void operator()(Index i) const { y[i] = f.value(x[i]); }
+};
+
+template <class F, class T>
+struct Derivative {
+  F f;
+  const T *point, *v;
+  T* r;
+  TENON_DEVICE void operator()(Index i) const { r[i] = f.derivative(point[i], v[i]); }
+};
+
+// F, or where an argument is too large for it F::Anywhere, for each element by itself.
+template <class F>
+struct Everywhere {
+  template <class T>
+  TENON_DEVICE static bool isWithin(T x) {
+    return functors::magnitude(x) <= T(F::kMost);
+  }
+  template <class T>
+  TENON_DEVICE static T value(T x) {
+    return isWithin(x) ? F::value(x) : F::Anywhere::value(x);
+  }
+  template <class T>
+  TENON_DEVICE static T derivative(T x, T v) {
+    return isWithin(x) ? F::derivative(x, v) : F::Anywhere::derivative(x, v);
   }
 };
 

@@ -13,7 +13,7 @@ struct Softmax {
   T shift, factor;
   const T* z;
   T* p;
-  void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
+  TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
 };
 
 } // namespace tenon::functors

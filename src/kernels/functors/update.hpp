@@ -2,6 +2,7 @@
 // What an optimizer's step does to element i; see update.hpp.
 #pragma once
 
+#include "sys/device_code.hpp"
 #include "sys/types.hpp"
 
 #include <cmath>
@@ -13,7 +14,7 @@ struct PlainSgd {
   T rate, decay;
   const T* g;
   T* w;
-  void operator()(Index i) const { w[i] -= rate * (g[i] + decay * w[i]); }
+  TENON_DEVICE void operator()(Index i) const { w[i] -= rate * (g[i] + decay * w[i]); }
 };
 
 template <class T>
@@ -22,7 +23,7 @@ struct MomentumSgd {
   bool nesterov;
   const T* g;
   T *velocity, *w;
-  void operator()(Index i) const {
+  TENON_DEVICE void operator()(Index i) const {
     const T gradient = g[i] + decay * w[i], v = momentum * velocity[i] + gradient;
     velocity[i] = v;
     w[i] -= rate * (nesterov ? gradient + momentum * v : v);
@@ -34,7 +35,7 @@ struct Adam {
   T rate, decay, kept, b1, c1, b2, c2, root, epsilon; // c = 1 - b, root = sqrt(1 - b2^t)
   const T* g;
   T *m, *v, *w;
-  void operator()(Index i) const {
+  TENON_DEVICE void operator()(Index i) const {
     const T gradient = g[i] + decay * w[i];
     const T mean = b1 * m[i] + c1 * gradient, square = b2 * v[i] + c2 * gradient * gradient;
     m[i] = mean;

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The tiles of convolution_tiles.hpp on the device: columns are gathered by kernels, cuBLAS multiplies.
+// In float64 these products alone use the tensor cores.
+#include "kernels/block_copy.hpp"
+#include "kernels/block_multiply.hpp"
+#include "kernels/cells.hpp"
+#include "kernels/convolution_tiles.hpp"
+#include "kernels/each.hpp"
+#include "kernels/functors/im2col.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/reduce.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+// Enough outputs for all multiprocessors; 64 MiB of float64, which later kernels use again.
+constexpr TileLimits kDeviceLimits{
+    .columnElements = Index(1) << 23, .leastOutputs = 256, .enoughOutputs = Index(1) << 23};
+
+template <class T>
+class GemmConvolution final : public TiledConvolution<T> {
+public:
+  GemmConvolution(const ConvolutionShape& shape, KernelContextPtr context)
+      : TiledConvolution<T>(shape, std::move(context), kDeviceLimits) {
+    prepareGemm(*context_);
+    const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
+    const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
+    if (most > kMostCells)
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("backend 'gemm' supports up to {} inputs and columns at a time, but "
+                              "this convolution of {} channels has {}; use 'cudnn', or split "
+                              "the tensor over more ranks",
+                              kMostCells, in_, most));
+  }
+  Backend backend() const override { return Backend::Gemm; }
+
+private:
+  using TiledConvolution<T>::batch_, TiledConvolution<T>::cols_, TiledConvolution<T>::columns,
+      TiledConvolution<T>::context_, TiledConvolution<T>::copies_, TiledConvolution<T>::depth_,
+      TiledConvolution<T>::images_, TiledConvolution<T>::in_, TiledConvolution<T>::inVolume_,
+      TiledConvolution<T>::out_, TiledConvolution<T>::packed, TiledConvolution<T>::rows_,
+      TiledConvolution<T>::window_, TiledConvolution<T>::y_;
+
+  Backend productBackend() const override { return Backend::Gemm; }
+
+  void clear(T* dx) override {
+    const Index n = batch_ * in_ * inVolume_, one = 1;
+    fillBlock(*context_, 1, &n, T(0), dx, &one);
+  }
+
+  functors::ColumnTile columnTile(const Tile& tile) const {
+    return {window_, in_, tile.image, tile.images, tile.outputs};
+  }
+
+  void gather(const Tile& tile, const T* x) override {
+    const functors::GatherColumns<T> gather(columnTile(tile), x, columns());
+    eachElement(*context_, gather.tile.columns(), 1, gather);
+  }
+
+  void scatter(const Tile& tile, T* dx) override {
+    const functors::ScatterColumns<T> scatter(columnTile(tile), window_, columns(), dx);
+    eachElement(*context_, scatter.inputs, kernelVolume(window_), scatter);
+  }
+
+  // visit(rank, extents, offset in y, strides in y, offset in the packed matrix, strides there) for up
+  // to three boxes that make up the tile: rows of a plane that begins before the tile or ends behind it, and whole planes.
+  template <class Visit>
+  void forEachBox(const Tile& tile, Visit visit) const {
+    const auto [rows, cols] = tile.outputs;
+    const Index plane = window_.out[1], width = cols.end - cols.begin;
+    for (Index row = rows.begin; row < rows.end;) {
+      const bool isWhole = row % plane == 0 && row + plane <= rows.end;
+      const Index planes = isWhole ? (rows.end - row) / plane : 1;
+      const Index count = isWhole ? plane : std::min(plane - row % plane, rows.end - row);
+      const Index extent[] = {out_, tile.images, planes, count, width};
+      const Index ofY[] = {y_.channel, y_.batch, y_.space[0], y_.space[1], y_.space[2]};
+      const Index ofPacked[] = {tile.width(), tile.pixels(), plane * width, width, 1};
+      visit(5, extent,
+            tile.image * y_.batch + row / plane * y_.space[0] + row % plane * y_.space[1] +
+                cols.begin * y_.space[2],
+            ofY, (row - rows.begin) * width, ofPacked);
+      row += planes * count;
+    }
+  }
+
+  void pack(const Tile& tile, const T* dy) override {
+    forEachBox(tile, [&](int rank, const Index* extent, Index atY, const Index* ofY, Index at,
+                         const Index* of) {
+      blockCombine(*context_, Combine::Copy, rank, extent, dy + atY, ofY, packed() + at, of);
+    });
+  }
+
+  void unpack(const Tile& tile, const T* b, T* y, bool accumulate) override {
+    forEachBox(tile, [&](int rank, const Index* extent, Index atY, const Index* ofY, Index at,
+                         const Index* of) {
+      blockCombine(*context_, accumulate ? Combine::Add : Combine::Copy, rank, extent,
+                   packed() + at, of, y + atY, ofY);
+    });
+    if (b)
+      combineBias(Combine::Add, tile, b, y);
+  }
+
+  T beginOutputs(const Tile& tile, const T* b, T* y, bool accumulate) override {
+    if (b)
+      combineBias(accumulate ? Combine::Add : Combine::Copy, tile, b, y);
+    return T(b || accumulate);
+  }
+
+  void combineBias(Combine how, const Tile& tile, const T* b, T* y) {
+    static constexpr Index kPerChannel[] = {1, 0, 0, 0, 0};
+    forEachBox(
+        tile, [&](int rank, const Index* extent, Index atY, const Index* ofY, Index, const Index*) {
+          blockCombine(*context_, how, rank, extent, b, kPerChannel, y + atY, ofY);
+        });
+  }
+
+  void sumOutputs(const Tile& tile, const T* dy, Index distance, T* db) override {
+    const Index extent[] = {out_, tile.width()}, ofDy[] = {distance, 1}, ofDb[] = {1, 0};
+    blockMultiplyAdd<T>(*context_, 2, extent, T(1), nullptr, nullptr, dy, ofDy, db, ofDb);
+  }
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Convolution<T>> makeGemmConvolution(const ConvolutionShape& shape,
+                                                    KernelContextPtr context) {
+  return std::make_unique<GemmConvolution<T>>(shape, std::move(context));
+}
+
+template std::unique_ptr<Convolution<float>> makeGemmConvolution<float>(const ConvolutionShape&,
+                                                                        KernelContextPtr);
+template std::unique_ptr<Convolution<double>> makeGemmConvolution<double>(const ConvolutionShape&,
+                                                                          KernelContextPtr);
+
+} // namespace tenon

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/dnn_graph.hpp"
+
+#include "sys/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+
+namespace tenon::cuda {
+
+namespace {
+
+// A larger workspace is taken only where every engine wants one.
+constexpr Index kEnoughWorkspace = Index(1) << 30;
+
+// Numbers of the arrays in a graph.
+enum : Index { kX = 1, kW, kY };
+
+struct Names {
+  cudnnBackendDescriptorType_t operation;
+  cudnnBackendAttributeName_t alpha, beta, convolution, x, w, y;
+  const char* text;
+};
+
+const Names& namesOf(ConvolutionKind kind) {
+#define TENON_NAMES(type, prefix, x, w, y, text)                                                   \
+  {                                                                                                \
+    CUDNN_BACKEND_OPERATION_CONVOLUTION_##type##_DESCRIPTOR,                                       \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_ALPHA,                                         \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_BETA,                                          \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_CONV_DESC,                                     \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##x,                                           \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##w,                                           \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##y, text                                      \
+  }
+  static constexpr Names names[] = {
+      TENON_NAMES(FORWARD, FORWARD, X, W, Y, "the convolution"),
+      TENON_NAMES(BACKWARD_DATA, BWD_DATA, DX, W, DY, "the convolution's adjoint in its input"),
+      TENON_NAMES(BACKWARD_FILTER, BWD_FILTER, X, DW, DY,
+                  "the convolution's adjoint in its weights")};
+#undef TENON_NAMES
+  return names[static_cast<int>(kind)];
+}
+
+Descriptor arrayDescriptor(Index number, cudnnDataType_t type, const ArrayBox& box) {
+  Descriptor array(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  array.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, {number})
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &type)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, {type == CUDNN_DATA_DOUBLE ? 8 : 4})
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, box.extent)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, box.strides)
+      .finalize("the description of an array");
+  return array;
+}
+
+Descriptor graphDescriptor(const ConvolutionGraph& g) {
+  const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+  Descriptor convolution(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+  convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &g.type)
+      .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode)
+      .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, {static_cast<Index>(g.stride.size())})
+      .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, g.padLow)
+      .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, g.padHigh)
+      .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, g.stride)
+      .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, g.dilation)
+      .finalize("the description of a convolution");
+  const Names& names = namesOf(g.kind);
+  const double one = 1;
+  Descriptor operation(names.operation);
+  operation.set(names.alpha, CUDNN_TYPE_DOUBLE, 1, &one)
+      .set(names.beta, CUDNN_TYPE_DOUBLE, 1, &g.beta)
+      .set(names.convolution, convolution)
+      .set(names.x, arrayDescriptor(kX, g.type, g.x))
+      .set(names.w, arrayDescriptor(kW, g.type, g.w))
+      .set(names.y, arrayDescriptor(kY, g.type, g.y))
+      .finalize(names.text);
+  Descriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operation).finalize("a graph");
+  return graph;
+}
+
+Index numberOf(const Descriptor& from, cudnnBackendAttributeName_t name) {
+  Index value = 0, count = 0;
+  checkDnn(dnn().cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_INT64, 1, &count, &value),
+           "cudnnBackendGetAttribute");
+  return value;
+}
+
+// The descriptors that an attribute holds, of a type that the caller knows.
+std::vector<Descriptor> partsOf(const Descriptor& from, cudnnBackendAttributeName_t name,
+                                cudnnBackendDescriptorType_t type) {
+  const auto get = [&](Index asked, void* values) {
+    Index count = 0;
+    checkDnn(dnn().cudnnBackendGetAttribute(from.get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, asked,
+                                            &count, values),
+             "cudnnBackendGetAttribute");
+    return count;
+  };
+  const Index count = get(0, nullptr);
+  std::vector<Descriptor> parts;
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (Index i = 0; i < count; ++i)
+    handles.push_back(parts.emplace_back(type).get());
+  parts.erase(parts.begin() + std::min(count, get(count, handles.data())), parts.end());
+  return parts;
+}
+
+// Configurations of engines, the fastest by the library's estimate first.
+std::vector<Descriptor> configurations(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
+  Descriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode)
+      .set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, deviceDescriptor())
+      .finalize("the heuristics");
+  return partsOf(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+}
+
+bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
+  Descriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t handle = engine.get();
+  Index count = 0;
+  checkDnn(dnn().cudnnBackendGetAttribute(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
+                                          CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &handle),
+           "cudnnBackendGetAttribute");
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+  checkDnn(dnn().cudnnBackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                          CUDNN_TYPE_NUMERICAL_NOTE, Index(notes.size()), &count,
+                                          notes.data()),
+           "cudnnBackendGetAttribute");
+  const std::span found(notes.data(), static_cast<std::size_t>(count));
+  return std::none_of(found.begin(), found.end(), [&](cudnnBackendNumericalNote_t note) {
+    switch (note) {
+    case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: // in float32 it stands for TF32, in float64 for nothing lost
+      return graph.type == CUDNN_DATA_FLOAT && !graph.mayUseTf32;
+    case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+      return !graph.mayBeNondeterministic;
+    case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+    case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+      return true;
+    default:
+      return false;
+    }
+  });
+}
+
+// Empty if the library cannot run this configuration on the device.
+std::optional<Descriptor> finished(const Descriptor& configuration) {
+  Descriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration)
+      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, deviceDescriptor());
+  if (dnn().cudnnBackendFinalize(plan.get()) != CUDNN_STATUS_SUCCESS)
+    return std::nullopt;
+  return plan;
+}
+
+std::string describe(const ArrayBox& box) {
+  return fmt::format("[{}]", fmt::join(box.extent, ","));
+}
+
+Error noPlan(const ConvolutionGraph& g) {
+  return {TENON_ERR_SUPPORT,
+          fmt::format("cuDNN has no engine for {} in {} with x {}, w {}, y {}, stride [{}] and "
+                      "dilation [{}] that {}{}; use backend 'gemm'",
+                      namesOf(g.kind).text, g.type == CUDNN_DATA_DOUBLE ? "float64" : "float32",
+                      describe(g.x), describe(g.w), describe(g.y), fmt::join(g.stride, ","),
+                      fmt::join(g.dilation, ","),
+                      g.mayBeNondeterministic ? "keeps the precision" : "gives the same bits twice",
+                      g.mayUseTf32 || g.type == CUDNN_DATA_DOUBLE ? "" : " without TF32")};
+}
+
+} // namespace
+
+Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {
+  checkDnn(dnn().cudnnBackendCreateDescriptor(type, &handle_), "cudnnBackendCreateDescriptor");
+}
+
+Descriptor::~Descriptor() {
+  if (handle_)
+    dnn().cudnnBackendDestroyDescriptor(handle_);
+}
+
+Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                            std::size_t count, const void* values) {
+  checkDnn(dnn().cudnnBackendSetAttribute(handle_, name, type, static_cast<Index>(count), values),
+           "cudnnBackendSetAttribute");
+  return *this;
+}
+
+Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, const std::vector<Index>& values) {
+  return set(name, CUDNN_TYPE_INT64, values.size(), values.data());
+}
+
+Descriptor& Descriptor::set(cudnnBackendAttributeName_t name, const Descriptor& other) {
+  return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.handle_);
+}
+
+void Descriptor::finalize(const char* what) {
+  checkDnn(dnn().cudnnBackendFinalize(handle_), what);
+}
+
+const Descriptor& deviceDescriptor() {
+  static const auto* device = [] { // the library may be gone when statics are destroyed
+    auto* made = new Descriptor(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+    const int number = Device::get().number();
+    made->set(CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &number);
+    made->finalize("the description of the device");
+    return made;
+  }();
+  return *device;
+}
+
+ConvolutionPlan::ConvolutionPlan(const ConvolutionGraph& graph)
+    : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+  const Descriptor described = graphDescriptor(graph);
+  bool isFound = false;
+  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (const Descriptor& configuration : configurations(described, mode)) {
+      if (!isAllowed(configuration, graph))
+        continue;
+      std::optional<Descriptor> plan = finished(configuration);
+      if (!plan)
+        continue;
+      const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+      if (!isFound || bytes < workspaceBytes_) {
+        plan_ = std::move(*plan);
+        workspaceBytes_ = bytes;
+        isFound = true;
+      }
+      if (workspaceBytes_ <= kEnoughWorkspace)
+        return;
+    }
+  if (!isFound)
+    throw noPlan(graph);
+}
+
+std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {
+  static std::mutex mutex;
+  static std::map<ConvolutionGraph, std::weak_ptr<const ConvolutionPlan>> plans;
+  const std::scoped_lock lock(mutex);
+  if (auto known = plans[graph].lock())
+    return known;
+  std::erase_if(plans, [](const auto& entry) { return entry.second.expired(); });
+  const auto made = std::make_shared<const ConvolutionPlan>(graph);
+  plans[graph] = made;
+  return made;
+}
+
+void ConvolutionRun::run(cudnnHandle_t handle, const void* x, const void* w, const void* y,
+                         void* workspace) {
+  const std::array<const void*, 4> arrays{x, w, y, workspace};
+  if (arrays != arrays_) {
+    Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, {kX, kW, kY})
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, arrays.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace)
+        .finalize("the list of a plan's arrays");
+    pack_ = std::move(pack);
+    arrays_ = arrays;
+  }
+  checkDnn(dnn().cudnnBackendExecute(handle, plan_->get(), pack_.get()), "cudnnBackendExecute");
+}
+
+} // namespace tenon::cuda

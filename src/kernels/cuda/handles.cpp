@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/handles.hpp"
+
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr Index kWorkspaceBytes = Index(32) << 20; // what cuBLAS recommends for Hopper
+
+cudaStream_t cudaStreamOf(const Stream& stream) {
+  return static_cast<cudaStream_t>(stream.handle());
+}
+
+} // namespace
+
+DeviceHandles::DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory)
+    : stream_(std::move(stream)), memory_(std::move(memory)) {}
+
+DeviceHandles::~DeviceHandles() {
+  if (blas_)
+    cuda::blas().cublasDestroy_v2(blas_);
+  if (dnn_)
+    cuda::dnn().cudnnDestroy(dnn_);
+}
+
+cublasHandle_t DeviceHandles::blas() {
+  if (blas_)
+    return blas_;
+  const cuda::BlasTable& library = cuda::blas();
+  workspace_ = Buffer(kWorkspaceBytes, "workspace of cuBLAS", memory_);
+  cuda::checkBlas(library.cublasCreate_v2(&blas_), "cublasCreate");
+  cuda::checkBlas(library.cublasSetStream_v2(blas_, cudaStreamOf(stream_)), "cublasSetStream");
+  cuda::checkBlas(library.cublasSetWorkspace_v2(blas_, workspace_.data<void>(),
+                                                static_cast<std::size_t>(kWorkspaceBytes)),
+                  "cublasSetWorkspace");
+  const cublasMath_t mode = cuda::allowsTf32() ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
+  cuda::checkBlas(library.cublasSetMathMode(blas_, mode), "cublasSetMathMode");
+  return blas_;
+}
+
+cudnnHandle_t DeviceHandles::dnn() {
+  if (dnn_)
+    return dnn_;
+  cuda::checkDnn(cuda::dnn().cudnnCreate(&dnn_), "cudnnCreate");
+  cuda::checkDnn(cuda::dnn().cudnnSetStream(dnn_, cudaStreamOf(stream_)), "cudnnSetStream");
+  return dnn_;
+}
+
+namespace cuda {
+
+DeviceHandles& handlesOf(KernelContext& context) {
+  if (!context.handles())
+    context.handles() = std::make_shared<DeviceHandles>(context.stream(), context.memory());
+  return *context.handles();
+}
+
+void checkBlas(cublasStatus_t status, const char* what) {
+  if (status != CUBLAS_STATUS_SUCCESS)
+    throw Error(status == CUBLAS_STATUS_ALLOC_FAILED ? TENON_ERR_MEMORY : TENON_ERR_LIBRARY,
+                fmt::format("cuBLAS failed in {}: {} (status {})", what,
+                            blas().cublasGetStatusString(status), int(status)));
+}
+
+void checkDnn(cudnnStatus_t status, const char* what) {
+  if (status == CUDNN_STATUS_SUCCESS)
+    return;
+  char text[1000] = "";
+  dnn().cudnnGetLastErrorString(text, sizeof text);
+  throw Error(TENON_ERR_LIBRARY,
+              fmt::format("cuDNN failed in {}: {} (status {}): {}; backend 'gemm' does not use "
+                          "cuDNN",
+                          what, dnn().cudnnGetErrorString(status), int(status), text));
+}
+
+bool allowsTf32() {
+  return options().getFlag("", "device_tf32");
+}
+
+bool allowsNondeterministic() {
+  return options().getFlag("", "device_nondeterministic");
+}
+
+} // namespace cuda
+
+} // namespace tenon

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/launch.cuh"
+#include "kernels/functors/im2col.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+template void eachElement(const Stream&, Index, const GatherColumns<float>&);
+template void eachElement(const Stream&, Index, const GatherColumns<double>&);
+template void eachElement(const Stream&, Index, const ScatterColumns<float>&);
+template void eachElement(const Stream&, Index, const ScatterColumns<double>&);
+
+} // namespace tenon::device

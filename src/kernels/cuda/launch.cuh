@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The walks of walks.hpp as kernels. Only lists of instances include this.
+//
+// Where the tests' stand-in for the CUDA runtime is linked, tenonHostTwin() is there and learns, before a
+// kernel is launched, how the host runs it: the same object code, place by place.
+#pragma once
+
+#include "kernels/cells.hpp"
+#include "kernels/walks.hpp"
+#include "sys/cuda/status.hpp"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <type_traits>
+
+// Runs a kernel, given its parameter, for all blocks of a grid, in `order` if that is not null.
+using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads,
+                           const unsigned* order);
+extern "C" __attribute__((weak, visibility("default"))) void
+tenonHostTwin(const void* entry, std::size_t bytes, TenonTwin run);
+
+namespace tenon::device {
+
+template <class F>
+struct EachElement {
+  F f;
+  Index n;
+
+  __device__ void onDevice(const Place& p) const { run(p); }
+  void onHost(unsigned block, unsigned threads, unsigned blocks) const {
+    for (unsigned t = 0; t < threads; ++t)
+      run(Place{block, t, blocks, threads});
+  }
+  TENON_DEVICE void run(const Place& p) const {
+    for (Index i = p.first(); i < n; i += p.step())
+      f(i);
+  }
+};
+
+template <class F>
+struct EachBlock {
+  F f;
+
+  __device__ void onDevice(const Place& p) const {
+    __shared__ typename F::Shared shared;
+    for (int phase = 0; phase < F::kPhases; ++phase) {
+      if (phase > 0)
+        __syncthreads();
+      f(phase, p, shared);
+    }
+  }
+  void onHost(unsigned block, unsigned threads, unsigned blocks) const {
+    typename F::Shared shared;
+    for (int phase = 0; phase < F::kPhases; ++phase)
+      for (unsigned t = 0; t < threads; ++t)
+        f(phase, Place{block, t, blocks, threads}, shared);
+  }
+};
+
+template <class Kernel>
+__global__ void __launch_bounds__(kThreads) entry(const __grid_constant__ Kernel kernel) {
+  kernel.onDevice(Place{blockIdx.x, threadIdx.x, gridDim.x, blockDim.x});
+}
+
+template <class Kernel>
+void launch(const Stream& stream, Index blocks, const Kernel& kernel) {
+  static_assert(std::is_trivially_copyable_v<Kernel>);
+  static_assert(sizeof(Kernel) <= 4096, "the parameters of a kernel");
+  const auto* function = reinterpret_cast<const void*>(&entry<Kernel>);
+  if (tenonHostTwin)
+    tenonHostTwin(function, sizeof(Kernel),
+                  [](const void* k, unsigned count, unsigned threads, const unsigned* order) {
+                    for (unsigned b = 0; b < count; ++b)
+                      static_cast<const Kernel*>(k)->onHost(order ? order[b] : b, threads, count);
+                  });
+  void* arguments[] = {const_cast<Kernel*>(&kernel)};
+  cuda::check(cudaLaunchKernel(function, dim3(unsigned(blocks)), dim3(kThreads), arguments, 0,
+                               static_cast<cudaStream_t>(stream.handle())),
+              "cudaLaunchKernel");
+}
+
+template <class F>
+void eachElement(const Stream& stream, Index n, const F& f) {
+  constexpr Index kBlocksEach = 16; // of a multiprocessor
+  if (n <= 0)
+    return;
+  const Index most = kBlocksEach * Device::get().multiprocessors();
+  launch(stream, std::min((n + kThreads - 1) / kThreads, most), EachElement<F>{f, n});
+}
+
+template <class F>
+void eachBlock(const Stream& stream, Index blocks, const F& f) {
+  if (blocks > 0)
+    launch(stream, blocks, EachBlock<F>{f});
+}
+
+// A cell of `free` and, in order, those of `repeated`, which write the same element.
+template <class F>
+struct CellWalk {
+  Cells<2> free, repeated;
+  Index from, to;
+  F f;
+
+  TENON_DEVICE void operator()(Index i) const {
+    const auto cell = free(i);
+    for (Index r = 0; r < repeated.count(); ++r) {
+      const auto again = repeated(r);
+      f(from + cell.of[0] + again.of[0], to + cell.of[1] + again.of[1]);
+    }
+  }
+};
+
+inline Cells<2> cellsOf(const Block& block) {
+  return {block.rank, block.extent, {block.a, block.b}};
+}
+
+template <class F>
+void eachCell(const Stream& stream, const Block& block, const F& f) {
+  if (block.empty)
+    return;
+  const WriteOrder order = writeOrder(block);
+  const Cells<2> repeated = cellsOf(order.repeated);
+  forEachSlice(order.free, kMostCells, [&](const Block& slice, Index from, Index to) {
+    const Cells<2> free = cellsOf(slice);
+    eachElement(stream, free.count(), CellWalk<F>{free, repeated, from, to, f});
+  });
+}
+
+} // namespace tenon::device

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/launch.cuh"
+#include "kernels/functors/pointwise.hpp"
+#include "kernels/functors/update.hpp"
+#include "kernels/functors/vector.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+using namespace pointwise;
+
+#define TENON_ELEMENTS(...) template void eachElement(const Stream&, Index, const __VA_ARGS__&);
+#define TENON_FUNCTION(F)                                                                          \
+  TENON_ELEMENTS(Value<F, float>)                                                                  \
+  TENON_ELEMENTS(Value<F, double>)                                                                 \
+  TENON_ELEMENTS(Derivative<F, float>)                                                             \
+  TENON_ELEMENTS(Derivative<F, double>)
+TENON_FUNCTION(Relu)
+TENON_FUNCTION(Tanh)
+TENON_FUNCTION(Sigmoid)
+TENON_FUNCTION(LeakyRelu)
+TENON_FUNCTION(Elu)
+TENON_FUNCTION(Gelu)
+TENON_FUNCTION(GeluTanh)
+TENON_FUNCTION(Silu)
+TENON_FUNCTION(Softplus)
+TENON_FUNCTION(Exp)
+TENON_FUNCTION(Everywhere<Sine>)
+TENON_FUNCTION(pointwise::Scale)
+
+#define TENON_ALL(T)                                                                               \
+  TENON_ELEMENTS(Axpby<T>)                                                                         \
+  TENON_ELEMENTS(Scaled<T>)                                                                        \
+  TENON_ELEMENTS(Product<T>)                                                                       \
+  TENON_ELEMENTS(AddedProduct<T>)                                                                  \
+  TENON_ELEMENTS(PlainSgd<T>)                                                                      \
+  TENON_ELEMENTS(MomentumSgd<T>)                                                                   \
+  TENON_ELEMENTS(Adam<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+
+} // namespace tenon::device

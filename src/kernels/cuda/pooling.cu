@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/launch.cuh"
+#include "kernels/functors/dropout.hpp"
+#include "kernels/functors/pooling.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+#define TENON_ELEMENTS(...) template void eachElement(const Stream&, Index, const __VA_ARGS__&);
+#define TENON_ALL(T)                                                                               \
+  TENON_ELEMENTS(AveragePool<T>)                                                                   \
+  TENON_ELEMENTS(AveragePoolAdjoint<T>)                                                            \
+  TENON_ELEMENTS(MaxPool<T>)                                                                       \
+  TENON_ELEMENTS(MaxPoolAdjoint<T>)                                                                \
+  TENON_ELEMENTS(Dropout<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+TENON_ELEMENTS(KeepNumber)
+
+} // namespace tenon::device

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What is done to a cell of a box that is read at one offset and written at another.
+#pragma once
+
+#include "kernels/maximum.hpp"
+#include "sys/device_code.hpp"
+#include "sys/types.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace tenon::functors {
+
+struct CopyTo {
+  template <class T>
+  TENON_DEVICE T operator()(T, T x) const {
+    return x;
+  }
+};
+struct AddTo {
+  template <class T>
+  TENON_DEVICE T operator()(T y, T x) const {
+    return y + x;
+  }
+};
+struct MaxTo {
+  template <class T>
+  TENON_DEVICE T operator()(T y, T x) const {
+    return beats(x, y) ? x : y;
+  }
+};
+
+// y = op(y, x); the arrays do not overlap. Op is no member: tests look for addresses of the host in all that a
+// kernel is given, and what pads it may look like one.
+template <class T, class Op>
+struct CombineCells {
+  const T* x;
+  T* y;
+  TENON_DEVICE void operator()(Index from, Index to) const { y[to] = Op{}(y[to], x[from]); }
+  // On the host a whole row.
+  void row(Index n, Index from, Index stepX, Index to, Index stepY) const {
+    rowOf(n, x + from, stepX, y + to, stepY);
+  }
+
+private:
+  void rowOf(Index n, const T* __restrict p, Index ps, T* __restrict q, Index qs) const {
+    if (ps == 1 && qs == 1) {
+      if constexpr (std::is_same_v<Op, CopyTo>)
+        std::memcpy(q, p, size_t(n) * sizeof(T));
+      else
+        for (Index i = 0; i < n; ++i)
+          q[i] = Op{}(q[i], p[i]);
+    } else {
+      for (Index i = 0; i < n; ++i)
+        q[i * qs] = Op{}(q[i * qs], p[i * ps]);
+    }
+  }
+};
+
+// y = alpha x, and y = alpha x + beta y.
+template <class S, class T>
+struct ScaleCells {
+  using Wide = std::common_type_t<S, T>;
+  Wide alpha;
+  const S* x;
+  T* y;
+  TENON_DEVICE void operator()(Index from, Index to) const {
+    y[to] = static_cast<T>(alpha * x[from]);
+  }
+};
+template <class S, class T>
+struct AxpbyCells {
+  using Wide = std::common_type_t<S, T>;
+  Wide alpha;
+  const S* x;
+  Wide beta;
+  T* y;
+  TENON_DEVICE void operator()(Index from, Index to) const {
+    y[to] = static_cast<T>(alpha * x[from] + beta * y[to]);
+  }
+};
+
+// y *= factor
+template <class T>
+struct MultiplyCells {
+  T factor;
+  T* y;
+  TENON_DEVICE void operator()(Index, Index at) const { y[at] *= factor; }
+};
+
+template <class T>
+struct FillCells {
+  T value;
+  T* y;
+  TENON_DEVICE void operator()(Index, Index at) const { y[at] = value; }
+  void row(Index n, Index, Index, Index at, Index step) const {
+    if (step == 1)
+      std::fill_n(y + at, n, value);
+    else
+      for (Index i = 0; i < n; ++i)
+        y[at + i * step] = value;
+  }
+};
+
+} // namespace tenon::functors

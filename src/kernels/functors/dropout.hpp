@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The random mask of dropout, by element of a contiguous box; see dropout.hpp.
+#pragma once
+
+#include "kernels/cells.hpp"
+#include "sys/random.hpp"
+
+namespace tenon::functors {
+
+template <class T>
+struct Dropout {
+  std::uint64_t seed, stream;
+  double rate;
+  T scale;
+  const std::uint64_t* counter;
+  Cells<1> cells; // offsets in the global array
+  Index first;
+  const T* x;
+  T* y;
+  TENON_DEVICE void operator()(Index i) const {
+    const auto index = static_cast<std::uint64_t>(first + cells(i).of[0]);
+    y[i] = uniformAt(seed, stream + *counter, index) < rate ? T(0) : scale * x[i];
+  }
+};
+
+struct KeepNumber {
+  std::uint64_t value;
+  std::uint64_t* to;
+  TENON_DEVICE void operator()(Index) const { *to = value; }
+};
+
+} // namespace tenon::functors

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The columns of a tile of outputs (im2col.hpp) element by element, for walks in any order. A tile has at
+// most kMostCells columns, and inputs that they read.
+#pragma once
+
+#include "kernels/divisor.hpp"
+#include "kernels/im2col.hpp"
+#include "sys/device_code.hpp"
+#include "sys/types.hpp"
+
+#include <cstdint>
+
+namespace tenon::functors {
+
+// An embedded window, and a tile of the outputs of some images of the batch. The columns are
+// [channel, tap, image, row, column].
+struct ColumnTile {
+  Index in[3], out[3], kernel[3], stride[3], dilation[3], padLow[3];
+  Index channels, image, images; // image: the first
+  Index firstRow, rows, firstCol, cols;
+
+  ColumnTile(const WindowShape& w, Index channelsOfX, Index firstImage, Index numberOfImages,
+             const OutputTile& outputs)
+      : channels(channelsOfX), image(firstImage), images(numberOfImages),
+        firstRow(outputs.rows.begin), rows(outputs.rows.end - outputs.rows.begin),
+        firstCol(outputs.cols.begin), cols(outputs.cols.end - outputs.cols.begin) {
+    for (int d = 0; d < 3; ++d) {
+      in[d] = w.in[d];
+      out[d] = w.out[d];
+      kernel[d] = w.kernel[d];
+      stride[d] = w.stride[d];
+      dilation[d] = w.dilation[d];
+      padLow[d] = w.padLow[d];
+    }
+  }
+  Index columns() const {
+    return channels * kernel[0] * kernel[1] * kernel[2] * images * rows * cols;
+  }
+  // Of an input of one of the tile's images.
+  TENON_DEVICE Index inputAt(Index number, Index channel, Index i0, Index i1, Index i2) const {
+    return ((((image + number) * channels + channel) * in[0] + i0) * in[1] + i1) * in[2] + i2;
+  }
+};
+
+// Where there is nothing to walk, it divides by 1.
+inline Divisor divisorOf(Index extent) {
+  return Divisor(static_cast<std::uint32_t>(std::max<Index>(1, extent)));
+}
+
+// columns[i] = what it reads of x, 0 on padding.
+template <class T>
+struct GatherColumns {
+  ColumnTile tile;
+  const T* x;
+  T* columns;
+  Divisor cols, rows, images, tap1, tap2, tap0, out1;
+
+  GatherColumns(const ColumnTile& t, const T* from, T* to)
+      : tile(t), x(from), columns(to), cols(divisorOf(t.cols)), rows(divisorOf(t.rows)),
+        images(divisorOf(t.images)), tap1(divisorOf(t.kernel[1])), tap2(divisorOf(t.kernel[2])),
+        tap0(divisorOf(t.kernel[0])), out1(divisorOf(t.out[1])) {}
+
+  TENON_DEVICE void operator()(Index i) const {
+    auto rest = static_cast<std::uint32_t>(i);
+    const Index o2 = tile.firstCol + cols.divide(rest);
+    auto row = static_cast<std::uint32_t>(tile.firstRow) + rows.divide(rest);
+    const Index number = images.divide(rest);
+    const Index i2 = input(2, o2, tap2.divide(rest));
+    const Index i1 = input(1, out1.divide(row), tap1.divide(rest)); // row becomes o0
+    const Index i0 = input(0, row, tap0.divide(rest));
+    const bool reads =
+        i0 >= 0 && i0 < tile.in[0] && i1 >= 0 && i1 < tile.in[1] && i2 >= 0 && i2 < tile.in[2];
+    columns[i] = reads ? x[tile.inputAt(number, rest, i0, i1, i2)] : T(0);
+  }
+
+private:
+  TENON_DEVICE Index input(int d, Index output, Index tap) const {
+    return output * tile.stride[d] - tile.padLow[d] + tap * tile.dilation[d];
+  }
+};
+
+// The transpose: to each input that the tile reaches is added what the columns that read it hold.
+// Inputs are [image, channel, i0, i1, i2].
+template <class T>
+struct ScatterColumns {
+  ColumnTile tile;
+  const T* columns;
+  T* x;
+  Index first[3], inputs; // of a channel, the first, and how many there are in all
+  Divisor count[3], channels, stride[3];
+
+  ScatterColumns(const ColumnTile& t, const WindowShape& w, const T* from, T* to)
+      : tile(t), columns(from), x(to), inputs(t.images * t.channels),
+        channels(divisorOf(t.channels)) {
+    const Index last = t.firstRow + t.rows - 1;
+    const Index begin = t.firstRow / w.out[1], end = last / w.out[1] + 1; // planes
+    const bool isOnePlane = end - begin == 1;
+    const Range outputs[3] = {
+        {begin, end},
+        {isOnePlane ? t.firstRow % w.out[1] : 0, isOnePlane ? last % w.out[1] + 1 : w.out[1]},
+        {t.firstCol, t.firstCol + t.cols}};
+    for (int d = 0; d < 3; ++d) {
+      const Range reached = inputsReached(w, d, outputs[d]);
+      const Index extent = std::max<Index>(0, reached.end - reached.begin);
+      first[d] = reached.begin;
+      inputs *= extent;
+      count[d] = divisorOf(extent);
+      stride[d] = divisorOf(w.stride[d]);
+    }
+  }
+
+  TENON_DEVICE void operator()(Index i) const {
+    auto rest = static_cast<std::uint32_t>(i);
+    Index at[3];
+    for (int d = 2; d >= 0; --d)
+      at[d] = first[d] + count[d].divide(rest);
+    const Index channel = channels.divide(rest), number = rest;
+    T sum = 0;
+    for (Index t0 = 0; t0 < tile.kernel[0]; ++t0) {
+      const Index o0 = outputOf(0, at[0], t0);
+      if (o0 < 0)
+        continue;
+      for (Index t1 = 0; t1 < tile.kernel[1]; ++t1) {
+        const Index o1 = outputOf(1, at[1], t1), row = o0 * tile.out[1] + o1 - tile.firstRow;
+        if (o1 < 0 || row < 0 || row >= tile.rows)
+          continue;
+        const Index tap = ((channel * tile.kernel[0] + t0) * tile.kernel[1] + t1) * tile.kernel[2];
+        for (Index t2 = 0; t2 < tile.kernel[2]; ++t2) {
+          const Index col = outputOf(2, at[2], t2) - tile.firstCol;
+          if (col >= 0 && col < tile.cols)
+            sum +=
+                columns[(((tap + t2) * tile.images + number) * tile.rows + row) * tile.cols + col];
+        }
+      }
+    }
+    x[tile.inputAt(number, channel, at[0], at[1], at[2])] += sum;
+  }
+
+private:
+  // The output that reads this input by this tap, -1 if there is none.
+  TENON_DEVICE Index outputOf(int d, Index input, Index tap) const {
+    const Index distance = input + tile.padLow[d] - tap * tile.dilation[d];
+    if (distance < 0)
+      return -1;
+    auto output = static_cast<std::uint32_t>(distance);
+    return stride[d].divide(output) == 0 && output < tile.out[d] ? Index(output) : -1;
+  }
+};
+
+} // namespace tenon::functors

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cells.hpp"
+#include "kernels/each.hpp"
+#include "kernels/functors/pooling.hpp"
+#include "kernels/pooling_backends.hpp"
+#include "sys/error.hpp"
+
+namespace tenon {
+
+namespace {
+
+using functors::PoolingPlanes;
+using functors::PoolingWinner;
+
+PoolingPlanes planesOf(const WindowShape& w) {
+  PoolingPlanes p;
+  for (int d = 0; d < kMaxSpatial; ++d) {
+    p.in[d] = w.in[d];
+    p.out[d] = w.out[d];
+    p.kernel[d] = w.kernel[d];
+    p.stride[d] = w.stride[d];
+    p.dilation[d] = w.dilation[d];
+    p.padLow[d] = w.padLow[d];
+    p.padEnd[d] = w.padEnd[d];
+    p.inCells[d] = Divisor(static_cast<std::uint32_t>(std::max<Index>(1, w.in[d])));
+    p.outCells[d] = Divisor(static_cast<std::uint32_t>(std::max<Index>(1, w.out[d])));
+  }
+  p.inVolume = inputVolume(w);
+  p.outVolume = outputVolume(w);
+  return p;
+}
+
+template <class T>
+class DevicePooling final : public Pooling<T> {
+public:
+  DevicePooling(const PoolingShape& shape, KernelContextPtr context)
+      : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
+        mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
+        outputs_(shape.planes * planes_.outVolume) {
+    if (std::max(inputs_, outputs_) > kMostCells)
+      throw Error(TENON_ERR_SUPPORT, "pooling on the device has more than 2^31 - 1 local elements; "
+                                     "divide the tensor among more processes");
+  }
+
+  Index workspaceBytes() const override {
+    return isMax() ? outputs_ * Index(sizeof(PoolingWinner)) : 0;
+  }
+  void forward(const T* x, T* y, void* workspace) override {
+    if (isMax())
+      walk(outputs_,
+           functors::MaxPool<T>{planes_, x, y, static_cast<PoolingWinner*>(workspace), nullptr});
+    else
+      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), x, y});
+  }
+  void adjoint(const T* dy, const void* workspace, T* dx) override {
+    if (isMax())
+      walk(inputs_, functors::MaxPoolAdjoint<T>{planes_, dy,
+                                                static_cast<const PoolingWinner*>(workspace), dx});
+    else
+      walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
+  }
+  void tangent(const T* x, const T* dx, T* dy) override {
+    if (isMax())
+      walk(outputs_, functors::MaxPool<T>{planes_, x, dy, nullptr, dx});
+    else
+      walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), dx, dy});
+  }
+  Backend backend() const override { return Backend::Blas; }
+
+private:
+  bool isMax() const { return mode_ == PoolingMode::Max; }
+  bool includesPad() const { return mode_ == PoolingMode::AverageIncludePad; }
+  template <class F>
+  void walk(Index n, const F& f) {
+    if constexpr (kHasDevice)
+      device::eachElement(context_->stream(), n, f);
+  }
+
+  KernelContextPtr context_;
+  PoolingPlanes planes_;
+  PoolingMode mode_;
+  Index inputs_, outputs_;
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<Pooling<T>> makeDevicePooling(const PoolingShape& shape, KernelContextPtr context) {
+  return std::make_unique<DevicePooling<T>>(shape, std::move(context));
+}
+
+template std::unique_ptr<Pooling<float>> makeDevicePooling<float>(const PoolingShape&,
+                                                                  KernelContextPtr);
+template std::unique_ptr<Pooling<double>> makeDevicePooling<double>(const PoolingShape&,
+                                                                    KernelContextPtr);
+
+} // namespace tenon

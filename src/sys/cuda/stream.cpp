@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/cuda/status.hpp"
+#include "sys/device.hpp"
+
+namespace tenon {
+
+namespace {
+
+cudaStream_t streamOf(const std::shared_ptr<void>& handle) {
+  return static_cast<cudaStream_t>(handle.get());
+}
+
+cudaEvent_t eventOf(const std::shared_ptr<void>& handle) {
+  return static_cast<cudaEvent_t>(handle.get());
+}
+
+} // namespace
+
+bool Event::isDone() const {
+  if (!handle_)
+    return true;
+  const cudaError_t status = cudaEventQuery(eventOf(handle_));
+  if (status == cudaErrorNotReady)
+    return false;
+  cuda::check(status, "cudaEventQuery");
+  return true;
+}
+
+void Event::synchronise() const {
+  if (handle_)
+    cuda::check(cudaEventSynchronize(eventOf(handle_)), "cudaEventSynchronize");
+}
+
+Stream Stream::make() {
+  Device::get();
+  cudaStream_t made = nullptr;
+  cuda::check(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  Stream stream;
+  stream.handle_.reset(static_cast<void*>(made),
+                       [](void* s) { cudaStreamDestroy(static_cast<cudaStream_t>(s)); });
+  return stream;
+}
+
+Stream Stream::wrap(void* handle) {
+  Device::get();
+  Stream stream;
+  stream.handle_.reset(handle, [](void*) {});
+  return stream;
+}
+
+Event Stream::record() const {
+  cudaEvent_t made = nullptr;
+  cuda::check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+  Event event;
+  event.handle_.reset(static_cast<void*>(made),
+                      [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); });
+  cuda::check(cudaEventRecord(made, streamOf(handle_)), "cudaEventRecord");
+  return event;
+}
+
+void Stream::wait(const Event& event) const {
+  if (event.handle_)
+    cuda::check(cudaStreamWaitEvent(streamOf(handle_), eventOf(event.handle_), 0),
+                "cudaStreamWaitEvent");
+}
+
+void Stream::synchronise() const {
+  cuda::check(cudaStreamSynchronize(streamOf(handle_)), "cudaStreamSynchronize");
+}
+
+} // namespace tenon

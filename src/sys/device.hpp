@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The accelerator of this process: its memory, its streams, and copies between it and the host. Nothing
+// here names CUDA; sys/cuda has the definitions, or no_device.cpp where the library is built without.
+#pragma once
+
+#include "sys/memory.hpp"
+
+#include <memory>
+#include <string>
+
+namespace tenon {
+
+// A point in the work of a stream. One that was never recorded is passed.
+class Event {
+public:
+  bool isDone() const;
+  // The host waits for it. Throws TENON_ERR_LIBRARY if work before it failed.
+  void synchronise() const;
+
+private:
+  friend class Stream;
+  std::shared_ptr<void> handle_;
+};
+
+// Work in order, which runs while the host goes on. Copies of a Stream are the same stream.
+class Stream {
+public:
+  // A new one, which does not wait for the default stream.
+  static Stream make();
+  // The caller's (a cudaStream_t), which has to outlive the copies.
+  static Stream wrap(void* handle);
+
+  // A cudaStream_t.
+  void* handle() const noexcept { return handle_.get(); }
+  Event record() const;
+  // What is queued from now on waits for the event.
+  void wait(const Event& event) const;
+  // The host waits for all that is queued. Throws TENON_ERR_LIBRARY if some of it failed.
+  void synchronise() const;
+
+private:
+  std::shared_ptr<void> handle_;
+};
+
+class Device {
+public:
+  // The process's device, opened by the first call: -tenon_device, or by this rank's number on its node.
+  // Throws TENON_ERR_SUPPORT with the reason if there is none.
+  static Device& get();
+  // For the build's information: "CUDA 13.0", or why there is no device.
+  static std::string support();
+
+  int number() const noexcept { return number_; }
+  const std::string& name() const noexcept { return name_; }
+  int multiprocessors() const noexcept { return multiprocessors_; }
+
+  // Device memory in the order of a stream: what is given back may be taken again by later work of this
+  // stream. Whoever uses a buffer on another stream lets this one wait before the buffer goes.
+  std::shared_ptr<MemorySource> memory(const Stream& stream);
+  // Host memory that copies reach without staging.
+  std::shared_ptr<MemorySource> pinned();
+  // Queued: neither end may change, nor the source go, until the stream is there.
+  void copy(void* to, const void* from, Index bytes, const Stream& stream);
+  // Whether kernels may use an address: that of device memory, or of host memory that is registered.
+  bool reaches(const void* address) const;
+  // Whether it is device memory, if the device has been opened at all.
+  static bool holds(const void* address);
+  // Makes host memory known, so that kernels reach it and copies need no staging.
+  void registerHost(void* memory, Index bytes);
+  void unregisterHost(void* memory) noexcept;
+
+private:
+  Device();
+
+  int number_ = 0;
+  std::string name_;
+  int multiprocessors_ = 1;
+};
+
+} // namespace tenon

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The library without CUDA: there is no device, so nothing but get() and support() is ever called.
+#include "sys/device.hpp"
+
+namespace tenon {
+
+namespace {
+
+constexpr const char* kReason = "this Tenon was built without CUDA";
+
+[[noreturn]] void refuse() {
+  throw Error(TENON_ERR_SUPPORT,
+              std::string("there is no device: ") + kReason +
+                  "; configure it with -DTENON_WITH_CUDA=ON, or use the space host");
+}
+
+} // namespace
+
+bool Event::isDone() const {
+  refuse();
+}
+void Event::synchronise() const {
+  refuse();
+}
+
+Stream Stream::make() {
+  refuse();
+}
+Stream Stream::wrap(void*) {
+  refuse();
+}
+Event Stream::record() const {
+  refuse();
+}
+void Stream::wait(const Event&) const {
+  refuse();
+}
+void Stream::synchronise() const {
+  refuse();
+}
+
+Device& Device::get() {
+  refuse();
+}
+std::string Device::support() {
+  return std::string("none, ") + kReason;
+}
+std::shared_ptr<MemorySource> Device::memory(const Stream&) {
+  refuse();
+}
+std::shared_ptr<MemorySource> Device::pinned() {
+  refuse();
+}
+void Device::copy(void*, const void*, Index, const Stream&) {
+  refuse();
+}
+bool Device::reaches(const void*) const {
+  refuse();
+}
+bool Device::holds(const void*) {
+  return false;
+}
+void Device::registerHost(void*, Index) {
+  refuse();
+}
+void Device::unregisterHost(void*) noexcept {}
+
+} // namespace tenon

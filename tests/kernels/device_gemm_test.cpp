@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/gemm_cases.hpp"
+#include "kernels/on_device.hpp"
+
+namespace tenon::test {
+
+template <class T>
+class DeviceGemm : public ::testing::Test {};
+TYPED_TEST_SUITE(DeviceGemm, RealTypes);
+
+TYPED_TEST(DeviceGemm, EqualsTheReference) {
+  using T = TypeParam;
+  Draw draw(31);
+  KernelContext& at = *deviceContext();
+  for (int trial = 0; trial < 100; ++trial) {
+    const auto g = drawGemm<T>(draw);
+    DeviceCopy<T> a(at, g.a.data(), Index(g.a.size())), b(at, g.b.data(), Index(g.b.size()));
+    DeviceCopy<T> c(at, g.c.data(), Index(g.c.size()));
+    g.multiply(at, trial % 2 == 0 ? Backend::Gemm : Backend::Auto, a.data(), b.data(), c.data());
+    std::vector<T> result(g.c.size());
+    c.fetch(result.data());
+    ASSERT_EQ(result, g.onHost(Backend::Reference)) << "m " << g.m << " n " << g.n << " k " << g.k;
+  }
+}
+
+TYPED_TEST(DeviceGemm, ScalingReadsNoFactor) {
+  using T = TypeParam;
+  KernelContext& at = *deviceContext();
+  const T nan = std::numeric_limits<T>::quiet_NaN(), three = 3;
+  DeviceCopy<T> factor(at, &nan, 1), c(at, &three, 1);
+  gemm<T>(at, Backend::Gemm, false, false, 1, 1, 1, 0, factor.data(), 1, factor.data(), 1, 2,
+          c.data(), 1);
+  T result = 0;
+  c.fetch(&result);
+  EXPECT_EQ(result, T(6));
+}
+
+TEST(DeviceGemm, RefusesBackendsOfTheHost) {
+  float a = 0;
+  expectError(errorOf([&] {
+                gemm<float>(*deviceContext(), Backend::Blas, false, false, 1, 1, 1, 1, &a, 1, &a, 1,
+                            0, &a, 1);
+              }),
+              TENON_ERR_SUPPORT, {"'blas'", "on the host", "'gemm'"});
+}
+
+} // namespace tenon::test

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The kernels on the device against those on the host, on the same random arrays. What the host's give has
+// tests of its own; where an order of sums differs, so do roundings.
+#include "kernels/block_axpby.hpp"
+#include "kernels/block_copy.hpp"
+#include "kernels/block_multiply.hpp"
+#include "kernels/divisor.hpp"
+#include "kernels/draw.hpp"
+#include "kernels/dropout.hpp"
+#include "kernels/here.hpp"
+#include "kernels/on_device.hpp"
+#include "kernels/pointwise.hpp"
+#include "kernels/pooling.hpp"
+#include "kernels/reduce.hpp"
+#include "kernels/update.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+namespace tenon::test {
+
+namespace {
+
+// A vector on the device.
+template <class T>
+class OnDevice {
+public:
+  explicit OnDevice(const std::vector<T>& values)
+      : size_(values.size()), copy_(*deviceContext(), values.data(), Index(values.size())) {}
+  T* data() { return copy_.data(); }
+  std::vector<T> values() const {
+    std::vector<T> found(size_);
+    copy_.fetch(found.data());
+    return found;
+  }
+
+private:
+  std::size_t size_;
+  DeviceCopy<T> copy_;
+};
+
+template <class T>
+void expectNear(const std::vector<T>& found, const std::vector<T>& expected, double factor = 16) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (std::isnan(double(expected[i]))) {
+      ASSERT_TRUE(std::isnan(double(found[i]))) << i;
+      continue;
+    }
+    const double tolerance = std::is_integral_v<T> ? 0
+                                                   : factor * std::numeric_limits<T>::epsilon() *
+                                                         (1 + std::abs(double(expected[i])));
+    ASSERT_NEAR(double(found[i]), double(expected[i]), tolerance) << i;
+  }
+}
+
+// A box with strides of its own in several arrays, some of them 0 or negative.
+struct Strided {
+  std::vector<Index> strides;
+  Index origin = 0, size = 1;
+};
+
+Strided drawStrides(Draw& draw, const std::vector<Index>& extent, double still) {
+  std::vector<std::size_t> order(extent.size());
+  std::iota(order.begin(), order.end(), std::size_t(0));
+  for (std::size_t d = order.size(); d > 1; --d)
+    std::swap(order[d - 1], order[std::size_t(draw.integer(0, Index(d) - 1))]);
+  Strided s;
+  s.strides.assign(extent.size(), 0);
+  for (std::size_t d : order) {
+    if (draw.chance(still))
+      continue;
+    const bool backwards = draw.chance(0.2);
+    s.strides[d] = backwards ? -s.size : s.size;
+    if (backwards)
+      s.origin += s.size * std::max<Index>(0, extent[d] - 1);
+    s.size *= std::max<Index>(1, extent[d]) + draw.integer(0, 1);
+  }
+  return s;
+}
+
+std::vector<Index> drawExtent(Draw& draw, Index most = 5) {
+  std::vector<Index> extent(std::size_t(draw.integer(1, 8)));
+  for (Index& e : extent)
+    e = draw.chance(0.03) ? 0 : draw.integer(1, extent.size() > 5 ? 2 : most);
+  return extent;
+}
+
+template <class T>
+class Device : public ::testing::Test {
+protected:
+  void SetUp() override {
+    const Error none = errorOf([] { deviceContext(); });
+    if (none.code() == TENON_ERR_SUPPORT)
+      GTEST_SKIP() << none.text();
+  }
+};
+template <class T>
+class DeviceReal : public Device<T> {};
+TYPED_TEST_SUITE(Device, ElementTypes);
+TYPED_TEST_SUITE(DeviceReal, RealTypes);
+
+} // namespace
+
+TEST(DeviceCode, DivisionByAProductIsDivision) {
+  Draw draw(3);
+  for (int trial = 0; trial < 20000; ++trial) {
+    const auto d =
+        std::uint32_t(draw.chance(0.5) ? draw.integer(1, 100) : draw.integer(1, Index(1) << 31));
+    const auto n = std::uint32_t(draw.chance(0.2) ? (Index(1) << 31) - 1
+                                                  : draw.integer(0, (Index(1) << 31) - 1));
+    std::uint32_t quotient = n;
+    const std::uint32_t rest = Divisor(d).divide(quotient);
+    ASSERT_EQ(quotient, n / d) << n << " / " << d;
+    ASSERT_EQ(rest, n % d) << n << " / " << d;
+  }
+}
+
+TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
+  using T = TypeParam;
+  Draw draw(5);
+  for (int trial = 0; trial < 150; ++trial) {
+    const std::vector<Index> extent = drawExtent(draw);
+    const int rank = int(extent.size());
+    const Strided xs = drawStrides(draw, extent, 0.15), ys = drawStrides(draw, extent, 0);
+    const std::vector<T> x = draw.integers<T>(xs.size), before = draw.integers<T>(ys.size);
+    const auto alike = [&](auto run) {
+      std::vector<T> expected = before;
+      run(here(), x.data() + xs.origin, expected.data() + ys.origin);
+      OnDevice<T> from(x), to(before);
+      run(*deviceContext(), from.data() + xs.origin, to.data() + ys.origin);
+      ASSERT_EQ(to.values(), expected) << "trial " << trial;
+    };
+    for (Combine op : {Combine::Copy, Combine::Add, Combine::Max})
+      alike([&](KernelContext& at, const T* p, T* q) {
+        blockCombine(at, op, rank, extent.data(), p, xs.strides.data(), q, ys.strides.data());
+      });
+    for (T beta : {T(0), T(1), T(3)})
+      alike([&](KernelContext& at, const T* p, T* q) {
+        blockAxpby<T, T>(at, rank, extent.data(), T(2), p, xs.strides.data(), beta, q,
+                         ys.strides.data());
+      });
+    alike([&](KernelContext& at, const T*, T* q) {
+      blockScale(at, rank, extent.data(), T(-2), q, ys.strides.data());
+    });
+    alike([&](KernelContext& at, const T*, T* q) {
+      fillBlock(at, rank, extent.data(), T(7), q, ys.strides.data());
+    });
+  }
+}
+
+TYPED_TEST(Device, WrittenStridesOfZeroReduceInOrder) {
+  using T = TypeParam;
+  const std::vector<T> x{1, 2, 3, 40, 50, 60};
+  const Index extent[] = {2, 3}, xs[] = {3, 1}, ys[] = {1, 0};
+  for (Combine op : {Combine::Add, Combine::Max, Combine::Copy}) {
+    std::vector<T> expected{7, 7};
+    OnDevice<T> from(x), to(expected);
+    blockCombine(here(), op, 2, extent, x.data(), xs, expected.data(), ys);
+    blockCombine(*deviceContext(), op, 2, extent, from.data(), xs, to.data(), ys);
+    EXPECT_EQ(to.values(), expected);
+  }
+  OnDevice<T> y({1, 2, 3});
+  const Index overlapping[] = {1, 1};
+  OnDevice<T> from(x);
+  expectError(errorOf([&] {
+                blockCombine(*deviceContext(), Combine::Add, 2, extent, from.data(), xs, y.data(),
+                             overlapping);
+              }),
+              TENON_ERR_SUPPORT, {"writes elements twice", "space host"});
+}
+
+TYPED_TEST(Device, BoxesAreMultipliedAndSummed) {
+  using T = TypeParam;
+  Draw draw(6);
+  for (int trial = 0; trial < 120; ++trial) {
+    std::vector<Index> extent = drawExtent(draw);
+    if (draw.chance(0.3)) // sums in trees and in pieces
+      extent = {draw.integer(1, 3), draw.integer(60, 200), draw.integer(1, 90)};
+    const int rank = int(extent.size());
+    const Strided as = drawStrides(draw, extent, 0.4), xs = drawStrides(draw, extent, 0.1),
+                  ys = drawStrides(draw, extent, 0.5);
+    const auto a = draw.integers<T>(as.size), x = draw.integers<T>(xs.size);
+    const bool ones = draw.chance(0.2);
+    std::vector<T> y = draw.integers<T>(ys.size);
+    OnDevice<T> da(a), dx(x), dy(y);
+    blockMultiplyAdd<T>(here(), rank, extent.data(), T(2), ones ? nullptr : a.data() + as.origin,
+                        as.strides.data(), x.data() + xs.origin, xs.strides.data(),
+                        y.data() + ys.origin, ys.strides.data());
+    blockMultiplyAdd<T>(*deviceContext(), rank, extent.data(), T(2),
+                        ones ? nullptr : da.data() + as.origin, as.strides.data(),
+                        dx.data() + xs.origin, xs.strides.data(), dy.data() + ys.origin,
+                        ys.strides.data());
+    ASSERT_EQ(dy.values(), y) << "trial " << trial; // exact, of small integers
+  }
+}
+
+TYPED_TEST(DeviceReal, SumsAndMaximaOfBoxes) {
+  using T = TypeParam;
+  Draw draw(7);
+  for (Index n : {0, 1, 63, 64, 255, 256, 4096, 4097, 70000}) {
+    const auto x = draw.integers<T>(n), y = draw.integers<T>(n);
+    OnDevice<T> dx(x), dy(y);
+    EXPECT_EQ(dot(*deviceContext(), n, dx.data(), dy.data()), dot(here(), n, x.data(), y.data()));
+    EXPECT_EQ(sum(*deviceContext(), n, dx.data()), sum(here(), n, x.data()));
+    EXPECT_EQ(maxAbs(*deviceContext(), n, dx.data()), maxAbs(here(), n, x.data()));
+  }
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::vector<Index> extent = drawExtent(draw);
+    const int rank = int(extent.size());
+    const Strided xs = drawStrides(draw, extent, 0.1), ys = drawStrides(draw, extent, 0.1);
+    auto x = draw.integers<T>(xs.size), y = draw.integers<T>(ys.size);
+    OnDevice<T> dx(x), dy(y);
+    EXPECT_EQ(dotBlock(*deviceContext(), rank, extent.data(), dx.data() + xs.origin,
+                       xs.strides.data(), dy.data() + ys.origin, ys.strides.data()),
+              dotBlock(here(), rank, extent.data(), x.data() + xs.origin, xs.strides.data(),
+                       y.data() + ys.origin, ys.strides.data()));
+    EXPECT_EQ(maxAbsBlock(*deviceContext(), rank, extent.data(), dx.data() + xs.origin,
+                          xs.strides.data()),
+              maxAbsBlock(here(), rank, extent.data(), x.data() + xs.origin, xs.strides.data()));
+  }
+  OnDevice<T> bad({1, std::numeric_limits<T>::quiet_NaN(), 2});
+  EXPECT_TRUE(std::isnan(maxAbs(*deviceContext(), 3, bad.data())));
+}
+
+TYPED_TEST(DeviceReal, PointwiseFunctionsAndTheirDerivatives) {
+  using T = TypeParam;
+  Draw draw(8);
+  const Index n = 1000;
+  auto x = draw.reals<T>(n, -8, 8);
+  x[0] = std::numeric_limits<T>::quiet_NaN();
+  x[1] = T(-400), x[2] = T(400), x[3] = T(5e6), x[4] = 0;
+  const auto v = draw.reals<T>(n, -2, 2);
+  for (Pointwise kind :
+       {Pointwise::Relu, Pointwise::Tanh, Pointwise::Sigmoid, Pointwise::LeakyRelu, Pointwise::Elu,
+        Pointwise::Gelu, Pointwise::GeluTanh, Pointwise::Silu, Pointwise::Softplus, Pointwise::Exp,
+        Pointwise::Sine, Pointwise::Scale, Pointwise::Identity}) {
+    SCOPED_TRACE(int(kind));
+    const PointwiseFunction f(kind, 0.3);
+    auto points = x;
+    if (kind == Pointwise::Exp)
+      points[2] = points[3] = T(3);
+    std::vector<T> y(x.size()), r(x.size());
+    pointwiseForward(here(), f, n, points.data(), y.data());
+    pointwiseDerivative(here(), f, n, points.data(), y.data(), v.data(), r.data());
+    OnDevice<T> dx(points), dy(x), dv(v), dr(x);
+    pointwiseForward(*deviceContext(), f, n, dx.data(), dy.data());
+    pointwiseDerivative(*deviceContext(), f, n, dx.data(), dy.data(), dv.data(), dr.data());
+    expectNear(dy.values(), y);
+    expectNear(dr.values(), r);
+  }
+}
+
+TYPED_TEST(DeviceReal, RowsAndVectors) {
+  using T = TypeParam;
+  Draw draw(9);
+  for (int trial = 0; trial < 20; ++trial) {
+    const Index rows = draw.integer(0, 300), cols = draw.integer(1, 70), n = rows * cols;
+    const auto x = draw.integers<T>(n), b = draw.integers<T>(cols);
+    const auto alike = [&](std::vector<T> y, auto run) {
+      OnDevice<T> dx(x), db(b), dy(y);
+      run(here(), x.data(), b.data(), y.data());
+      run(*deviceContext(), dx.data(), db.data(), dy.data());
+      ASSERT_EQ(dy.values(), y);
+    };
+    using P = const T*;
+    alike(draw.integers<T>(n),
+          [&](KernelContext& at, P, P bias, T* y) { addBias(at, rows, cols, bias, y); });
+    alike(draw.integers<T>(cols),
+          [&](KernelContext& at, P p, P, T* y) { sumRows(at, rows, cols, p, y); });
+    alike(draw.integers<T>(n),
+          [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(3), y); });
+    alike(draw.integers<T>(n),
+          [&](KernelContext& at, P p, P, T* y) { axpby(at, n, T(2), p, T(0), y); });
+    alike(draw.integers<T>(n),
+          [&](KernelContext& at, P p, P, T* y) { product(at, n, p, y, true, y); });
+    alike(draw.integers<T>(n),
+          [&](KernelContext& at, P p, P, T* y) { product(at, n, p, y, false, y); });
+  }
+}
+
+TYPED_TEST(DeviceReal, OptimizerSteps) {
+  using T = TypeParam;
+  Draw draw(10);
+  const Index n = 513;
+  const auto g = draw.reals<T>(n, -1, 1);
+  std::vector<T> w = draw.reals<T>(n, -1, 1), m(g.size()), v(g.size()), velocity(g.size());
+  OnDevice<T> dg(g), dw(w), dm(m), dv(v), dvelocity(velocity);
+  for (int step = 1; step <= 3; ++step) {
+    const AdamStep adam{0.01, 0.9, 0.999, 1e-6, 0.1, step == 2, step};
+    sgdStep<T>(here(), n, 0.1, 0, 0.2, false, g.data(), nullptr, w.data());
+    sgdStep<T>(here(), n, 0.1, 0.5, 0.2, step == 2, g.data(), velocity.data(), w.data());
+    adamStep<T>(here(), n, adam, g.data(), m.data(), v.data(), w.data());
+    sgdStep<T>(*deviceContext(), n, 0.1, 0, 0.2, false, dg.data(), nullptr, dw.data());
+    sgdStep<T>(*deviceContext(), n, 0.1, 0.5, 0.2, step == 2, dg.data(), dvelocity.data(),
+               dw.data());
+    adamStep<T>(*deviceContext(), n, adam, dg.data(), dm.data(), dv.data(), dw.data());
+  }
+  expectNear(dw.values(), w, 64);
+  expectNear(dm.values(), m);
+  expectNear(dv.values(), v);
+}
+
+TYPED_TEST(DeviceReal, PoolingEqualsTheReference) {
+  using T = TypeParam;
+  Draw draw(11);
+  for (int trial = 0; trial < 150; ++trial) {
+    const WindowShape window = draw.chance(0.5) ? draw.ordinaryWindow() : draw.window();
+    for (PoolingMode mode :
+         {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
+      const PoolingShape shape{draw.integer(0, 3), window, mode};
+      std::unique_ptr<Pooling<T>> reference;
+      if (errorOf([&] { reference = makePooling<T>(shape, Backend::Reference); }).code() !=
+          TENON_SUCCESS)
+        continue; // a window that reads nothing
+      SCOPED_TRACE(describe(window));
+      const auto pooling = makePooling<T>(shape, Backend::Auto, deviceContext());
+      const Index in = shape.planes * inputVolume(window),
+                  out = shape.planes * outputVolume(window);
+      const auto x = draw.integers<T>(in), dx = draw.integers<T>(in), dy = draw.integers<T>(out);
+      std::vector<T> y(dy.size()), ty(dy.size()), ax(x.size());
+      std::vector<std::byte> kept(std::size_t(reference->workspaceBytes()));
+      reference->forward(x.data(), y.data(), kept.data());
+      reference->tangent(x.data(), dx.data(), ty.data());
+      reference->adjoint(dy.data(), kept.data(), ax.data());
+      OnDevice<T> px(x), pdx(dx), pdy(dy), py(y), pty(ty), pax(x);
+      OnDevice<std::byte> workspace(std::vector<std::byte>(std::size_t(pooling->workspaceBytes())));
+      pooling->forward(px.data(), py.data(), workspace.data());
+      pooling->tangent(px.data(), pdx.data(), pty.data());
+      pooling->adjoint(pdy.data(), workspace.data(), pax.data());
+      expectNear(py.values(), y);
+      expectNear(pty.values(), ty);
+      expectNear(pax.values(), ax);
+    }
+  }
+}
+
+TYPED_TEST(DeviceReal, DropoutDrawsTheSameMask) {
+  using T = TypeParam;
+  Draw draw(12);
+  const Index extent[] = {3, 4, 7}, strides[] = {300, 20, 1}, n = 84;
+  const auto x = draw.reals<T>(n, 1, 2);
+  const DropoutMask mask{42, 7, 0.4};
+  std::uint64_t counter = 5;
+  std::vector<T> y(x.size());
+  applyDropout(here(), mask, &counter, 3, extent, 1000, strides, x.data(), y.data());
+  OnDevice<T> dx(x), dy(x);
+  OnDevice<std::uint64_t> dcounter({0});
+  keepCounter(*deviceContext(), counter, dcounter.data());
+  applyDropout(*deviceContext(), mask, dcounter.data(), 3, extent, 1000, strides, dx.data(),
+               dy.data());
+  EXPECT_EQ(dy.values(), y);
+}
+
+// A kernel of the host's with the device's context.
+TEST(DeviceCode, KernelsOfTheHostAreRefused) {
+  const Error none = errorOf([] { deviceContext(); });
+  if (none.code() == TENON_ERR_SUPPORT)
+    GTEST_SKIP() << none.text();
+  expectError(errorOf([] { deviceContext()->threads(); }), TENON_ERR_SUPPORT,
+              {"no code for the device", "space host"});
+}
+
+} // namespace tenon::test

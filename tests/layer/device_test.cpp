@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Tensors and layers on the device of one process: they hold and give what those on the host do, and what
+// has no kernels there is refused by name.
+#include "dtensor/host_view.hpp"
+#include "dtensor/measure.hpp"
+#include "layer_run.hpp"
+#include "train/optimizer.hpp"
+
+namespace tenon {
+namespace {
+
+using test::expectErrorOnAll;
+using test::expectNear;
+using test::localCells;
+using test::onWorld;
+using test::world;
+
+Ref<DTensor> onDevice(const Layout& layout, TenonDataType type = TENON_FLOAT64) {
+  return makeRef<DTensor>(world(), layout, type, Space::Device);
+}
+
+// Halos, reversed and padded strides of user arrays: what a tensor is made of beside its layout.
+class DeviceTensor : public testing::Test {
+protected:
+  Layout layout_ = onWorld({4, 3, 5}, "B");
+  Index cells_ = 4 * 3 * 5;
+};
+
+TEST_F(DeviceTensor, StartsAtZeroAndTakesFills) {
+  const auto x = onDevice(layout_), same = test::tensor(layout_);
+  EXPECT_EQ(localCells(*x), std::vector<double>(cells_, 0));
+  fillUniform(*x, 3, 4, -1, 1);
+  fillUniform(*same, 3, 4, -1, 1);
+  EXPECT_EQ(localCells(*x), localCells(*same));
+  EXPECT_EQ(x->space(), Space::Device);
+}
+
+TEST_F(DeviceTensor, LendsItsValuesOnTheHost) {
+  const auto x = onDevice(layout_);
+  fillConstant(*x, 2);
+  auto* values = static_cast<double*>(x->hostValues(TENON_FLOAT64));
+  x->lendForWriting();
+  EXPECT_EQ(values[7], 2);
+  values[7] = 5;
+  x->endWriting(values);
+  std::vector<double> want(cells_, 2);
+  want[7] = 5;
+  EXPECT_EQ(localCells(*x), want);
+  const void* read = x->hostValues(TENON_FLOAT64);
+  x->lendForReading();
+  EXPECT_EQ(static_cast<const double*>(read)[7], 5);
+  x->endReading(read);
+  EXPECT_NE(x->deviceValues(TENON_FLOAT64), nullptr);
+  expectErrorOnAll(TENON_ERR_STATE, {"on the host", "TenonDTensorSetSpace()"},
+                   [&] { test::tensor(layout_)->deviceValues(TENON_FLOAT64); });
+}
+
+TEST_F(DeviceTensor, WorksOnAnArrayOfTheDeviceInPlace) {
+  const auto x = onDevice(layout_), y = test::tensor(layout_);
+  Buffer memory(2 * cells_ * Index(sizeof(double)), "the program's array", x->context().memory());
+  memory.setZero();
+  // every second element, the last dimension backwards
+  x->placeArray(memory.data<double>() + 8, {30, 10, -2}, {0, 0, 0}, {0, 0, 0}, false);
+  fillUniform(*x, 3, 4, -1, 1);
+  fillUniform(*y, 3, 4, -1, 1);
+  EXPECT_EQ(localCells(*x), localCells(*y));
+  EXPECT_EQ(maxAbsolute(*x), maxAbsolute(*y));
+}
+
+TEST_F(DeviceTensor, RefusesAnArrayOfTheOtherSpace) {
+  std::vector<double> host(cells_);
+  const auto x = onDevice(layout_), y = test::tensor(layout_);
+  expectErrorOnAll(TENON_ERR_ARG, {"on the device", "memory of the host"}, [&] {
+    x->placeArray(host.data(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  });
+  const Buffer memory(cells_ * Index(sizeof(double)), "the program's array", x->context().memory());
+  auto* there = const_cast<double*>(memory.data<double>());
+  expectErrorOnAll(TENON_ERR_ARG, {"on the host", "memory of the device"}, [&] {
+    y->placeArray(there, {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  });
+}
+
+TEST_F(DeviceTensor, ChangesItsSpaceOnlyBeforeItsFirstUse) {
+  const auto x = test::tensor(layout_);
+  x->setSpace(Space::Device);
+  x->setSpace(Space::Host);
+  x->setSpace(Space::Device);
+  fillConstant(*x, 1);
+  expectErrorOnAll(TENON_ERR_STATE, {"has an array already"}, [&] { x->setSpace(Space::Host); });
+}
+
+TEST_F(DeviceTensor, IsAddedScaledCopiedAndMeasured) {
+  const auto x = onDevice(layout_), y = onDevice(layout_);
+  const auto hx = test::tensor(layout_), hy = test::tensor(layout_);
+  for (const auto& [a, b] : {std::pair(x, y), std::pair(hx, hy)}) {
+    fillRaw(*a, 1, true);
+    fillRaw(*b, 2, true);
+    axpby(2, *a, 3, *b);
+    scaleArray(-1, *a);
+  }
+  EXPECT_EQ(localCells(*x), localCells(*hx));
+  EXPECT_EQ(localCells(*y), localCells(*hy));
+  EXPECT_EQ(rawNorm(*y), rawNorm(*hy));
+  EXPECT_EQ(maxAbsolute(*y), maxAbsolute(*hy));
+  axpby(1, *hx, 1, *y); // between the spaces, either way
+  axpby(1, *hx, 1, *hy);
+  EXPECT_EQ(localCells(*y), localCells(*hy));
+  axpby(2, *y, 1, *hx);
+  const auto single = test::tensor(layout_, TENON_FLOAT32);
+  copyLocal(*y, *single);
+  EXPECT_EQ(localCells(*single), localCells(*hy));
+}
+
+// All that has kernels on the device.
+Ref<Layer> network() {
+  using W = std::vector<Window>;
+  const auto net = test::newLayer(world(), "sequential");
+  const auto affine = test::newLayer(world(), "channelaffine");
+  affine->set("channels", Index(3));
+  appendLayer(*net, affine);
+  appendLayer(*net, test::newPointwise(world(), "relu"));
+  appendLayer(*net, test::newDropout(world(), 0.3));
+  appendLayer(*net, test::newPooling(world(), PoolingMode::AverageIncludePad,
+                                     W{{.kernel = 3, .padLow = 1, .padHigh = 1},
+                                       {.kernel = 3, .stride = 2, .padLow = 1, .padHigh = 2}}));
+  appendLayer(*net, test::newPointwise(world(), "gelu"));
+  appendLayer(*net, test::newPooling(world(), PoolingMode::Max,
+                                     W{{.kernel = 2, .dilation = 2}, {.kernel = 2}}));
+  appendLayer(*net, test::newPointwise(world(), "tanh"));
+  return net;
+}
+
+// Outputs, tangent, input gradient, gradients and parameters of three steps of training.
+std::vector<std::vector<double>> train(TenonDataType type, Space space,
+                                       const std::string& optimizer) {
+  const auto net = network();
+  net->setDataType(type);
+  net->setSpace(space);
+  const Layout input = onWorld({2, 3, 9, 11}, "B");
+  net->setUp(input);
+  test::fillParameters(*net);
+  const auto step = makeOptimizer(optimizer, net);
+  const Layout output = net->outputLayout(input);
+  const auto made = [&](const Layout& layout, std::uint64_t stream) {
+    const auto x = makeRef<DTensor>(world(), layout, type, space);
+    fillUniform(*x, test::kSeed, stream, -1, 1);
+    return x;
+  };
+  const auto x = made(input, 1), dy = made(output.dual(), 2), direction = made(input, 3);
+  const auto y = made(output, 4), ofDirection = made(output, 4), dx = made(input.dual(), 4);
+  std::vector<std::vector<double>> results;
+  for (int n = 0; n < 3; ++n) {
+    net->zeroGradients();
+    net->apply(*x, *y);
+    net->applyTangent(direction.get(), *ofDirection);
+    net->applyAdjoint(*dy, dx.get());
+    for (const auto& tensor : {y, ofDirection, dx})
+      results.push_back(localCells(*tensor));
+    for (const auto& p : net->parameters())
+      results.push_back(localCells(p->gradient()));
+    step->step();
+    for (const auto& p : net->parameters())
+      results.push_back(localCells(p->value()));
+  }
+  net->setTraining(false);
+  net->apply(*x, *y);
+  results.push_back(localCells(*y));
+  return results;
+}
+
+TEST(DeviceLayer, TrainsAsOnTheHost) {
+  for (const char* optimizer : {"sgd", "adam"})
+    for (TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+      const auto want = train(type, Space::Host, optimizer);
+      const auto got = train(type, Space::Device, optimizer);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-5,
+                                           fmt::format("{} {}", optimizer, i)));
+      EXPECT_EQ(train(type, Space::Device, optimizer), got); // the same bits again
+    }
+}
+
+TEST(DeviceLayer, CopiesStridedInputs) {
+  const Layout layout = onWorld({2, 3, 4}, "B");
+  const auto layer = test::newPointwise(world(), "tanh");
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(Space::Device);
+  layer->setUp(layout);
+  const auto x = onDevice(layout), y = onDevice(layout), dx = onDevice(layout);
+  Buffer memory(48 * Index(sizeof(double)), "the program's array", x->context().memory());
+  memory.setZero();
+  x->placeArray(memory.data<double>(), {24, 8, 2}, {0, 0, 0}, {0, 0, 0}, false);
+  fillUniform(*x, 3, 4, -1, 1);
+  layer->apply(*x, *y);
+  std::vector<double> want;
+  for (double value : localCells(*x))
+    want.push_back(std::tanh(value));
+  expectNear(localCells(*y), want, 1e-15, "tanh");
+}
+
+TEST(DeviceLayer, RefusesTensorsOnTheHost) {
+  const Layout layout = onWorld({4, 3}, "B");
+  const auto layer = test::newPointwise(world(), "relu");
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(Space::Device);
+  layer->setUp(layout);
+  const auto x = onDevice(layout), y = onDevice(layout);
+  const auto host = test::tensor(layout);
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"the input is on the host", "runs on the device"},
+                   [&] { layer->apply(*host, *y); });
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"the output is on the host", "runs on the device"},
+                   [&] { layer->apply(*x, *host); });
+  layer->apply(*x, *y);
+  const auto dy = test::tensor(layout.dual());
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"the cotangent of the output is on the host"},
+                   [&] { layer->applyAdjoint(*dy, nullptr); });
+  layer->applyAdjoint(*onDevice(layout.dual()), nullptr);
+}
+
+TEST(DeviceLayer, WithoutKernelsIsRefusedAtSetUp) {
+  const Layout layout = onWorld({4, 3}, "B");
+  const auto layer = test::newLayer(world(), "softmax");
+  layer->setName("classes");
+  layer->set("dim", Index(1));
+  layer->setSpace(Space::Device);
+  expectErrorOnAll(TENON_ERR_SUPPORT,
+                   {"\"classes\"", "layers of type softmax have no kernels", "space host"},
+                   [&] { layer->setUp(layout); });
+  layer->setSpace(Space::Host);
+  layer->setUp(layout); // usable
+}
+
+TEST(DeviceLayer, OfAnotherSpaceThanItsContainerIsRefused) {
+  const auto net = test::newLayer(world(), "sequential");
+  const auto relu = test::newPointwise(world(), "relu");
+  relu->setSpace(Space::Device);
+  appendLayer(*net, relu);
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"is on the device", "on the host", "container's space"},
+                   [&] {
+                     net->setUp(onWorld({4, 3}, "B"));
+                   });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The stand-in's half for cuBLAS: matrix products by the definition's loops, as work of the handle's
+// stream. Before each the handle's workspace becomes NaN where it begins, as what another kernel left there would be lost.
+#include "standin/memory.hpp"
+#include "standin/streams.hpp"
+
+#include <cublas_v2.h>
+
+#include <algorithm>
+#include <cstring>
+
+struct cublasContext {
+  cudaStream_t stream = nullptr;
+  void* workspace = nullptr;
+  std::size_t workspaceBytes = 0;
+};
+
+namespace tenon::standin {
+
+namespace {
+
+constexpr std::size_t kLost = 4096; // of a workspace: all of it would take longer than the products
+
+// Column-major C = alpha op(A) op(B) + beta C.
+template <class T>
+struct Product {
+  bool transA, transB;
+  std::int64_t m, n, k;
+  T alpha;
+  const T* a;
+  std::int64_t lda;
+  const T* b;
+  std::int64_t ldb;
+  T beta;
+  T* c;
+  std::int64_t ldc;
+
+  bool isValid() const {
+    return m >= 0 && n >= 0 && k >= 0 && lda >= std::max<std::int64_t>(1, transA ? k : m) &&
+           ldb >= std::max<std::int64_t>(1, transB ? n : k) && ldc >= std::max<std::int64_t>(1, m);
+  }
+  // Refuses arrays that are not the device's.
+  void checkArrays() const {
+    const DeviceMemory& memory = DeviceMemory::get();
+    const auto check = [&](const T* first, std::int64_t rows, std::int64_t columns,
+                           std::int64_t distance) {
+      if (rows > 0 && columns > 0)
+        memory.checkRange(first, std::size_t((columns - 1) * distance + rows) * sizeof(T),
+                          "a matrix of cuBLAS");
+    };
+    check(a, transA ? k : m, transA ? m : k, lda);
+    check(b, transB ? n : k, transB ? k : n, ldb);
+    check(c, m, n, ldc);
+  }
+  void run() const {
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) {
+        double sum = 0;
+        for (std::int64_t l = 0; l < k; ++l)
+          sum += double(transA ? a[i * lda + l] : a[l * lda + i]) *
+                 double(transB ? b[l * ldb + j] : b[j * ldb + l]);
+        T& cell = c[j * ldc + i];
+        cell = beta == T(0) ? T(alpha * sum) : T(alpha * sum + double(beta) * double(cell));
+      }
+  }
+};
+
+template <class T>
+cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>& product) {
+  if (!product.isValid())
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const Call call;
+  product.checkArrays();
+  enqueue(streamOf(handle->stream, who),
+          [product, workspace = handle->workspace, bytes = handle->workspaceBytes] {
+            std::memset(workspace, 0xff, std::min(bytes, kLost));
+            product.run();
+          });
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+bool transposes(cublasOperation_t operation) {
+  return operation != CUBLAS_OP_N;
+}
+
+} // namespace
+
+} // namespace tenon::standin
+
+using namespace tenon::standin;
+
+extern "C" {
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
+  *handle = new cublasContext;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
+  delete handle;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+// As the library does it: a new stream takes the workspace away.
+cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
+  *handle = {stream, nullptr, 0};
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
+  if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  const Call call;
+  DeviceMemory::get().checkRange(workspace, bytes, "the workspace of cuBLAS");
+  handle->workspace = workspace;
+  handle->workspaceBytes = bytes;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+const char* cublasGetStatusString(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_INVALID_VALUE ? "CUBLAS_STATUS_INVALID_VALUE"
+                                               : "a status of the stand-in";
+}
+
+cublasStatus_t cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transA,
+                                 cublasOperation_t transB, int64_t m, int64_t n, int64_t k,
+                                 const float* alpha, const float* a, int64_t lda, const float* b,
+                                 int64_t ldb, const float* beta, float* c, int64_t ldc) {
+  return multiply<float>(
+      handle, "cublasSgemm",
+      {transposes(transA), transposes(transB), m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc});
+}
+
+cublasStatus_t cublasDgemm_v2_64(cublasHandle_t handle, cublasOperation_t transA,
+                                 cublasOperation_t transB, int64_t m, int64_t n, int64_t k,
+                                 const double* alpha, const double* a, int64_t lda, const double* b,
+                                 int64_t ldb, const double* beta, double* c, int64_t ldc) {
+  return multiply<double>(
+      handle, "cublasDgemm",
+      {transposes(transA), transposes(transB), m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc});
+}
+
+} // extern "C"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The stand-in for cuBLAS against the definition of a product of matrices stored by columns, and the mistakes
+// that it shows.
+#include "kernels/cuda/handles.hpp"
+#include "kernels/draw.hpp"
+#include "kernels/on_device.hpp"
+
+namespace tenon::test {
+namespace {
+
+constexpr int kRefusedProgram = 86; // how the stand-in ends a program
+constexpr Index kM = 3, kN = 4, kK = 5, kLda = 6, kLdb = 7, kLdc = 5;
+
+struct Matrices {
+  Draw draw{51};
+  std::vector<double> a = draw.integers<double>(kLda * 5), b = draw.integers<double>(kLdb * 5),
+                      c = draw.integers<double>(kLdc * kN);
+  KernelContext& at = *deviceContext();
+  DeviceCopy<double> da{at, a.data(), Index(a.size())}, db{at, b.data(), Index(b.size())},
+      dc{at, c.data(), Index(c.size())};
+
+  cublasStatus_t multiply(cublasHandle_t handle, cublasOperation_t transA, cublasOperation_t transB,
+                          const double* first, Index ldc = kLdc, Index k = kK) {
+    const double alpha = 2, beta = -1;
+    return cuda::blas().cublasDgemm_v2_64(handle, transA, transB, kM, kN, k, &alpha, first, kLda,
+                                          db.data(), kLdb, &beta, dc.data(), ldc);
+  }
+};
+
+} // namespace
+
+TEST(StandinCublas, ProductsAreThoseOfTheDefinition) {
+  for (cublasOperation_t transA : {CUBLAS_OP_N, CUBLAS_OP_T})
+    for (cublasOperation_t transB : {CUBLAS_OP_N, CUBLAS_OP_T}) {
+      Matrices m;
+      ASSERT_EQ(m.multiply(cuda::handlesOf(m.at).blas(), transA, transB, m.da.data()),
+                CUBLAS_STATUS_SUCCESS);
+      std::vector<double> result(m.c.size());
+      m.dc.fetch(result.data());
+      for (Index i = 0; i < kM; ++i)
+        for (Index j = 0; j < kN; ++j) {
+          double sum = -m.c[j * kLdc + i];
+          for (Index l = 0; l < kK; ++l)
+            sum += 2 * (transA == CUBLAS_OP_N ? m.a[l * kLda + i] : m.a[i * kLda + l]) *
+                   (transB == CUBLAS_OP_N ? m.b[j * kLdb + l] : m.b[l * kLdb + j]);
+          EXPECT_EQ(result[j * kLdc + i], sum);
+          m.c[j * kLdc + i] = sum;
+        }
+      EXPECT_EQ(result, m.c) << "cells between the columns";
+    }
+}
+
+TEST(StandinCublas, ImpossibleDistanceIsAnError) {
+  Matrices m;
+  EXPECT_EQ(m.multiply(cuda::handlesOf(m.at).blas(), CUBLAS_OP_N, CUBLAS_OP_N, m.da.data(), kM - 1),
+            CUBLAS_STATUS_INVALID_VALUE);
+}
+
+TEST(StandinCublas, DefaultStreamIsRefused) {
+  Matrices m;
+  cublasHandle_t handle = nullptr;
+  ASSERT_EQ(cuda::blas().cublasCreate_v2(&handle), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data()),
+              ::testing::ExitedWithCode(kRefusedProgram), "default stream");
+  cuda::blas().cublasDestroy_v2(handle);
+}
+
+TEST(StandinCublas, ShortMatrixAndMatrixOfTheHostAreRefused) {
+  Matrices m;
+  const cublasHandle_t handle = cuda::handlesOf(m.at).blas();
+  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data(), kLdc, kK + 1),
+              ::testing::ExitedWithCode(kRefusedProgram), "matrix of cuBLAS");
+  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.a.data()),
+              ::testing::ExitedWithCode(kRefusedProgram), "matrix of cuBLAS");
+}
+
+TEST(StandinCublas, WorkspaceIsTakenAwayByANewStream) {
+  Matrices m;
+  const cuda::BlasTable& library = cuda::blas();
+  Buffer workspace(1024, "a test's workspace", m.at.memory());
+  cublasHandle_t handle = nullptr;
+  ASSERT_EQ(library.cublasCreate_v2(&handle), CUBLAS_STATUS_SUCCESS);
+  const auto stream = static_cast<cudaStream_t>(m.at.stream().handle());
+  workspace.setZero();
+  ASSERT_EQ(library.cublasSetWorkspace_v2(handle, workspace.data<void>(), 1024),
+            CUBLAS_STATUS_SUCCESS);
+  ASSERT_EQ(library.cublasSetStream_v2(handle, stream), CUBLAS_STATUS_SUCCESS);
+  const auto firstOfWorkspace = [&] {
+    double first = 7;
+    m.at.fetch(&first, workspace.data<void>(), sizeof first);
+    return first;
+  };
+  m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data());
+  EXPECT_EQ(firstOfWorkspace(), 0.0);
+  ASSERT_EQ(library.cublasSetWorkspace_v2(handle, workspace.data<void>(), 1024),
+            CUBLAS_STATUS_SUCCESS);
+  m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data());
+  const double lost = firstOfWorkspace();
+  EXPECT_NE(lost, lost) << "what was in the workspace is lost";
+  library.cublasDestroy_v2(handle);
+}
+
+} // namespace tenon::test

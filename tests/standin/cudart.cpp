@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A stand-in for the CUDA runtime on a machine without a GPU, for tests only: a shared library that is linked
+// in place of the runtime. It keeps what the runtime promises and nothing more: see memory.hpp for its memory
+// and streams.hpp for its streams. Of the host's memory, the target of a copy is NaN until the copy is done, and
+// the source must not change until then.
+//
+// A kernel runs on the host by its twin (src/kernels/cuda/launch.cuh).
+//
+//   TENON_STANDIN_BYTES=N    the device's memory
+//   TENON_STANDIN_FAIL=F:N   call N of the function F fails
+//   TENON_STANDIN_DEVICES=N  number of devices, 1 by default
+//   TENON_STANDIN_ADDRESSES=1  refuse kernels with a parameter that holds an address of the host's, other than
+//                            of registered memory. What was on the stack before may be left in padding, so a
+//                            refusal is a hint, and no test but the stand-in's own relies on it.
+#include "standin/memory.hpp"
+#include "standin/streams.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads,
+                           const unsigned* order);
+
+namespace tenon::standin {
+
+namespace {
+
+struct Twin {
+  std::size_t bytes;
+  TenonTwin run;
+};
+
+// Of the process; used while a Call is held.
+struct State {
+  std::map<const void*, Twin> twins;
+  std::map<const char*, std::size_t> hostMemory; // that kernels reach
+  cudaError_t lastError = cudaSuccess;
+  cudaError_t failure = cudaSuccess; // of a kernel: all later waits give it
+};
+
+State& state() {
+  static auto* all = new State;
+  return *all;
+}
+
+cudaError_t fail(cudaError_t status) {
+  return state().lastError = status;
+}
+
+// Whether TENON_STANDIN_FAIL names this call.
+bool isToFail(const char* function) {
+  static const std::string text = [] {
+    const char* given = std::getenv("TENON_STANDIN_FAIL");
+    return std::string(given ? given : "");
+  }();
+  static int calls = 0;
+  const std::size_t colon = text.find(':');
+  return text.substr(0, colon) == function &&
+         ++calls == (colon == std::string::npos ? 1 : std::atoi(text.c_str() + colon + 1));
+}
+
+bool isRegistered(const void* p) {
+  const auto& known = state().hostMemory;
+  const auto* address = static_cast<const char*>(p);
+  const auto after = known.upper_bound(address);
+  if (after == known.begin())
+    return false;
+  const auto& [begin, bytes] = *std::prev(after);
+  return address < begin + bytes;
+}
+
+bool isMapped(std::uintptr_t address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  return mincore(reinterpret_cast<void*>(address / page * page), page, &resident) == 0;
+}
+
+std::string hexadecimal(std::uintptr_t number) {
+  char text[2 + 2 * sizeof number + 1];
+  std::snprintf(text, sizeof text, "0x%zx", std::size_t(number));
+  return text;
+}
+
+// Words of a kernel's parameter that are addresses of the host's: on a device they would be faults.
+void checkParameter(const char* bytes, std::size_t count) {
+  static const bool isWanted = std::getenv("TENON_STANDIN_ADDRESSES") != nullptr;
+  if (!isWanted)
+    return;
+  constexpr std::uintptr_t kLeast = std::uintptr_t(1) << 32, kMost = std::uintptr_t(1) << 47;
+  for (std::size_t at = 0; at + sizeof(std::uintptr_t) <= count; at += sizeof(std::uintptr_t)) {
+    std::uintptr_t word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    const auto* p = reinterpret_cast<const void*>(word);
+    if (word >= kLeast && word < kMost && !DeviceMemory::get().contains(p) && !isRegistered(p) &&
+        isMapped(word))
+      refuse("a kernel is given an address of the host, " + hexadecimal(word) + ", at byte " +
+             std::to_string(at) + " of its parameter");
+  }
+}
+
+std::uint64_t hashOf(const void* p, std::size_t bytes) {
+  std::uint64_t h = 14695981039346656037ULL;
+  for (std::size_t i = 0; i < bytes; ++i)
+    h = (h ^ static_cast<const unsigned char*>(p)[i]) * 1099511628211ULL;
+  return h;
+}
+
+void copyLater(CUstream_st& s, void* to, const void* from, std::size_t bytes) {
+  const DeviceMemory& memory = DeviceMemory::get();
+  const bool toDevice = memory.contains(to), fromDevice = memory.contains(from);
+  if (toDevice)
+    memory.checkRange(to, bytes, "a copy");
+  else
+    std::memset(to, 0xff, bytes);
+  if (fromDevice)
+    memory.checkRange(from, bytes, "a copy");
+  const std::uint64_t before = fromDevice ? 0 : hashOf(from, bytes);
+  enqueue(s, [=] {
+    if (!fromDevice && hashOf(from, bytes) != before)
+      refuse("the host's source of a copy was changed before the copy was done");
+    std::memmove(to, from, bytes);
+  });
+}
+
+int deviceCount() {
+  const char* text = std::getenv("TENON_STANDIN_DEVICES");
+  return text ? std::atoi(text) : 1;
+}
+
+} // namespace
+
+} // namespace tenon::standin
+
+using namespace tenon::standin;
+
+#define TENON_CALL(code)                                                                           \
+  const Call call;                                                                                 \
+  if (isToFail(__func__))                                                                          \
+  return fail(code)
+
+extern "C" {
+
+// Learns how the host runs a kernel.
+__attribute__((visibility("default"))) void tenonHostTwin(const void* entry, std::size_t bytes,
+                                                          TenonTwin run) {
+  const Call call;
+  state().twins[entry] = {bytes, run};
+}
+
+// What nvcc's code calls before main, and around a launch.
+void** __cudaRegisterFatBinary(void*) {
+  static void* handle;
+  return &handle;
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+void __cudaRegisterFunction(void**, const char*, char*, const char*, int, uint3*, uint3*, dim3*,
+                            dim3*, int*) {}
+void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+char __cudaInitModule(void**) {
+  return 1;
+}
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* entry) {
+  *kernel = static_cast<cudaKernel_t>(const_cast<void*>(entry));
+  return cudaSuccess;
+}
+unsigned __cudaPushCallConfiguration(dim3, dim3, std::size_t, CUstream_st*) {
+  refuse("a kernel is launched by <<<>>>");
+}
+cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
+  refuse("a kernel is launched by <<<>>>");
+}
+
+cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** arguments,
+                             std::size_t, cudaStream_t stream) {
+  TENON_CALL(cudaErrorLaunchOutOfResources);
+  CUstream_st& s = streamOf(stream, "cudaLaunchKernel");
+  const auto twin = state().twins.find(entry);
+  if (twin == state().twins.end())
+    refuse("a kernel without a twin on the host is launched");
+  constexpr unsigned kMostThreads = 1024, kMostBlocks = 0x7fffffff;
+  if (grid.x < 1 || grid.x > kMostBlocks || grid.y != 1 || grid.z != 1 || block.x < 1 ||
+      block.x > kMostThreads)
+    return fail(cudaErrorInvalidConfiguration);
+  const auto* bytes = static_cast<const char*>(arguments[0]);
+  checkParameter(bytes, twin->second.bytes);
+  const std::vector<char> kernel(bytes, bytes + twin->second.bytes);
+  enqueue(s, [kernel, run = twin->second.run, grid, block] {
+    const std::vector<unsigned> order = blockOrder(grid.x);
+    run(kernel.data(), grid.x, block.x, order.empty() ? nullptr : order.data());
+    if (isToFail("kernel"))
+      state().failure = cudaErrorIllegalAddress;
+  });
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               std::size_t shared, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+
+// The device.
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = deviceCount();
+  return *count > 0 ? cudaSuccess : fail(cudaErrorNoDevice);
+}
+cudaError_t cudaSetDevice(int device) {
+  return device >= 0 && device < deviceCount() ? cudaSuccess : fail(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  *value = which == cudaDevAttrComputeCapabilityMajor ? 9
+           : which == cudaDevAttrMultiProcessorCount  ? 3
+                                                      : 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError() {
+  return std::exchange(state().lastError, cudaSuccess);
+}
+const char* cudaGetErrorString(cudaError_t e) {
+  switch (e) {
+  case cudaSuccess:
+    return "no error";
+  case cudaErrorMemoryAllocation:
+    return "out of memory";
+  case cudaErrorNoDevice:
+    return "no CUDA-capable device is detected";
+  case cudaErrorIllegalAddress:
+    return "an illegal memory access was encountered";
+  default:
+    return "error of the stand-in";
+  }
+}
+
+// Memory.
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+  static char one;
+  *pool = reinterpret_cast<cudaMemPool_t>(&one);
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
+  return cudaSuccess;
+}
+cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t,
+                                    cudaStream_t stream) {
+  TENON_CALL(cudaErrorMemoryAllocation);
+  streamOf(stream, "cudaMallocFromPoolAsync");
+  *p = DeviceMemory::get().take(bytes);
+  return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
+  const Call call;
+  enqueue(streamOf(stream, "cudaFreeAsync"), [p] {
+    if (!DeviceMemory::get().giveBack(p))
+      refuse("memory is freed twice, or was never allocated");
+  });
+  return cudaSuccess;
+}
+cudaError_t cudaMalloc(void** p, std::size_t bytes) {
+  TENON_CALL(cudaErrorMemoryAllocation);
+  *p = DeviceMemory::get().take(bytes);
+  return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
+  const Call call;
+  drainAll();
+  return !p || DeviceMemory::get().giveBack(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
+}
+cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
+  TENON_CALL(cudaErrorMemoryAllocation);
+  constexpr std::size_t kPage = 4096;
+  *p = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+  if (!*p)
+    return fail(cudaErrorMemoryAllocation);
+  state().hostMemory[static_cast<char*>(*p)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeHost(void* p) { // waits too
+  const Call call;
+  drainAll();
+  state().hostMemory.erase(static_cast<char*>(p));
+  std::free(p);
+  return cudaSuccess;
+}
+cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned) {
+  TENON_CALL(cudaErrorMemoryAllocation);
+  if (isRegistered(p))
+    return fail(cudaErrorHostMemoryAlreadyRegistered);
+  state().hostMemory[static_cast<char*>(p)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* p) {
+  const Call call;
+  return state().hostMemory.erase(static_cast<char*>(p)) > 0
+             ? cudaSuccess
+             : fail(cudaErrorHostMemoryNotRegistered);
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p) {
+  const Call call;
+  *found = {};
+  found->type = DeviceMemory::get().contains(p) ? cudaMemoryTypeDevice
+                : isRegistered(p)               ? cudaMemoryTypeHost
+                                                : cudaMemoryTypeUnregistered;
+  if (found->type != cudaMemoryTypeUnregistered)
+    found->devicePointer = const_cast<void*>(p);
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  TENON_CALL(cudaErrorInvalidValue);
+  copyLater(streamOf(stream, "cudaMemcpyAsync"), to, from, bytes);
+  return cudaSuccess;
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  TENON_CALL(cudaErrorInvalidValue);
+  DeviceMemory::get().checkRange(to, bytes, "cudaMemsetAsync");
+  enqueue(streamOf(stream, "cudaMemsetAsync"), [=] { std::memset(to, value, bytes); });
+  return cudaSuccess;
+}
+
+// Streams and events.
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* s, unsigned) {
+  TENON_CALL(cudaErrorInvalidValue);
+  *s = makeStream();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t s) {
+  const Call call;
+  endStream(&streamOf(s, "cudaStreamDestroy"));
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t s) {
+  TENON_CALL(cudaErrorUnknown);
+  drain(streamOf(s, "cudaStreamSynchronize"));
+  return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
+  *e = new CUevent_st;
+  return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t e) {
+  delete e;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
+  TENON_CALL(cudaErrorInvalidValue);
+  CUstream_st& s = streamOf(stream, "cudaEventRecord");
+  auto recording = std::make_shared<Recording>(Recording{&s, false});
+  e->last = recording;
+  enqueue(s, [recording] { recording->isDone = true; });
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
+  const Call call;
+  enqueue(streamOf(stream, "cudaStreamWaitEvent"), nullptr, e->last);
+  return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t e) {
+  TENON_CALL(cudaErrorUnknown);
+  if (e->last && !e->last->isDone)
+    drain(*e->last->stream, e->last.get());
+  return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
+}
+cudaError_t cudaEventQuery(cudaEvent_t e) {
+  const Call call;
+  return !e->last || e->last->isDone ? cudaSuccess : cudaErrorNotReady;
+}
+
+} // extern "C"

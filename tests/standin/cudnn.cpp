@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The stand-in's half for cuDNN. The real library makes and checks every descriptor, graph and plan, for
+// a device that is only described, which needs neither a GPU nor a driver. Only what needs one is replaced:
+// the handle, the number of the device, and the execution of a plan, which reads what was set and does
+// it by the definition's loops, as work of the handle's stream. Before each execution its
+// workspace becomes NaN, as what another kernel left there would be lost.
+#include "standin/memory.hpp"
+#include "standin/streams.hpp"
+
+#include <cudnn.h>
+#include <dlfcn.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+struct cudnnContext {
+  cudaStream_t stream = nullptr;
+};
+
+namespace tenon::standin {
+
+namespace {
+
+// An NVIDIA H200, in the words of cuDNN 9.19.
+const char* const kDevice =
+    R"({"deviceName":"NVIDIA H200","cudaDeviceId":0,"deviceVer":900,"multiProcessorCount":132,)"
+    R"("driverVer":13000,"maxSharedMemoryPerBlockOptin":232448,"totalGlobalMem":150000000000,)"
+    R"("maxGridSize":[2147483647,65535,65535],"maxBlockSize":[1024,1024,64],)"
+    R"("maxThreadsPerBlock":1024,"maxSharedMemoryPerBlock":49152,"warpSize":32,)"
+    R"("l2CacheSize":62914560,"regsPerBlock":65536,"maxThreadsPerSM":2048,)"
+    R"("reservedSharedMemoryPerBlock":1024,"maxRegistersPerSM":65536,"maxCtasPerSM":32,)"
+    R"("pciDeviceId":1,"isTccDriver":0,"supportCoopLaunch":1,"smClockRateKHz":1980000,)"
+    R"("memClockRateKHz":3201000})";
+
+// The function of the same name in the real library.
+template <class F>
+F real(const char* name, F) {
+  static void* const library = dlopen("libcudnn.so.9", RTLD_NOW | RTLD_LOCAL);
+  void* const found = library ? dlsym(library, name) : nullptr;
+  if (!found)
+    refuse(std::string(name) + " of the real cuDNN: " + dlerror());
+  return reinterpret_cast<F>(found);
+}
+#define REAL(name) real(#name, &name)
+
+// What was set on a descriptor.
+struct Record {
+  cudnnBackendDescriptorType_t type;
+  bool isFinal = false;
+  std::map<int, std::vector<char>> values = {};
+  std::map<int, std::vector<std::shared_ptr<Record>>> parts = {};
+
+  template <class T>
+  std::vector<T> list(int name) const {
+    const auto found = values.find(name);
+    if (found == values.end())
+      return {};
+    std::vector<T> result(found->second.size() / sizeof(T));
+    std::memcpy(result.data(), found->second.data(), found->second.size());
+    return result;
+  }
+  template <class T>
+  T value(int name) const {
+    return list<T>(name).at(0);
+  }
+  const Record& part(int name) const { return *parts.at(name).at(0); }
+};
+using RecordPtr = std::shared_ptr<Record>;
+
+std::recursive_mutex mutex; // the real library may call a function that stands here
+
+std::map<cudnnBackendDescriptor_t, RecordPtr>& records() {
+  static auto* all = new std::map<cudnnBackendDescriptor_t, RecordPtr>;
+  return *all;
+}
+
+RecordPtr recordOf(cudnnBackendDescriptor_t descriptor) {
+  const std::scoped_lock lock(mutex);
+  const auto found = records().find(descriptor);
+  return found == records().end() ? nullptr : found->second;
+}
+
+// The text of a failure of the stand-in itself, until the next call that fails in the real library.
+thread_local std::string ownFailure;
+
+cudnnStatus_t fail(cudnnStatus_t status, const char* text) {
+  ownFailure = std::string("stand-in: ") + text;
+  return status;
+}
+
+std::size_t sizeOf(cudnnBackendAttributeType_t type) {
+  switch (type) {
+  case CUDNN_TYPE_INT64:
+  case CUDNN_TYPE_DOUBLE:
+  case CUDNN_TYPE_VOID_PTR:
+    return 8;
+  case CUDNN_TYPE_CHAR:
+  case CUDNN_TYPE_BOOLEAN:
+    return 1;
+  default: // enumerations, int and float
+    return 4;
+  }
+}
+
+// ---------------------------------------------------------------- convolutions
+
+using Numbers = std::vector<std::int64_t>;
+using Space = std::array<std::int64_t, 3>;
+
+// The last numbers, behind as many `unit` as make three.
+Space threeOf(const Numbers& numbers, std::size_t first, std::int64_t unit) {
+  Space space{unit, unit, unit};
+  for (std::size_t d = first; d < numbers.size(); ++d)
+    space[3 - (numbers.size() - d)] = numbers[d];
+  return space;
+}
+
+struct Array {
+  std::array<std::int64_t, 2> extent, stride; // batch and channel, or channels of output and input
+  Space space, step;
+
+  explicit Array(const Record& tensor) {
+    const auto extents = tensor.list<std::int64_t>(CUDNN_ATTR_TENSOR_DIMENSIONS);
+    const auto strides = tensor.list<std::int64_t>(CUDNN_ATTR_TENSOR_STRIDES);
+    extent = {extents.at(0), extents.at(1)};
+    stride = {strides.at(0), strides.at(1)};
+    space = threeOf(extents, 2, 1);
+    step = threeOf(strides, 2, 0);
+  }
+  std::int64_t at(std::int64_t first, std::int64_t second, const Space& p) const {
+    return first * stride[0] + second * stride[1] + p[0] * step[0] + p[1] * step[1] +
+           p[2] * step[2];
+  }
+  std::int64_t number(std::int64_t first, std::int64_t second, const Space& p) const {
+    return (((first * extent[1] + second) * space[0] + p[0]) * space[1] + p[1]) * space[2] + p[2];
+  }
+  // From the first cell in memory to the last.
+  std::int64_t span() const {
+    std::int64_t last = (extent[0] - 1) * stride[0] + (extent[1] - 1) * stride[1];
+    for (int d = 0; d < 3; ++d)
+      last += (space[d] - 1) * step[d];
+    return last + 1;
+  }
+  std::int64_t cells() const { return extent[0] * extent[1] * space[0] * space[1] * space[2]; }
+};
+
+// visit(p) for the positions of a box.
+template <class Visit>
+void forEach(const Space& extent, Visit visit) {
+  Space p;
+  for (p[0] = 0; p[0] < extent[0]; ++p[0])
+    for (p[1] = 0; p[1] < extent[1]; ++p[1])
+      for (p[2] = 0; p[2] < extent[2]; ++p[2])
+        visit(p);
+}
+
+struct Names {
+  int alpha, beta, convolution, x, w, y;
+};
+
+// Null for an operation that is no convolution.
+const Names* namesOf(cudnnBackendDescriptorType_t type) {
+#define NAMES(kind, x, w, y)                                                                       \
+  {                                                                                                \
+    CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_ALPHA,                                               \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_BETA,                                            \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_CONV_DESC,                                       \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##x,                                             \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##w,                                             \
+        CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##y                                              \
+  }
+  static const Names forward = NAMES(FORWARD, X, W, Y), data = NAMES(BWD_DATA, DX, W, DY),
+                     weights = NAMES(BWD_FILTER, X, DW, DY);
+#undef NAMES
+  switch (type) {
+  case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+    return &forward;
+  case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
+    return &data;
+  case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
+    return &weights;
+  default:
+    return nullptr;
+  }
+}
+
+// visit(cell of x, of w, of y; as number, batch or channel and position) for every product.
+template <class Visit>
+void forEachProduct(const Record& convolution, const Array& x, const Array& w, const Array& y,
+                    Visit visit) {
+  const auto numbers = [&](int name, std::int64_t unit) {
+    return threeOf(convolution.list<std::int64_t>(name), 0, unit);
+  };
+  const Space low = numbers(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, 0),
+              step = numbers(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, 1),
+              dilation = numbers(CUDNN_ATTR_CONVOLUTION_DILATIONS, 1);
+  const std::int64_t inOfGroup = w.extent[1];
+  const std::int64_t outOfGroup = w.extent[0] / (x.extent[1] / inOfGroup);
+  for (std::int64_t n = 0; n < y.extent[0]; ++n)
+    for (std::int64_t k = 0; k < y.extent[1]; ++k)
+      forEach(y.space, [&](const Space& o) {
+        for (std::int64_t c = 0; c < inOfGroup; ++c)
+          forEach(w.space, [&](const Space& t) {
+            Space i;
+            for (int d = 0; d < 3; ++d) {
+              i[d] = o[d] * step[d] - low[d] + t[d] * dilation[d];
+              if (i[d] < 0 || i[d] >= x.space[d])
+                return;
+            }
+            visit(n, k, c, k / outOfGroup * inOfGroup + c, i, t, o);
+          });
+      });
+}
+
+template <class T>
+void convolve(const Record& op, const Names& names, const std::map<std::int64_t, void*>& arrays) {
+  const auto cells = [&](int name) {
+    return static_cast<T*>(
+        arrays.at(op.part(name).value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID)));
+  };
+  const Array x(op.part(names.x)), w(op.part(names.w)), y(op.part(names.y));
+  T *const xs = cells(names.x), *const ws = cells(names.w), *const ys = cells(names.y);
+  const bool isForward = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
+  const bool isData = op.type == CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR;
+  const Array& target = isForward ? y : isData ? x : w;
+  std::vector<double> sums(std::size_t(target.cells()));
+  forEachProduct(
+      op.part(names.convolution), x, w, y,
+      [&](auto n, auto k, auto c, auto channel, const auto& i, const auto& t, const auto& o) {
+        const auto cell = [&](const Array& array, T* values, auto a, auto b,
+                              const Space& p) -> double { return values[array.at(a, b, p)]; };
+        if (isForward)
+          sums[y.number(n, k, o)] += cell(x, xs, n, channel, i) * cell(w, ws, k, c, t);
+        else if (isData)
+          sums[x.number(n, channel, i)] += cell(w, ws, k, c, t) * cell(y, ys, n, k, o);
+        else
+          sums[w.number(k, c, t)] += cell(x, xs, n, channel, i) * cell(y, ys, n, k, o);
+      });
+  const double alpha = op.value<double>(names.alpha), beta = op.value<double>(names.beta);
+  T* const values = isForward ? ys : isData ? xs : ws;
+  for (std::int64_t a = 0; a < target.extent[0]; ++a)
+    for (std::int64_t b = 0; b < target.extent[1]; ++b)
+      forEach(target.space, [&](const Space& p) {
+        T& value = values[target.at(a, b, p)];
+        const double sum = alpha * sums[target.number(a, b, p)];
+        value = T(beta == 0 ? sum : sum + beta * double(value));
+      });
+}
+
+// ---------------------------------------------------------------- plans
+
+// Its operation and the arrays that this has.
+struct Execution {
+  RecordPtr operation;
+  const Names* names;
+  std::map<std::int64_t, void*> arrays;
+  void* workspace;
+  std::int64_t workspaceBytes;
+
+  void run() const {
+    if (workspaceBytes > 0)
+      std::memset(workspace, 0xff, std::size_t(workspaceBytes));
+    if (typeOf() == CUDNN_DATA_DOUBLE)
+      convolve<double>(*operation, *names, arrays);
+    else
+      convolve<float>(*operation, *names, arrays);
+  }
+  cudnnDataType_t typeOf() const {
+    return operation->part(names->x).value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
+  }
+};
+
+RecordPtr operationOf(const Record& plan) {
+  const Record& graph = plan.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+                            .part(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
+  const auto& operations = graph.parts.at(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  if (operations.size() != 1 || !namesOf(operations[0]->type))
+    refuse("a plan of cuDNN that is not one convolution");
+  return operations[0];
+}
+
+std::int64_t workspaceOf(cudnnBackendDescriptor_t plan) {
+  std::int64_t count = 0, bytes = 0;
+  REAL(cudnnBackendGetAttribute)
+  (plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count, &bytes);
+  return bytes;
+}
+
+// What the real library checks of arrays, and that they are the device's.
+cudnnStatus_t checkArrays(const Execution& e) {
+  const DeviceMemory& memory = DeviceMemory::get();
+  const auto bytes = std::size_t(e.workspaceBytes);
+  if (bytes > 0 && !e.workspace)
+    return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "the plan needs a workspace");
+  if (bytes > 0)
+    memory.checkRange(e.workspace, bytes, "the workspace of cuDNN");
+  for (int name : {e.names->x, e.names->w, e.names->y}) {
+    const Record& tensor = e.operation->part(name);
+    const auto array = e.arrays.find(tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID));
+    if (array == e.arrays.end() || !array->second)
+      return fail(CUDNN_STATUS_BAD_PARAM_NULL_POINTER, "an array of the plan is missing");
+    const auto aligned = tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT);
+    if (reinterpret_cast<std::uintptr_t>(array->second) % std::uintptr_t(aligned) != 0)
+      return fail(CUDNN_STATUS_BAD_PARAM_MISALIGNED_POINTER,
+                  "an array is not aligned as described");
+    const auto type = tensor.value<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
+    if (type != e.typeOf() || (type != CUDNN_DATA_FLOAT && type != CUDNN_DATA_DOUBLE))
+      refuse("a convolution of cuDNN whose arrays are not all float or all double");
+    memory.checkRange(array->second,
+                      std::size_t(Array(tensor).span()) * (type == CUDNN_DATA_DOUBLE ? 8 : 4),
+                      "an array of cuDNN");
+  }
+  return CUDNN_STATUS_SUCCESS;
+}
+
+} // namespace
+
+} // namespace tenon::standin
+
+using namespace tenon::standin;
+
+extern "C" {
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  *handle = new cudnnContext;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
+  delete handle;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
+  handle->stream = stream;
+  return CUDNN_STATUS_SUCCESS;
+}
+
+size_t cudnnGetVersion() {
+  return REAL(cudnnGetVersion)();
+}
+
+const char* cudnnGetErrorString(cudnnStatus_t status) {
+  return REAL(cudnnGetErrorString)(status);
+}
+
+void cudnnGetLastErrorString(char* text, size_t size) {
+  if (ownFailure.empty())
+    return REAL(cudnnGetLastErrorString)(text, size);
+  std::strncpy(text, ownFailure.c_str(), size);
+  text[size - 1] = '\0';
+  ownFailure.clear();
+}
+
+cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type,
+                                           cudnnBackendDescriptor_t* descriptor) {
+  const cudnnStatus_t status = REAL(cudnnBackendCreateDescriptor)(type, descriptor);
+  if (status == CUDNN_STATUS_SUCCESS) {
+    const std::scoped_lock lock(mutex);
+    records()[*descriptor] = std::make_shared<Record>(Record{type});
+  }
+  return status;
+}
+
+cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor) {
+  {
+    const std::scoped_lock lock(mutex);
+    records().erase(descriptor);
+  }
+  return REAL(cudnnBackendDestroyDescriptor)(descriptor);
+}
+
+cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
+  const cudnnStatus_t status = REAL(cudnnBackendFinalize)(descriptor);
+  if (const RecordPtr record = recordOf(descriptor))
+    record->isFinal = status == CUDNN_STATUS_SUCCESS;
+  return status;
+}
+
+cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t descriptor,
+                                       cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, int64_t count,
+                                       const void* values) {
+  const auto set = REAL(cudnnBackendSetAttribute);
+  if (name == CUDNN_ATTR_DEVICEPROP_DEVICE_ID)
+    return set(descriptor, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+               std::int64_t(std::strlen(kDevice)), kDevice);
+  if (const RecordPtr record = recordOf(descriptor)) {
+    if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR) {
+      auto& parts = record->parts[name];
+      parts.clear();
+      for (std::int64_t i = 0; i < count; ++i)
+        parts.push_back(recordOf(static_cast<const cudnnBackendDescriptor_t*>(values)[i]));
+    } else {
+      const char* const bytes = static_cast<const char*>(values);
+      record->values[name].assign(bytes, bytes + std::size_t(count) * sizeOf(type));
+    }
+  }
+  return set(descriptor, name, type, count, values);
+}
+
+cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const descriptor,
+                                       cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, int64_t asked,
+                                       int64_t* count, void* values) {
+  const cudnnStatus_t status =
+      REAL(cudnnBackendGetAttribute)(descriptor, name, type, asked, count, values);
+  const RecordPtr record = recordOf(descriptor);
+  if (status != CUDNN_STATUS_SUCCESS || !values || !record || name != CUDNN_ATTR_ENGINEHEUR_RESULTS)
+    return status;
+  for (std::int64_t i = 0; i < *count; ++i) // a configuration remembers its graph
+    recordOf(static_cast<cudnnBackendDescriptor_t*>(values)[i])
+        ->parts[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH] =
+        record->parts[CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH];
+  return status;
+}
+
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
+                                  cudnnBackendDescriptor_t pack) {
+  const Call call;
+  const RecordPtr planned = recordOf(plan), given = recordOf(pack);
+  if (!planned || !given || !planned->isFinal || !given->isFinal)
+    return fail(CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED, "plan or arrays are not finalized");
+  Execution execution{operationOf(*planned), nullptr, {}, nullptr, workspaceOf(plan)};
+  execution.names = namesOf(execution.operation->type);
+  const auto numbers = given->list<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  const auto pointers = given->list<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    execution.arrays[numbers[i]] = pointers.at(i);
+  for (void* workspace : given->list<void*>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE))
+    execution.workspace = workspace;
+  if (const cudnnStatus_t status = checkArrays(execution); status != CUDNN_STATUS_SUCCESS)
+    return status;
+  enqueue(streamOf(handle->stream, "cudnnBackendExecute"), [execution] { execution.run(); });
+  return CUDNN_STATUS_SUCCESS;
+}
+
+} // extern "C"

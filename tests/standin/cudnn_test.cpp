@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Mistakes that a user of cuDNN can make, each planted in a convolution that is right without it: the real
+// library refuses it, the stand-in refuses it, or the values are wrong. What this shows of the graphs
+// that Tenon makes is in tests/kernels/device_convolution_test.cpp.
+#include "kernels/convolution_cases.hpp"
+#include "kernels/cuda/dnn_graph.hpp"
+#include "kernels/on_device.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace tenon::test {
+namespace {
+
+using cuda::ConvolutionGraph;
+using cuda::ConvolutionKind;
+
+constexpr int kRefused = 86; // how the stand-in ends a program
+
+// Of float64: two groups, uneven padding, a stride and a dilation; the first row of the input is cropped.
+ConvolutionShape exampleShape() {
+  return {2, 4, 6, {2, {9, 8}, {4, 5}, {3, 3}, {2, 1}, {1, 2}, {-1, 1}}, 2};
+}
+constexpr Index kCrop = 8; // cells of the first row
+
+ConvolutionGraph exampleGraph(ConvolutionKind kind, double beta) {
+  return {.kind = kind,
+          .type = CUDNN_DATA_DOUBLE,
+          .x = {{2, 4, 8, 8}, {4 * 72, 72, 8, 1}},
+          .w = {{6, 2, 3, 3}, {18, 9, 3, 1}},
+          .y = {{2, 6, 4, 5}, {120, 20, 5, 1}},
+          .padLow = {0, 1},
+          .padHigh = {1, 0},
+          .stride = {2, 1},
+          .dilation = {1, 2},
+          .beta = beta};
+}
+
+struct Example {
+  Draw draw{41};
+  Arrays<double> host = drawArrays<double>(draw, exampleShape());
+  KernelContext& at = *deviceContext();
+  DeviceCopy<double> x{at, host.x.data(), Index(host.x.size())},
+      w{at, host.w.data(), Index(host.w.size())}, y{at, host.y.data(), Index(host.y.size())};
+
+  // y, or dw, after the graph has run.
+  std::vector<double> run(const ConvolutionGraph& graph, Index crop = kCrop) {
+    cuda::ConvolutionRun run(graph);
+    Buffer workspace(run.workspaceBytes(), "a test's workspace", at.memory());
+    run.run(cuda::handlesOf(at).dnn(), x.data() + crop, w.data(), y.data(), workspace.data<void>());
+    std::vector<double> result = graph.kind == ConvolutionKind::Forward ? host.y : host.w;
+    (graph.kind == ConvolutionKind::Forward ? y : w).fetch(result.data());
+    return result;
+  }
+  std::vector<double> expectedForward() {
+    std::vector<double> result = host.y;
+    makeConvolution<double>(exampleShape(), Backend::Reference)
+        ->forward(host.x.data(), host.w.data(), nullptr, result.data(), false);
+    return result;
+  }
+  std::vector<double> expectedWeights() {
+    std::vector<double> result = host.w;
+    makeConvolution<double>(exampleShape(), Backend::Reference)
+        ->adjointWeights(host.x.data(), host.y.data(), result.data(), nullptr);
+    return result;
+  }
+};
+
+void expectRefusedByLibrary(const ConvolutionGraph& graph) {
+  const Error error = errorOf([&] { cuda::ConvolutionPlan plan(graph); });
+  EXPECT_EQ(error.code(), TENON_ERR_LIBRARY) << error.text();
+  EXPECT_NE(error.text().find("CUDNN_STATUS_"), std::string::npos) << error.text();
+}
+
+// Of float32, with 64 channels.
+ConvolutionGraph wideGraph(ConvolutionKind kind) {
+  const cuda::ArrayBox image{{4, 64, 28, 28}, {64 * 784, 784, 28, 1}};
+  return {.kind = kind,
+          .type = CUDNN_DATA_FLOAT,
+          .x = image,
+          .w = {{64, 64, 3, 3}, {576, 9, 3, 1}},
+          .y = image,
+          .padLow = {1, 1},
+          .padHigh = {1, 1},
+          .stride = {1, 1},
+          .dilation = {1, 1},
+          .beta = 1};
+}
+
+// The descriptor that an attribute holds.
+cuda::Descriptor partOf(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+                        cudnnBackendDescriptorType_t type) {
+  cuda::Descriptor part(type);
+  cudnnBackendDescriptor_t handle = part.get();
+  Index count = 0;
+  EXPECT_EQ(cuda::dnn().cudnnBackendGetAttribute(from, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                                                 &count, &handle),
+            CUDNN_STATUS_SUCCESS);
+  return part;
+}
+
+bool hasNote(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
+  const cuda::ConvolutionPlan plan(graph);
+  const auto configuration = partOf(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                                    CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  const auto engine =
+      partOf(configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+  Index count = 0;
+  EXPECT_EQ(cuda::dnn().cudnnBackendGetAttribute(engine.get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+                                                 CUDNN_TYPE_NUMERICAL_NOTE, Index(notes.size()),
+                                                 &count, notes.data()),
+            CUDNN_STATUS_SUCCESS);
+  return std::find(notes.begin(), notes.begin() + count, note) != notes.begin() + count;
+}
+
+} // namespace
+
+// Of the engines that the library would take first for an H200, those of float32 use TF32.
+TEST(DnnGraph, TakesTensorCoresOnlyWhereAllowed) {
+  for (ConvolutionKind kind :
+       {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights}) {
+    ConvolutionGraph graph = wideGraph(kind);
+    EXPECT_FALSE(hasNote(graph, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+    EXPECT_FALSE(hasNote(graph, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+    graph.mayUseTf32 = true;
+    EXPECT_TRUE(hasNote(graph, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+  }
+}
+
+TEST(DnnGraph, SharesPlansOfEqualGraphs) {
+  ConvolutionGraph graph = wideGraph(ConvolutionKind::Forward);
+  const auto first = cuda::planOf(graph);
+  EXPECT_EQ(cuda::planOf(graph), first);
+  graph.beta = 0;
+  EXPECT_NE(cuda::planOf(graph), first);
+}
+
+TEST(StandinCudnn, RightGraphsAreRight) {
+  Example example;
+  EXPECT_EQ(example.run(exampleGraph(ConvolutionKind::Forward, 0)), example.expectedForward());
+  Example other;
+  EXPECT_EQ(other.run(exampleGraph(ConvolutionKind::AdjointWeights, 1)), other.expectedWeights());
+}
+
+TEST(StandinCudnn, LibraryRefusesAnOutputThatDoesNotFit) {
+  ConvolutionGraph graph = exampleGraph(ConvolutionKind::Forward, 0);
+  graph.y.extent[3] += 1;
+  expectRefusedByLibrary(graph);
+}
+
+TEST(StandinCudnn, LibraryRefusesWeightsOfAllGroups) {
+  ConvolutionGraph graph = exampleGraph(ConvolutionKind::AdjointData, 0);
+  graph.w.extent[1] = 3;
+  expectRefusedByLibrary(graph);
+}
+
+TEST(StandinCudnn, LibraryRefusesNegativePadding) {
+  ConvolutionGraph graph = exampleGraph(ConvolutionKind::Forward, 0);
+  graph.x = {{2, 4, 9, 8}, {4 * 72, 72, 8, 1}};
+  graph.padLow[0] = -1;
+  expectRefusedByLibrary(graph);
+}
+
+TEST(StandinCudnn, ExchangedPaddingsGiveWrongValues) {
+  Example example;
+  ConvolutionGraph graph = exampleGraph(ConvolutionKind::Forward, 0);
+  std::swap(graph.padLow, graph.padHigh);
+  EXPECT_NE(example.run(graph), example.expectedForward());
+}
+
+TEST(StandinCudnn, ForgottenSumGivesWrongValues) {
+  Example example;
+  EXPECT_NE(example.run(exampleGraph(ConvolutionKind::AdjointWeights, 0)),
+            example.expectedWeights());
+}
+
+TEST(StandinCudnn, ForgottenCropGivesWrongValues) {
+  Example example;
+  EXPECT_NE(example.run(exampleGraph(ConvolutionKind::Forward, 0), 0), example.expectedForward());
+}
+
+TEST(StandinCudnn, DefaultStreamIsRefused) {
+  Example example;
+  cudnnHandle_t handle = nullptr;
+  ASSERT_EQ(cuda::dnn().cudnnCreate(&handle), CUDNN_STATUS_SUCCESS);
+  cuda::ConvolutionRun run(exampleGraph(ConvolutionKind::Forward, 0));
+  Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
+  EXPECT_EXIT(run.run(handle, example.x.data() + kCrop, example.w.data(), example.y.data(),
+                      workspace.data<void>()),
+              ::testing::ExitedWithCode(kRefused), "default stream");
+  cuda::dnn().cudnnDestroy(handle);
+}
+
+TEST(StandinCudnn, ShortArrayIsRefused) {
+  Example example;
+  EXPECT_EXIT(example.run(exampleGraph(ConvolutionKind::Forward, 0), kCrop + 1),
+              ::testing::ExitedWithCode(kRefused), "beyond device memory");
+}
+
+TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
+  Example example;
+  cuda::ConvolutionRun run(exampleGraph(ConvolutionKind::Forward, 0));
+  Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
+  EXPECT_EXIT(run.run(cuda::handlesOf(example.at).dnn(), example.host.x.data() + kCrop,
+                      example.w.data(), example.y.data(), workspace.data<void>()),
+              ::testing::ExitedWithCode(kRefused), "array of cuDNN");
+}
+
+TEST(StandinCudnn, MissingWorkspaceIsAnError) {
+  ConvolutionGraph graph = wideGraph(ConvolutionKind::AdjointWeights);
+  graph.mayUseTf32 = true; // such an engine wants one
+  cuda::ConvolutionRun run(graph);
+  ASSERT_GT(run.workspaceBytes(), 0);
+  Example example;
+  expectError(errorOf([&] {
+                run.run(cuda::handlesOf(example.at).dnn(), example.x.data(), example.w.data(),
+                        example.y.data(), nullptr);
+              }),
+              TENON_ERR_LIBRARY, {"NULL_POINTER", "workspace"});
+}
+
+} // namespace tenon::test

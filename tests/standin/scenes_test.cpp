@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Faults in the use of streams and memory, planted one by one: the stand-in must show each in the modes that
+// are made for it, and let the right program pass in all. Each scene runs in a process of its own, which ends
+// with 0 if its values are right, 1 if they are wrong, and as the stand-in ends it otherwise.
+#include "kernels/block_copy.hpp"
+#include "kernels/pairwise_sum.hpp"
+#include "kernels/reduce.hpp"
+#include "kernels/walks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenon::test {
+
+namespace {
+
+constexpr int kRight = 0, kWrong = 1, kError = 2, kRefused = 86, kFaulted = 87;
+
+// The inner 5 x 7 x 6 of an array of 9 x 11 x 10, of which every second cell of the last dimension counts.
+constexpr Index kCells = 9 * 11 * 20, kPacked = 5 * 7 * 6;
+constexpr Index kExtent[] = {5, 7, 6}, kFrom[] = {220, 20, 2}, kTo[] = {42, 6, 1};
+constexpr Index kFirst = 2 * 220 + 1 * 20 + 3;
+
+// As a halo exchange does: a field is written on one stream, packed and brought down on another.
+struct Exchange {
+  KernelContext compute{Space::Device}, transfer{Space::Device};
+  Device& device = Device::get();
+  Buffer host = pinned(kCells), result = pinned(kPacked);
+  Buffer field{kCells * 8, "field", compute.memory()};
+  Buffer packed{kPacked * 8, "packed", transfer.memory()};
+
+  Exchange() {
+    for (Index i = 0; i < kCells; ++i)
+      host.data<double>()[i] = double(i);
+  }
+  static Buffer pinned(Index cells) { return {cells * 8, "pinned", Device::get().pinned()}; }
+
+  void fill() { device.copy(field.data<void>(), host.data<void>(), kCells * 8, compute.stream()); }
+  void pack(KernelContext& at, Index shift = 0, Index rows = kExtent[0]) {
+    const Index extent[] = {rows, kExtent[1], kExtent[2]};
+    blockCombine(at, Combine::Copy, 3, extent, field.data<double>() + kFirst + shift, kFrom,
+                 packed.data<double>(), kTo);
+  }
+  void bringDown() {
+    device.copy(result.data<void>(), packed.data<void>(), kPacked * 8, transfer.stream());
+  }
+  void run(bool waitsForField, bool packsOnTransfer, bool synchronises) {
+    fill();
+    if (waitsForField)
+      transfer.stream().wait(compute.stream().record());
+    pack(packsOnTransfer ? transfer : compute);
+    bringDown();
+    if (synchronises)
+      transfer.stream().synchronise();
+  }
+  int verdict() const {
+    Index at = 0;
+    for (Index i = 0; i < 5; ++i)
+      for (Index j = 0; j < 7; ++j)
+        for (Index k = 0; k < 6; ++k)
+          if (result.data<double>()[at++] != double(kFirst + i * 220 + j * 20 + 2 * k))
+            return kWrong;
+    return kRight;
+  }
+};
+
+int ends(const std::function<void(Exchange&)>& scene) {
+  Exchange exchange;
+  scene(exchange);
+  const int verdict = exchange.verdict();
+  exchange.transfer.stream().synchronise(); // it may still read the field
+  return verdict;
+}
+
+struct Scene {
+  const char* name;
+  std::function<int()> run;
+  int lazy, others; // how it ends in these modes
+};
+
+const std::vector<Scene>& scenes() {
+  static const std::vector<Scene> all = {
+      {"right", [] { return ends([](Exchange& e) { e.run(true, true, true); }); }, kRight, kRight},
+      {"the pack does not wait for the field",
+       [] { return ends([](Exchange& e) { e.run(false, true, true); }); }, kWrong, kRight},
+      {"the copy does not wait for the pack",
+       [] { return ends([](Exchange& e) { e.run(true, false, true); }); }, kWrong, kRight},
+      {"the host does not wait", [] { return ends([](Exchange& e) { e.run(true, true, false); }); },
+       kWrong, kWrong},
+      {"a buffer is overwritten while it is copied",
+       [] {
+         return ends([](Exchange& e) {
+           e.run(true, true, false);
+           e.field.setZero();
+           e.pack(e.compute);
+           e.transfer.stream().synchronise();
+         });
+       },
+       kRight, kWrong},
+      {"the host reads device memory",
+       [] {
+         return ends([](Exchange& e) { e.result.data<double>()[0] = e.packed.data<double>()[3]; });
+       },
+       kFaulted, kFaulted},
+      {"the host writes the source of a copy",
+       [] {
+         return ends([](Exchange& e) {
+           e.fill();
+           e.host.data<double>()[5] = 0;
+           e.compute.stream().synchronise();
+         });
+       },
+       kRefused, kRefused},
+      {"a kernel reads freed memory",
+       [] {
+         return ends([](Exchange& e) {
+           const auto* freed = e.field.data<double>();
+           e.field = Buffer();
+           e.compute.stream().synchronise();
+           blockCombine(e.transfer, Combine::Copy, 3, kExtent, freed + kFirst, kFrom,
+                        e.packed.data<double>(), kTo);
+           e.transfer.stream().synchronise();
+         });
+       },
+       kFaulted, kFaulted},
+      {"a kernel reads a page beyond",
+       [] {
+         return ends([](Exchange& e) {
+           e.pack(e.compute, 0, 5000);
+           e.compute.stream().synchronise();
+         });
+       },
+       kFaulted, kFaulted},
+      {"a kernel is given an array of the host",
+       [] {
+         return ends([](Exchange& e) {
+           setenv("TENON_STANDIN_ADDRESSES", "1", 1);
+           const std::vector<double> values(kCells);
+           blockCombine(e.compute, Combine::Copy, 3, kExtent, values.data(), kFrom,
+                        e.packed.data<double>(), kTo);
+         });
+       },
+       kRefused, kRefused},
+      {"the default stream",
+       [] {
+         return ends([](Exchange& e) {
+           e.device.copy(e.field.data<void>(), e.host.data<void>(), 8, Stream::wrap(nullptr));
+         });
+       },
+       kRefused, kRefused},
+      {"memory runs out",
+       [] {
+         try {
+           const KernelContext at(Space::Device);
+           const Buffer large(Index(1) << 40, "the field", at.memory());
+         } catch (const Error& error) {
+           return error.code() == TENON_ERR_MEMORY &&
+                          error.text().find("the field: cannot allocate") == 0
+                      ? kError
+                      : kWrong;
+         }
+         return kRight;
+       },
+       kError, kError},
+  };
+  return all;
+}
+
+// Runs it in a child, since the stand-in reads its mode once.
+void inChild(const char* mode, const std::function<int()>& scene, int expected) {
+  EXPECT_EXIT(
+      {
+        setenv("TENON_STANDIN", mode, 1);
+        std::_Exit(scene());
+      },
+      ::testing::ExitedWithCode(expected), "");
+}
+
+} // namespace
+
+TEST(Standin, ShowsEachFaultInTheModesMadeForIt) {
+  for (const Scene& scene : scenes()) {
+    SCOPED_TRACE(scene.name);
+    inChild("lazy", scene.run, scene.lazy);
+    inChild("others", scene.run, scene.others);
+  }
+}
+
+TEST(Standin, LetsTheRightProgramPassInEveryMode) {
+  for (const char* mode : {"eager", "random:1", "random:2", "random:3"})
+    inChild(mode, scenes().front().run, kRight);
+}
+
+// Sums are the same bits whatever the order of blocks and streams.
+TEST(Standin, GivesTheSameBitsInEveryMode) {
+  constexpr Index n = 30000;
+  const auto sumOf = [](double* exact) {
+    Exchange e;
+    Buffer values = Exchange::pinned(n), device(n * 8, "values", e.compute.memory());
+    *exact = 0;
+    for (Index i = 0; i < n; ++i)
+      *exact += values.data<double>()[i] = double(i % 7) - 2;
+    e.device.copy(device.data<void>(), values.data<void>(), n * 8, e.compute.stream());
+    return sum(e.compute, n, device.data<double>());
+  };
+  for (const char* mode : {"eager", "lazy", "others", "random:1", "random:5"})
+    inChild(
+        mode,
+        [&] {
+          double exact = 0;
+          return sumOf(&exact) == exact ? kRight : kWrong;
+        },
+        kRight);
+}
+
+TEST(Standin, CallsFailWhereTheTestSays) {
+  const auto codeOf = [](const char* failure) {
+    setenv("TENON_STANDIN_FAIL", failure, 1);
+    try {
+      Exchange e;
+      e.run(true, true, true);
+      return int(TENON_SUCCESS);
+    } catch (const Error& error) {
+      return int(error.code());
+    }
+  };
+  inChild(
+      "lazy", [&] { return codeOf("cudaLaunchKernel:1"); }, TENON_ERR_LIBRARY);
+  inChild(
+      "lazy", [&] { return codeOf("cudaLaunchKernel:2"); }, TENON_SUCCESS);
+  inChild(
+      "lazy", [&] { return codeOf("kernel:1"); }, TENON_ERR_LIBRARY);
+  inChild(
+      "lazy", [&] { return codeOf("cudaMallocFromPoolAsync:2"); }, TENON_ERR_MEMORY);
+  inChild(
+      "lazy", [&] { return codeOf("cudaHostAlloc:1"); }, TENON_SUCCESS); // from the heap
+}
+
+TEST(Standin, ADeviceThatIsNotThereIsNamed) {
+  inChild(
+      "lazy",
+      [] {
+        setenv("TENON_STANDIN_DEVICES", "0", 1);
+        try {
+          Device::get();
+        } catch (const Error& error) {
+          return error.code() == TENON_ERR_SUPPORT &&
+                         error.text().find("no CUDA-capable device is detected") !=
+                             std::string::npos
+                     ? kRight
+                     : kWrong;
+        }
+        return kError;
+      },
+      kRight);
+}
+
+} // namespace tenon::test

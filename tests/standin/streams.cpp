@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "standin/streams.hpp"
+
+#include "standin/memory.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+
+namespace tenon::standin {
+
+namespace {
+
+enum class Mode { Lazy, Others, Eager, Random };
+
+// Of the process: what is queued, and how it is run.
+struct Queues {
+  std::recursive_mutex mutex;
+  std::vector<CUstream_st*> streams;
+  Mode mode = Mode::Lazy;
+  unsigned seed = 0;
+  std::mt19937 generator;
+  std::map<CUstream_st*, unsigned> order;
+
+  Queues() {
+    const char* text = std::getenv("TENON_STANDIN");
+    const std::string name = text ? text : "lazy";
+    if (name == "eager")
+      mode = Mode::Eager;
+    else if (name == "others")
+      mode = Mode::Others;
+    else if (name.rfind("random:", 0) == 0)
+      mode = Mode::Random;
+    else if (name != "lazy")
+      refuse("TENON_STANDIN is '" + name + "'; expected lazy, others, eager or random:SEED");
+    if (mode == Mode::Random)
+      generator.seed(seed = static_cast<unsigned>(std::strtoul(name.c_str() + 7, nullptr, 10)));
+  }
+};
+
+Queues& queues() {
+  static auto* all = new Queues;
+  return *all;
+}
+
+// Device memory is open while work runs.
+struct Opened {
+  Opened() { DeviceMemory::get().open(); }
+  ~Opened() { DeviceMemory::get().close(); }
+};
+
+bool isReady(const CUstream_st& s) {
+  return !s.queue.empty() && (!s.queue.front().after || s.queue.front().after->isDone);
+}
+
+void runFront(CUstream_st& s) {
+  const Work work = std::move(s.queue.front());
+  s.queue.pop_front();
+  if (!work.run)
+    return;
+  const Opened opened;
+  work.run();
+}
+
+// Some ready work of any stream but one.
+bool runAny(const CUstream_st* but = nullptr) {
+  Queues& q = queues();
+  std::vector<CUstream_st*> ready;
+  for (CUstream_st* s : q.streams)
+    if (s != but && isReady(*s))
+      ready.push_back(s);
+  if (ready.empty())
+    return false;
+  // By an order of the streams that seldom changes, since a fair one hides what only a stream shows that
+  // runs ahead.
+  if (q.generator() % 8 == 0)
+    q.order.clear();
+  for (CUstream_st* s : ready)
+    if (!q.order.count(s))
+      q.order[s] = static_cast<unsigned>(q.generator());
+  runFront(**std::max_element(ready.begin(), ready.end(),
+                              [&](auto* a, auto* b) { return q.order[a] < q.order[b]; }));
+  return true;
+}
+
+void progress() {
+  Queues& q = queues();
+  constexpr unsigned kOutOf = 100, kOften = 20;
+  if (q.mode == Mode::Eager) {
+    while (runAny()) {
+    }
+  } else if (q.mode == Mode::Random && q.generator() % kOutOf < kOften * (q.seed % 3)) {
+    runAny();
+  }
+}
+
+} // namespace
+
+Call::Call() : guard_(queues().mutex) {
+  progress();
+}
+
+CUstream_st* makeStream() {
+  queues().streams.push_back(new CUstream_st);
+  return queues().streams.back();
+}
+
+// The handle stays, so that a later use of it is known.
+void endStream(CUstream_st* stream) {
+  drain(*stream);
+  auto& streams = queues().streams;
+  streams.erase(std::find(streams.begin(), streams.end(), stream));
+}
+
+CUstream_st& streamOf(cudaStream_t stream, const char* who) {
+  const auto& streams = queues().streams;
+  if (std::find(streams.begin(), streams.end(), stream) == streams.end())
+    refuse(std::string(who) + (stream ? ": no such stream" : ": the default stream; name one"));
+  return *stream;
+}
+
+void enqueue(CUstream_st& stream, std::function<void()> run, std::shared_ptr<Recording> after) {
+  stream.queue.push_back({std::move(run), std::move(after)});
+  progress();
+}
+
+void drain(CUstream_st& s, const Recording* until) {
+  const Mode mode = queues().mode;
+  if (s.queue.empty() || (until && until->isDone))
+    return;
+  const Opened opened; // once for all that runs
+  while (!s.queue.empty() && !(until && until->isDone)) {
+    if (mode == Mode::Random) {
+      runAny();
+      continue;
+    }
+    if (mode == Mode::Others && runAny(&s))
+      continue;
+    const auto after = s.queue.front().after;
+    if (after && !after->isDone)
+      drain(*after->stream, after.get()); // only as far as needed
+    runFront(s);
+  }
+}
+
+void drainAll() {
+  for (CUstream_st* s : queues().streams)
+    drain(*s);
+}
+
+std::vector<unsigned> blockOrder(unsigned blocks) {
+  Queues& q = queues();
+  std::vector<unsigned> order(q.mode == Mode::Random ? blocks : 0);
+  std::iota(order.begin(), order.end(), 0U);
+  std::shuffle(order.begin(), order.end(), q.generator);
+  return order;
+}
+
+} // namespace tenon::standin

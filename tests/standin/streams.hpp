@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The streams of the stand-in: queues whose work runs at the latest when somebody waits for it.
+// TENON_STANDIN says how late:
+//
+//   lazy         only what somebody waits for (the default): shows a consumer that does not wait
+//   others       before that, what the other streams have: shows memory that is written too early
+//   eager        at once
+//   random:SEED  streams in a random order that seldom changes, the host far ahead of them or little, the
+//                blocks of a kernel in any order
+//
+// All keep the order within a stream, and of events, so that the results of a right program are the same.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace tenon::standin {
+
+struct Recording { // of an event, each anew
+  CUstream_st* stream = nullptr;
+  bool isDone = false;
+};
+
+struct Work {
+  std::function<void()> run;
+  std::shared_ptr<Recording> after; // waits for it, if there is one
+};
+
+// Held by every call of the runtime; some work may run as it begins.
+class Call {
+public:
+  Call();
+
+private:
+  std::lock_guard<std::recursive_mutex> guard_;
+};
+
+CUstream_st* makeStream();
+void endStream(CUstream_st* stream);
+// Refuses the default stream and ones that do not exist.
+CUstream_st& streamOf(cudaStream_t stream, const char* who);
+
+void enqueue(CUstream_st& stream, std::function<void()> run,
+             std::shared_ptr<Recording> after = nullptr);
+// Runs what is queued, or as much of it as the recording needs.
+void drain(CUstream_st& stream, const Recording* until = nullptr);
+void drainAll();
+
+// A random order of the blocks of a grid, empty where they run in order.
+std::vector<unsigned> blockOrder(unsigned blocks);
+
+} // namespace tenon::standin
+
+struct CUstream_st {
+  std::deque<tenon::standin::Work> queue;
+};
+
+struct CUevent_st {
+  std::shared_ptr<tenon::standin::Recording> last;
+};
