@@ -14,6 +14,8 @@
  *      TenonLayerSetUp(network, layout);
  *      TenonLayerLoadWeights(network, "closure.safetensors", NULL);
  *
+ *  A file has the parameters of all layers and the running statistics of batch normalisation
+ *  ("running_mean", "running_var"), and states of shells, which all are called parameters here.
  *  Parameters and tensors are matched in one of three ways:
  *
  *  - by name, if the file has a tensor for the path of every parameter, written with dots:
@@ -28,15 +30,16 @@
  *        {"format": "tenon-weights-map-1",
  *         "parameters": {"encoder/conv1": "features.0",
  *                        "dense/weight": {"name": "dense.kernel", "transpose": [1, 0]}},
- *         "unused": ["features.1.num_batches_tracked"]}
+ *         "unused": ["classifier.bias"]}
  *
  *    A key is the path of a layer, which takes a module, or of a parameter, which takes a tensor.
  *    "transpose" lists for each dimension of the parameter the dimension of the tensor, as numpy's
  *    transpose does. Parameters that the map does not name take the tensor of their own name.
  *
  *  In every way each parameter must find a tensor of its shape, and each tensor of the file must be
- *  used, or named as unused by a map. Convolutions ([out, in, kernel...]) and affine layers ([out,
- *  in]) have PyTorch's order of dimensions.
+ *  used, or named as unused by a map; only PyTorch's "num_batches_tracked" beside a running mean is
+ *  skipped. Convolutions ([out, in, kernel...]) and affine layers ([out, in]) have PyTorch's order
+ *  of dimensions.
  *
  *  The order of modules is that of a npz file, or what the metadata "tenon.order" of a safetensors
  *  file says (the names of the tensors separated by newlines), since the safetensors library sorts
@@ -55,13 +58,13 @@
 #include <tenon/error.h>
 #include <tenon/types.h>
 
-/** @brief Reads all parameters of a layer or network from a weights file. Collective on the layer.
+/** @brief Reads all parameters and running statistics from a weights file. Collective on the layer.
  *
  *  Each rank opens the file and reads its own block of each parameter; of a npz file it reads each
  *  array to its end, to compare the checksum. After an error all parameters are as before, on all
  *  ranks. Option: -tenon_[prefix_]weights_map, the map if none is passed.
  *
- *  @param[in] layer  layer that is set up
+ *  @param[in] layer  layer or network that is set up
  *  @param[in] path   safetensors or npz file, readable on all ranks
  *  @param[in] map    path of a weights map. May be NULL, in which case the option weights_map, or
  *                    none, is used.
@@ -76,14 +79,14 @@
 TENON_EXTERN TenonErrorCode TenonLayerLoadWeights(TenonLayer layer, const char* path,
                                                   const char* map) TENON_NOEXCEPT;
 
-/** @brief Writes all parameters of a layer or network to a weights file. Collective on the layer.
+/** @brief Writes all parameters and running statistics to a weights file. Collective on the layer.
  *
  *  The tensors have the paths of the parameters as names, with dots, and the data type of the
  *  layer. One parameter after the other is gathered on rank 0, which writes the file beside its
  *  place and renames it, so that a failure leaves what was there. PyTorch reads the file with
  *  safetensors.torch.load_file(), numpy with numpy.load().
  *
- *  @param[in] layer  layer that is set up
+ *  @param[in] layer  layer or network that is set up
  *  @param[in] path   file to be written, used on rank 0; its name ends with .safetensors or .npz
  *  @return TENON_ERR_STATE    the layer is not set up
  *  @return TENON_ERR_ARG      the name ends otherwise, or two parameters would have one name

@@ -66,16 +66,14 @@ ShellFunctions wrapped(Layer& layer, const TenonLayerShellFunctions& f) {
 // select(call) gives the list of tensors, of which `number` is asked for.
 template <class Select>
 TenonErrorCode lend(const char* function, TenonLayer layer, int number, TenonDTensor* tensor,
-                    const char* name, Select select) {
+                    const char* name, Select select, const char* kind = "parameter") {
   return guard(function, [&] {
     ShellDeclaration& shell = shellOf(deref(layer, "layer"));
     const auto& tensors = select(shell.call());
     if (number < 0 || number >= static_cast<int>(tensors.size()))
-      throw Error(
-          TENON_ERR_ARG,
-          fmt::format(
-              "parameter index {2} is out of range: {0} has {1} parameters, numbered from 0",
-              shell.title(), tensors.size(), number));
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("{3} index {2} is out of range: {0} has {1} {3}s, numbered from 0",
+                              shell.title(), tensors.size(), number, kind));
     required(tensor, name) = lent(tensors[number]);
   });
 }
@@ -137,6 +135,14 @@ TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const char* name, i
   });
 }
 
+TenonErrorCode TenonLayerShellAddState(TenonLayer layer, const char* name, int rank,
+                                       const TenonInt shape[], double initial) noexcept {
+  return specifyLayer(__func__, layer, [&](Layer& l) {
+    changedShell(l, "adding a state")
+        .addState(textOf(name, "name"), listOf(shape, rank, "shape"), initial);
+  });
+}
+
 TenonErrorCode TenonLayerShellSetWorkspace(TenonLayer layer, TenonInt bytes) noexcept {
   return specifyLayer(__func__, layer, [&](Layer& l) { shellOf(l).setWorkspace(bytes); });
 }
@@ -159,6 +165,12 @@ TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
   return lend(
       __func__, layer, index, gradient, "gradient",
       [](ShellCall & call) -> auto& { return call.gradients; });
+}
+
+TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index, TenonDTensor* state) noexcept {
+  return lend(
+      __func__, layer, index, state, "state", [](ShellCall & call) -> auto& { return call.states; },
+      "state");
 }
 
 TenonErrorCode TenonLayerShellGetWorkspace(TenonLayer layer, void** workspace) noexcept {

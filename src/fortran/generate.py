@@ -18,8 +18,6 @@ from names import class_name, wrap
 
 # Without a subroutine in Fortran, and why.
 LEFT_OUT = {
-    'TenonOptimizerStepClosure': 'tenon_optimizer_step after the procedures of a loss does the same '
-                                 'for all types but lbfgs',
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',
@@ -28,10 +26,10 @@ LEFT_OUT = {
 # Written by hand: they take procedures, the command line or memory of any type.
 BY_HAND = {
     'TenonInitialize', 'TenonInitializeWithComm', 'TenonLayerShellSetFunctions',
-    'TenonLinearOpCreateShell', 'TenonPartitionShareMemory', 'TenonPartitionUnshareMemory',
-    'TenonPopErrorHandler', 'TenonPrintErrorHandler', 'TenonPushErrorHandler',
-    'TenonReturnErrorHandler', 'TenonSetErrorOutputHandler', 'TenonSetFatalErrorHandler',
-    'TenonSetOutputHandler',
+    'TenonLinearOpCreateShell', 'TenonOptimizerStepClosure', 'TenonPartitionShareMemory',
+    'TenonPartitionUnshareMemory', 'TenonPopErrorHandler', 'TenonPrintErrorHandler',
+    'TenonPushErrorHandler', 'TenonReturnErrorHandler', 'TenonSetErrorOutputHandler',
+    'TenonSetFatalErrorHandler', 'TenonSetOutputHandler',
 }
 NOTE = 'Made by src/fortran/generate.py from the public headers. Do not edit.'
 

@@ -13,6 +13,7 @@ module tenon_procedures
   public :: tenon_linearop_map, tenon_linearop_create_shell
   public :: tenon_shell_set_up, tenon_shell_apply, tenon_shell_tangent, tenon_shell_adjoint
   public :: tenon_layer_shell_set_functions
+  public :: tenon_optimizer_closure, tenon_optimizer_step_closure
   public :: tenon_error_handler, tenon_push_error_handler, tenon_pop_error_handler
   public :: tenon_set_fatal_error_handler, tenon_print_error_handler, tenon_return_error_handler
   public :: tenon_text_handler, tenon_set_output_handler, tenon_set_error_output_handler
@@ -64,6 +65,15 @@ module tenon_procedures
       integer(c_int), intent(out) :: ierr
     end subroutine tenon_shell_adjoint
 
+    ! Evaluates the loss and adds to its gradients, see TenonOptimizerClosure in tenon/optimizer.h.
+    subroutine tenon_optimizer_closure(optimizer, loss, context, ierr)
+      import :: tenon_optimizer, c_double, c_int
+      type(tenon_optimizer), intent(in) :: optimizer
+      real(c_double), intent(out) :: loss
+      class(*), intent(inout) :: context
+      integer(c_int), intent(out) :: ierr
+    end subroutine tenon_optimizer_closure
+
     ! See TenonErrorHandler in tenon/error.h.
     subroutine tenon_error_handler(code, level, message, function, file, line, context)
       import :: c_int
@@ -96,6 +106,11 @@ module tenon_procedures
   type, bind(C) :: shell_functions
     type(c_funptr) :: set_up, apply, tangent, adjoint
   end type shell_functions
+
+  type :: closure_box
+    procedure(tenon_optimizer_closure), pointer, nopass :: closure => null()
+    class(*), pointer :: context => null()
+  end type closure_box
 
   type :: error_box
     procedure(tenon_error_handler), pointer, nopass :: handler => null()
@@ -265,6 +280,32 @@ contains
     call c_f_pointer(context, box)
     deallocate (box)
   end subroutine free_shell_box
+
+  ! Optimizers
+
+  ! Evaluates the loss and updates all parameters. Collective on the layer.
+  subroutine tenon_optimizer_step_closure(optimizer, closure, context, loss, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    procedure(tenon_optimizer_closure) :: closure
+    class(*), intent(inout), target, optional :: context
+    real(c_double), intent(out), optional :: loss
+    integer(c_int), intent(out), optional :: ierr
+    type(closure_box), target :: box
+    integer(c_int) :: code
+    box%closure => closure
+    box%context => context_or_none(context)
+    code = TenonOptimizerStepClosure(optimizer%handle, c_funloc(run_closure), c_loc(box), loss)
+    call finish(code, 'tenon_optimizer_step_closure', ierr)
+  end subroutine tenon_optimizer_step_closure
+
+  function run_closure(optimizer, loss, context) bind(C) result(code)
+    type(c_ptr), value :: optimizer, context
+    real(c_double), intent(out) :: loss
+    integer(c_int) :: code
+    type(closure_box), pointer :: box
+    call c_f_pointer(context, box)
+    call box%closure(tenon_optimizer(optimizer), loss, box%context, code)
+  end function run_closure
 
   ! Errors
 

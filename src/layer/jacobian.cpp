@@ -42,9 +42,9 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
                             layer.title()));
   if (hasRunningState(layer))
     throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} normalises by the moments of a batch in training and by running "
-                            "ones in inference, so that its Jacobian would be that of training "
-                            "alone; use a network without batch normalisation",
+                fmt::format("{} has states that evaluations change (running statistics), so that "
+                            "its Jacobian would be that of one evaluation alone; use a network "
+                            "without batch normalisation and other layers with states",
                             layer.title()));
   if (layer.comm() != x.comm())
     throw Error(TENON_ERR_ARG, fmt::format("{} and {} are on different communicators; create them "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/segment.hpp"
 
+#include "layer/shell.hpp"
 #include "layer/traffic_text.hpp"
 
 #include <fmt/format.h>
@@ -44,6 +45,12 @@ public:
     std::vector<Layer*> leaves;
     forEachLeaf(layer, leaves);
     for (Layer* leaf : leaves) {
+      const auto* shell = dynamic_cast<const ShellDeclaration*>(&leaf->declaration());
+      if (shell && shell->hasStates())
+        throw Error(TENON_ERR_SUPPORT,
+                    fmt::format("{} cannot recompute, since {} has states that its user functions "
+                                "may read; set recompute to false, or add the layer elsewhere",
+                                layer.title(), leaf->title()));
       if (leaf->declaration().isRandom())
         random_.push_back(leaf);
       states_.insert(states_.end(), leaf->ownStates().begin(), leaf->ownStates().end());

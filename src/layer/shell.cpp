@@ -10,15 +10,19 @@ namespace tenon {
 // not at the user's wish.
 class LocalShell final : public OneInputKernel {
 public:
-  explicit LocalShell(ShellDeclaration& layer) : layer_(layer) {
-    call_.values.resize(layer.declared_.size());
-    call_.tangents.resize(layer.declared_.size());
-    call_.gradients.resize(layer.declared_.size());
+  LocalShell(Layer& layer, const Form& form) : layer_(shellOf(layer)) {
+    for (const StateForm& state : form.states)
+      states_.push_back(std::make_unique<StateUse>(layer.state(state), state.use));
+    call_.values.resize(layer_.declared_.size());
+    call_.tangents.resize(layer_.declared_.size());
+    call_.gradients.resize(layer_.declared_.size());
   }
 
   void forward(const DTensor& x, ParameterUses& uses, DTensor& y, Buffer* workspace) override {
     prepare(uses, workspace, false, false);
     run(layer_.functions_.apply, "Apply", x, y);
+    for (const auto& state : states_)
+      state->written();
   }
   void tangent(const KernelPoint& point, const DTensor* dx, ParameterUses& uses,
                DTensor& dy) override {
@@ -39,6 +43,11 @@ private:
       call_.tangents[i] = tangents ? uses[i]->tangent() : nullptr;
       call_.gradients[i] = gradients ? &uses[i]->gradientAddends() : nullptr;
     }
+    call_.states.clear();
+    for (const auto& state : states_) {
+      state->begin();
+      call_.states.push_back(&state->value());
+    }
     call_.workspace = workspace ? workspace->data<void>() : nullptr;
   }
 
@@ -58,6 +67,7 @@ private:
   }
 
   ShellDeclaration& layer_;
+  std::vector<std::unique_ptr<StateUse>> states_;
   ShellCall call_;
 };
 
@@ -78,16 +88,30 @@ void ShellDeclaration::setKept(bool input, bool output) {
   keepsOutput_ = output;
 }
 
-void ShellDeclaration::addParameter(std::string name, Shape shape, Index fanIn, Index fanOut) {
+void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
+                                     const Shape& shape) const {
   if (shape.empty() || *std::min_element(shape.begin(), shape.end()) < 1)
-    throw Error(TENON_ERR_SHAPE, fmt::format("parameter \"{}\" of {} has shape [{}]; it must have "
+    throw Error(TENON_ERR_SHAPE, fmt::format("{} \"{}\" of {} has shape [{}]; it must have "
                                              "at least 1 dimension, all of extent >= 1",
-                                             name, title(), fmt::join(shape, ",")));
-  for (const Declared& other : declared_)
-    if (other.name == name)
-      throw Error(TENON_ERR_ARG, fmt::format("{} already has a parameter \"{}\"; use another name",
-                                             title(), name));
+                                             kind, name, title(), fmt::join(shape, ",")));
+  const auto check = [&](const auto& declared, const char* what) {
+    for (const auto& other : declared)
+      if (other.name == name)
+        throw Error(TENON_ERR_ARG, fmt::format("{} already has a {} \"{}\"; use another name",
+                                               title(), what, name));
+  };
+  check(declared_, "parameter");
+  check(states_, "state");
+}
+
+void ShellDeclaration::addParameter(std::string name, Shape shape, Index fanIn, Index fanOut) {
+  checkDeclared("parameter", name, shape);
   declared_.push_back({std::move(name), std::move(shape), fanIn, fanOut});
+}
+
+void ShellDeclaration::addState(std::string name, Shape shape, double initial) {
+  checkDeclared("state", name, shape);
+  states_.push_back({std::move(name), std::move(shape), initial});
 }
 
 void ShellDeclaration::setWorkspace(Index bytes) {
@@ -114,6 +138,8 @@ std::string ShellDeclaration::furtherText() const {
   for (const Declared& p : declared_)
     text += fmt::format(", parameter {} [{}] of fans {} and {}", p.name, fmt::join(p.shape, ","),
                         p.fanIn, p.fanOut);
+  for (const DeclaredState& s : states_)
+    text += fmt::format(", state {} [{}] from {}", s.name, fmt::join(s.shape, ","), s.initial);
   return text;
 }
 
@@ -141,10 +167,13 @@ Form ShellDeclaration::form(const Layouts& inputs, const Choice& choice) const {
             .uses = {use},
             .output = functions_.setUp ? functions_.setUp(use) : use};
   const Properties everywhere(mesh->axes(), Property::broadcast());
+  const auto whole = [&](const Shape& shape) {
+    return makeLayout(shape, mesh, everywhere, std::vector<CutSource>(shape.size()));
+  };
   for (const Declared& p : declared_)
-    form.parameters.push_back(
-        {p.name, makeLayout(p.shape, mesh, everywhere, std::vector<CutSource>(p.shape.size())),
-         p.fanIn, p.fanOut});
+    form.parameters.push_back({p.name, whole(p.shape), p.fanIn, p.fanOut});
+  for (const DeclaredState& s : states_)
+    form.states.push_back({s.name, whole(s.shape), s.initial});
   return form;
 }
 
@@ -159,8 +188,8 @@ KernelEntry ShellDeclaration::kernel(const Form&) const {
 
 void declareShell(Layer& layer, const std::string& type) {
   layer.declare(std::make_unique<ShellDeclaration>(type), [](Layer& self, const Layouts& inputs) {
-    return setUpKernel(self, inputs, [](Layer& own, const Form&, const Layout&, const Box&) {
-      return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(shellOf(own)));
+    return setUpKernel(self, inputs, [](Layer& own, const Form& form, const Layout&, const Box&) {
+      return std::unique_ptr<LocalKernel>(std::make_unique<LocalShell>(own, form));
     });
   });
 }

@@ -5,10 +5,12 @@
 //
 // Letters on a mesh axis: those that the user says his functions can do, by default S0, S1, ..., B
 // and R. A parameter is used in full on every rank (B on every axis); in the adjoint each rank adds
-// its addend of the gradient.
+// its addend of the gradient. A state is used like a parameter, and what the function for Apply writes to it
+// on every rank stays.
 #pragma once
 
 #include "layer/kernel_setup.hpp"
+#include "layer/state_tensor.hpp"
 
 #include <functional>
 
@@ -26,7 +28,8 @@ struct ShellFunctions {
 struct ShellCall {
   std::vector<const DTensor*> values, tangents; // of the parameters; a tangent may be null
   std::vector<DTensor*> gradients;              // addends to be added to, in the adjoint alone
-  void* workspace = nullptr;                    // of this level of the stack; null in inference
+  std::vector<DTensor*> states;
+  void* workspace = nullptr; // of this level of the stack; null in inference
 };
 
 class ShellDeclaration final : public Declaration {
@@ -42,6 +45,9 @@ public:
   // Which tensors of Apply the derivatives get; the input alone by default.
   void setKept(bool input, bool output);
   void addParameter(std::string name, Shape shape, Index fanIn, Index fanOut);
+  // What Apply carries on, all of it with one value at first.
+  void addState(std::string name, Shape shape, double initial);
+  bool hasStates() const noexcept { return !states_.empty(); }
   // Bytes on this rank that Apply fills for the derivatives; legal in functions().setUp too.
   void setWorkspace(Index bytes);
 
@@ -59,7 +65,13 @@ private:
     Shape shape;
     Index fanIn, fanOut;
   };
+  struct DeclaredState {
+    std::string name;
+    Shape shape;
+    double initial;
+  };
   KernelEntry kernel(const Form&) const override;
+  void checkDeclared(const char* kind, const std::string& name, const Shape& shape) const;
   std::string furtherText() const override;
 
   ShellFunctions functions_;
@@ -69,6 +81,7 @@ private:
   bool keepsInput_ = true, keepsOutput_ = false;
   Index workspace_ = 0;
   std::vector<Declared> declared_;
+  std::vector<DeclaredState> states_;
   ShellCall* call_ = nullptr;
 };
 

@@ -52,6 +52,18 @@ void visitState(Layer& layer, const std::string& path, StateVisitor& visitor) {
   });
 }
 
+std::vector<NamedTensor> namedTensors(const Layer& layer) {
+  std::vector<const Layer*> seen;
+  std::vector<NamedTensor> all;
+  walk(layer, "", seen, [&](const Layer& each, const std::string& at) {
+    for (const Ref<Parameter>& p : each.ownParameters())
+      all.push_back({under(at, p->name()), p, each.dataType()});
+    for (const Ref<StateTensor>& state : each.ownStates())
+      all.push_back({under(at, state->name()), state, each.dataType()});
+  });
+  return all;
+}
+
 std::vector<NamedParameter> namedParameters(const Layer& layer) {
   std::vector<const Layer*> seen;
   std::vector<NamedParameter> all;

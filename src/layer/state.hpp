@@ -5,6 +5,8 @@
 
 #include "layer/layer.hpp"
 
+#include <variant>
+
 namespace tenon {
 
 class StateVisitor {
@@ -24,5 +26,14 @@ struct NamedParameter {
 };
 // Of the layer and the layers in it, each once, in the order of Layer::parameters().
 std::vector<NamedParameter> namedParameters(const Layer& layer);
+
+// What the output of a trained layer depends on.
+struct NamedTensor {
+  std::string path;
+  std::variant<Ref<Parameter>, Ref<StateTensor>> of;
+  TenonDataType type;
+};
+// Of the layer and the layers in it, each once; of each layer first the parameters.
+std::vector<NamedTensor> namedTensors(const Layer& layer);
 
 } // namespace tenon

@@ -23,22 +23,26 @@ constexpr OptionSpec kWeightsSpecs[] = {
      "JSON file that says which tensor of a weights file each parameter takes"}};
 const OptionRegistration kWeightsOptions{{"layer", kWeightsSpecs}};
 
-std::vector<NamedParameter> parametersOf(const Layer& layer) {
+std::vector<NamedTensor> tensorsOf(const Layer& layer) {
   if (!layer.isSetUp())
     throw Error(
         TENON_ERR_STATE,
         fmt::format("{} has no parameters yet; call TenonLayerSetUp() first", layer.title()));
-  return namedParameters(layer);
+  return namedTensors(layer);
 }
 
-std::vector<WantedTensor> wantedOf(const std::vector<NamedParameter>& parameters) {
+const Layout& storageOf(const NamedTensor& tensor) {
+  return std::visit([](const auto& of) -> const Layout& { return of->storage(); }, tensor.of);
+}
+
+std::vector<WantedTensor> wantedOf(const std::vector<NamedTensor>& tensors) {
   std::vector<WantedTensor> wanted;
-  for (const NamedParameter& named : parameters) {
+  for (const NamedTensor& named : tensors) {
     const std::size_t slash = named.path.rfind('/');
     const bool isInside = slash != named.path.npos;
     wanted.push_back({isInside ? named.path.substr(0, slash) : "",
                       isInside ? named.path.substr(slash + 1) : named.path,
-                      named.parameter->storage().shape()});
+                      storageOf(named).shape()});
   }
   return wanted;
 }
@@ -69,43 +73,48 @@ std::vector<T> readBlock(const WeightsFile& file, const TensorSource& source, co
 class ReadWeights {
 public:
   ReadWeights(const Layer& layer, const std::string& path, const std::string& map)
-      : parameters_(parametersOf(layer)) {
+      : tensors_(tensorsOf(layer)) {
     const WeightsFile file(openBytes(path));
     const std::optional<WeightsMap> rules = readMap(layer, map);
     const std::vector<TensorSource> sources =
-        assignTensors(wantedOf(parameters_), file, rules ? &*rules : nullptr, layer.title());
+        assignTensors(wantedOf(tensors_), file, rules ? &*rules : nullptr, layer.title());
     text_ = file.describe();
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      DTensor& value = parameters_[i].parameter->value();
-      value.checkWritable();
-      text_ += fmt::format("{} from {}; ", parameters_[i].path, sources[i].tensor);
-      visitFloating(value.dataType(), [&]<class T>(T) {
-        stage<T>(value, readBlock<T>(file, sources[i], value.box()));
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
+        (*parameter)->value().checkWritable();
+      text_ += fmt::format("{} from {}; ", tensors_[i].path, sources[i].tensor);
+      staged_.push_back(makeRef<DTensor>(layer.comm(), storageOf(tensors_[i]), tensors_[i].type));
+      visitFloating(tensors_[i].type, [&]<class T>(T) {
+        fill(*staged_.back(), readBlock<T>(file, sources[i], staged_.back()->box()));
       });
     }
   }
 
   const std::string& describe() const noexcept { return text_; }
 
+  // Collective.
   void store() {
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      Parameter& parameter = *parameters_[i].parameter;
-      copyLocal(*staged_[i], parameter.value());
-      parameter.valueChanged();
-      parameter.setInitialized();
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      std::visit(
+          [&](const auto& of) {
+            copyLocal(*staged_[i], of->value());
+            of->valueChanged();
+          },
+          tensors_[i].of);
+      if (const auto* parameter = std::get_if<Ref<Parameter>>(&tensors_[i].of))
+        (*parameter)->setInitialized();
     }
   }
 
 private:
   template <class T>
-  void stage(const DTensor& value, std::vector<T> block) {
+  void fill(DTensor& staged, std::vector<T> block) {
     auto kept = std::make_shared<std::vector<T>>(std::move(block));
-    staged_.push_back(makeRef<DTensor>(value.comm(), value.layout(), value.dataType()));
-    staged_.back()->placeBox(kept->data(), true);
+    staged.placeBox(kept->data(), true);
     blocks_.push_back(std::move(kept));
   }
 
-  std::vector<NamedParameter> parameters_;
+  std::vector<NamedTensor> tensors_;
   std::vector<std::shared_ptr<void>> blocks_; // the memory of the staged tensors
   std::vector<Ref<DTensor>> staged_;
   std::string text_;
@@ -116,13 +125,13 @@ Layout wholeOnRoot(const Shape& shape) {
   return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
 }
 
-std::vector<StoredTensor> storedTensors(const std::vector<NamedParameter>& parameters) {
+std::vector<StoredTensor> storedTensors(const std::vector<NamedTensor>& named) {
   std::vector<StoredTensor> tensors;
-  for (const NamedParameter& named : parameters) {
-    const bool isSingle = named.parameter->dataType() == TENON_FLOAT32;
-    StoredTensor tensor{.name = nameInFile(named.path),
+  for (const NamedTensor& each : named) {
+    const bool isSingle = each.type == TENON_FLOAT32;
+    StoredTensor tensor{.name = nameInFile(each.path),
                         .type = isSingle ? ElementType::F32 : ElementType::F64,
-                        .shape = named.parameter->storage().shape()};
+                        .shape = storageOf(each).shape()};
     tensor.bytes = bytesOf(tensor.shape, tensor.type).value();
     tensors.push_back(std::move(tensor));
   }
@@ -146,13 +155,14 @@ void saveWeights(Layer& layer, const std::string& path) {
   const LogScope scope(event);
   const bool writes = layer.comm()->rank() == 0;
   auto writer = collectively(*layer.comm(), [&] {
-    const std::vector<NamedParameter> parameters = parametersOf(layer);
-    return writes ? makeWeightsWriter(path, storedTensors(parameters)) : nullptr;
+    const std::vector<NamedTensor> tensors = tensorsOf(layer);
+    return writes ? makeWeightsWriter(path, storedTensors(tensors)) : nullptr;
   });
   // The others do not learn of a failure before the end, since each conversion waits for all.
   std::optional<Error> failure;
-  for (const NamedParameter& named : namedParameters(layer)) {
-    const DTensor& value = named.parameter->value();
+  for (const NamedTensor& named : namedTensors(layer)) {
+    const DTensor& value =
+        std::visit([](const auto& of) -> const DTensor& { return of->value(); }, named.of);
     DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType());
     makeConversion(layer.comm(), value.layout(), whole.layout(), value.dataType())
         ->apply(value, whole);

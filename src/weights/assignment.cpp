@@ -98,7 +98,7 @@ public:
       if (sources_[i].tensor != kNone)
         check(i);
     for (std::size_t i = 0; i < isUsed_.size(); ++i)
-      if (!isUsed_[i])
+      if (!isUsed_[i] && !isCounter(file_.tensors()[i].name))
         faults_.push_back(fmt::format("no parameter takes '{}'", file_.tensors()[i].name));
     if (!faults_.empty())
       refuse();
@@ -109,6 +109,14 @@ private:
   std::size_t find(const std::string& name) const {
     const auto found = places_.find(name);
     return found == places_.end() ? kNone : found->second;
+  }
+  // PyTorch counts batches beside the running mean, which no output depends on.
+  bool isCounter(const std::string& name) const {
+    constexpr std::string_view kCounter = "num_batches_tracked";
+    if (!name.ends_with(kCounter))
+      return false;
+    const std::size_t mean = find(name.substr(0, name.size() - kCounter.size()) + "running_mean");
+    return mean != kNone && isUsed_[mean];
   }
   bool hasAllNames() const {
     return std::all_of(wanted_.begin(), wanted_.end(),

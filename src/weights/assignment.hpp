@@ -8,6 +8,8 @@
 //                  and a shift bias. A parameter whose name ends with a number ("weight0", "weight1")
 //                  takes a module for each number.
 //
+// A counter "num_batches_tracked" beside a "running_mean" that is taken may be left over.
+//
 // The order of a file's modules is that of its tensors where the file tells it, or that of the numbers
 // in their names where these differ in numbers only.
 #pragma once

@@ -16,10 +16,6 @@ namespace {
 const std::string kWeightsFolder = TENON_TEST_WEIGHTS "/";
 const TenonInt kWeightsShape[4] = {3, 2, 10, 8};
 
-std::string nameOf(TenonDataType type) {
-  return type == TENON_FLOAT32 ? "network_f32" : "network_f64";
-}
-
 class LayerWeights : public CApi {
 protected:
   void SetUp() override {
@@ -52,7 +48,7 @@ protected:
 
   void makeNetwork(TenonDataType type, const char* properties, const char* storage = "use") {
     expectSuccess(TenonLayerDestroy(&net_));
-    const std::string file = kWeightsFolder + "network.json";
+    const std::string file = kWeightsFolder + network_ + ".json";
     expectSuccess(TenonLayerCreateFromFile(MPI_COMM_WORLD, file.c_str(), &net_));
     expectSuccess(TenonLayerSetDataType(net_, type));
     expectSuccess(TenonLayerSetStorage(net_, storage));
@@ -104,10 +100,15 @@ protected:
     return std::vector<T>(all.begin(), all.end());
   }
 
+  // A file of tests/data/weights.
+  template <class T>
+  std::string torchs(const char* ending) const {
+    return kWeightsFolder + network_ + (std::is_same_v<T, float> ? "_f32" : "_f64") + ending;
+  }
+
   template <class T>
   void expectTorchsNumbers(double tolerance) {
-    std::ifstream file(kWeightsFolder +
-                       nameOf(std::is_same_v<T, float> ? TENON_FLOAT32 : TENON_FLOAT64) + ".txt");
+    std::ifstream file(torchs<T>(".txt"));
     const std::vector<T> found = output<T>();
     for (const T value : found) {
       double expected = NAN;
@@ -120,7 +121,7 @@ protected:
     expectSuccess(TenonLayerLoadWeights(net_, file.c_str(), map));
   }
 
-  std::string folder_;
+  std::string folder_, network_ = "network";
   TenonLayer net_ = nullptr;
   std::vector<TenonLayout> layouts_;
   std::vector<TenonDTensor> tensors_;
@@ -129,14 +130,16 @@ protected:
 TEST_F(LayerWeights, ATrainedNetworkGivesPyTorchsNumbers) {
   const std::pair<const char*, const char*> cases[] = {
       {"S0", "use"}, {"S2", "root"}, {"S3", "S0"}, {"R", "use"}};
-  for (const auto& [properties, storage] : cases) {
-    makeNetwork(TENON_FLOAT32, properties, storage);
-    load(kWeightsFolder + "network_f32.safetensors");
-    expectTorchsNumbers<float>(1e-6);
-    makeNetwork(TENON_FLOAT64, properties, storage);
-    load(kWeightsFolder + "network_f64.safetensors");
-    expectTorchsNumbers<double>(1e-12);
-  }
+  for (const char* network : {"network", "normalised"})
+    for (const auto& [properties, storage] : cases) {
+      network_ = network;
+      makeNetwork(TENON_FLOAT32, properties, storage);
+      load(torchs<float>(".safetensors"));
+      expectTorchsNumbers<float>(1e-6);
+      makeNetwork(TENON_FLOAT64, properties, storage);
+      load(torchs<double>(".safetensors"));
+      expectTorchsNumbers<double>(1e-12);
+    }
 }
 
 // Between the types of elements values are converted: single precision is what is left.
@@ -151,12 +154,19 @@ TEST_F(LayerWeights, FilesOfTheOtherPrecisionAreConverted) {
     EXPECT_NEAR(wide[i], double(narrow[i]), 1e-6);
 }
 
+// With running statistics that the set-up has changed after reading.
 TEST_F(LayerWeights, WhatIsSavedIsReadAgainOnAnyStorage) {
+  network_ = "normalised";
   for (const char* ending : {"x.safetensors", "x.npz"}) {
     const std::string file = path(ending);
     makeNetwork(TENON_FLOAT64, "S2", "S0");
-    load(kWeightsFolder + "network_f64.safetensors");
+    load(torchs<double>(".safetensors"));
+    const std::vector<double> first = output<double>();
+    expectSuccess(TenonLayerSetTraining(net_, TENON_TRUE));
+    output<double>();
+    expectSuccess(TenonLayerSetTraining(net_, TENON_FALSE));
     const std::vector<double> before = output<double>();
+    EXPECT_NE(first, before);
     expectSuccess(TenonLayerSaveWeights(net_, file.c_str()));
     for (const char* storage : {"use", "root", "S0"}) {
       makeNetwork(TENON_FLOAT64, "S2", storage);

@@ -1,9 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# check_readme.sh SOURCE_DIR: the C and C++ lines of the README occur in the example programs, one after the other.
+# check_readme.sh SOURCE_DIR: the C and C++ lines of the README occur in the example programs, one after the other;
+# those of the quick start in its programs, in their order; and the files to which the manual refers exist.
 # Comments and white space do not count.
 set -euo pipefail
 source=$1
+faults=0
+
+fault() {
+  echo "$*" >&2
+  faults=1
+}
+
+# The code of a language in a page.
+code() {
+  sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$source/$2" | sed '/^```/d'
+}
 
 plain() {
   sed 's|//.*||' | tr -d '[:space:]' | sed 's|/\*[^*]*\*/||g'
@@ -12,12 +24,47 @@ plain() {
 # compare LANGUAGE PROGRAM
 compare() {
   local lines program
-  lines=$(sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" "$source/README.md" | sed '/^```/d' | plain)
+  lines=$(code "$1" README.md | plain)
   program=$(plain <"$source/tests/capi/$2")
   if [[ -z $lines || $program != *"$lines"* ]]; then
-    echo "the lines of $1 in README.md are not those of tests/capi/$2" >&2
-    exit 1
+    fault "the lines of $1 in README.md are not those of tests/capi/$2"
   fi
 }
+
+# One line after the other.
+plain_lines() {
+  sed 's|//.*||; s|/\*[^*]*\*/||g; s|[[:space:]]! .*||; s|[[:space:]]||g; /^$/d'
+}
+
+# excerpt LANGUAGE PROGRAM
+excerpt() {
+  local line
+  local -a left
+  mapfile -t left < <(plain_lines <"$source/$2")
+  [[ -n $(code "$1" doc/quickstart.md) ]] || fault "the quick start has no lines of $1"
+  while read -r line; do
+    while [[ ${#left[@]} -gt 0 && ${left[0]} != "$line" ]]; do left=("${left[@]:1}"); done
+    if [[ ${#left[@]} -eq 0 ]]; then
+      fault "the quick start has a line of $1 that $2 does not have there: $line"
+      return
+    fi
+  done < <(code "$1" doc/quickstart.md | plain_lines)
+}
+
+# Relative links of a page.
+links() {
+  local target
+  while read -r target; do
+    [[ $target == *://* || -e $(dirname "$1")/$target ]] || fault "$1 refers to $target, which does not exist"
+  done < <(grep -oE '\]\([^)#[:space:]]+' "$1" | sed 's/^](//')
+}
+
 compare c readme_example.c
 compare cpp readme_example_hpp.cpp
+excerpt fortran tests/install/field.f90
+excerpt cpp tests/install/field.cpp
+excerpt c tests/install/field_petsc.c
+cd "$source"
+while read -r page; do links "$page"; done < <(
+  find . -path ./build -prune -o -path './.?*' -prune -o -name '*.md' -print)
+exit $faults

@@ -1,15 +1,22 @@
 ! SPDX-License-Identifier: BSD-2-Clause
 ! Procedures of the program that the library calls, each with a context of the program's own type: an operator's
-! two maps, a layer's functions, handlers of errors and of texts.
+! two maps, a layer's functions, the loss of an optimizer, handlers of errors and of texts.
 module my_procedures
   use tenon
-  use, intrinsic :: iso_fortran_env, only: real64
+  use, intrinsic :: iso_fortran_env, only: int64, real64
   implicit none
   type :: counter
     real(real64) :: factor = 0
     integer :: calls = 0, level = -1
     character(len=:), allocatable :: text
   end type counter
+  ! |kappa x - 3 x|^2 / 2
+  type :: fit
+    type(tenon_layer) :: layer
+    type(tenon_dtensor) :: x, y, dy
+    integer :: calls = 0
+  end type fit
+  real(real64) :: last_count = 0
 contains
   subroutine scale(input, output, context, ierr)
     type(tenon_dtensor), intent(in) :: input, output
@@ -37,12 +44,19 @@ contains
     ierr = TENON_ERR_STATE
   end subroutine refuse
 
-  ! y = kappa x
+  ! y = kappa x, and the state counts the applications.
   subroutine multiply(layer, x, y, context, ierr)
     type(tenon_layer), intent(in) :: layer
     type(tenon_dtensor), intent(in) :: x, y
     class(*), intent(inout) :: context
     integer, intent(out) :: ierr
+    type(tenon_dtensor) :: state
+    real(real64), pointer :: count(:)
+    call tenon_layer_shell_get_state(layer, 1, state)
+    call tenon_get_array(state, count)
+    count(1) = count(1) + 1
+    last_count = count(1)
+    call tenon_restore_array(state, count)
     call tenon_dtensor_axpby(parameter_of(layer), x, 0.0_real64, y, ierr)
     select type (context)
     type is (counter)
@@ -103,6 +117,28 @@ contains
     parameter_of = kappa(1)
     call tenon_restore_array_read(parameter, kappa)
   end function parameter_of
+
+  subroutine evaluate(optimizer, loss, context, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    real(real64), intent(out) :: loss
+    class(*), intent(inout) :: context
+    integer, intent(out) :: ierr
+    integer(int64) :: steps
+    loss = 0
+    ierr = TENON_ERR_STATE
+    select type (context)
+    type is (fit)
+      context%calls = context%calls + 1
+      call tenon_optimizer_get_steps(optimizer, steps)
+      if (steps > 0) return ! the second step fails
+      call tenon_layer_apply(context%layer, context%x, context%y)
+      call tenon_dtensor_axpby(1.0_real64, context%y, 0.0_real64, context%dy)
+      call tenon_dtensor_axpby(-3.0_real64, context%x, 1.0_real64, context%dy)
+      call tenon_dtensor_norm(context%dy, loss)
+      loss = loss**2/2
+      call tenon_layer_apply_adjoint(context%layer, context%dy, ierr=ierr)
+    end select
+  end subroutine evaluate
 
   subroutine note_error(code, level, message, function, file, line, context)
     integer, intent(in) :: code, level, line
@@ -188,6 +224,7 @@ contains
     call tenon_set_name(layer, 'multiply')
     call tenon_layer_shell_set_functions(layer, multiply, multiply_adjoint, multiply_tangent, context=mine)
     call tenon_layer_shell_add_parameter(layer, 'kappa', [1], 1, 1)
+    call tenon_layer_shell_add_state(layer, 'count', [1], 10.0_real64)
     call tenon_layer_shell_set_labels(layer, 'S0')
     call tenon_layer_set_data_type(layer, TENON_FLOAT64)
     call tenon_layer_set_up(layer, layout)
@@ -199,11 +236,53 @@ contains
     if (mine%calls < 2) error stop 'the layer''s function was not called with its context'
     call tenon_layer_create_output_cotangent(layer, dy)
     call tenon_layer_apply(layer, x, y)
+    if (abs(last_count - 11) > 0) error stop 'the checks of derivatives changed the state'
     call tenon_layer_apply_adjoint(layer, dy)
     if (mine%text /= 'dx is absent') error stop 'dx should be absent'
+    call optimizers(layer, dy)
     call tenon_destroy(dy)
     call tenon_destroy(layer)
   end subroutine layers
+
+  ! A quadratic, whose least value L-BFGS finds in one step.
+  subroutine optimizers(layer, dy)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor), intent(in) :: dy
+    type(tenon_optimizer) :: optimizer
+    type(fit), target :: mine
+    real(real64) :: norm, start, loss
+    integer :: ierr
+    call tenon_dtensor_norm(x, norm)
+    start = kappa_of(layer)
+    mine%layer = layer
+    mine%x = x
+    mine%y = y
+    mine%dy = dy
+    call tenon_optimizer_create(layer, 'lbfgs', optimizer)
+    call tenon_optimizer_step_closure(optimizer, evaluate, mine, loss)
+    if (abs(loss - ((start - 3)*norm)**2/2) > 1e-12_real64*loss) error stop 'the loss is not that before the step'
+    if (abs(kappa_of(layer) - 3) > 1e-6_real64 .or. mine%calls < 2) error stop 'L-BFGS has not found 3'
+    if (abs(last_count - 11 - mine%calls) > 0) error stop 'the state does not count the applications'
+    if (ranks == 1) then ! an error in a step would be fatal
+      call tenon_push_error_handler(tenon_return_error_handler)
+      call tenon_optimizer_step_closure(optimizer, evaluate, mine, ierr=ierr)
+      call tenon_pop_error_handler()
+      if (ierr /= TENON_ERR_STATE) error stop 'the error of the loss is not that of the step'
+    end if
+    call tenon_destroy(optimizer)
+  end subroutine optimizers
+
+  ! Outside the layer's functions.
+  real(real64) function kappa_of(layer)
+    type(tenon_layer), intent(in) :: layer
+    type(tenon_dtensor) :: parameter
+    real(real64), pointer :: kappa(:)
+    call tenon_layer_get_parameter(layer, 1, parameter)
+    call tenon_get_array_read(parameter, kappa)
+    kappa_of = kappa(1)
+    call tenon_restore_array_read(parameter, kappa)
+    call tenon_destroy(parameter)
+  end function kappa_of
 
   subroutine errors
     type(counter), target :: mine

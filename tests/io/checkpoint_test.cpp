@@ -3,8 +3,10 @@
 // parameters are stored: parameters and slots bit by bit, and the next losses.
 #include "training_run.hpp"
 
+#include "dtensor/arithmetic.hpp"
 #include "io/checkpoint_files.hpp"
 #include "io/file_view.hpp"
+#include "layer/shell.hpp"
 #include "sys/options.hpp"
 #include "train/sgd.hpp"
 
@@ -139,6 +141,39 @@ TEST(Checkpoint, KeepsTheCallersTensors) {
     EXPECT_EQ(held[i], 1000 + i);
   EXPECT_EQ(std::get<Index>(checkpoint.value("epoch")), -3);
   EXPECT_EQ(std::get<std::string>(checkpoint.value("name")), "α");
+}
+
+// What a layer of the user's functions carries from Apply to Apply.
+TEST(Checkpoint, KeepsTheStatesOfShells) {
+  const SharedFolder folder("checkpoint_shell");
+  const Layout input(
+      {.shape = {6}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("S0")});
+  const auto make = [&] {
+    const Ref<Layer> layer = test::newLayer(world(), "shell");
+    ShellDeclaration& shell = shellOf(*layer);
+    shell.addState("count", {2, 3}, 1);
+    shell.functions().apply = [&shell](const DTensor& x, DTensor& y) {
+      DTensor& count = *shell.call().states.front();
+      scaleArray(2, count);
+      copyLocal(x, y);
+    };
+    layer->setUp(input);
+    layer->setTraining(false);
+    return layer;
+  };
+  const Ref<Layer> first = make(), second = make();
+  const auto x = makeRef<DTensor>(world(), input, first->dataType()),
+             y = makeRef<DTensor>(world(), input, first->dataType());
+  for (int i = 0; i < 3; ++i)
+    first->apply(*x, *y);
+  Checkpoint written(world()), read(world());
+  written.addLayer(first, "net");
+  written.write(folder / "x.h5");
+  read.addLayer(second, "net");
+  read.read(folder / "x.h5");
+  const HostView<const float> count(second->ownStates().front()->value());
+  for (Index i = 0; i < 6; ++i)
+    EXPECT_EQ(count[i], 8);
 }
 
 TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {

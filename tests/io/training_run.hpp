@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A small network in training on some ranks of the world: convolution, dropout, affine layers.
+// A small network in training on some ranks of the world: convolution, dropout, affine layers, batch
+// normalisation.
 #pragma once
 
 #include "dtensor/fill.hpp"
@@ -52,6 +53,9 @@ public:
     add(newLayer(comm_, "flatten"), "flatten");
     add(newAffine(comm_, 75, 20), "first", true);
     add(newPointwise(comm_, "tanh"), "tanh");
+    const Ref<Layer> norm = newLayer(comm_, "batchnorm");
+    norm->set("channels", Index(20));
+    add(norm, "norm", true);
     add(newAffine(comm_, 20, 10), "second", true);
     add(loss_, "loss");
     net_->setDataType(TENON_FLOAT64);

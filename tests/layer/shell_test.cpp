@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers of the user's functions: their workspace, what they may ask when, and what is refused. That
+// Layers of the user's functions: their workspace, their states, what they may ask when, and what is refused. That
 // forward and derivatives are right is in the sweeps over all layers, of which one is a shell.
 #include "layer_run.hpp"
 
 #include "layer/layer_types.hpp"
+#include "layer/state.hpp"
 
 namespace tenon {
 namespace {
@@ -61,6 +62,69 @@ TEST(Shell, HasAWorkspaceForEachLevelOfTheStack) {
   EXPECT_EQ(counting.applied, 4);
 }
 
+// y = x + count, where count is the number of applications before.
+Ref<Layer> countingByState() {
+  Ref<Layer> layer = test::newLayer(world(), "shell");
+  ShellDeclaration& shell = shellOf(*layer);
+  shell.addState("count", {2}, 5);
+  shell.functions().apply = [&shell](const DTensor& x, DTensor& y) {
+    DTensor& count = *shell.call().states.at(0);
+    copyLocal(x, y);
+    const double before = *count.data<double>();
+    for (Index i = 0; i < y.localCells(); ++i)
+      y.mutableData<double>()[i] += before;
+    fillConstant(count, before + 1);
+  };
+  return layer;
+}
+
+struct CountVisitor : StateVisitor {
+  void tensor(const std::string& path, DTensor& value) override {
+    seen[path] = test::gathered(value);
+    if (writes)
+      fillConstant(value, *writes);
+  }
+  void number(const std::string&, std::uint64_t&) override {}
+  std::map<std::string, std::vector<double>> seen;
+  std::optional<double> writes;
+};
+
+// In all set-ups, which have it on other process grids; and from what restores it.
+TEST(Shell, CarriesItsStatesOn) {
+  const Ref<Layer> layer = countingByState();
+  layer->setTraining(false);
+  const Layout one = onWorld({6, 2}, "S0"), other({.shape = {4, 2},
+                                                   .mesh = Mesh::make({1, world()->size()}),
+                                                   .properties = parseProperties("B,R")});
+  test::Step steps[] = {{layer, one}, {layer, other}};
+  const auto expectSum = [&](int which, double sum) {
+    test::Step& step = steps[which];
+    fillConstant(*step.x, 1);
+    step.apply();
+    for (const double value : test::gathered(*step.y))
+      EXPECT_EQ(value, 1 + sum);
+  };
+  for (int i = 0; i < 4; ++i)
+    expectSum(i % 2, 5 + i);
+  CountVisitor visitor;
+  visitor.writes = 20;
+  visitState(*layer, "net", visitor);
+  EXPECT_EQ(visitor.seen.at("net/count"), (std::vector<double>{9, 9}));
+  expectSum(1, 20);
+  expectSum(0, 21);
+}
+
+TEST(Shell, WithStatesIsNotRecomputed) {
+  const Ref<Layer> net = test::newLayer(world(), "sequential"), counting = countingByState();
+  counting->setName("counting");
+  appendLayer(*net, counting);
+  net->setText("recompute", "true");
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"cannot recompute", "\"counting\"", "recompute to false"},
+                   [&] {
+                     net->setUp(onWorld({6, 2}, "S0"));
+                   });
+}
+
 TEST(Shell, ConvertsToTheLettersItsFunctionsKnow) {
   Counting counting;
   shellOf(*counting.layer).setLetters("S1,R");
@@ -81,6 +145,8 @@ TEST(Shell, RefusesWhatItLacks) {
             TENON_ERR_SHAPE);
   shellOf(*counting.layer).addParameter("a", {1}, 0, 0);
   EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).addParameter("a", {1}, 0, 0); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).addState("a", {1}, 0); }), TENON_ERR_ARG);
+  EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).addState("s", {0}, 0); }), TENON_ERR_SHAPE);
   EXPECT_EQ(codeOf([&] { shellOf(*counting.layer).setWorkspace(-1); }), TENON_ERR_ARG);
   test::Step step(counting.layer, x);
   step.apply();

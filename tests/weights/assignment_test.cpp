@@ -100,6 +100,21 @@ TEST(Assignment, NumberedParametersTakeAModuleEach) {
                 .assign(wanted));
 }
 
+// PyTorch's counter beside running means is left over.
+TEST(Assignment, RunningStatisticsAreTakenAndTheirCounterIsSkipped) {
+  const std::vector<WantedTensor> wanted = {{"n", "running_mean", {2}}, {"n", "running_var", {2}}};
+  const std::vector<Tensor> norm = {
+      {"0.num_batches_tracked", {}, "I64"}, {"0.running_mean"}, {"0.running_var"}};
+  EXPECT_EQ("0.running_mean 0.running_var ", Tensors(norm).assign(wanted));
+  EXPECT_EQ("0.running_mean 0.running_var ",
+            Tensors(norm).assign(wanted, R"({"format": "tenon-weights-map-1",
+                "parameters": {"n": "0"}, "unused": ["0.num_batches_tracked"]})"));
+  expectError(TENON_ERR_FORMAT, {"no parameter takes '1.num_batches_tracked'"}, [&] {
+    Tensors({{"n.running_mean"}, {"n.running_var"}, {"1.num_batches_tracked", {}, "I64"}})
+        .assign(wanted);
+  });
+}
+
 TEST(Assignment, ByMap) {
   const Tensors file(
       {{"f.0.weight", {2}}, {"f.0.bias"}, {"d.kernel", {4, 3}}, {"n", {1}, "I64"}, {"own.weight"}});

@@ -169,6 +169,25 @@ TENON_EXTERN TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const 
                                                         TenonInt fanIn,
                                                         TenonInt fanOut) TENON_NOEXCEPT;
 
+/** @brief Declares a state, such as running statistics. Local; call on all ranks.
+ *
+ *  A state is a tensor that evaluations carry on; checkpoints and weights files hold it under its
+ *  name. States are numbered from 0 in the order of the calls. A layer with states cannot be in a
+ *  container that recomputes.
+ *
+ *  @param[in] layer    shell
+ *  @param[in] name     name, different from those declared before; copied
+ *  @param[in] rank     number of dimensions; must be >= 1
+ *  @param[in] shape    [rank] extents; must be >= 1
+ *  @param[in] initial  value of all elements at first
+ *  @return TENON_ERR_ARG    there is a parameter or state of this name
+ *  @return TENON_ERR_SHAPE  the number of dimensions or an extent is out of range
+ *  @see    TenonLayerShellGetState()
+ */
+TENON_EXTERN TenonErrorCode TenonLayerShellAddState(TenonLayer layer, const char* name, int rank,
+                                                    const TenonInt shape[],
+                                                    double initial) TENON_NOEXCEPT;
+
 /** @brief Sets the size of the memory that an evaluation saves on this rank. Not collective.
  *
  *  Each pending evaluation has such a block of memory, see TenonLayerShellGetWorkspace(). The call
@@ -211,6 +230,18 @@ TENON_EXTERN TenonErrorCode TenonLayerShellGetTangent(TenonLayer layer, int inde
  *  @return TENON_ERR_ARG  there is no such parameter */
 TENON_EXTERN TenonErrorCode TenonLayerShellGetGradient(TenonLayer layer, int index,
                                                        TenonDTensor* gradient) TENON_NOEXCEPT;
+
+/** @brief Returns a state, in full on every rank. Not collective.
+ *
+ *  The function apply can modify it, on all ranks and with the same values. The others get what the
+ *  last evaluation has left.
+ *
+ *  @param[in]  layer      shell
+ *  @param[in]  index      index of the state, counted from 0
+ *  @param[out] state      tensor with the state
+ *  @return TENON_ERR_ARG  there is no such state */
+TENON_EXTERN TenonErrorCode TenonLayerShellGetState(TenonLayer layer, int index,
+                                                    TenonDTensor* state) TENON_NOEXCEPT;
 
 /** @brief Returns the workspace of the current evaluation. Not collective.
  *  @param[in]  layer      shell

@@ -87,10 +87,12 @@ program every_name
   use tenon, only: tenon_layer_shell_set_labels ! TenonLayerShellSetLabels
   use tenon, only: tenon_layer_shell_set_saved ! TenonLayerShellSetSaved
   use tenon, only: tenon_layer_shell_add_parameter ! TenonLayerShellAddParameter
+  use tenon, only: tenon_layer_shell_add_state ! TenonLayerShellAddState
   use tenon, only: tenon_layer_shell_set_workspace ! TenonLayerShellSetWorkspace
   use tenon, only: tenon_layer_shell_get_value ! TenonLayerShellGetValue
   use tenon, only: tenon_layer_shell_get_tangent ! TenonLayerShellGetTangent
   use tenon, only: tenon_layer_shell_get_gradient ! TenonLayerShellGetGradient
+  use tenon, only: tenon_layer_shell_get_state ! TenonLayerShellGetState
   use tenon, only: tenon_layer_shell_get_workspace ! TenonLayerShellGetWorkspace
   use tenon, only: tenon_layer_register ! TenonLayerRegister
   use tenon, only: tenon_linearop_register ! TenonLinearOpRegister
@@ -315,7 +317,7 @@ program every_name
   use tenon, only: tenon_optimizer_set_from_options ! TenonOptimizerSetFromOptions
   use tenon, only: tenon_optimizer_clip_gradient_norm ! TenonOptimizerClipGradientNorm
   use tenon, only: tenon_optimizer_step ! TenonOptimizerStep
-  ! TenonOptimizerStepClosure: none, tenon_optimizer_step after the procedures of a loss does the same for all types but lbfgs
+  use tenon, only: tenon_optimizer_step_closure ! TenonOptimizerStepClosure
   use tenon, only: tenon_optimizer_get_steps ! TenonOptimizerGetSteps
   use tenon, only: tenon_optimizer_destroy ! TenonOptimizerDestroy
   use tenon, only: tenon_options_declare ! TenonOptionsDeclare

@@ -629,6 +629,16 @@ module tenon_c
       integer(c_int64_t), value :: fan_out
       integer(c_int) :: answer
     end function TenonLayerShellAddParameter
+    function TenonLayerShellAddState(layer, name, rank, shape, &
+      initial) bind(C, name="TenonLayerShellAddState") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: rank
+      integer(c_int64_t), intent(in) :: shape(*)
+      real(c_double), value :: initial
+      integer(c_int) :: answer
+    end function TenonLayerShellAddState
     function TenonLayerShellSetWorkspace(layer, &
       bytes) bind(C, name="TenonLayerShellSetWorkspace") result(answer)
       import
@@ -660,6 +670,14 @@ module tenon_c
       type(c_ptr), intent(inout) :: gradient
       integer(c_int) :: answer
     end function TenonLayerShellGetGradient
+    function TenonLayerShellGetState(layer, index, &
+      state) bind(C, name="TenonLayerShellGetState") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: index
+      type(c_ptr), intent(inout) :: state
+      integer(c_int) :: answer
+    end function TenonLayerShellGetState
     function TenonLayerShellGetWorkspace(layer, &
       workspace) bind(C, name="TenonLayerShellGetWorkspace") result(answer)
       import

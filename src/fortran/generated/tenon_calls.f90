@@ -87,10 +87,12 @@ module tenon_calls
   public :: tenon_layer_shell_set_labels
   public :: tenon_layer_shell_set_saved
   public :: tenon_layer_shell_add_parameter
+  public :: tenon_layer_shell_add_state
   public :: tenon_layer_shell_set_workspace
   public :: tenon_layer_shell_get_value
   public :: tenon_layer_shell_get_tangent
   public :: tenon_layer_shell_get_gradient
+  public :: tenon_layer_shell_get_state
   public :: tenon_layer_shell_get_workspace
   public :: tenon_layer_register
   public :: tenon_linearop_register
@@ -480,6 +482,9 @@ module tenon_calls
   end interface
   interface tenon_layer_shell_add_parameter
     procedure tenon_layer_shell_add_parameter_int64, tenon_layer_shell_add_parameter_int32
+  end interface
+  interface tenon_layer_shell_add_state
+    procedure tenon_layer_shell_add_state_int64, tenon_layer_shell_add_state_int32
   end interface
   interface tenon_layer_shell_set_workspace
     procedure tenon_layer_shell_set_workspace_int64, tenon_layer_shell_set_workspace_int32
@@ -2141,6 +2146,34 @@ contains
       int(reverse(shape), c_int64_t), int(fan_in, c_int64_t), int(fan_out, c_int64_t))
     call finish(tenon_code, 'tenon_layer_shell_add_parameter', ierr)
   end subroutine tenon_layer_shell_add_parameter_int32
+  ! Declares a state, such as running statistics. Local; call on all ranks.
+  subroutine tenon_layer_shell_add_state_int64(layer, name, shape, initial, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: shape(:)
+    real(c_double), intent(in) :: initial
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_rank
+    c_rank = size(shape)
+    tenon_code = TenonLayerShellAddState(layer%handle, trim(name)//c_null_char, c_rank, &
+      int(reverse(shape), c_int64_t), initial)
+    call finish(tenon_code, 'tenon_layer_shell_add_state', ierr)
+  end subroutine tenon_layer_shell_add_state_int64
+  ! Declares a state, such as running statistics. Local; call on all ranks.
+  subroutine tenon_layer_shell_add_state_int32(layer, name, shape, initial, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: name
+    integer(c_int32_t), intent(in) :: shape(:)
+    real(c_double), intent(in) :: initial
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_rank
+    c_rank = size(shape)
+    tenon_code = TenonLayerShellAddState(layer%handle, trim(name)//c_null_char, c_rank, &
+      int(reverse(shape), c_int64_t), initial)
+    call finish(tenon_code, 'tenon_layer_shell_add_state', ierr)
+  end subroutine tenon_layer_shell_add_state_int32
   ! Sets the size of the memory that an evaluation saves on this rank. Not collective.
   subroutine tenon_layer_shell_set_workspace_int64(layer, bytes, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -2189,6 +2222,16 @@ contains
     tenon_code = TenonLayerShellGetGradient(layer%handle, index - 1, gradient%handle)
     call finish(tenon_code, 'tenon_layer_shell_get_gradient', ierr)
   end subroutine tenon_layer_shell_get_gradient
+  ! Returns a state, in full on every rank. Not collective.
+  subroutine tenon_layer_shell_get_state(layer, index, state, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: index
+    type(tenon_dtensor), intent(out) :: state
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerShellGetState(layer%handle, index - 1, state%handle)
+    call finish(tenon_code, 'tenon_layer_shell_get_state', ierr)
+  end subroutine tenon_layer_shell_get_state
   ! Returns the workspace of the current evaluation. Not collective.
   subroutine tenon_layer_shell_get_workspace(layer, workspace, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3776,7 +3819,7 @@ contains
     tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
     call finish(tenon_code, 'tenon_layer_get_parameter_at', ierr)
   end subroutine tenon_layer_get_parameter_at
-  ! Reads all parameters of a layer or network from a weights file. Collective on the layer.
+  ! Reads all parameters and running statistics from a weights file. Collective on the layer.
   subroutine tenon_layer_load_weights(layer, path, map, ierr)
     type(tenon_layer), intent(in) :: layer
     character(len=*), intent(in) :: path
@@ -3788,7 +3831,7 @@ contains
     tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
     call finish(tenon_code, 'tenon_layer_load_weights', ierr)
   end subroutine tenon_layer_load_weights
-  ! Writes all parameters of a layer or network to a weights file. Collective on the layer.
+  ! Writes all parameters and running statistics to a weights file. Collective on the layer.
   subroutine tenon_layer_save_weights(layer, path, ierr)
     type(tenon_layer), intent(in) :: layer
     character(len=*), intent(in) :: path

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """usage: make.py FOLDER, with PyTorch and numpy. Made the files beside it, with PyTorch 1.13.1.
 
-A convolutional network is trained for a few steps in PyTorch, in float32 and in float64, and exported by
-share/tenon/export_torch.py. network_f32.txt and network_f64.txt have what PyTorch then computes of the
-input of the test, in row-major order. The npz files are numpy's.
+Two convolutional networks, the second with batch normalisation, are trained for a few steps in PyTorch, in
+float32 and in float64, and exported by share/tenon/export_torch.py. NAME_f32.txt and NAME_f64.txt have what
+PyTorch then computes of the input of the test, in row-major order. The npz files are numpy's.
 """
 import math
 import pathlib
@@ -31,6 +31,14 @@ def network():
         torch.nn.Flatten(), torch.nn.Linear(4, 5), torch.nn.SiLU(), torch.nn.Linear(5, 3))
 
 
+def normalised():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(2, 6, 3, padding=1, bias=False), torch.nn.BatchNorm2d(6), torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2), torch.nn.Conv2d(6, 4, 3), torch.nn.BatchNorm2d(4, affine=False),
+        torch.nn.Tanh(), torch.nn.Flatten(), torch.nn.Linear(24, 5), torch.nn.BatchNorm1d(5, eps=1e-3),
+        torch.nn.Linear(5, 3))
+
+
 def train(model, x):
     target = torch.stack([x.mean((1, 2, 3)), x[:, 0].amax((1, 2)), x[:, 1].std((1, 2))], 1)
     optimizer = torch.optim.Adam(model.parameters(), 0.01)
@@ -41,15 +49,17 @@ def train(model, x):
 
 
 def main(folder):
-    for dtype, name in ((torch.float32, "f32"), (torch.float64, "f64")):
-        torch.manual_seed(7)
-        x, model = field(dtype), network().to(dtype)
-        mean, std = (torch.tensor(v, dtype=dtype).reshape(1, 2, 1, 1) for v in (MEAN, STD))
-        x = (x - mean) / std
-        train(model, x)
-        export(model, folder / f"network_{name}.safetensors", MEAN, STD)
-        numbers = model(x).detach().flatten().tolist()
-        (folder / f"network_{name}.txt").write_text("".join(f"{v!r}\n" for v in numbers))
+    for make in (network, normalised):
+        for dtype, ending in ((torch.float32, "f32"), (torch.float64, "f64")):
+            torch.manual_seed(7)
+            x, model = field(dtype), make().to(dtype)
+            mean, std = (torch.tensor(v, dtype=dtype).reshape(1, 2, 1, 1) for v in (MEAN, STD))
+            x, name = (x - mean) / std, f"{make.__name__}_{ending}"
+            train(model, x)
+            model.eval()
+            export(model, folder / f"{name}.safetensors", MEAN, STD)
+            numbers = model(x).detach().flatten().tolist()
+            (folder / f"{name}.txt").write_text("".join(f"{v!r}\n" for v in numbers))
     a = numpy.arange(6, dtype="<f4").reshape(2, 3)
     arrays = {"b.weight": a, "a.weight": numpy.asfortranarray(a.astype("<f8")), "h": a.astype("<f2") / 4,
               "n": numpy.array(3, "<i8")}
