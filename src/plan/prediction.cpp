@@ -40,9 +40,10 @@ public:
       for (const auto& use : *maps_.kernel(map.object).uses) {
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
-        const Layout& storage = use->parameter().storage();
-        at(map.node, Phase::Gradients) += conversion(storage, use->layout(), true);
-        at(map.node, Phase::Gradients) += conversion(storage.dual(), storage, false);
+        const Parameter& parameter = use->parameter();
+        at(map.node, Phase::Gradients) += conversion(parameter.storage(), use->layout(), true);
+        if (const Layout* reduced = parameter.reducedAs())
+          at(map.node, Phase::Gradients) += conversion(reduced->dual(), *reduced, false);
       }
     }
   }

@@ -55,6 +55,19 @@ Layout onShape(const Layout& layout, const Shape& shape) {
   return Layout(std::move(spec));
 }
 
+// Of the process that has most. Position 0 has the largest of balanced parts; a field's are as they are.
+Work mostWork(const Declaration& declaration, const Form& form, bool isBalanced) {
+  Work most = declaration.work(form, 0);
+  if (!isBalanced)
+    for (int position : positionsLookedAt(form.output.mesh(), Looks::Sampled)) {
+      const Work work = declaration.work(form, position);
+      most.forward = std::max(most.forward, work.forward);
+      most.adjoint = std::max(most.adjoint, work.adjoint);
+      most.adjointParameters = std::max(most.adjointParameters, work.adjointParameters);
+    }
+  return most;
+}
+
 std::string emptyPart(const Layout& layout, const char* what) {
   for (int d = 0; d < layout.rank(); ++d) {
     const std::vector<Index>& cuts = layout.cuts(d);
@@ -187,6 +200,13 @@ int OwnModel::parse(int layer, const std::string& text) const {
     if (fault(layer, word).empty() && this->text(layer, word) == text)
       return word;
   return CostModel::parse(layer, text);
+}
+
+Layouts OwnModel::uses(int layer, int word) const {
+  Layouts plain;
+  for (const Layout& use : placed(layer, word).uses)
+    plain.push_back(use.withoutMargins());
+  return plain;
 }
 
 std::string OwnModel::spatial(int layer) const {
@@ -329,6 +349,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     return fault;
   std::vector<std::string> letters;
   const FieldWord* own = fieldWord(word);
+  const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts(); // as the field's
   const int space = own ? 0 : words()[word].space;
   for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
     const bool isReversed = space > 1 && axis >= mesh().axes() - space;
@@ -341,7 +362,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
     inputs.push_back(inputLayout(kind, word, rows, input));
-    if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty())
+    if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
   placed.signature = joined(letters, ",");
@@ -350,7 +371,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   for (const ParameterForm& parameter : form.parameters)
     if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;
-  if (std::string fault = emptyPart(form.output, "output"); !fault.empty())
+  if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
     return fault;
   placed.uses = form.uses;
   placed.outputs = {form.output};
@@ -363,7 +384,8 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 }
 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
-  placed.seconds = kernelSeconds(layer, layer.declaration->work(form, 0));
+  const bool isBalanced = form.output.mesh() == *grid_;
+  placed.seconds = kernelSeconds(layer, mostWork(*layer.declaration, form, isBalanced));
   placed.seconds.forward += inputSeconds(layer, form);
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
@@ -383,7 +405,7 @@ void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
-    const Work work = follower.declaration->work(form, 0);
+    const Work work = mostWork(*follower.declaration, form, form.output.mesh() == *grid_);
     placed.seconds.forward +=
         there(read, use, rates_.links, Looks::First) + work.forward / rates_.flops;
     if (trains())
@@ -394,7 +416,6 @@ void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
   }
 }
 
-// At position 0, whose parts are the largest.
 LayerParts OwnModel::kernelSeconds(const DeclaredLayer& layer, const Work& work) const {
   const bool hasCotangent = !layer.readsInput || (task_.input && task_.inputCotangent);
   LayerParts parts{.forward = work.forward / rates_.flops};

@@ -365,6 +365,7 @@ module tenon_calls
   public :: tenon_plan_create
   public :: tenon_plan_set_input
   public :: tenon_plan_set_output
+  public :: tenon_plan_set_gradient_bucket
   public :: tenon_plan_set_up
   public :: tenon_plan_save
   public :: tenon_plan_load
@@ -764,6 +765,9 @@ module tenon_calls
   end interface
   interface tenon_plan_create
     procedure tenon_plan_create_int64, tenon_plan_create_int32
+  end interface
+  interface tenon_plan_set_gradient_bucket
+    procedure tenon_plan_set_gradient_bucket_int64, tenon_plan_set_gradient_bucket_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -7915,6 +7919,24 @@ contains
     tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
     call finish(tenon_code, 'tenon_plan_set_output', ierr)
   end subroutine tenon_plan_set_output
+  ! Sets how many gradients are reduced together. Local; call on all ranks.
+  subroutine tenon_plan_set_gradient_bucket_int64(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_gradient_bucket', ierr)
+  end subroutine tenon_plan_set_gradient_bucket_int64
+  ! Sets how many gradients are reduced together. Local; call on all ranks.
+  subroutine tenon_plan_set_gradient_bucket_int32(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_gradient_bucket', ierr)
+  end subroutine tenon_plan_set_gradient_bucket_int32
   ! Sets the network up as planned. Collective on the network.
   subroutine tenon_plan_set_up(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -7976,7 +7998,7 @@ contains
     end if
     call finish(tenon_code, 'tenon_plan_calibrate', ierr)
   end subroutine tenon_plan_calibrate
-  ! Returns what is run: the network, with redistribution around it where needed. Not collective.
+  ! Returns what is run: the network, with redistribution behind it where needed. Not collective.
   subroutine tenon_plan_get_layer(plan, layer, ierr)
     type(tenon_plan), intent(in) :: plan
     type(tenon_layer), intent(out) :: layer
