@@ -43,9 +43,10 @@ TENON_EXTERN TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch,
 /** @brief Sets the layout of the input, which the plan does not choose then. Local; call on all
  *         ranks.
  *
- *  Without this call TenonPlanSetInputShape() is needed, and the input has the layout in which the
- *  first layer uses it: see TenonPlanGetInputLayout(). A layout on another process grid than that
- *  of the plan is redistributed first.
+ *  The search takes it for given, whatever its process grid and its blocks are: it adds what the
+ *  way from there costs, and each layer may also lie on this grid, with these blocks, as after
+ *  TenonPlanSetInputGrid(). Without this call TenonPlanSetInputShape() is needed, and the input has
+ *  the layout in which the first layer uses it: see TenonPlanGetInputLayout().
  *
  *  @param[in] plan    plan, not set up
  *  @param[in] layout  layout of the input, with the whole batch in dimension 0
@@ -56,12 +57,32 @@ TENON_EXTERN TenonErrorCode TenonPlanSetInput(TenonPlan plan, TenonLayout layout
 
 /** @brief Sets the layout of the output, which the plan does not choose then. Local; call on all
  *         ranks.
+ *
+ *  As TenonPlanSetInput() for the input. Where the last layer has another layout, the output is
+ *  redistributed.
+ *
  *  @param[in] plan    plan, not set up
  *  @param[in] layout  layout of the output, with the whole batch in dimension 0
  *  @return TENON_ERR_STATE  the plan is set up
  *  @return TENON_ERR_SHAPE  dimension 0 is not the batch
  *  @return TENON_ERR_ARG    the layout has another communicator than the network */
 TENON_EXTERN TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) TENON_NOEXCEPT;
+
+/** @brief Sets how many gradients are reduced together. Local; call on all ranks.
+ *
+ *  Gradients of several parameters then travel as one, and begin to while the backward pass goes
+ *  on: in the adjoint of the last evaluation that is pending. Programs that call the adjoint
+ *  several times before each step of the optimizer, or that need no gradients of parameters, pass
+ *  0. Option: -tenon_gradient_bucket.
+ *
+ *  @param[in] plan   plan, not set up
+ *  @param[in] bytes  bytes of gradients on a process; 0: each parameter by itself, when its
+ *                    reduced gradient is needed; -1, the default: as many that latency is a
+ *                    twentieth of the predicted time of their reduction
+ *  @return TENON_ERR_ARG    bytes is below -1
+ *  @return TENON_ERR_STATE  the plan is set up */
+TENON_EXTERN TenonErrorCode TenonPlanSetGradientBucket(TenonPlan plan,
+                                                       TenonInt bytes) TENON_NOEXCEPT;
 
 /** @brief Sets the network up as planned. Collective on the network.
  *
@@ -80,8 +101,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSetUp(TenonPlan plan) TENON_NOEXCEPT;
 /** @brief Writes the plan to a file. Collective on the network.
  *
  *  The file is JSON: the network without weights, its data type and the shape of its input, the
- *  number of processes and the grid, and the plan. It replaces a file of that name when it is
- *  complete.
+ *  layouts that are given, the number of processes and the grid, and the plan. It replaces a file
+ *  of that name when it is complete.
  *
  *  @param[in] plan  plan that was searched, loaded or set up
  *  @param[in] path  path of the file
@@ -92,7 +113,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENO
 /** @brief Takes the plan from a file in place of a search. Collective on the network.
  *
  *  The plan must have been made for the same network, data type, shape of the input, number of
- *  processes and levels of the machine. Rates and limits may differ. Calls that set something
+ *  processes, levels of the machine, and layouts of TenonPlanSetInput() and TenonPlanSetOutput().
+ *  Rates and limits may differ. Calls that set something
  *  discard the plan: make them before.
  *
  *  @param[in] plan  plan, not set up
@@ -102,7 +124,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSave(TenonPlan plan, const char* path) TENO
  *                            names the file and the key and byte, or the layer
  *  @return TENON_ERR_SHAPE   it is for another shape of the input
  *  @return TENON_ERR_STATE   it is for another number of processes or for other levels; or the plan
- *                            is set up, or has no shape of the input yet */
+ *                            is set up, or has no shape of the input yet
+ *  @return TENON_ERR_LAYOUT  it is for another layout of input or output */
 TENON_EXTERN TenonErrorCode TenonPlanLoad(TenonPlan plan, const char* path) TENON_NOEXCEPT;
 
 /** @brief Prints the plan. Collective on the network.
@@ -158,8 +181,12 @@ TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, 
 TENON_EXTERN TenonErrorCode TenonPlanSetRatesFrom(TenonPlan plan,
                                                   TenonPlan measured) TENON_NOEXCEPT;
 
-/** @brief Returns what is run: the network, with redistribution around it where needed. Not
+/** @brief Returns what is run: the network, with redistribution behind it where needed. Not
  *         collective.
+ *
+ *  Initial values that do not depend on redistribution are those of TenonLayerInitialize() of the
+ *  network itself, which TenonPlanSetUp() gives.
+ *
  *  @param[in]  plan   plan that is set up
  *  @param[out] layer  new handle; destroy it with TenonLayerDestroy()
  *  @return TENON_ERR_STATE  the plan is not set up */

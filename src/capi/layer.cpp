@@ -134,7 +134,7 @@ TenonErrorCode TenonLayerGetParameterGradient(TenonLayer layer, int index,
   return guard(__func__, [&] {
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
-    give(gradient, Ref<DTensor>::share(&p.gradient()));
+    give(gradient, p.exposeGradient());
   });
 }
 
@@ -144,6 +144,7 @@ TenonErrorCode TenonLayerGetReducedGradient(TenonLayer layer, int index,
     Parameter& p = parameterOf(deref(layer, "layer"), index);
     required(gradient, "gradient");
     give(gradient, p.reducedGradient());
+    p.changeGradient(); // who has the tensor may write it
   });
 }
 

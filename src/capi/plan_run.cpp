@@ -66,6 +66,10 @@ TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layout) noexcept {
   });
 }
 
+TenonErrorCode TenonPlanSetGradientBucket(TenonPlan plan, TenonInt bytes) noexcept {
+  return guard(__func__, [&] { layerPlan(plan).setGradientBucket(bytes); });
+}
+
 TenonErrorCode TenonPlanSetUp(TenonPlan plan) noexcept {
   return guard(__func__, [&] {
     checkInitialized();

@@ -22,10 +22,6 @@ constexpr Index kLineBytes = 64;
 constexpr Index kLarge = Index(1) << 20; // from here on aligned to pages, and discarded when freed
 constexpr int kNameLength = 64;
 
-Index roundedUp(Index value, Index unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
 std::string freshName() {
   std::random_device random;
   return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());

@@ -54,6 +54,8 @@ ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bo
   const Layout given = list.values()[x].layout;
   if (sameHolding(given, use))
     return anyStrides ? x : list.staged(x);
+  if (use.hasMargins() && !(given.mesh() == use.mesh())) // the halo is an exchange for itself
+    return list.convert(name, list.convert(name + "'", x, use.withoutMargins()), use);
   const bool isFilled = given.hasMargins() && use.hasMargins() && holdsAllOf(given, use);
   return list.convert(std::move(name), x, use,
                       isFilled ? OperatorKind::Crop : OperatorKind::Conversion);

@@ -167,7 +167,7 @@ private:
 } // namespace
 
 Pass applyPass(const MapList& list, Order order, When when) {
-  Pass pass{list.values(), {}, list.inputs(), list.output(), false};
+  Pass pass{list.values(), {}, list.inputs(), list.output(), false, when};
   std::vector<bool> written(list.values().size(), false);
   for (std::size_t m = 0; m < list.maps().size(); ++m) {
     const Map& map = list.maps()[m];

@@ -39,6 +39,7 @@ struct Pass {
   std::vector<ValueId> inputs;
   ValueId output = kNoValue;
   bool ofTangents = false; // sources bring their tangents
+  When when = When::Training;
 };
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who) {
@@ -26,6 +28,16 @@ Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& 
     spec.cuts[d].clear();
   }
   spec.shape = shape;
+  return Layout(std::move(spec));
+}
+
+Layout withCutsOf(const Layout& other, const Layout& layout) {
+  if (!(other.mesh() == layout.mesh()))
+    return layout;
+  LayoutSpec spec = layout.spec();
+  for (int d = 0; d < std::min(other.rank(), layout.rank()); ++d)
+    if (other.shape()[d] == layout.shape()[d] && other.splitAxes(d) == layout.splitAxes(d))
+      spec.cuts[d] = other.cuts(d);
   return Layout(std::move(spec));
 }
 

@@ -12,4 +12,7 @@ namespace tenon {
 // TENON_ERR_LAYOUT if a dimension of another extent has a margin.
 Layout layoutLike(const Layout& pattern, const Shape& shape, const std::string& who);
 
+// The same with the cuts of another layout in each dimension that the same axes of the same mesh split in both.
+Layout withCutsOf(const Layout& other, const Layout& layout);
+
 } // namespace tenon

@@ -248,11 +248,16 @@ void DTensor::allocate() const {
   own_.setZero();
 }
 
+Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
+                      std::string label) {
+  return {bytes, std::move(label),
+          context.space() == Space::Device ? context.memory() : comm.arena()};
+}
+
 Buffer DTensor::newArray() const {
   const Index bytes = localCells_ * dataTypeSize(type_);
-  if (space() == Space::Device)
-    return {bytes, title(), context_->memory()};
-  return {bytes, title(), private_ ? nullptr : comm_->arena()};
+  return private_ && space() == Space::Host ? Buffer(bytes, title())
+                                            : readableBuffer(*comm_, *context_, bytes, title());
 }
 
 void DTensor::setPrivate(bool isPrivate) {

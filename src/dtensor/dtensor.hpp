@@ -142,4 +142,8 @@ private:
 void checkTensor(const DTensor& tensor, const Layout& layout, TenonDataType type,
                  const std::string& who, const char* role, const char* remedy = "");
 
+// In the space of the context; on the host where the ranks of the node can read it.
+Buffer readableBuffer(const Communicator& comm, const KernelContext& context, Index bytes,
+                      std::string label);
+
 } // namespace tenon

@@ -60,6 +60,11 @@ bool BoundKernel::wantsGradients() const {
   return std::any_of(uses->begin(), uses->end(), [](const auto& use) { return !use->isFrozen(); });
 }
 
+void BoundKernel::changeGradients() const {
+  for (const auto& use : *uses)
+    use->changeGradient();
+}
+
 BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : BoundMaps(layer) {
   std::vector<Ref<Parameter>> parameters;
   Layouts storage;
@@ -152,6 +157,12 @@ void BoundMaps::run(KernelEntry entry, std::vector<ValueId> reads, ValueId write
                     std::shared_ptr<LocalKernel> kernel) {
   list_.run(std::move(entry), std::move(reads), write);
   kernels_.push_back({std::move(kernel), std::make_shared<ParameterUses>(), &layer_});
+}
+
+Buffer BoundMaps::memory(Index bytes) const {
+  Buffer made = readableBuffer(*comm_, *context_, bytes, layer_.title() + " values");
+  made.setZero();
+  return made;
 }
 
 Index BoundMaps::bytes() const {

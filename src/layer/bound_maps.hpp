@@ -20,6 +20,8 @@ struct BoundKernel {
   const Layer* layer;
 
   bool wantsGradients() const;
+  // Says so to the parameters, on all ranks.
+  void changeGradients() const;
 };
 
 using Sources = std::vector<std::shared_ptr<Source>>;
@@ -60,6 +62,9 @@ public:
   Buffer buffer(Index bytes, std::string label) const {
     return {bytes, std::move(label), context_->memory()};
   }
+  // For several tensors, where ranks of the node can read them.
+  Buffer memory(Index bytes) const;
+  TenonDataType dataType() const noexcept { return type_; }
   // The log's event of a map's node: its layer's name, or type.
   int event(const Map& map) const { return events_[map.node]; }
   // Null unless somebody wants to know what steps take.

@@ -75,7 +75,7 @@ void Jacobian::setPoint(const DTensor& x) {
   isSet_ = false;
   copyLocal(x, *x_);
   const DTensor* one[] = {x_.get()};
-  setup_.apply(Inputs(one), *y_, *frame_, true);
+  setup_.apply(Inputs(one), *y_, *frame_);
   isSet_ = true;
 }
 

@@ -2,6 +2,7 @@
 #include "layer/layer.hpp"
 
 #include "comm/agreement.hpp"
+#include "declaration/result_layout.hpp"
 #include "layer/initializer.hpp"
 #include "layer/traffic_text.hpp"
 #include "machine/route.hpp"
@@ -100,6 +101,10 @@ void Layer::setDataType(TenonDataType type) {
 
 void Layer::setOutputLayout(const Layout& layout) {
   change("TenonLayerSetOutputLayout()", [&] { declaration_->setOutputLayout(layout); });
+}
+
+void Layer::setUses(Layouts uses) {
+  uses_ = std::move(uses);
 }
 
 void Layer::setFromOptions() {
@@ -208,7 +213,14 @@ void Layer::checkInputCount(const Layouts& inputs) const {
 
 Form Layer::form(const Layouts& inputs, bool overlap) const {
   declaration_->setTitle(title());
-  return declaration_->form(inputs, {.letters = textOf("signature"), .overlap = overlap});
+  Layouts used = inputs;
+  for (std::size_t i = 0; i < std::min(uses_.size(), used.size()); ++i)
+    used[i] = withCutsOf(inputs[i], layoutLike(uses_[i], inputs[i].shape(), title()));
+  // Pieces are for inputs that stay where they are.
+  Form form = declaration_->form(
+      used, {.letters = textOf("signature"), .overlap = overlap && used == inputs});
+  form.inputs = inputs;
+  return form;
 }
 
 Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
@@ -227,7 +239,6 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
 void Layer::makeFrames(Entry& entry) {
   for (int level = 0; level < depth_; ++level)
     entry.frames.push_back(entry.setup->makeFrame());
-  entry.scratch = entry.setup->makeFrame();
   stack_.reserve(depth_);
 }
 
@@ -315,7 +326,7 @@ void Layer::apply(Inputs x, DTensor& y) {
   if (entry.frames.empty())
     makeFrames(entry); // a network's node, by itself
   if (!training_)
-    return entry.setup->apply(x, y, *entry.scratch, false);
+    return entry.setup->infer(x, y);
   if (stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,
@@ -324,7 +335,7 @@ void Layer::apply(Inputs x, DTensor& y) {
             "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
             "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
             title(), stack_.size(), depth_));
-  entry.setup->apply(x, y, *entry.frames[entry.used], true);
+  entry.setup->apply(x, y, *entry.frames[entry.used]);
   stack_.push_back({&entry, entry.used++});
 }
 
@@ -375,7 +386,7 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
                                                "same tensor; pass two and add them afterwards",
                                                j, i, title()));
   }
-  entry->setup->adjoint(*entry->frames[frame], dy, dx);
+  entry->setup->adjoint(*entry->frames[frame], dy, dx, stack_.size() == 1 ? reductions_ : nullptr);
   forgetLast();
 }
 
@@ -472,6 +483,8 @@ Ref<StateTensor> Layer::state(const StateForm& form) {
 
 std::string Layer::settings() const {
   std::string text = declaration_->agreedText();
+  for (const Layout& use : uses_)
+    text += ", used as " + use.describe();
   for (const Node& node : nodes_)
     text += fmt::format(", ({}; reads {})", node.layer->settings(), fmt::join(node.reads, " and "));
   return text;
@@ -507,26 +520,35 @@ std::string Layer::ownView() const {
       fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? settings() : brief());
   if (!isSetUp())
     return text + "  not set up\n";
-  Index buffers = 0, stack = 0, parameters = 0;
-  for (const Entry& entry : setups_) {
+  for (const Entry& entry : setups_)
     text += entry.setup->describe();
-    buffers += entry.setup->bytes() + (entry.scratch ? entry.scratch->bytes() : 0);
-    for (const auto& frame : entry.frames)
-      stack += frame->bytes();
-  }
   for (const Ref<Parameter>& p : parameters_) {
     const LinearOp* reduction = p->toDirection();
-    text += viewLine(
-        p->name(), p->storage(), latest().output().mesh(),
-        (p->isFrozen() ? "   frozen" : "") +
-            (reduction ? "   gradient reduction: " + trafficText(*reduction) : std::string()));
-    parameters += p->bytes();
+    text += viewLine(p->name(), p->storage(), latest().output().mesh(),
+                     (p->isFrozen() ? "   frozen" : "") +
+                         (!reduction        ? std::string()
+                          : p->isInBucket() ? "   gradient reduction with others"
+                                            : "   gradient reduction: " + trafficText(*reduction)));
   }
   for (const Ref<StateTensor>& state : states_)
     text += viewLine(state->name(), state->storage(), latest().output().mesh(), "   running");
+  const Memory held = memory();
   return text +
          fmt::format("  memory on rank {}: parameters {}, buffers {}, saved activations {}\n",
-                     comm_->rank(), sizeText(parameters), sizeText(buffers), sizeText(stack));
+                     comm_->rank(), sizeText(held.parameters), sizeText(held.buffers),
+                     sizeText(held.kept));
+}
+
+Layer::Memory Layer::memory() const {
+  Memory held;
+  for (const Entry& entry : setups_) {
+    held.buffers += entry.setup->bytes();
+    for (const auto& frame : entry.frames)
+      held.kept += frame->bytes();
+  }
+  for (const Ref<Parameter>& p : parameters_)
+    held.parameters += p->bytes();
+  return held;
 }
 
 } // namespace tenon

@@ -53,6 +53,11 @@ public:
   void setSpace(Space space) { set("space", std::string(spaceName(space))); }
   void setStackDepth(int depth) { set("stack_depth", Index(depth)); }
   void setOutputLayout(const Layout& layout);
+  // Where the layer uses its inputs, but for halos, of any batch: the grid of its signature, and the cuts where
+  // the input that it reads has none for the same axes of this grid. None: on the grid of its first input. Of the
+  // set-ups that follow.
+  void setUses(Layouts uses);
+  const Layouts& uses() const noexcept { return uses_; }
   // Reads -tenon_[prefix_]NAME of each setting, for the layers of a container too.
   void setFromOptions();
   TenonDataType dataType() const noexcept { return type_; }
@@ -102,6 +107,8 @@ public:
   Form form(const Layouts& inputs, bool overlap = false) const;
   // Of all set-ups and parameters that there are; it must outlive the layer's use.
   void setWatch(StepWatch* watch);
+  // In the adjoint of the last Apply that is pending, after which gradients are complete; likewise. Null: none.
+  void setReductions(AdjointReductions* reductions) noexcept { reductions_ = reductions; }
   // That for these inputs; it lives as long as the layer.
   Setup& setup(const Layouts& inputs) const;
   // Of the set-up for these inputs.
@@ -150,6 +157,11 @@ public:
   };
   RandomState& randomState() noexcept { return random_; }
 
+  // Allocated now on this rank: what its set-ups hold beside what Apply keeps; that; and its own parameters.
+  struct Memory {
+    Index buffers = 0, kept = 0, parameters = 0;
+  };
+  Memory memory() const;
   // Type and settings as text: what must be the same on all ranks.
   std::string settings() const;
   // The settings, and each set-up: layouts, signature, conversions.
@@ -160,7 +172,6 @@ private:
     std::unique_ptr<Setup> setup;
     std::vector<std::unique_ptr<Frame>> frames; // one for each level of the stack
     int used = 0;
-    std::unique_ptr<Frame> scratch; // of inference
   };
   struct Level {
     Entry* entry;
@@ -195,12 +206,14 @@ private:
   TenonDataType type_ = TENON_FLOAT32;
   Space space_ = Space::Host;
   int depth_ = 1;
+  Layouts uses_;
   bool training_ = true, frozen_ = false;
   FailedSets failedSets_;
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;
   Ref<DTensor> target_, targetWeights_;
   RandomState random_;
+  AdjointReductions* reductions_ = nullptr;
   std::list<Entry> setups_; // the last one set up is at the end
   std::vector<Level> stack_;
   std::vector<Ref<Parameter>> parameters_; // its own

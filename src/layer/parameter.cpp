@@ -34,8 +34,19 @@ void Parameter::setFrozen(bool frozen) {
 }
 
 DTensor& Parameter::gradient() {
+  changeGradient();
+  collect();
+  return *gradient_;
+}
+
+Ref<DTensor> Parameter::exposeGradient() {
+  gradientExposed_ = true;
+  return Ref<DTensor>::share(&gradient());
+}
+
+void Parameter::collect() {
   if (frozen_)
-    return *gradient_;
+    return;
   const LogScope scope(event_);
   for (ParameterUse* use : uses_) {
     if (!use->pending_)
@@ -49,17 +60,37 @@ DTensor& Parameter::gradient() {
     }
     scaleArray(0, *use->addends_);
   }
-  return *gradient_;
 }
 
 const DTensor& Parameter::direction() {
   const LogScope scope(event_);
-  const DTensor& addends = gradient();
-  if (toDirection_)
-    toDirection_->apply(addends, *direction_);
+  const bool isReduced = reduced_ && !gradientExposed_;
+  if (!isReduced) {
+    collect();
+    if (toDirection_)
+      toDirection_->apply(*gradient_, *direction_);
+  }
   if (watch_ && logEnabled())
-    watch_->reduced(*this, logOpenScope());
-  return toDirection_ ? *direction_ : addends;
+    watch_->reduced(*this, isReduced ? bucketTook_ : logOpenScope());
+  return toDirection_ ? *direction_ : *gradient_;
+}
+
+void Parameter::setBucket(InBucket bucket) {
+  gradient_->placeBox(bucket.gradient, false);
+  direction_->placeBox(bucket.direction, false);
+  bucketMemory_ = bucket.memory;
+  bucket_ = std::move(bucket);
+}
+
+void Parameter::setReduced(const OpenScope& took) noexcept {
+  reduced_ = true;
+  bucketTook_ = took;
+}
+
+const Layout* Parameter::reducedAs() const {
+  if (!bucket_)
+    return &storage();
+  return bucket_->carried ? &*bucket_->carried : nullptr;
 }
 
 Ref<DTensor> Parameter::reducedGradient() {
@@ -70,6 +101,7 @@ Ref<DTensor> Parameter::reducedGradient() {
 }
 
 void Parameter::zeroGradient() {
+  changeGradient();
   scaleArray(0, *gradient_);
   for (ParameterUse* use : uses_) {
     if (use->pending_)

@@ -8,6 +8,7 @@
 #include "declaration/form.hpp"
 #include "layer/source.hpp"
 #include "linop/linear_op.hpp"
+#include "sys/open_scope.hpp"
 
 namespace tenon {
 
@@ -47,6 +48,7 @@ public:
   bool isFrozen() const noexcept { return frozen_; }
   // The log's event of the conversions of its gradient: its layer's.
   void setEvent(int event) noexcept { event_ = event; }
+  int event() const noexcept { return event_; }
   // Null unless somebody wants to know what direction() takes.
   void setWatch(StepWatch* watch) noexcept { watch_ = watch; }
 
@@ -55,13 +57,34 @@ public:
   void setInitialized() noexcept { initialized_ = true; }
 
   // The gradient in the dual of the storage layout, with what all uses have accumulated.
-  // Collective.
+  // Collective; who writes it does so on all ranks.
   DTensor& gradient();
+  // For handing it to the user, who may write it at any time: from now on the parameter reduces it for itself.
+  Ref<DTensor> exposeGradient();
   // The gradient converted to the storage layout: what an optimizer steps along. Collective.
   const DTensor& direction();
   // The same in a tensor of the storage layout, whatever the gradient's. Collective.
   Ref<DTensor> reducedGradient();
   void zeroGradient();
+
+  // A bucket reduces the gradients of several parameters in one conversion. Theirs, and their directions, then
+  // lie in its memory. What travels is said of the parameter that is the last to be ready.
+  struct InBucket {
+    std::shared_ptr<void> memory;
+    void *gradient = nullptr, *direction = nullptr;
+    std::optional<Layout> carried = {}; // of the last one
+  };
+  void setBucket(InBucket bucket);
+  void leaveBucket() noexcept { bucket_.reset(); }
+  bool isInBucket() const noexcept { return bucket_.has_value(); }
+  // The addends of all uses are in the gradient.
+  void collect();
+  // The direction is that of the gradient as it is now; what this took.
+  void setReduced(const OpenScope& took) noexcept;
+  // It is not any more, on all ranks.
+  void changeGradient() noexcept { reduced_ = false; }
+  // What is reduced for the gradient: none where another parameter carries it.
+  const Layout* reducedAs() const;
 
   // From the gradient's layout to the storage; null where both hold the same memory.
   const LinearOp* toDirection() const noexcept { return toDirection_.get(); }
@@ -82,6 +105,10 @@ private:
   StepWatch* watch_ = nullptr;
   std::uint64_t version_ = 0;
   bool exposed_ = false, frozen_ = false, initialized_ = false;
+  bool gradientExposed_ = false, reduced_ = false;
+  std::optional<InBucket> bucket_;
+  std::shared_ptr<void> bucketMemory_; // which outlives it
+  OpenScope bucketTook_;
   Ref<DTensor> value_, gradient_, arriving_, direction_, tangent_;
   LinearOpRef toDirection_; // null where both layouts hold the same memory
   std::vector<ParameterUse*> uses_;
@@ -109,6 +136,10 @@ public:
   bool isFrozen() const noexcept { return constant_ || parameter_->isFrozen(); }
   // As a constant it has no tangent, and what kernels add to its gradient is thrown away.
   void setConstant(bool constant) noexcept { constant_ = constant; }
+  void changeGradient() noexcept {
+    if (!constant_)
+      parameter_->changeGradient();
+  }
   Layout layout() const { return addends_->layout().dual(); }
   const Parameter& parameter() const noexcept { return *parameter_; }
   const LinearOp* conversion() const noexcept { return toUse_.get(); }

@@ -21,20 +21,28 @@ void compute(F&& f) {
 
 class Run {
 public:
-  Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point)
-      : maps_(maps), pass_(pass), tensors_(tensors), point_(point) {}
+  Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
+      AdjointReductions* reductions)
+      : maps_(maps), pass_(pass), tensors_(tensors), point_(point), reductions_(reductions) {}
 
   void all() {
     std::size_t s = 0;
     if (StepWatch* watch = maps_.watch())
       watch->begins(maps_.list(), pass_);
+    if (reductions_)
+      reductions_->begins(maps_, pass_);
     try {
-      for (; s < pass_.steps.size(); ++s)
+      for (; s < pass_.steps.size(); ++s) {
         logged(pass_.steps[s]);
+        if (reductions_)
+          reductions_->ran(s);
+      }
     } catch (...) {
       endBegunBefore(s);
       throw;
     }
+    if (reductions_)
+      reductions_->ends();
   }
 
 private:
@@ -137,10 +145,14 @@ private:
     if (step.what == Do::Tangent)
       kernel.tangentMany(point, asInputs(at(step.reads, several)), *bound.uses,
                          *at(step.writes[0]));
-    else if (step.what == Do::Adjoint)
+    else if (step.what == Do::Adjoint) {
+      if (entry.gradients == Gradients::Within)
+        bound.changeGradients();
       kernel.adjointMany(point, *at(step.reads[0]), *bound.uses, at(step.writes, several));
-    else if (bound.wantsGradients())
+    } else if (bound.wantsGradients()) {
+      bound.changeGradients();
       kernel.adjointParameters(point, *at(step.reads[0]), *bound.uses);
+    }
   }
   Buffer* workspaceOf(const Step& step) const {
     return point_.workspaces ? point_.workspaces + step.map : nullptr;
@@ -153,10 +165,17 @@ private:
             return other.what == Do::Begin && other.map == step->map;
           }))
         continue;
-      try {
-        end(*step);
-      } catch (...) { // the first error is the one to tell
-      }
+      finally([&] { end(*step); });
+    }
+    if (reductions_)
+      finally([&] { reductions_->ends(); });
+  }
+  // The first error is the one to tell.
+  template <class F>
+  static void finally(F&& f) noexcept {
+    try {
+      f();
+    } catch (...) {
     }
   }
 
@@ -164,13 +183,14 @@ private:
   const Pass& pass_;
   DTensor* const* tensors_;
   const PassPoint& point_;
+  AdjointReductions* reductions_;
 };
 
 } // namespace
 
 void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point) {
-  Run(maps, pass, tensors, point).all();
+             const PassPoint& point, AdjointReductions* reductions) {
+  Run(maps, pass, tensors, point, reductions).all();
 }
 
 } // namespace tenon

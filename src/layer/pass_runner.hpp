@@ -4,7 +4,7 @@
 // If a step throws, what was begun is ended before the error goes on, since other ranks wait for it.
 #pragma once
 
-#include "declaration/pass.hpp"
+#include "layer/adjoint_reductions.hpp"
 #include "layer/bound_maps.hpp"
 
 namespace tenon {
@@ -16,8 +16,8 @@ struct PassPoint {
   Buffer* workspaces;
 };
 
-// `tensors`: by value of the pass.
+// `tensors`: by value of the pass. Of an adjoint there may be reductions beside it.
 void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point);
+             const PassPoint& point, AdjointReductions* reductions = nullptr);
 
 } // namespace tenon

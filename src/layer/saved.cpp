@@ -7,8 +7,8 @@
 
 namespace tenon {
 
-bool SavedTensor::keep(const DTensor& x) {
-  const bool copied = x.isPlaced();
+bool SavedTensor::keep(const DTensor& x, Saving saving) {
+  const bool copied = saving == Saving::CopiesPlaced && x.isPlaced();
   if (copied) {
     if (!copy_ || !(copy_->layout() == x.layout()))
       copy_ = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), x.space());

@@ -8,10 +8,13 @@
 
 namespace tenon {
 
+// References: of arrays that stay as they are until the adjoint, whoever's they are.
+enum class Saving { CopiesPlaced, References };
+
 class SavedTensor {
 public:
   // x must be contiguous. Returns whether it was copied.
-  bool keep(const DTensor& x);
+  bool keep(const DTensor& x, Saving saving = Saving::CopiesPlaced);
   // Throws TENON_ERR_STATE if the tensor was changed since; `who` kept it.
   const DTensor& get(const std::string& who) const;
   void drop() noexcept { kept_ = {}; }

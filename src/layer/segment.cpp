@@ -62,9 +62,9 @@ public:
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& y, Buffer* workspace) override {
     if (!workspace)
-      return inner_->run(x, y, *frame_, false);
+      return inner_->infer(x, y);
     notePoint(points_[workspace]);
-    inner_->run(x, y, *frame_, true);
+    inner_->run(x, y, *frame_);
   }
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& dy) override {
     runAgain(point);
@@ -114,7 +114,7 @@ private:
     notePoint(now);
     setApplied(point);
     const HeldStates held(states_);
-    inner_->apply(at.inputs, *output_, *frame_, true);
+    inner_->apply(at.inputs, *output_, *frame_, Saving::References);
     setApplied(now);
   }
   void setApplied(const Point& point) const {

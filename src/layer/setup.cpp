@@ -3,6 +3,7 @@
 
 #include "layer/held_bytes.hpp"
 #include "layer/layer.hpp"
+#include "sys/first_fit.hpp"
 #include "sys/options.hpp"
 #include "sys/view.hpp"
 
@@ -18,6 +19,9 @@ constexpr OptionSpec kOptions[] = {
     {"overlap_steps", OptionSpec::Flag, "true",
      "begin communication as early and end it as late as values allow, also across layers; false: "
      "one step after the other"},
+    {"poison_values", OptionSpec::Flag, "false",
+     "fill the memory that values share with NaN before each pass: shows reads of what nobody "
+     "wrote"},
 };
 const OptionRegistration kRegistration{{"layer", kOptions}};
 
@@ -52,7 +56,7 @@ void Frame::drop() noexcept {
 }
 
 Index Frame::bytes() const {
-  Index sum = heldBytes(own_);
+  Index sum = heldBytes(own_) + kept_.bytes();
   for (const SavedTensor& tensor : saved_)
     sum += tensor.bytes();
   for (const Buffer& workspace : workspaces_)
@@ -72,23 +76,33 @@ Order Setup::orderFromOptions() {
 // A network's nodes never get here.
 void Setup::derive() {
   const MapList& list = maps_.list();
+  poisons_ = options().getFlag("", "poison_values");
   apply_ = tensorsOf(applyPass(list, order_));
-  inference_ = applyPass(list, order_, When::Inference);
+  inference_ = tensorsOf(applyPass(list, order_, When::Inference));
+  lastApply_ = &apply_;
   for (bool chosen : {true, false}) {
     const Chosen same(inputs_.size(), chosen);
     adjoints_.push_back(tensorsOf(adjointPass(list, same, order_)));
     tangents_.push_back(tensorsOf(tangentPass(list, same, order_)));
   }
+  lastAdjoint_ = &adjoints_.front();
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
     const Value& value = list.values()[v];
-    if (value.kept)
-      apply_.own[v] = {}; // each frame has its own
-    else if (apply_.own[v] && !isCallers(value))
-      apply_.own[v]->allocate();
     if (value.place == Value::Place::Constant)
-      apply_.slots[v] = &maps_.constant(value.constant);
+      apply_.slots[v] = inference_.slots[v] = &maps_.constant(value.constant);
+    if (!value.kept || value.place != Value::Place::Own)
+      continue;
+    apply_.own[v] = {}; // each frame has its own
+    if (isCallers(value))
+      continue;
+    keptPlaces_.emplace_back(v, keptBytes_);
+    keptBytes_ += roundedUp(bytesOf(v, inference_), kAlignment);
   }
-  for (const Map& map : list.maps())
+  noteReaders();
+}
+
+void Setup::noteReaders() {
+  for (const Map& map : maps_.list().maps())
     if (map.kind == Map::Kind::Kernel) {
       const BoundKernel& kernel = maps_.kernel(map.object);
       if (map.isDifferentiated())
@@ -98,6 +112,10 @@ void Setup::derive() {
                          [&](const auto& known) { return known.first == &use->parameter(); }))
           parameters_.emplace_back(&use->parameter(), kernel.layer);
     }
+}
+
+Index Setup::bytesOf(ValueId v, const PassTensors& of) const {
+  return of.own[v]->localCells() * dataTypeSize(maps_.dataType());
 }
 
 // What a kernel keeps of the caller's memory is saved.
@@ -128,7 +146,25 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
     made.staging.push_back(made.own.back().get());
   }
   made.copies.resize(made.staged.size());
+  made.lodging = lodgingOf(
+      made.pass, [&](ValueId v) { return bytesOf(v, made); }, kAlignment);
   return made;
+}
+
+// Between passes nothing lives in the shared memory.
+void Setup::reserve(PassTensors& of) {
+  if (of.lodging.bytes > shared_.bytes()) {
+    shared_ = {}; // before there is more
+    shared_ = maps_.memory(of.lodging.bytes);
+  }
+  if (poisons_)
+    shared_.fill(0xff);
+  auto* memory = shared_.data<std::byte>();
+  if (of.lodgedIn == memory)
+    return;
+  of.lodgedIn = memory;
+  for (const Lodging::Place& place : of.lodging.places)
+    of.own[place.value]->placeBox(memory + place.begin, false);
 }
 
 std::unique_ptr<Frame> Setup::makeFrame() {
@@ -136,6 +172,8 @@ std::unique_ptr<Frame> Setup::makeFrame() {
     derive();
   auto frame = std::make_unique<Frame>();
   const MapList& list = maps_.list();
+  reserve(apply_);
+  frame->kept_ = maps_.memory(keptBytes_);
   frame->slots_ = apply_.slots;
   frame->own_.resize(frame->slots_.size());
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
@@ -144,9 +182,9 @@ std::unique_ptr<Frame> Setup::makeFrame() {
       continue;
     frame->own_[v] = maps_.tensor(value.layout);
     frame->slots_[v] = frame->own_[v].get();
-    if (!isCallers(value))
-      frame->own_[v]->allocate();
   }
+  for (const auto& [v, place] : keptPlaces_)
+    frame->own_[v]->placeBox(frame->kept_.data<std::byte>() + place, false);
   for (ValueId v : apply_.staged)
     frame->staging_.push_back((list.values()[v].kept ? frame->own_ : apply_.own)[v].get());
   frame->saved_.resize(saved_.size());
@@ -172,28 +210,36 @@ void Setup::stage(PassTensors& of, std::vector<DTensor*>& slots,
   }
 }
 
-void Setup::apply(Inputs x, DTensor& y, Frame& frame, bool training) {
-  run(x, y, frame, training);
-  if (training)
-    save(frame);
+void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
+  run(x, y, frame);
+  save(frame, saving);
 }
 
-void Setup::run(Inputs x, DTensor& y, Frame& frame, bool training) {
-  std::vector<DTensor*>& slots = frame.slots_;
+void Setup::run(Inputs x, DTensor& y, Frame& frame) {
+  runApply(apply_, x, y, frame.slots_, frame.staging_, frame.workspaces_.data());
+}
+
+void Setup::infer(Inputs x, DTensor& y) {
+  runApply(inference_, x, y, inference_.slots, inference_.staging, nullptr);
+}
+
+void Setup::runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
+                     const std::vector<DTensor*>& staging, Buffer* workspaces) {
+  reserve(of);
+  lastApply_ = &of;
   for (std::size_t i = 0; i < x.size(); ++i)
-    slots[apply_.pass.inputs[i]] = slotOf(x[i]);
-  slots[apply_.pass.output] = &y;
-  stage(apply_, slots, frame.staging_);
-  runPass(maps_, training ? apply_.pass : inference_, slots.data(),
-          {slots.data(), training ? frame.workspaces_.data() : nullptr});
+    slots[of.pass.inputs[i]] = slotOf(x[i]);
+  slots[of.pass.output] = &y;
+  stage(of, slots, staging);
+  runPass(maps_, of.pass, slots.data(), {slots.data(), workspaces});
 }
 
-void Setup::save(Frame& frame) {
+void Setup::save(Frame& frame, Saving saving) {
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     const ValueId v = saved_[i].value;
     const DTensor& tensor = *frame.slots_[v];
     const bool isOwn = &tensor == frame.own_[v].get();
-    saved_[i].copy.note(!isOwn && frame.saved_[i].keep(tensor), tensor);
+    saved_[i].copy.note(!isOwn && frame.saved_[i].keep(tensor, saving), tensor);
   }
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     frame.parameters_[i] = parameters_[i].first->state();
@@ -223,7 +269,7 @@ void Setup::restore(Frame& frame) const {
 }
 
 template <class Tensors>
-Setup::PassTensors& Setup::find(std::vector<PassTensors>& known, Tensors chosen, Derive derive) {
+Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Tensors chosen, Derive derive) {
   for (PassTensors& of : known) {
     bool same = true;
     for (std::size_t i = 0; same && i < chosen.size(); ++i)
@@ -241,24 +287,27 @@ Setup::PassTensors& Setup::find(std::vector<PassTensors>& known, Tensors chosen,
 void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
   restore(frame);
   PassTensors& of = find(tangents_, dx, tangentPass);
+  reserve(of);
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
       of.slots[of.pass.inputs[i]] = slotOf(dx[i]);
   of.slots[of.pass.output] = &dy;
   stage(of, of.slots, of.staging);
-  runPass(maps_, of.pass, of.slots.data(), {frame.slots_.data(), frame.workspaces_.data()});
+  runPass(maps_, of.pass, of.slots.data(), pointOf(frame));
 }
 
-void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx) {
+void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
+                    AdjointReductions* reductions) {
   restore(frame);
   PassTensors& of = find(adjoints_, dx, adjointPass);
-  lastAdjoint_ = static_cast<std::size_t>(&of - adjoints_.data());
+  lastAdjoint_ = &of;
+  reserve(of);
   of.slots[of.pass.output] = slotOf(&dy);
   for (std::size_t i = 0; i < dx.size(); ++i)
     if (dx[i])
       of.slots[of.pass.inputs[i]] = dx[i];
   stage(of, of.slots, of.staging);
-  runPass(maps_, of.pass, of.slots.data(), {frame.slots_.data(), frame.workspaces_.data()});
+  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), reductions);
 }
 
 std::string Setup::role(ValueId argument, bool cotangents) const {
@@ -288,14 +337,14 @@ std::string Setup::describe() const {
   std::string text = facts_(*this);
   if (adjoints_.empty())
     return text; // a network's node, which nothing has applied by itself
-  text += copiesText(apply_, "Apply", false);
+  text += copiesText(*lastApply_, "Apply", false);
   for (const Saved& saved : saved_) {
     const ValueId standsIn = maps_.list().values()[saved.value].standsIn;
     text += saved.copy.describe("Apply in training",
                                 role(standsIn == kNoValue ? saved.value : standsIn, false).c_str(),
                                 "saved for the adjoint");
   }
-  text += copiesText(adjoints_[lastAdjoint_], "ApplyAdjoint", true);
+  text += copiesText(*lastAdjoint_, "ApplyAdjoint", true);
   if (!viewsInDetail())
     return text;
   return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +
@@ -303,7 +352,7 @@ std::string Setup::describe() const {
 }
 
 Index Setup::bytes() const {
-  Index sum = maps_.bytes() + heldBytes(apply_.own);
+  Index sum = maps_.bytes() + heldBytes(apply_.own) + heldBytes(inference_.own) + shared_.bytes();
   for (const auto* known : {&tangents_, &adjoints_})
     for (const PassTensors& of : *known)
       sum += heldBytes(of.own);

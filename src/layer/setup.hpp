@@ -3,15 +3,19 @@
 // for its adjoint. A layer maps its inputs x_1 .. x_k to one output y; tangent and adjoint are those of
 // the joint map:  dy = sum over i of J_i dx_i,  dx_i = J_i* dy.
 //
-// The passes are derived once for each choice of inputs. Frames hold what derivatives read, and
-// share the rest. Where an argument is contiguous, the value that is staged for it stands in its
-// memory. What a derivative reads of the caller's memory is a SavedTensor.
+// The passes are derived once for each choice of inputs. Frames hold what derivatives read. All other
+// values lie in one piece of memory that the passes share, since only one of them runs at a time, each
+// where its lifetime allows (declaration/arena.hpp). Where an argument is contiguous, the value that is
+// staged for it stands in its memory. What a derivative reads of the caller's memory is a SavedTensor.
 #pragma once
 
+#include "declaration/arena.hpp"
 #include "layer/bound_maps.hpp"
 #include "layer/callers_copy.hpp"
 #include "layer/pass_runner.hpp"
 #include "layer/saved.hpp"
+
+#include <deque>
 
 namespace tenon {
 
@@ -25,7 +29,8 @@ public:
 private:
   friend class Setup;
   std::vector<DTensor*> slots_;           // by value of the list
-  std::vector<Ref<DTensor>> own_;         // of what derivatives read
+  std::vector<Ref<DTensor>> own_;         // of what derivatives read,
+  Buffer kept_;                           // and their memory
   std::vector<DTensor*> staging_;         // for staged values whose argument is not contiguous
   std::vector<SavedTensor> saved_;        // in the set-up's order
   std::vector<Buffer> workspaces_;        // by map
@@ -54,19 +59,24 @@ public:
 
   // The first one derives the passes, and allocates what all share.
   std::unique_ptr<Frame> makeFrame();
-  // Keeps in the frame what the adjoint needs if `training`, else uses it as scratch alone.
-  void apply(Inputs x, DTensor& y, Frame& frame, bool training);
+  // Keeps in the frame what the adjoint needs.
+  void apply(Inputs x, DTensor& y, Frame& frame, Saving saving = Saving::CopiesPlaced);
   // The same, but nothing of the caller's memory is saved, so that no adjoint can follow.
-  void run(Inputs x, DTensor& y, Frame& frame, bool training);
+  void run(Inputs x, DTensor& y, Frame& frame);
+  // Keeps nothing.
+  void infer(Inputs x, DTensor& y);
   // dy <- J dx + (derivative in the parameters' tangents) at the frame's point.
   void tangent(Frame& frame, Inputs dx, DTensor& dy);
   // dx <- J* dy; the parameters' gradients accumulate.
-  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx);
+  void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
+               AdjointReductions* reductions = nullptr);
   // A parameter that was changed since the frame's Apply; null if there is none.
   const Parameter* changedSince(const Frame& frame) const;
   std::string describe() const;
   // Memory of its own, allocated now; frames and parameters apart.
   Index bytes() const;
+  // Of it what the passes share.
+  Index sharedBytes() const noexcept { return shared_.bytes(); }
 
 private:
   // A pass and the tensors of its values. Its arguments' slots are the caller's during a call.
@@ -74,6 +84,8 @@ private:
     Pass pass;
     std::vector<Ref<DTensor>> own;
     std::vector<DTensor*> slots;
+    Lodging lodging;                // in the shared memory,
+    const void* lodgedIn = nullptr; // and where that was
     std::vector<ValueId> staged;
     std::vector<DTensor*> staging;   // where they lie if their argument is not contiguous
     std::vector<CallersCopy> copies; // of them, by the last call
@@ -86,15 +98,21 @@ private:
   using Derive = Pass (*)(const MapList&, const Chosen&, Order);
 
   void derive();
+  void noteReaders();
   void noteReader(const Map& map, const Layer& layer);
+  Index bytesOf(ValueId v, const PassTensors& of) const;
   PassTensors tensorsOf(Pass pass) const;
+  void reserve(PassTensors& of);
+  void runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
+                const std::vector<DTensor*>& staging, Buffer* workspaces);
+  PassPoint pointOf(Frame& frame) const { return {frame.slots_.data(), frame.workspaces_.data()}; }
   // The pass for the tensors that are not null.
   template <class Tensors>
-  PassTensors& find(std::vector<PassTensors>& known, Tensors chosen, Derive derive);
+  PassTensors& find(std::deque<PassTensors>& known, Tensors chosen, Derive derive);
   // Lets the staged values stand in their arguments where these are contiguous.
   static void stage(PassTensors& of, std::vector<DTensor*>& slots,
                     const std::vector<DTensor*>& staging);
-  void save(Frame& frame);
+  void save(Frame& frame, Saving saving);
   // Throws if the point of the Apply is gone.
   void restore(Frame& frame) const;
   std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
@@ -106,10 +124,13 @@ private:
   Facts facts_;
   Layouts inputs_, inputDuals_;
   Layout output_, outputDual_;
-  PassTensors apply_;
-  Pass inference_;                               // on the same tensors
-  std::vector<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
-  std::size_t lastAdjoint_ = 0;
+  PassTensors apply_, inference_;
+  std::deque<PassTensors> tangents_, adjoints_; // of all inputs, of none, then as they come
+  const PassTensors *lastApply_ = nullptr, *lastAdjoint_ = nullptr;
+  Buffer shared_;
+  bool poisons_ = false; // it before each pass
+  Index keptBytes_ = 0;
+  std::vector<std::pair<ValueId, Index>> keptPlaces_;
   std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
   std::vector<std::pair<const Parameter*, const Layer*>> parameters_;
 };

@@ -89,7 +89,7 @@ public:
   }
   KernelCost cost() const {
     return kernelCost(layer_->declaration(), layer_->form(layer_->inputLayouts()), true, cellBytes_,
-                      {});
+                      {}, Looks::First);
   }
 
 private:

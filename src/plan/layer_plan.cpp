@@ -2,13 +2,13 @@
 #include "plan/layer_plan.hpp"
 
 #include "comm/file_agreement.hpp"
-#include "dtensor/data_type.hpp"
+#include "dtensor/kernel_context.hpp"
 #include "layer/layer_types.hpp"
 #include "layer/network.hpp"
 #include "plan/plan_text.hpp"
-#include "plan/pricing.hpp"
 #include "sys/log.hpp"
 #include "sys/new_file.hpp"
+#include "sys/options.hpp"
 #include "sys/random.hpp"
 #include "sys/whole_file.hpp"
 
@@ -20,6 +20,17 @@ namespace tenon {
 
 namespace {
 
+constexpr OptionSpec kOptions[] = {
+    {"gradient_bucket",
+     OptionSpec::Int,
+     "-1",
+     "bytes of gradients that a plan reduces together during the backward pass; 0: each parameter "
+     "by itself, afterwards; -1: as many that latency is a twentieth of the predicted time",
+     nullptr,
+     {-1, 1e15}},
+};
+const OptionRegistration kRegistration{{"plan", kOptions}};
+
 NetworkSource sourceOf(const Layer& network) {
   return {.name = network.title(), .table = {}, .layers = LayerDescription{}};
 }
@@ -29,17 +40,23 @@ class KeptSettings {
 public:
   explicit KeptSettings(const std::vector<UnfoldedNode>& nodes) {
     for (const UnfoldedNode& node : nodes)
-      before_.emplace_back(node.layer, node.layer->declaration().settings());
+      before_.push_back({node.layer, node.layer->declaration().settings(), node.layer->uses()});
   }
   ~KeptSettings() {
-    if (!done_)
-      for (const auto& [layer, settings] : before_)
-        layer->declaration().restore(settings);
+    for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
+      before_[i].layer->declaration().restore(before_[i].settings);
+      before_[i].layer->setUses(before_[i].uses);
+    }
   }
   void done() { done_ = true; }
 
 private:
-  std::vector<std::pair<Layer*, Settings>> before_;
+  struct Before {
+    Layer* layer;
+    Settings settings;
+    Layouts uses;
+  };
+  std::vector<Before> before_;
   bool done_ = false;
 };
 
@@ -54,8 +71,10 @@ LayerPlan::LayerPlan(Ref<Layer> network, Index batch)
 
 // Layers may outlive their plan.
 LayerPlan::~LayerPlan() {
-  if (compiled_)
-    compiled_->setWatch(nullptr);
+  if (!compiled_)
+    return;
+  compiled_->setWatch(nullptr);
+  compiled_->setReductions(nullptr);
 }
 
 void LayerPlan::checkOpen(const char* call) const {
@@ -79,23 +98,16 @@ void LayerPlan::setInput(const Layout& layout) {
   checkOpen("TenonPlanSetInput()");
   checkBatch(layout, batch(), "input");
   setInputShape(Shape(layout.shape().begin() + 1, layout.shape().end()));
-  input_ = layout;
+  pinInput([layout](const Shape&) { return layout; });
 }
 
 void LayerPlan::setOutput(const Layout& layout) {
   checkOpen("TenonPlanSetOutput()");
   checkBatch(layout, batch(), "output");
-  output_ = layout;
+  pinOutput([layout](const Shape&) { return layout; });
 }
 
 const FoundPlan& LayerPlan::search() {
-  if (!usesWholeGrid())
-    throw Error(
-        TENON_ERR_SUPPORT,
-        "a plan that runs uses all processes, with the batch on the outermost ones, and takes a "
-        "solver's layouts from TenonPlanSetInput() and TenonPlanSetOutput(); do not call "
-        "TenonPlanSetPlacement(), TenonPlanSetFewerProcesses(), TenonPlanSetInputGrid() or "
-        "TenonPlanSetOutputGrid(), which are for plans of TenonPlanCreateNamed()");
   if (!wasSearched())
     fixSignatures();
   return NetworkPlan::search();
@@ -139,19 +151,20 @@ void LayerPlan::checkProcesses() const {
                             processes(), network_->title(), comm()->size()));
 }
 
-std::string LayerPlan::agreedText() const {
-  std::string text =
-      fmt::format("batch {}, {} processes, network {}", batch(), processes(), network_->settings());
-  if (input_)
-    text += ", input " + input_->describe();
-  if (output_)
-    text += ", output " + output_->describe();
-  return text;
+namespace {
+
+std::string pinnedText(const std::optional<Layout>& layout) {
+  return layout ? layout->describe() : "";
 }
 
-void LayerPlan::takeWhole(FoundPlan plan) {
-  plan.grid = mesh().grid();
-  take(std::move(plan));
+} // namespace
+
+std::string LayerPlan::agreedText() const {
+  const DeclaredNetwork declared = layers();
+  return fmt::format(
+      "batch {}, {} processes, input {}, output {}, gradient buckets of {} bytes, network {}",
+      batch(), processes(), pinnedText(pinnedInput(declared)), pinnedText(pinnedOutput(declared)),
+      bucketBytes(), network_->settings());
 }
 
 // One rank searches for all: no other result is possible then.
@@ -166,16 +179,7 @@ void LayerPlan::shareSearch() {
       [&](const std::string&) { return agreedText(); });
   const std::string text = broadcastText(*comm(), found, 0);
   const JsonNode tree = parseJson(text, "the plan of rank 0");
-  takeWhole(planFrom(JsonView(tree, "the plan of rank 0")));
-}
-
-std::vector<std::string> LayerPlan::signatures() const {
-  std::vector<std::string> all;
-  for (const UnfoldedNode& node : unfolded(*network_)) {
-    const PlannedLayer* planned = plannedAt(node.path);
-    all.push_back(planned ? planned->signature : "");
-  }
-  return all;
+  take(planFrom(JsonView(tree, "the plan of rank 0")));
 }
 
 const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
@@ -185,66 +189,18 @@ const PlannedLayer* LayerPlan::plannedAt(const std::string& path) const {
   return nullptr;
 }
 
-// The same on all ranks, since prices are.
-void LayerPlan::compareWithStaying() {
-  searched_ = found();
-  if (!input_ || hasFixedWords())
-    return;
-  const std::vector<UnfoldedNode> nodes = unfolded(*network_);
-  const OwnRates known = rates();
-  const Index cellBytes = dataTypeSize(network_->dataType());
-  const auto price = [&](const Layout& from, const std::vector<std::string>& words) {
-    PricedNetwork priced = priceOfNetwork(nodes, words, from, known, cellBytes);
-    priced.seconds += secondsOfMove(*input_, from, false, known, cellBytes);
-    if (output_)
-      priced.seconds += secondsOfMove(priced.forms.back().output, *output_, true, known, cellBytes);
-    return priced;
-  };
-  const Layout use = firstUse();
-  moved_ = price(input_->mesh() == use.mesh() ? *input_ : use, signatures()).seconds;
-  try {
-    const PricedNetwork stayed = price(*input_, std::vector<std::string>(nodes.size()));
-    stayed_ = stayed.seconds;
-    stays_ = stayed_ <= moved_;
-    if (stays_)
-      take(planThatStays(nodes, stayed.forms));
-  } catch (const Error&) { // the network cannot be there
-  }
-}
-
-// Where each layer then lies; the word that was found is the next best.
-FoundPlan LayerPlan::planThatStays(const std::vector<UnfoldedNode>& nodes,
-                                   const std::vector<Form>& forms) const {
-  FoundPlan plan = found();
-  plan.seconds = stayed_;
-  for (PlannedLayer& planned : plan.layers)
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      if (nodes[n].path != planned.name)
-        continue;
-      const Layout& output = forms[n].output;
-      planned.runnerUp = planned.letters;
-      planned.runnerUpSeconds = moved_;
-      planned.letters = planned.signature = forms[n].signature.describe();
-      planned.parts = {.batch = output.parts(0)};
-      if (output.rank() > 1)
-        planned.parts.channels = output.parts(1);
-      for (int d = 2; d < output.rank(); ++d) {
-        planned.parts.spatial.push_back(output.parts(d));
-        planned.parts.space *= output.parts(d);
-      }
-    }
-  return plan;
-}
-
 // What a plan is made for. Signatures are no part of the network, since a plan sets them.
 PlanFile LayerPlan::asFile() const {
   LayerDescription network = describeUnfolded(unfolded(*network_));
   for (LayerDescription::Node& node : network.nodes)
     std::erase_if(node.layer.settings,
                   [](const auto& entry) { return entry.first == "signature"; });
+  const DeclaredNetwork declared = hasPinnedEnds() ? layers() : DeclaredNetwork();
   PlanFile file{.network = networkText(network),
                 .dataType = network_->declaration().value<std::string>("data_type"),
                 .input = inputShape(),
+                .pinnedInput = pinnedText(pinnedInput(declared)),
+                .pinnedOutput = pinnedText(pinnedOutput(declared)),
                 .processes = processes(),
                 .grid = mesh().extents(),
                 .plan = {}};
@@ -255,7 +211,7 @@ PlanFile LayerPlan::asFile() const {
 void LayerPlan::save(const std::string& path) {
   collectively(*comm(), [&] {
     PlanFile file = asFile();
-    file.plan = searched_ ? *searched_ : found();
+    file.plan = found();
     if (comm()->rank() == 0) {
       NewFile written(path);
       written.write(textOf(file));
@@ -272,66 +228,61 @@ void LayerPlan::load(const std::string& path) {
       [&] { return comm()->rank() == 0 ? readWholeFile(path, "plan file") : std::string(); },
       [&](const std::string&) { return path; });
   const std::string text = broadcastText(*comm(), read, 0);
-  takeWhole(collectively(*comm(), [&] {
+  collectively(*comm(), [&] {
     PlanFile file = planFileFrom(text, path);
     checkSame(file, asFile(), path);
     std::vector<std::string> names;
     for (const DeclaredLayer& layer : layers().layers)
       names.push_back(layer.name);
     checkLayers(file.plan, names, path);
-    return std::move(file.plan);
-  }));
+    try {
+      take(std::move(file.plan));
+    } catch (const Error& error) {
+      throw Error(TENON_ERR_FORMAT,
+                  fmt::format("the plan in {} does not fit this network: {}", path, error.text()));
+    }
+    return true;
+  });
 }
 
 void LayerPlan::giveWords() {
-  const std::vector<UnfoldedNode> nodes = unfolded(*network_);
-  const std::vector<std::string> words = signatures();
-  for (std::size_t n = 0; n < nodes.size() && !stays_; ++n)
-    if (!words[n].empty())
-      nodes[n].layer->set("signature", words[n]);
+  for (const UnfoldedNode& node : unfolded(*network_))
+    if (const PlannedLayer* planned = plannedAt(node.path)) {
+      node.layer->set("signature", planned->signature);
+      node.layer->setUses(planned->uses);
+    }
 }
 
-// Where the first layer that reads the network's input uses it, without its halo.
-Layout LayerPlan::firstUse() const {
-  const MeshPtr grid = Mesh::make(mesh().extents());
-  const Layout anywhere({.shape = inputShape(),
-                         .mesh = grid,
-                         .properties = Properties(grid->axes(), Property::broadcast())});
-  const std::vector<UnfoldedNode> nodes = unfolded(*network_);
-  const std::vector<std::string> words = signatures();
-  for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const std::vector<int>& reads = nodes[n].reads;
-    if (std::find(reads.begin(), reads.end(), -1) != reads.end())
-      return nodes[n]
-          .layer->declaration()
-          .form(Layouts(reads.size(), anywhere), {.letters = words[n]})
-          .uses.front()
-          .withoutMargins();
+// Free inputs are where the first layer that reads them uses them.
+Layout LayerPlan::inputWanted(const DeclaredNetwork& declared) const {
+  const DeclaredMove& first = declared.reads.front();
+  return plannedAt(declared.layers[first.to].name)->uses[first.input];
+}
+
+// What the network gives, now that its layers have their words.
+Layout LayerPlan::outputFor(const Layout& input) const {
+  Layouts outputs;
+  for (const UnfoldedNode& node : unfolded(*network_)) {
+    Layouts inputs;
+    for (int read : node.reads)
+      inputs.push_back(read < 0 ? input : outputs[read]);
+    outputs.push_back(node.layer->form(inputs).output);
   }
-  throw Error(TENON_ERR_STATE, fmt::format("no layer of {} reads its input", network_->title()));
+  return outputs.back();
 }
 
-// Repartitions stand where the caller's layouts end.
-Ref<Layer> LayerPlan::compile(const Layout& input) const {
-  const Layout use = stays_ ? input : firstUse();
-  const bool movesIn = !(input.mesh() == use.mesh());
-  if (!movesIn && !output_)
+Ref<Layer> LayerPlan::compile(const Layout& input, const std::optional<Layout>& output) const {
+  if (!output || outputFor(input) == *output)
     return network_;
-  const Ref<Layer> all = makeLayer(comm(), "sequential");
+  const Ref<Layer> all = makeLayer(comm(), "sequential"),
+                   repartition = makeLayer(comm(), "repartition");
   for (const char* name : {"data_type", "space", "stack_depth"})
     all->set(name, network_->declaration().get(name));
-  const auto addRepartition = [&](const char* name, const Layout& to) {
-    const Ref<Layer> repartition = makeLayer(comm(), "repartition");
-    repartition->setName(name);
-    repartition->setOutputLayout(to);
-    appendLayer(*all, repartition);
-  };
   all->setName(network_->name());
-  if (movesIn)
-    addRepartition("plan_input", use);
+  repartition->setName("plan_output");
+  repartition->setOutputLayout(*output);
   appendLayer(*all, network_);
-  if (output_)
-    addRepartition("plan_output", *output_);
+  appendLayer(*all, repartition);
   return all;
 }
 
@@ -343,10 +294,11 @@ void LayerPlan::setUp() {
   shareSearch();
   KeptSettings kept(unfolded(*network_));
   const auto [input, made] = collectively(*comm(), [&] {
-    compareWithStaying();
     giveWords();
-    const Layout from = input_ ? *input_ : firstUse();
-    return std::pair(from, compile(from));
+    const DeclaredNetwork declared = layers();
+    const std::optional<Layout> pinned = pinnedInput(declared);
+    const Layout from = pinned ? *pinned : inputWanted(declared);
+    return std::pair(from, compile(from, pinnedOutput(declared)));
   });
   made->setUp(input);
   if (made.get() != network_.get()) // the same first values as without what is around it
@@ -355,6 +307,54 @@ void LayerPlan::setUp() {
   compiled_ = made;
   kept.done();
   noteNodes();
+  addBuckets();
+}
+
+void LayerPlan::setGradientBucket(Index bytes) {
+  checkOpen("TenonPlanSetGradientBucket()");
+  if (bytes < -1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the bytes of a gradient bucket are {}; they must be >= -1", bytes));
+  bucketBytes_ = bytes;
+}
+
+Index LayerPlan::bucketBytes() const {
+  const Index given = options()
+                          .findInt(prefix(), "gradient_bucket")
+                          .value_or(bucketBytes_.value_or(options().getInt("", "gradient_bucket")));
+  constexpr double kTimesLatency = 19; // of the bytes, where latency is a twentieth of all
+  const OwnRates known = rates();
+  return given >= 0
+             ? given
+             : static_cast<Index>(kTimesLatency * known.links.latency * known.links.bandwidth);
+}
+
+void LayerPlan::addBuckets() {
+  const Index bytes = bucketBytes();
+  if (bytes == 0)
+    return;
+  buckets_ = std::make_unique<GradientBuckets>(*compiled_, bytes);
+  compiled_->setReductions(buckets_.get());
+}
+
+int LayerPlan::reductions() const {
+  int count = buckets_ ? buckets_->count() : 0;
+  for (const Ref<Parameter>& parameter : layer().parameters())
+    count += parameter->toDirection() && !parameter->isInBucket();
+  return count;
+}
+
+LayerPlan::Memory LayerPlan::memory() const {
+  const Setup& setup = layer().setup(layer().inputLayouts());
+  const Layer::Memory held = layer().memory();
+  Memory memory{.kept = held.kept, .shared = setup.sharedBytes()};
+  memory.messages = held.buffers - memory.shared;
+  memory.scratch = contextOf(comm())->scratchBytes();
+  if (buckets_)
+    memory.parameters += buckets_->bytes();
+  for (const Ref<Parameter>& parameter : layer().parameters())
+    memory.parameters += parameter->bytes();
+  return memory;
 }
 
 // The network's own paths; what stands around it has its name.

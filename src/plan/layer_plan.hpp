@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The plan of a network of layers on the processes of a communicator. Once it is set up, each layer has its
-// word as its signature, the network is set up on the plan's grid, and the plan is run like a layer.
+// word as its signature and lies on the grid of that word, the plan's own or that of a pinned end, and the plan is
+// run like a layer.
 //
-// Where the input or the output has a layout of the caller's own, a repartition stands between that and the
-// plan's grid; the network itself stays as it is, with its names, parameters and options.
+// Layouts that the caller has for input and output are pinned ends of the search. Where the last layer does not
+// lie where the output is pinned, a repartition follows the network, which itself stays as it is, with its names,
+// parameters and options.
 #pragma once
 
 #include "layer/layer.hpp"
+#include "plan/gradient_buckets.hpp"
 #include "plan/measurement.hpp"
 #include "plan/plan_file.hpp"
 #include "plan/unfolded.hpp"
@@ -21,8 +24,8 @@ public:
   ~LayerPlan() override;
 
   const CommPtr& comm() const noexcept { return network_->comm(); }
-  // The caller's own, of the whole batch. They throw TENON_ERR_STATE after setUp(), TENON_ERR_SHAPE for another
-  // batch.
+  // The caller's own, of the whole batch, on any grid and with any cuts. They throw TENON_ERR_STATE after
+  // setUp(), TENON_ERR_SHAPE for another batch.
   void setInput(const Layout& layout);
   void setOutput(const Layout& layout);
 
@@ -31,9 +34,6 @@ public:
   // Does nothing the second time. A failure leaves the network as it was.
   void setUp();
   bool isSetUp() const noexcept { return bool(compiled_); }
-  // Whether the layers follow the layout that the caller has for the input, since no plan on the grid of its own is
-  // faster, the way there included.
-  bool stays() const noexcept { return stays_; }
   // What runs: the network, or what was put around it. Throws TENON_ERR_STATE before setUp().
   Layer& layer() const;
   const Layout& inputLayout() const { return layer().inputLayout(); }
@@ -56,6 +56,23 @@ public:
   // Of the passes that ran while the log was on. Throws TENON_ERR_STATE before setUp().
   const Measurement& measured() const { return layer(), *measurement_; }
 
+  // On this rank, allocated now.
+  struct Memory {
+    Index kept = 0,
+          shared = 0;     // of values: by each Apply for its adjoint, and by all passes by turns
+    Index parameters = 0; // with gradients and directions
+    Index messages = 0;   // of operators, and constants
+    Index scratch = 0;    // of kernels, which all layers of the communicator share
+    Index total() const { return kept + shared + parameters + messages + scratch; }
+  };
+  Memory memory() const;
+  // Parameters whose gradients are reduced together: up to so many bytes; 0: each by itself; -1: as many that
+  // latency is a twentieth of what their reduction is predicted to take. -tenon_gradient_bucket comes before. Throws
+  // TENON_ERR_STATE after setUp(), TENON_ERR_ARG below -1.
+  void setGradientBucket(Index bytes);
+  // Reductions of gradients in an adjoint: of buckets, and of parameters by themselves.
+  int reductions() const;
+
   // For views. describe() needs the set-up, report() passes that were measured, and is collective.
   std::string describe() const;
   std::string report() const;
@@ -69,28 +86,24 @@ private:
   std::string agreedText() const;
   void fixSignatures();
   void shareSearch();
-  void takeWhole(FoundPlan plan);
   PlanFile asFile() const;
   void giveWords();
-  std::vector<std::string> signatures() const;
   const PlannedLayer* plannedAt(const std::string& path) const;
-  void compareWithStaying();
-  FoundPlan planThatStays(const std::vector<UnfoldedNode>& nodes,
-                          const std::vector<Form>& forms) const;
-  Layout firstUse() const;
+  Layout inputWanted(const DeclaredNetwork& declared) const;
+  Layout outputFor(const Layout& input) const;
+  Index bucketBytes() const;
+  void addBuckets();
   void noteNodes();
   std::vector<const Layer*> layersInOrder() const;
   std::vector<ComparedPhase> compared() const;
   std::string worstText(std::vector<ComparedPhase> rows) const;
   static std::string titleOf(const Layer& network);
   std::string describe(const PlannedNode& node, const LayerCost& most) const;
-  Ref<Layer> compile(const Layout& input) const;
+  Ref<Layer> compile(const Layout& input, const std::optional<Layout>& output) const;
 
   Ref<Layer> network_, compiled_;
-  std::optional<Layout> input_, output_;
-  std::optional<FoundPlan> searched_; // before it was compared with staying
-  bool stays_ = false;
-  double stayed_ = 0, moved_ = 0; // predicted seconds, where the input is the caller's
+  std::optional<Index> bucketBytes_;
+  std::unique_ptr<GradientBuckets> buckets_;
   std::vector<PlannedNode> nodes_;
   std::unique_ptr<Measurement> measurement_;
 };

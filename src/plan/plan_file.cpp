@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr const char* kFormat = "tenon-plan-1";
+constexpr const char* kFormat = "tenon-plan-2";
 using Json = nlohmann::ordered_json;
 
 // The first lines of two texts that differ.
@@ -38,6 +38,8 @@ std::string textOf(const PlanFile& file) {
                      {"network", split(file.network, '\n')},
                      {"data_type", file.dataType},
                      {"input", file.input},
+                     {"pinned_input", file.pinnedInput},
+                     {"pinned_output", file.pinnedOutput},
                      {"processes", file.processes},
                      {"grid", file.grid},
                      {"plan", Json::parse(textOf(file.plan))}};
@@ -50,10 +52,13 @@ PlanFile planFileFrom(const std::string& text, const std::string& path) {
   if (view.at("format").text() != kFormat)
     view.at("format").fail(
         fmt::format("is \"{}\"; this version reads \"{}\"", view.at("format").text(), kFormat));
-  view.allow({"format", "network", "data_type", "input", "processes", "grid", "plan"});
+  view.allow({"format", "network", "data_type", "input", "pinned_input", "pinned_output",
+              "processes", "grid", "plan"});
   PlanFile file{.network = {},
                 .dataType = view.at("data_type").text(),
                 .input = {},
+                .pinnedInput = view.at("pinned_input").text(),
+                .pinnedOutput = view.at("pinned_output").text(),
                 .processes = view.at("processes").integer(1),
                 .grid = {},
                 .plan = planFrom(view.at("plan"))};
@@ -90,6 +95,13 @@ void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& 
     refuse(TENON_ERR_STATE,
            fmt::format("a machine whose levels give the grid {}, but these levels give {}",
                        fmt::join(file.grid, "x"), fmt::join(wanted.grid, "x")));
+  const auto pinned = [](const std::string& layout) { return layout.empty() ? "free" : layout; };
+  if (file.pinnedInput != wanted.pinnedInput)
+    refuse(TENON_ERR_LAYOUT, fmt::format("an input that is {}, but this one is {}",
+                                         pinned(file.pinnedInput), pinned(wanted.pinnedInput)));
+  if (file.pinnedOutput != wanted.pinnedOutput)
+    refuse(TENON_ERR_LAYOUT, fmt::format("an output that is {}, but this one is {}",
+                                         pinned(file.pinnedOutput), pinned(wanted.pinnedOutput)));
 }
 
 void checkLayers(const FoundPlan& plan, const std::vector<std::string>& layers,

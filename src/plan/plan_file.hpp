@@ -16,6 +16,7 @@ namespace tenon {
 struct PlanFile {
   std::string network, dataType; // the network as text, a line for each layer
   Shape input;
+  std::string pinnedInput, pinnedOutput; // the caller's layouts as text; "" where free
   Index processes = 1;
   std::vector<int> grid;
   FoundPlan plan;
@@ -24,8 +25,8 @@ struct PlanFile {
 std::string textOf(const PlanFile& file);
 // Throws TENON_ERR_FORMAT naming `path`, the key and the byte.
 PlanFile planFileFrom(const std::string& text, const std::string& path);
-// Throws TENON_ERR_FORMAT, TENON_ERR_SHAPE or TENON_ERR_STATE, saying what differs first, unless a plan from
-// `path` is for the same network, input, number of processes and levels as `wanted`.
+// Throws TENON_ERR_FORMAT, TENON_ERR_SHAPE, TENON_ERR_STATE or TENON_ERR_LAYOUT, saying what differs first, unless
+// a plan from `path` is for the same network, input, number of processes, levels and pinned layouts as `wanted`.
 void checkSame(const PlanFile& file, const PlanFile& wanted, const std::string& path);
 // Throws TENON_ERR_FORMAT unless it has a word for each of these layers, and for no other.
 void checkLayers(const FoundPlan& plan, const std::vector<std::string>& layers,

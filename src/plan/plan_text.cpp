@@ -18,7 +18,6 @@ constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaseline
 Json asJson(const PlannedLayer& layer) {
   return {{"name", layer.name},
           {"word", layer.letters},
-          {"signature", layer.signature},
           {"batch", layer.parts.batch},
           {"channels", layer.parts.channels},
           {"space", layer.parts.space},
@@ -35,12 +34,29 @@ Json asJson(const Baseline& baseline) {
           {"channel", std::string(1, word.channel)}};
 }
 
+Json asJson(const Mesh& grid) {
+  return {{"extents", grid.extents()}, {"processes", grid.ranks()}};
+}
+
+MeshPtr gridFrom(const JsonView& view) {
+  view.allow({"extents", "processes"});
+  std::vector<int> extents, ranks;
+  for (const JsonView& extent : view.at("extents").list())
+    extents.push_back(static_cast<int>(extent.integer(1)));
+  for (const JsonView& rank : view.at("processes").list())
+    ranks.push_back(static_cast<int>(rank.integer(0)));
+  try {
+    return Mesh::make(extents, ranks);
+  } catch (const Error& error) {
+    view.fail(error.text());
+  }
+}
+
 PlannedLayer layerFrom(const JsonView& view) {
-  view.allow({"name", "word", "signature", "batch", "channels", "space", "spatial", "bytes",
-              "runner_up", "runner_up_seconds"});
+  view.allow({"name", "word", "batch", "channels", "space", "spatial", "bytes", "runner_up",
+              "runner_up_seconds"});
   PlannedLayer layer{.name = view.at("name").text(),
                      .letters = view.at("word").text(),
-                     .signature = view.at("signature").text(),
                      .parts = {.batch = view.at("batch").integer(1),
                                .channels = view.at("channels").integer(1),
                                .space = view.at("space").integer(1)},
@@ -65,8 +81,14 @@ Baseline baselineFrom(const JsonView& view) {
 } // namespace
 
 std::string textOf(const FoundPlan& plan) {
-  Json json = {{"seconds", plan.seconds}, {"bytes", plan.bytes},         {"gap", plan.gap},
-               {"searches", plan.rounds}, {"baselines", Json::object()}, {"layers", Json::array()}};
+  Json json = {{"grid", asJson(*plan.grid)},
+               {"space_outermost", plan.spaceOutermost},
+               {"seconds", plan.seconds},
+               {"bytes", plan.bytes},
+               {"gap", plan.gap},
+               {"searches", plan.rounds},
+               {"baselines", Json::object()},
+               {"layers", Json::array()}};
   if (plan.overlapped)
     json["overlapped"] = *plan.overlapped;
   for (const auto& [name, member] : kBaselines)
@@ -78,8 +100,11 @@ std::string textOf(const FoundPlan& plan) {
 }
 
 FoundPlan planFrom(const JsonView& view) {
-  view.allow({"seconds", "overlapped", "bytes", "gap", "searches", "baselines", "layers"});
-  FoundPlan plan{.seconds = view.at("seconds").real(),
+  view.allow({"grid", "space_outermost", "seconds", "overlapped", "bytes", "gap", "searches",
+              "baselines", "layers"});
+  FoundPlan plan{.grid = gridFrom(view.at("grid")),
+                 .spaceOutermost = view.at("space_outermost").flag(),
+                 .seconds = view.at("seconds").real(),
                  .bytes = view.at("bytes").real(),
                  .overlapped = {},
                  .gap = view.at("gap").real(),

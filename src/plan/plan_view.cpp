@@ -80,21 +80,24 @@ std::string LayerPlan::describe() const {
       }
   }
   const FoundPlan& plan = found();
+  const Memory held = memory();
   std::string text =
       fmt::format("Plan of {}: batch {}, {} on process grid {}\n  predicted {:.4g} ms per training "
                   "step and {} per "
                   "process\n",
-                  titleOf(*network_), batch(), counted(processes(), "process", "processes"),
-                  processes() == 1 ? "1" : fmt::format("{}", fmt::join(mesh().extents(), "x")),
-                  1e3 * plan.seconds, sizeText(static_cast<Index>(plan.bytes)));
+                  titleOf(*network_), batch(), counted(plan.grid->size(), "process", "processes"),
+                  plan.grid->size() == 1 ? "1" : plan.grid->describe(), 1e3 * plan.seconds,
+                  sizeText(static_cast<Index>(plan.bytes)));
   const auto compare = [&](const char* what, const std::optional<Baseline>& baseline) {
     if (baseline)
       text += fmt::format("  {}: {:.4g} ms\n", what, 1e3 * baseline->seconds);
   };
-  if (stayed_ > 0)
-    text += fmt::format(
-        "  from the input's layout: {:.4g} ms; all layers where the input lies: {:.4g} ms{}\n",
-        1e3 * moved_, 1e3 * stayed_, stays_ ? ", which is taken" : "");
+  text += fmt::format("  memory on rank {}: {}; values kept for adjoints {}, shared by lifetimes "
+                      "{}, parameters and "
+                      "gradients {}, messages {}\n  {}\n",
+                      comm()->rank(), sizeText(held.total()), sizeText(held.kept),
+                      sizeText(held.shared), sizeText(held.parameters), sizeText(held.messages),
+                      counted(reductions(), "reduction of gradients", "reductions of gradients"));
   compare("the same grid for all layers", plan.baselines.uniform);
   compare("batch only", plan.baselines.batch);
   for (std::size_t node = 0; node < nodes_.size(); ++node)

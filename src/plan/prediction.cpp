@@ -41,9 +41,10 @@ public:
       for (const auto& use : *maps_.kernel(map.object).uses) {
         if (use->isFrozen() || !counted.insert(&use->parameter()).second)
           continue;
-        const Layout& storage = use->parameter().storage();
-        at(map.node, Phase::Gradients) += conversionIfAny(storage, use->layout(), true);
-        at(map.node, Phase::Gradients) += conversionIfAny(storage.dual(), storage, false);
+        const Parameter& parameter = use->parameter();
+        at(map.node, Phase::Gradients) += conversionIfAny(parameter.storage(), use->layout(), true);
+        if (const Layout* reduced = parameter.reducedAs())
+          at(map.node, Phase::Gradients) += conversionIfAny(reduced->dual(), *reduced, false);
       }
     }
   }
@@ -55,7 +56,7 @@ public:
     if (std::ranges::none_of(list().maps(), computes))
       return;
     const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
-                                       wantsInput, cellBytes_, rates_.kernels);
+                                       wantsInput, cellBytes_, rates_.kernels, Looks::Sampled);
     at(node, Phase::ApplyKernel) +=
         {.seconds = cost.applySeconds, .flops = cost.apply.flops, .touched = cost.apply.bytes};
     at(node, Phase::AdjointKernel) += {

@@ -59,8 +59,9 @@ namespace {
 WordLists legalWords(const CostModel& model) {
   WordLists lists(model.layers());
   for (int layer = 0; layer < model.layers(); ++layer) {
-    for (int word = 0; word < model.states(); ++word)
-      if (model.fault(layer, word).empty())
+    const int fine = static_cast<int>(model.words().size()), states = model.states();
+    for (int turn = 0; turn < states; ++turn)
+      if (const int word = (fine + turn) % states; model.fault(layer, word).empty())
         lists[layer].push_back(word);
     if (lists[layer].empty())
       refuseLayer(model, layer);

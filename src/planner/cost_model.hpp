@@ -3,6 +3,7 @@
 // move from one layer to another under a word of each. Words are known by their numbers on the fine mesh.
 #pragma once
 
+#include "geometry/layout.hpp"
 #include "planner/cost_tables.hpp"
 #include "planner/word.hpp"
 
@@ -35,7 +36,8 @@ public:
   int layers() const noexcept { return static_cast<int>(names_.size()); }
   const std::vector<std::string>& names() const noexcept { return names_; }
 
-  // Words are numbered from 0; a model may have more than those of the fine mesh, which come first.
+  // Words are numbered from 0; a model may have more than those of the fine mesh, which come first. Where
+  // plans take equally long, those behind are preferred: a layer stays where a pinned field lies.
   virtual int states() const { return static_cast<int>(words_.size()); }
   // Whether it is no layer, but an end of the network whose only word is 0.
   virtual bool isPinned(int /*layer*/) const { return false; }
@@ -45,6 +47,8 @@ public:
   // The word as the signature of the layer, which then lies as was priced; "" where a layer is a row of a
   // table.
   virtual std::string signature(int /*layer*/, int /*word*/) const { return {}; }
+  // Where it then uses its inputs, but for halos.
+  virtual std::vector<Layout> uses(int /*layer*/, int /*word*/) const { return {}; }
   // What text() gives, or more (parseWord). Throws TENON_ERR_OPTION where the layer cannot have it.
   virtual int parse(int layer, const std::string& text) const;
   // The labels of the spatial dimensions that may be split, and the parts that a word makes.

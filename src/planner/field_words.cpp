@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "planner/field_words.hpp"
 
-#include "sys/error.hpp"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace tenon {
@@ -34,17 +30,25 @@ std::vector<int> sortedAxes(std::vector<int> axes) {
 } // namespace
 
 Field::Field(std::string name, const Layout& layout) : name_(std::move(name)), layout_(layout) {
-  if (layout.mesh().axes() > kMostFieldAxes)
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("the layout of the {} is on a process grid of {} axes; a plan can pin at "
-                    "most {}",
-                    name_, layout.mesh().axes(), kMostFieldAxes));
   learn(layout);
 }
 
+bool Field::hasEmptyParts() const {
+  for (int d = 0; d < layout_.rank(); ++d)
+    if (std::ranges::adjacent_find(layout_.cuts(d)) != layout_.cuts(d).end())
+      return true;
+  return false;
+}
+
 std::vector<std::string> Field::words(bool inputChannels) const {
+  const int axes = layout_.mesh().axes();
   std::vector<std::string> words;
+  if (axes > kMostFieldAxes) {
+    for (char letter : {'k', 'n', 'o', 'i'})
+      if (letter != 'i' || inputChannels)
+        words.emplace_back(axes, letter);
+    return words;
+  }
   appendWords(layout_, 'o', "", words);
   if (inputChannels)
     appendWords(layout_, 'i', "", words);

@@ -21,13 +21,14 @@ struct FieldWord {
 
 class Field {
 public:
-  // `name` is that of the end: "input". Throws TENON_ERR_SUPPORT for a grid of more than 5 axes.
+  // `name` is that of the end: "input".
   Field(std::string name, const Layout& layout);
 
   const std::string& name() const noexcept { return name_; }
   const MeshPtr& grid() const noexcept { return layout_.meshPtr(); }
   Property property(int axis) const { return layout_.property(axis); }
-  // Those that keep the most first.
+  bool hasEmptyParts() const;
+  // Those that keep the most first. On a grid of more than 5 axes all of them have the same letter.
   std::vector<std::string> words(bool inputChannels) const;
   bool isLike(const Layout& layout) const;
 

@@ -7,14 +7,10 @@ namespace tenon {
 
 namespace {
 
-constexpr int kLargest = 0; // position
-
-} // namespace
-
-KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
-                      Index cellBytes, const KernelRates& rates) {
-  const Work work = layer.work(form, kLargest);
-  const KernelCells cells = kernelCells(form, kLargest);
+KernelCost costAt(int position, const Declaration& layer, const Form& form, bool hasCotangent,
+                  Index cellBytes, const KernelRates& rates) {
+  const Work work = layer.work(form, position);
+  const KernelCells cells = kernelCells(form, position);
   const double each = double(cellBytes);
   KernelCost cost;
   cost.apply = {.flops = work.forward,
@@ -26,6 +22,25 @@ KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotang
   cost.applySeconds = rates.seconds(layer.type(), KernelPass::Apply, cellBytes, cost.apply);
   cost.adjointSeconds = rates.seconds(layer.type(), KernelPass::Adjoint, cellBytes, cost.adjoint);
   return cost;
+}
+
+} // namespace
+
+KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
+                      Index cellBytes, const KernelRates& rates, Looks looks) {
+  KernelCost most;
+  for (int position : positionsLookedAt(form.output.mesh(), looks)) {
+    const KernelCost cost = costAt(position, layer, form, hasCotangent, cellBytes, rates);
+    if (cost.applySeconds > most.applySeconds) {
+      most.apply = cost.apply;
+      most.applySeconds = cost.applySeconds;
+    }
+    if (cost.adjointSeconds > most.adjointSeconds) {
+      most.adjoint = cost.adjoint;
+      most.adjointSeconds = cost.adjointSeconds;
+    }
+  }
+  return most;
 }
 
 } // namespace tenon

@@ -9,6 +9,7 @@
 
 #include "declaration/declaration.hpp"
 #include "machine/kernel_rates.hpp"
+#include "machine/price.hpp"
 
 namespace tenon {
 
@@ -17,8 +18,8 @@ struct KernelCost {
   double applySeconds = 0, adjointSeconds = 0;
 };
 
-// hasCotangent: of the inputs. By position 0 of the form's mesh, whose parts are the largest.
+// hasCotangent: of the inputs. Looks::First is exact for balanced parts, of which position 0 has the largest.
 KernelCost kernelCost(const Declaration& layer, const Form& form, bool hasCotangent,
-                      Index cellBytes, const KernelRates& rates);
+                      Index cellBytes, const KernelRates& rates, Looks looks);
 
 } // namespace tenon

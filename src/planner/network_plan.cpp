@@ -183,10 +183,10 @@ bool hasSmallFactors(Index number) {
 
 } // namespace
 
-// All that are searched: the one of all processes first.
-std::vector<FineMesh> NetworkPlan::meshes() const {
+// The one of all processes first; with the batch outermost, innermost or both.
+std::vector<FineMesh> NetworkPlan::meshes(bool fewer, bool outer, bool inner) const {
   std::vector<FineMesh> all = {mesh()};
-  if (fewerProcesses_) {
+  if (fewer) {
     for (int axes = 1; axes <= all.front().axes(); ++axes)
       all.push_back(all.front().withoutLast(axes));
     int found = 0;
@@ -196,16 +196,23 @@ std::vector<FineMesh> NetworkPlan::meshes() const {
         ++found;
       }
   }
-  const bool isFlat = !machine_ || machine_->levels().size() == 1;
-  if (placement_ == "batch" || (placement_ == "auto" && isFlat))
-    return all;
   std::vector<FineMesh> placed;
   for (const FineMesh& one : all) {
-    if (placement_ == "auto")
+    if (outer)
       placed.push_back(one);
-    placed.push_back(one.reversed());
+    if (inner)
+      placed.push_back(one.reversed());
   }
   return placed;
+}
+
+FineMesh NetworkPlan::meshOf(const Mesh& grid) const {
+  for (FineMesh& one : meshes(true, true, true))
+    if (*one.grid() == grid)
+      return std::move(one);
+  throw Error(TENON_ERR_STATE,
+              fmt::format("the plan is on process grid {}, which is none of {} processes",
+                          grid.describe(), processes_));
 }
 
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
@@ -218,6 +225,16 @@ Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char*
                       "{} processes, numbered from 0",
                       which, rank, processes_));
   return layout;
+}
+
+std::optional<Layout> NetworkPlan::pinnedInput(const DeclaredNetwork& network) const {
+  return inputEnd_ ? std::optional(pinned(inputEnd_, network.reads.front().shape, "input"))
+                   : std::nullopt;
+}
+
+std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) const {
+  return outputEnd_ ? std::optional(pinned(outputEnd_, network.result.shape, "output"))
+                    : std::nullopt;
 }
 
 void NetworkPlan::setInputShape(const Shape& shape) {
@@ -270,10 +287,8 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
   DeclaredNetwork network = layers();
   OwnTask task{.objective = objective_ == "training" ? Objective::Training : Objective::Inference,
                .stepsPerEvaluation = every_};
-  if (inputEnd_)
-    task.input = pinned(inputEnd_, network.reads.front().shape, "input");
-  if (outputEnd_)
-    task.output = pinned(outputEnd_, network.result.shape, "output");
+  task.input = pinnedInput(network);
+  task.output = pinnedOutput(network);
   return std::make_unique<OwnModel>(std::move(network), mesh, rates(),
                                     inputChannels_.value_or(true), std::move(task));
 }
@@ -298,12 +313,15 @@ double secondsToCompare(const FoundPlan& plan) {
   return plan.overlapped.value_or(plan.seconds);
 }
 
-void addSignatures(const CostModel& prices, FoundPlan& plan) {
+// What the words mean for the layers. Throws TENON_ERR_OPTION for one that is not possible.
+void placeLayers(const CostModel& prices, FoundPlan& plan) {
   for (PlannedLayer& made : plan.layers) {
     const auto& names = prices.names();
     const int layer =
         static_cast<int>(std::find(names.begin(), names.end(), made.name) - names.begin());
-    made.signature = prices.signature(layer, prices.parse(layer, made.letters));
+    const int word = prices.parse(layer, made.letters);
+    made.signature = prices.signature(layer, word);
+    made.uses = prices.uses(layer, word);
   }
 }
 
@@ -317,7 +335,7 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineMesh>& meshes) const {
     try {
       const std::unique_ptr<CostModel> prices = model(one);
       FoundPlan found = findPlan(*prices, fixed_, memoryLimit_, overlap_);
-      addSignatures(*prices, found);
+      placeLayers(*prices, found);
       found.spaceOutermost = one.isReversed();
       if (!best || secondsToCompare(found) < secondsToCompare(*best))
         best = std::move(found);
@@ -333,9 +351,17 @@ FoundPlan NetworkPlan::bestOf(const std::vector<FineMesh>& meshes) const {
 
 const FoundPlan& NetworkPlan::search() {
   checkModel();
-  if (!found_)
-    found_ = bestOf(meshes());
+  if (!found_) {
+    const bool isFlat = !machine_ || machine_->levels().size() == 1,
+               isInner = placement_ == "space" || (placement_ == "auto" && !isFlat);
+    found_ = bestOf(meshes(fewerProcesses_, placement_ != "space", isInner));
+  }
   return *found_;
+}
+
+void NetworkPlan::take(FoundPlan found) {
+  placeLayers(*model(meshOf(*found.grid)), found);
+  found_ = std::move(found);
 }
 
 const FoundPlan& NetworkPlan::found() const {

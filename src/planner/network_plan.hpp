@@ -67,14 +67,14 @@ protected:
   FineMesh mesh() const;
   Index processes() const noexcept { return processes_; }
   Index batch() const noexcept { return batch_; }
-  bool hasFixedWords() const noexcept { return !fixed_.empty(); }
   bool wasSearched() const noexcept { return found_.has_value(); }
-  // Words are those of all processes, in their own order, and on no grid of a field.
-  bool usesWholeGrid() const noexcept {
-    return placement_ == "batch" && !fewerProcesses_ && !inputEnd_ && !outputEnd_;
-  }
-  // A plan that was found elsewhere.
-  void take(FoundPlan found) { found_ = std::move(found); }
+  // A plan that was found elsewhere: its grid, and the words of its layers. Throws TENON_ERR_STATE for a grid
+  // that is none of these processes, TENON_ERR_OPTION for a word that a layer cannot have.
+  void take(FoundPlan found);
+  bool hasPinnedEnds() const noexcept { return inputEnd_ || outputEnd_; }
+  // None where they are free.
+  std::optional<Layout> pinnedInput(const DeclaredNetwork& network) const;
+  std::optional<Layout> pinnedOutput(const DeclaredNetwork& network) const;
   // The network with its input of a batch of samples; throws TENON_ERR_STATE without a shape.
   virtual DeclaredNetwork layers() const;
   Shape inputShape() const;
@@ -82,7 +82,8 @@ protected:
 
 private:
   std::unique_ptr<CostModel> model(const FineMesh& mesh) const;
-  std::vector<FineMesh> meshes() const;
+  std::vector<FineMesh> meshes(bool fewer, bool outer, bool inner) const;
+  FineMesh meshOf(const Mesh& grid) const;
   Layout pinned(const PinnedEnd& end, const Shape& shape, const char* which) const;
   FoundPlan bestOf(const std::vector<FineMesh>& meshes) const;
   void checkModel() const;

@@ -176,6 +176,13 @@ int OwnModel::parse(int layer, const std::string& text) const {
   return CostModel::parse(layer, text);
 }
 
+Layouts OwnModel::uses(int layer, int word) const {
+  Layouts plain;
+  for (const Layout& use : placed(layer, word).uses)
+    plain.push_back(use.withoutMargins());
+  return plain;
+}
+
 std::string OwnModel::spatial(int layer) const {
   const DeclaredLayer& asked = network_.layers[layer];
   return spatialLetters(static_cast<int>(asked.inputs.front().size()) - 2, asked.splitDims);
@@ -316,6 +323,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
     return fault;
   std::vector<std::string> letters;
   const FieldWord* own = fieldWord(word);
+  const bool mayBeEmpty = own && fields_[own->field].hasEmptyParts(); // as the field's
   const int space = own ? 0 : words()[word].space;
   for (int axis = 0; axis < static_cast<int>(rows.size()); ++axis) {
     const bool isReversed = space > 1 && axis >= mesh().axes() - space;
@@ -328,7 +336,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   Layouts inputs;
   for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
     inputs.push_back(inputLayout(kind, word, rows, input));
-    if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty())
+    if (std::string fault = emptyPart(inputs.back(), "input"); !fault.empty() && !mayBeEmpty)
       return fault;
   }
   placed.signature = joined(letters, ",");
@@ -337,7 +345,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   for (const ParameterForm& parameter : form.parameters)
     if (std::string fault = emptyPart(parameter.use, "weights"); !fault.empty())
       return fault;
-  if (std::string fault = emptyPart(form.output, "output"); !fault.empty())
+  if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
     return fault;
   placed.uses = form.uses;
   placed.outputs = {form.output};
@@ -398,7 +406,9 @@ bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
 
 LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form,
                                    bool hasCotangent) const {
-  const KernelCost cost = kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels);
+  const Looks looks = form.output.mesh() == *grid_ ? Looks::First : Looks::Sampled;
+  const KernelCost cost =
+      kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels, looks);
   return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};
 }
 

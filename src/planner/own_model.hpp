@@ -63,6 +63,7 @@ public:
   std::string signature(int layer, int word) const override {
     return placed(layer, word).signature;
   }
+  std::vector<Layout> uses(int layer, int word) const override;
   std::string spatial(int layer) const override;
   Parts parts(int layer, int word) const override;
   std::string fault(int layer, int word) const override { return placed(layer, word).fault; }

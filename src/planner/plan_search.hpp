@@ -13,7 +13,9 @@ namespace tenon {
 
 struct PlannedLayer {
   std::string name, letters;
-  std::string signature = {}; // the word as the layer takes it; "" of a row of a table
+  // The word as the layer takes it, and where it uses its inputs, but for halos; none of a row of a table.
+  std::string signature = {};
+  std::vector<Layout> uses = {};
   Parts parts;
   double bytes = 0;
   // The best plan with another word here: a lower bound under a memory limit; none if there is no other.
@@ -22,7 +24,7 @@ struct PlannedLayer {
 };
 
 struct FoundPlan {
-  MeshPtr grid = nullptr; // whose axes the words are of
+  MeshPtr grid = nullptr; // whose axes the words are of, but for those on the grid of a pinned end
   bool spaceOutermost = false;
   double seconds = 0, bytes = 0;
   std::optional<double> overlapped; // seconds with overlap, if a share of it was given

@@ -13,7 +13,7 @@ FirstFit::FirstFit(Index bytes) {
 
 std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
   for (const auto& [begin, end] : gaps_) {
-    const Index place = (begin + alignment - 1) / alignment * alignment;
+    const Index place = roundedUp(begin, alignment);
     if (place > end || end - place < bytes)
       continue;
     const Index gapBegin = begin, gapEnd = end;

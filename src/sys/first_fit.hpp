@@ -10,6 +10,11 @@
 
 namespace tenon {
 
+// The next multiple of a unit.
+inline Index roundedUp(Index value, Index unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
 class FirstFit {
 public:
   explicit FirstFit(Index bytes);

@@ -31,8 +31,8 @@ void countUp(Count& count, Index bytes) {
 
 } // namespace
 
-void MemorySource::clear(void* memory, Index bytes) {
-  std::memset(memory, 0, static_cast<std::size_t>(bytes));
+void MemorySource::fill(void* memory, unsigned char byte, Index bytes) {
+  std::memset(memory, byte, static_cast<std::size_t>(bytes));
 }
 
 Buffer::Buffer(Index bytes, std::string label, std::source_location where)
@@ -89,11 +89,11 @@ Buffer::~Buffer() {
     ::operator delete (data_, std::align_val_t{kAlignment});
 }
 
-void Buffer::setZero() {
+void Buffer::fill(unsigned char byte) {
   if (data_ && source_)
-    source_->clear(data_, bytes_);
+    source_->fill(data_, byte, bytes_);
   else if (data_)
-    std::memset(data_, 0, static_cast<std::size_t>(bytes_));
+    std::memset(data_, byte, static_cast<std::size_t>(bytes_));
 }
 
 Index Buffer::bytesOf(Index count, std::size_t size, const std::string& label,

@@ -29,7 +29,7 @@ public:
   virtual void* take(Index bytes) = 0;
   virtual void giveBack(void* memory) noexcept = 0;
   virtual Space space() const noexcept { return Space::Host; }
-  virtual void clear(void* memory, Index bytes);
+  virtual void fill(void* memory, unsigned char byte, Index bytes);
 };
 
 class Buffer {
@@ -65,7 +65,9 @@ public:
   const T* data() const noexcept {
     return static_cast<const T*>(data_);
   }
-  void setZero();
+  void setZero() { fill(0); }
+  // Every byte.
+  void fill(unsigned char byte);
 
 private:
   static Index bytesOf(Index count, std::size_t size, const std::string& label,

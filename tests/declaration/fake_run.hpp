@@ -2,10 +2,11 @@
 // Runs passes on vectors of one process, and is as strict as a parallel run allows: memory without
 // a value is NaN, a beginning that overwrites makes its result NaN at once and its operand must be
 // the same at the end, one operator has one action in flight, a kernel finds its weights only after
-// their source has ended, and derivatives find only what was kept.
+// their source has ended, and derivatives find only what was kept. Values may share memory: who is written makes
+// the others in its place NaN.
 #pragma once
 
-#include "declaration/pass.hpp"
+#include "declaration/arena.hpp"
 #include "random_list.hpp"
 
 #include <limits>
@@ -58,6 +59,8 @@ public:
     return dx;
   }
   std::vector<Cells> gradients;
+  // Of the next pass.
+  void lodge(std::vector<Lodging::Place> places) { places_ = std::move(places); }
 
 private:
   struct Flight {
@@ -79,10 +82,20 @@ private:
   const Map& mapOf(const Step& step) const { return random_.list.maps()[step.map]; }
 
   void run(const Pass& pass) {
-    for (const Step& step : pass.steps)
+    for (const Step& step : pass.steps) {
       run(step);
+      for (ValueId written : step.writes)
+        spoilOthers(written);
+    }
     if (!flights_.empty())
       throw std::logic_error("an operator is in flight at the end");
+  }
+  void spoilOthers(ValueId written) {
+    for (const Lodging::Place& place : places_)
+      for (const Lodging::Place& other : places_)
+        if (place.value == written && other.value != written && place.begin < other.end &&
+            other.begin < place.end)
+          memory_[other.value] = kNothing;
   }
   void run(const Step& step) {
     switch (step.what) {
@@ -213,6 +226,7 @@ private:
   bool contiguous_;
   const Pass* pass_ = nullptr;
   std::vector<Cells> memory_, point_, weightTangents_;
+  std::vector<Lodging::Place> places_;
   std::map<int, Flight> flights_;
   std::map<int, bool> begun_, ended_;
 };

@@ -137,15 +137,25 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
   expectSuccess(TenonMachineDestroy(&machine));
 }
 
-TEST_F(CPlan, RefusesToRunWhatOnlyPlansByNameCanHave) {
-  expectSuccess(TenonPlanSetInput(plan_, input_));
+// What plans by name can have, plans that run can too.
+TEST_F(CPlan, RunsOnGivenGrids) {
+  const TenonInt shape[] = {16};
+  const int grid[] = {worldSize()};
+  expectSuccess(TenonPlanSetInputShape(plan_, 1, shape));
+  expectSuccess(TenonPlanSetInputGrid(plan_, 1, grid, "S1"));
+  expectSuccess(TenonPlanSetOutputGrid(plan_, 1, grid, "B"));
   expectSuccess(TenonPlanSetPlacement(plan_, "space"));
-  expectCommonCode(TENON_ERR_SUPPORT, TenonPlanSetUp(plan_), {"TenonPlanSetPlacement()"});
-  expectSuccess(TenonPlanSetPlacement(plan_, "batch"));
   expectSuccess(TenonPlanSetFewerProcesses(plan_, TENON_TRUE));
-  expectCommonCode(TENON_ERR_SUPPORT, TenonPlanSetUp(plan_), {"TenonPlanSetFewerProcesses()"});
-  expectSuccess(TenonPlanSetFewerProcesses(plan_, TENON_FALSE));
+  expectCode(TENON_ERR_ARG, TenonPlanSetGradientBucket(plan_, -2), {"-2"});
+  expectSuccess(TenonPlanSetGradientBucket(plan_, 64));
   expectSuccess(TenonPlanSetUp(plan_));
+  expectCode(TENON_ERR_STATE, TenonPlanSetGradientBucket(plan_, 0), {"TenonPlanSetUp()"});
+  TenonLayout given = nullptr;
+  expectSuccess(TenonPlanGetInputLayout(plan_, &given));
+  TenonBool equal = TENON_FALSE;
+  expectSuccess(TenonLayoutIsEqual(given, input_, &equal));
+  EXPECT_EQ(equal, TENON_TRUE);
+  expectSuccess(TenonLayoutDestroy(&given));
 }
 
 TEST_F(CPlan, RefusesWrongArguments) {

@@ -5,6 +5,7 @@
 
 #include "support/count_allocations.hpp"
 #include "sys/memory.hpp"
+#include "sys/view.hpp"
 
 namespace tenon::test {
 namespace {
@@ -13,6 +14,7 @@ class PlanAllocation : public testing::TestWithParam<NetworkCase> {};
 
 TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
   const NetworkCase& c = GetParam();
+  const Index high = memoryHighWater(), aliveBefore = bytesAlive();
   const Ref<LayerPlan> plan = planOf(c, world());
   plan->setUp();
   Layer& network = plan->layer();
@@ -36,6 +38,14 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
   step();
   EXPECT_EQ(allocations - before, 0) << network.describe();
   EXPECT_EQ(bytesAlive(), alive);
+
+  // What the plan says that it holds is what the log's memory says.
+  Index others = x.arrayBytes() + y.arrayBytes() + dy.arrayBytes();
+  for (const Ref<Parameter>& parameter : network.parameters())
+    others += 2 * parameter->value().arrayBytes(); // of Adam
+  EXPECT_EQ(plan->memory().total(), alive - aliveBefore - others) << plan->describe();
+  EXPECT_EQ(memoryHighWater(), std::max(high, alive)) << "something was there in between";
+  EXPECT_NE(plan->describe().find(sizeText(plan->memory().total())), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PlanAllocation, testing::ValuesIn(networkCases()),

@@ -46,6 +46,11 @@ protected:
 TEST_F(PlanFiles, GiveTheSamePlan) {
   for (const NetworkCase& c : networkCases()) {
     const Ref<LayerPlan> plan = planOf(c, world()), loaded = planOf(c, world());
+    for (const Ref<LayerPlan>& each : {plan, loaded}) {
+      each->setInput(unevenField(c.input));
+      each->setOutput(unevenField(outputShapeOf(c)));
+    }
+    plan->setPlacement("space");
     plan->setUp();
     plan->save(path_);
     loaded->load(path_);
@@ -73,6 +78,9 @@ TEST_F(PlanFiles, AreRefusedForSomethingElse) {
   const Ref<LayerPlan> fewer = planOf(c, world());
   fewer->setProcesses(6);
   expectRefused(TENON_ERR_STATE, {"processes", "6"}, fewer);
+  const Ref<LayerPlan> pinned = planOf(c, world());
+  pinned->setInput(unevenField(c.input));
+  expectRefused(TENON_ERR_LAYOUT, {"free", "S2,S3"}, pinned);
   const auto narrow =
       makeRef<LayerPlan>(readNetwork(world(), TENON_TEST_NETWORKS "/lenet5.json"), c.input[0]);
   narrow->setInputShape({1, 28, 28});
@@ -107,9 +115,9 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   write(other);
   EXPECT_THROW(plan->load(path_), Error);
   other = text;
-  other.replace(other.find("tenon-plan-1"), 12, "tenon-plan-9");
+  other.replace(other.find("tenon-plan-2"), 12, "tenon-plan-9");
   write(other);
-  expectError(TENON_ERR_FORMAT, {"tenon-plan-9", "tenon-plan-1"}, [&] { plan->load(path_); });
+  expectError(TENON_ERR_FORMAT, {"tenon-plan-9", "tenon-plan-2"}, [&] { plan->load(path_); });
   if (world()->rank() == 0)
     std::filesystem::remove(path_);
   MPI_Barrier(world()->mpi());
@@ -118,19 +126,23 @@ TEST_F(PlanFiles, AreRefusedWhereDamaged) {
   expectError(TENON_ERR_STATE, {"TenonPlanLoad"}, [&] { plan->load(path_); });
 }
 
-// A word that the layer cannot have is found when the layer is told.
-TEST_F(PlanFiles, AreRefusedWithAForeignSignature) {
+// Words that a layer cannot have, and grids that these processes do not make.
+TEST_F(PlanFiles, AreRefusedWithForeignWordsAndGrids) {
   if (world()->size() == 1)
     GTEST_SKIP() << "needs two ranks";
   const NetworkCase c = networkCases()[0];
-  std::string text = saved(c);
-  const std::size_t key = text.find("\"signature\": \""), begin = key + 14;
-  text.replace(begin, text.find('"', begin) - begin, "x,y,z");
-  write(text);
-  const Ref<LayerPlan> plan = planOf(c, world());
-  plan->load(path_);
-  expectError(TENON_ERR_OPTION, {"C1", "'x'"}, [&] { plan->setUp(); });
-  EXPECT_FALSE(plan->isSetUp());
+  const std::string text = saved(c);
+  const auto changed = [&](const std::string& key, const char* end, const char* to) {
+    std::string other = text;
+    const std::size_t begin = other.find(key) + key.size();
+    return other.replace(begin, other.find(end, begin) - begin, to);
+  };
+  write(changed("\"word\": \"", "\"", "x,y,z"));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "C1", "'x'"}, planOf(c, world()));
+  write(changed("\"extents\": [", "]", "7"));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "process grid of 7"}, planOf(c, world()));
+  write(changed("\"processes\": [", "]", "5"));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str()}, planOf(c, world()));
 }
 
 } // namespace

@@ -14,8 +14,10 @@ void expectSameLosses(LayerPlan& plan, const NetworkCase& c) {
   plan.setUp();
   const std::vector<double> want = trainedAlone(c),
                             got = trained(plan.layer(), world(), plan.inputLayout());
-  if (plan.inputLayout().boxOfRank(world()->rank()).empty() && got.empty())
+  if (got.empty()) { // a rank without a copy of the loss
+    EXPECT_NE(world()->rank(), plan.layer().outputLayout().mesh().rank(0));
     return;
+  }
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t step = 0; step < want.size(); ++step)
     ASSERT_NEAR(got[step], want[step], 1e-10) << "step " << step << "\n" << plan.layer().describe();
@@ -48,23 +50,43 @@ TEST_P(PlannedNetwork, TrainsWithForcedWords) {
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedNetwork, testing::ValuesIn(networkCases()),
                          [](const auto& info) { return info.param.name; });
 
-TEST(LayerPlan, KeepsTheCallersLayouts) {
-  const NetworkCase c = networkCases()[2];
-  const int size = world()->size();
-  const Layout rows({.shape = c.input,
-                     .mesh = Mesh::make({size, 1}),
-                     .properties = {Property::shard(2), Property::shard(3)}});
-  const Layout root(
-      {.shape = {8, 10}, .mesh = Mesh::make({size}), .properties = {Property::root()}});
-  const Ref<LayerPlan> plan = planOf(c, world());
-  plan->setInput(rows);
-  plan->setOutput(root);
-  plan->setUp();
-  EXPECT_EQ(plan->inputLayout(), rows);
-  EXPECT_EQ(plan->layer().outputLayout(), root);
-  const Ref<LayerPlan> free = planOf(c, world());
-  free->setUp();
-  EXPECT_EQ(plan->layer().parameters().size(), free->layer().parameters().size());
+// Whether a layer can lie there: pooling may leave processes of a field without a cell.
+bool canHave(const Ref<LayerPlan>& plan, const std::string& layer, const std::string& word) {
+  plan->fix(layer, word);
+  try {
+    plan->search();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), TENON_ERR_OPTION) << error.text();
+    return false;
+  }
+  return true;
+}
+
+// From a solver's field, and to one: as the search wants it, and with layers that lie by turns where the field does
+// and on the grid of the plan.
+TEST_P(PlannedNetwork, TrainsFromAnUnevenField) {
+  const NetworkCase& c = GetParam();
+  const auto pinned = [&](bool output) {
+    const Ref<LayerPlan> plan = planOf(c, world());
+    plan->setInput(unevenField(c.input));
+    if (output)
+      plan->setOutput(unevenField(outputShapeOf(c)));
+    return plan;
+  };
+  const Ref<LayerPlan> free = pinned(true), turns = pinned(false);
+  ASSERT_NO_FATAL_FAILURE(expectSameLosses(*free, c));
+  EXPECT_EQ(free->inputLayout(), unevenField(c.input));
+  EXPECT_EQ(free->layer().outputLayout(), unevenField(outputShapeOf(c)));
+  int stay = 0, turn = 0;
+  const std::vector<PlannedLayer> layers = pinned(false)->search().layers;
+  for (const PlannedLayer& layer : layers)
+    if (const std::string word = wordOfField(c, layer.name);
+        turn++ % 2 == 0 && !word.empty() && canHave(pinned(false), layer.name, word)) {
+      turns->fix(layer.name, word);
+      ++stay;
+    }
+  EXPECT_GT(stay, 0);
+  ASSERT_NO_FATAL_FAILURE(expectSameLosses(*turns, c));
 }
 
 // Communication that moves across layers changes no bit.
@@ -83,7 +105,8 @@ TEST(LayerPlan, ComputesTheSameWithStepsInOrder) {
   }
 }
 
-// One convolution of one field: nothing is gained elsewhere, so its rows stay, and only halos travel.
+// One convolution of one field: nothing is gained elsewhere, so the search leaves its rows where they are, and
+// only halos travel.
 TEST(LayerPlan, StaysWhereTheFieldLies) {
   const int size = world()->size();
   const Ref<Layer> conv = conv2d(world(), 1, 1, 3, 1);
@@ -96,13 +119,50 @@ TEST(LayerPlan, StaysWhereTheFieldLies) {
   plan->setInput(rows);
   plan->setOutput(rows);
   plan->setUp();
-  EXPECT_TRUE(plan->stays()) << plan->describe();
-  EXPECT_EQ(plan->layerNamed("conv").letters, "h,w");
+  EXPECT_EQ(plan->layerNamed("conv").letters, "input:h,w") << plan->describe();
+  EXPECT_EQ(&plan->layer(), conv.get()) << "a repartition stands behind what lies there";
   const std::vector<LayerCost> costs = plan->costs(world()->rank(), false);
   const int neighbours = (world()->rank() > 0) + (world()->rank() + 1 < size);
   const PhaseCost& apply = costs.front()[static_cast<int>(Phase::ApplyMove)];
   EXPECT_EQ(apply.messages, neighbours);
   EXPECT_EQ(apply.bytes, neighbours * 64 * 8);
+}
+
+// Of blocks that no other word has, and some of them empty, every layer stays if its kernel sees no neighbour.
+TEST(LayerPlan, MovesNothingWhereNothingIsGained) {
+  const Ref<Layer> network = newNetwork(world(), "sequential");
+  for (const char* name : {"one", "two", "three"})
+    add(*network, conv2d(world(), 2, 2, 1, 0), name);
+  const Layout field = unevenField({1, 2, 8, 8});
+  const auto plan = makeRef<LayerPlan>(network, 1);
+  plan->setFlops(1e15);
+  plan->setInput(field);
+  plan->setOutput(field);
+  plan->setUp();
+  for (const char* name : {"one", "two", "three"})
+    EXPECT_EQ(plan->layerNamed(name).letters, "input:h,w") << plan->describe();
+  for (const LayerCost& cost : plan->costs(world()->rank(), true))
+    EXPECT_EQ(cost[static_cast<int>(Phase::ApplyMove)].messages +
+                  cost[static_cast<int>(Phase::AdjointMove)].messages,
+              0);
+}
+
+// Grids of fewer processes, and of these in another order.
+TEST(LayerPlan, TrainsOnOtherGrids) {
+  const int size = world()->size();
+  const NetworkCase c = networkCases()[2];
+  const Ref<LayerPlan> fewer = planOf(c, world()), inner = planOf(c, world());
+  if (size > 1)
+    fewer->setProcesses(size - 1);
+  fewer->setFewerProcesses(true);
+  fewer->setLink(1, 1e9); // no message is worth it
+  ASSERT_NO_FATAL_FAILURE(expectSameLosses(*fewer, c));
+  EXPECT_EQ(fewer->found().grid->size(), 1);
+  inner->setPlacement("space");
+  if (size == 8)
+    inner->fix("first", "n,o,h");
+  ASSERT_NO_FATAL_FAILURE(expectSameLosses(*inner, c));
+  EXPECT_TRUE(inner->found().spaceOutermost);
 }
 
 TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 namespace tenon::test {
 
@@ -27,7 +28,44 @@ struct NetworkCase {
 inline std::vector<NetworkCase> networkCases() {
   return {{"lenet5", {8, 1, 28, 28}, lenet5},
           {"small_alexnet", {8, 3, 34, 34}, smallAlexNet},
-          {"residual", {8, 1, 8, 8}, residual}};
+          {"residual", {8, 1, 8, 8}, residual},
+          {"unet3d", {2, 1, 16, 16, 16}, unet3d}};
+}
+
+// A solver's blocks of the last two dimensions, wider and wider, on a grid that lists the ranks from the last one
+// on. With an output that is a field too, that may lie alike.
+inline Layout unevenField(const Shape& shape) {
+  const int size = world()->size(), columns = size > 2 ? 2 : 1, rows = size / columns;
+  const int rank = static_cast<int>(shape.size());
+  std::vector<int> ranks(size);
+  std::iota(ranks.rbegin(), ranks.rend(), 0);
+  const auto cutsOf = [](Index extent, Index parts) {
+    std::vector<Index> cuts;
+    for (Index part = 0; part <= parts; ++part)
+      cuts.push_back(extent * part * (part + 1) / (parts * (parts + 1)));
+    return cuts;
+  };
+  LayoutSpec spec{.shape = shape,
+                  .mesh = Mesh::make({rows, columns}, ranks),
+                  .properties = {Property::shard(rank - 2), Property::shard(rank - 1)}};
+  spec.cuts.resize(rank);
+  spec.cuts[rank - 2] = cutsOf(shape[rank - 2], rows);
+  spec.cuts[rank - 1] = cutsOf(shape[rank - 1], columns);
+  return Layout(std::move(spec));
+}
+
+inline Shape outputShapeOf(const NetworkCase& c) {
+  return c.name == "unet3d" ? c.input : Shape{c.input[0], 10};
+}
+
+// The word of a layer that lies where an uneven field does; "" of one whose input has no space.
+inline std::string wordOfField(const NetworkCase& c, const std::string& layer) {
+  for (const char* flat : {"last", "fc5", "fc6", "F6", "Output"})
+    if (layer == flat)
+      return "";
+  const bool isJoint = layer.find("sum") != std::string::npos || layer.ends_with("_beside");
+  const Index rank = static_cast<Index>(c.input.size());
+  return isJoint ? fmt::format("input:S{},S{}", rank - 2, rank - 1) : "input:h,w";
 }
 
 // A word for the processes of the world, 2, 4 or 8, with one label for two of the grid's axes, or for its one: of the
@@ -41,22 +79,26 @@ inline std::string forcedWord(const std::string& label) {
 // Losses of the first steps with Adam, of a network that is set up.
 inline std::vector<double> trained(Layer& network, const CommPtr& comm, const Layout& input,
                                    int steps = kTrainingSteps) {
-  network.initialize(kTrainingSeed, 0);
+  // What stands around it has no part in the values that a network has without a plan.
+  const bool isWrapped =
+      !network.nodes().empty() && network.nodes().back().layer->name() == "plan_output";
+  (isWrapped ? *network.nodes().front().layer : network).initialize(kTrainingSeed, 0);
   const Layout output = network.outputLayout(input);
-  const Ref<Layer> loss = newLayer(comm, "crossentropy");
+  const bool isField = output.rank() > 2;
+  const Ref<Layer> loss = newLayer(comm, isField ? "meansquarederror" : "crossentropy");
   loss->setDataType(TENON_FLOAT64);
   loss->setUp(output);
-  const Layout labels({.shape = {input.shape()[0]},
+  const Layout labels({.shape = isField ? output.shape() : Shape{input.shape()[0]},
                        .mesh = output.meshPtr(),
                        .properties = Properties(output.mesh().axes(), Property::broadcast())});
   DTensor x(comm, input, TENON_FLOAT64), y(comm, output, TENON_FLOAT64),
       dy(comm, output.dual(), TENON_FLOAT64),
       value(comm, loss->outputLayout(output), TENON_FLOAT64),
       seed(comm, loss->outputLayout(output).dual(), TENON_FLOAT64);
-  const Ref<DTensor> target = makeRef<DTensor>(comm, labels, TENON_INT64);
+  const Ref<DTensor> target = makeRef<DTensor>(comm, labels, isField ? TENON_FLOAT64 : TENON_INT64);
   loss->setTarget(target);
   // 1 once, whatever the copies.
-  const bool first = comm->rank() == input.mesh().rank(0);
+  const bool first = comm->rank() == output.mesh().rank(0);
   fillConstant(seed, first ? 1 : 0);
   const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
   optimizer->setLearningRate(0.01);
@@ -64,8 +106,10 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
   for (int step = 0; step < steps; ++step) {
     const std::uint64_t batch = step % 2;
     fillUniform(x, kTrainingSeed, 100 + batch, 0, 1);
-    fillByIndex(*target,
-                [&](Index n) { return std::floor(10 * uniformAt(kTrainingSeed, 200 + batch, n)); });
+    fillByIndex(*target, [&](Index n) {
+      const double drawn = uniformAt(kTrainingSeed, 200 + batch, n);
+      return isField ? drawn : std::floor(10 * drawn);
+    });
     network.apply(x, y);
     loss->apply(y, value);
     const DTensor& read = value;

@@ -98,9 +98,9 @@ TEST(PinnedEnds, OneConvolutionOfAFieldStaysAndExchangesItsHaloAlone) {
   halo.margins.resize(4);
   halo.margins[2] = Margin{.boxes = {{0, 6}, {4, 12}}};
   halo.margins[3] = Margin{.boxes = {{0, 5}, {3, 10}}};
-  // The first process has 5 x 4 of the cells.
+  // The last process has 7 x 6 of the cells, with the first's halo.
   EXPECT_NEAR(found.seconds,
-              2.0 * 5 * 4 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
+              2.0 * 7 * 6 * 4 * 4 * 9 / kPinnedFlops + priceInField(field, Layout(halo)), 1e-15);
 }
 
 TEST(PinnedEnds, LayersThatStayWithUnevenBlocksMoveNothing) {
@@ -110,7 +110,7 @@ TEST(PinnedEnds, LayersThatStayWithUnevenBlocksMoveNothing) {
                  {.objective = Objective::Inference, .input = field, .output = field});
   for (const PlannedLayer& layer : found.layers)
     EXPECT_EQ(layer.letters, "input:h,w") << layer.name;
-  EXPECT_NEAR(found.seconds, 3 * 2.0 * 5 * 4 * 4 * 4 / kPinnedFlops, 1e-18);
+  EXPECT_NEAR(found.seconds, 3 * 2.0 * 7 * 6 * 4 * 4 / kPinnedFlops, 1e-18);
 }
 
 // Fields with blocks of any size on grids of two axes, some processes without one.
@@ -223,9 +223,6 @@ TEST(PinnedEnds, RefusesWhatDoesNotFit) {
           [](NetworkPlan& plan) {
             plan.pinInput([](const Shape&) { return fieldOn({2}, "S2", {16, 3, 9, 9}); });
           });
-  refused(TENON_ERR_SUPPORT, "process grid of 6 axes", [](NetworkPlan& plan) {
-    plan.pinInput(onGrid({1, 1, 1, 1, 1, 1}, "B,B,B,B,B,B"));
-  });
   refused(TENON_ERR_SUPPORT, "use model own", [](NetworkPlan& plan) {
     plan.setModel("t1");
     plan.setObjective("inference", 1);
@@ -235,6 +232,16 @@ TEST(PinnedEnds, RefusesWhatDoesNotFit) {
               [&] { plan->setObjective("speed", 1); });
   expectError(TENON_ERR_ARG, {"every 5 steps"}, [&] { plan->setObjective("inference", 5); });
   expectError(TENON_ERR_ARG, {"batch, space, auto"}, [&] { plan->setPlacement("left"); });
+}
+
+// On a grid of many axes too: all of them keep what they split, or none.
+TEST(PinnedEnds, FieldsMayHaveManyAxes) {
+  const NetworkTable table = fieldNetwork(2, 1, 4);
+  const Layout field = fieldOn({1, 1, 1, 1, 2, 2}, "B,B,B,B,S2,S3", {1, 4, 12, 10});
+  const FoundPlan found =
+      pinnedPlan(table, 1, 4, {.objective = Objective::Inference, .input = field, .output = field});
+  for (const PlannedLayer& layer : found.layers)
+    EXPECT_EQ(layer.letters, "input:B,B,B,B,h,w") << layer.name;
 }
 
 // A reversed mesh numbers its processes from the other end, and so does the price of what crosses nodes.

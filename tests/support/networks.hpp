@@ -81,4 +81,52 @@ inline Ref<Layer> residual(const CommPtr& comm) {
   return network;
 }
 
+inline Ref<Layer> conv3d(const CommPtr& comm, Index in, Index out, Index kernel) {
+  return newConv(
+      comm, in, out,
+      std::vector<Window>(3, {.kernel = kernel, .padLow = kernel / 2, .padHigh = kernel / 2}));
+}
+
+// A U-Net of fields in three dimensions with two levels: down by pooling, up by transposed convolutions, and what
+// is found on the way down beside what comes up.
+inline Ref<Layer> unet3d(const CommPtr& comm) {
+  const Ref<Layer> network = newNetwork(comm, "graph");
+  int last = -1;
+  const auto node = [&](const Ref<Layer>& layer, const std::string& name,
+                        std::vector<int> reads = {}) {
+    layer->setName(name);
+    last = addGraphNode(*network, layer, reads.empty() ? std::vector{last} : reads);
+    return last;
+  };
+  const auto block = [&](Index in, Index out, const std::string& name) {
+    node(conv3d(comm, in, out, 3), name);
+    return node(newPointwise(comm, "tanh"), name + "_tanh");
+  };
+  const auto down = [&](const std::string& name) {
+    node(newPooling(comm, PoolingMode::AverageIncludePad,
+                    std::vector<Window>(3, {.kernel = 2, .stride = 2})),
+         name);
+  };
+  const auto up = [&](Index in, Index out, int beside, const std::string& name) {
+    const Ref<Layer> layer = newLayer(comm, "transposedconv");
+    layer->set("in_channels", in);
+    layer->set("out_channels", out);
+    layer->set("kernel", std::vector<Index>(3, 2));
+    layer->set("stride", std::vector<Index>(3, 2));
+    node(layer, name);
+    node(newConcatenate(comm, 1), name + "_beside", {beside, last});
+  };
+  const int fine = block(1, 2, "down1");
+  down("pool1");
+  const int middle = block(2, 4, "down2");
+  down("pool2");
+  block(4, 8, "bottom");
+  up(8, 4, middle, "up2");
+  block(8, 4, "join2");
+  up(4, 2, fine, "up1");
+  block(4, 2, "join1");
+  node(conv3d(comm, 2, 1, 1), "field");
+  return network;
+}
+
 } // namespace tenon::test

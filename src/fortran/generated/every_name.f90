@@ -385,6 +385,7 @@ program every_name
   use tenon, only: tenon_plan_create ! TenonPlanCreate
   use tenon, only: tenon_plan_set_input ! TenonPlanSetInput
   use tenon, only: tenon_plan_set_output ! TenonPlanSetOutput
+  use tenon, only: tenon_plan_set_gradient_bucket ! TenonPlanSetGradientBucket
   use tenon, only: tenon_plan_set_up ! TenonPlanSetUp
   use tenon, only: tenon_plan_save ! TenonPlanSave
   use tenon, only: tenon_plan_load ! TenonPlanLoad

@@ -2825,6 +2825,12 @@ module tenon_c
       type(c_ptr), value :: layout
       integer(c_int) :: answer
     end function TenonPlanSetOutput
+    function TenonPlanSetGradientBucket(plan, bytes) bind(C, name="TenonPlanSetGradientBucket") result(answer)
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: bytes
+      integer(c_int) :: answer
+    end function TenonPlanSetGradientBucket
     function TenonPlanSetUp(plan) bind(C, name="TenonPlanSetUp") result(answer)
       import
       type(c_ptr), value :: plan

@@ -376,6 +376,7 @@ module tenon_calls
   public :: tenon_plan_create
   public :: tenon_plan_set_input
   public :: tenon_plan_set_output
+  public :: tenon_plan_set_gradient_bucket
   public :: tenon_plan_set_up
   public :: tenon_plan_save
   public :: tenon_plan_load
@@ -782,6 +783,9 @@ module tenon_calls
   end interface
   interface tenon_plan_create
     procedure tenon_plan_create_int64, tenon_plan_create_int32
+  end interface
+  interface tenon_plan_set_gradient_bucket
+    procedure tenon_plan_set_gradient_bucket_int64, tenon_plan_set_gradient_bucket_int32
   end interface
   interface tenon_placement_list_create
     procedure tenon_placement_list_create_int64, tenon_placement_list_create_int32
@@ -8067,6 +8071,24 @@ contains
     tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
     call finish(tenon_code, 'tenon_plan_set_output', ierr)
   end subroutine tenon_plan_set_output
+  ! Sets how many gradients are reduced together. Local; call on all ranks.
+  subroutine tenon_plan_set_gradient_bucket_int64(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int64_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_gradient_bucket', ierr)
+  end subroutine tenon_plan_set_gradient_bucket_int64
+  ! Sets how many gradients are reduced together. Local; call on all ranks.
+  subroutine tenon_plan_set_gradient_bucket_int32(plan, bytes, ierr)
+    type(tenon_plan), intent(in) :: plan
+    integer(c_int32_t), intent(in) :: bytes
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
+    call finish(tenon_code, 'tenon_plan_set_gradient_bucket', ierr)
+  end subroutine tenon_plan_set_gradient_bucket_int32
   ! Sets the network up as planned. Collective on the network.
   subroutine tenon_plan_set_up(plan, ierr)
     type(tenon_plan), intent(in) :: plan
@@ -8138,7 +8160,7 @@ contains
     tenon_code = TenonPlanSetRatesFrom(plan%handle, measured%handle)
     call finish(tenon_code, 'tenon_plan_set_rates_from', ierr)
   end subroutine tenon_plan_set_rates_from
-  ! Returns what is run: the network, with redistribution around it where needed. Not collective.
+  ! Returns what is run: the network, with redistribution behind it where needed. Not collective.
   subroutine tenon_plan_get_layer(plan, layer, ierr)
     type(tenon_plan), intent(in) :: plan
     type(tenon_layer), intent(out) :: layer

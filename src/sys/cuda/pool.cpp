@@ -44,8 +44,9 @@ public:
     return memory;
   }
   void giveBack(void* memory) noexcept override { cudaFreeAsync(memory, stream()); }
-  void clear(void* memory, Index bytes) override {
-    check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), stream()), "cudaMemsetAsync");
+  void fill(void* memory, unsigned char byte, Index bytes) override {
+    check(cudaMemsetAsync(memory, byte, static_cast<std::size_t>(bytes), stream()),
+          "cudaMemsetAsync");
   }
 
 private:

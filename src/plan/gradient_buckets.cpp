@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "plan/gradient_buckets.hpp"
+
+#include "linop/make_conversion.hpp"
+#include "sys/log.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < layout.mesh().axes(); ++axis)
+    if (layout.property(axis).isBroadcast() == copies)
+      axes.push_back(axis);
+  return axes;
+}
+
+bool addsToGradients(const MapList& list, const Step& step) {
+  if (step.what == Do::AdjointParameters)
+    return true;
+  return step.what == Do::Adjoint &&
+         list.kernels()[list.maps()[step.map].object].gradients == Gradients::Within;
+}
+
+// The last step of an adjoint that adds to the gradient of each parameter. What a kernel that recomputes does for
+// the parameters within it is not in the list.
+std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const Pass& pass) {
+  std::map<const Parameter*, std::size_t> last;
+  for (std::size_t s = 0; s < pass.steps.size(); ++s)
+    if (const Step& step = pass.steps[s]; addsToGradients(maps.list(), step))
+      for (const auto& use : *maps.kernel(maps.list().maps()[step.map].object).uses)
+        last[&use->parameter()] = s;
+  return last;
+}
+
+// The array in which gradients lie one after the other.
+Layout layoutOf(const std::vector<Parameter*>& members) {
+  const Layout& first = members.front()->storage();
+  const Mesh& mesh = first.mesh();
+  const std::vector<int> others = axesWithCopies(first, false),
+                         copies = axesWithCopies(first, true);
+  std::vector<Index> cuts(static_cast<std::size_t>(mesh.extentOf(others)) + 1, 0);
+  for (int position = 0; position < mesh.size(); ++position)
+    if (mesh.coordinateOn(position, copies) == 0)
+      for (const Parameter* member : members)
+        cuts[mesh.coordinateOn(position, others) + 1] += cells(member->storage().box(position));
+  std::partial_sum(cuts.begin(), cuts.end(), cuts.begin());
+  LayoutSpec spec{
+      .shape = {cuts.back()}, .mesh = first.meshPtr(), .properties = first.properties()};
+  for (int axis : others)
+    spec.properties[axis] = Property::shard(0);
+  spec.splitAxes = {others};
+  spec.cuts = {std::move(cuts)};
+  return Layout(std::move(spec));
+}
+
+} // namespace
+
+GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) {
+  const BoundMaps& maps = layer.maps(layer.inputLayouts());
+  const Chosen none(maps.list().inputs().size(), false);
+  const auto last = lastSteps(maps, adjointPass(maps.list(), none, Setup::orderFromOptions()));
+  std::vector<std::pair<std::size_t, Parameter*>> ready;
+  for (const Ref<Parameter>& parameter : layer.parameters())
+    if (parameter->toDirection()) {
+      const auto known = last.find(parameter.get());
+      ready.emplace_back(known == last.end() ? ~std::size_t(0) : known->second, parameter.get());
+    }
+  std::ranges::stable_sort(ready, {}, [](const auto& one) { return one.first; });
+  struct Open {
+    Members members;
+    Index bytes = 0;
+  };
+  std::vector<Open> open;
+  const auto isLike = [](const Parameter& a, const Parameter& b) {
+    return a.storage().mesh() == b.storage().mesh() &&
+           axesWithCopies(a.storage(), true) == axesWithCopies(b.storage(), true);
+  };
+  for (const auto& [step, parameter] : ready) {
+    const Index more = parameter->storage().mostOwnedCells() * dataTypeSize(parameter->dataType());
+    auto at = std::ranges::find_if(
+        open, [&, p = parameter](const Open& one) { return isLike(*one.members.front(), *p); });
+    if (at != open.end() && at->bytes + more > bytes) {
+      add(layer, at->members);
+      open.erase(at);
+      at = open.end();
+    }
+    if (at == open.end())
+      at = open.insert(at, Open{});
+    at->members.push_back(parameter);
+    at->bytes += more;
+  }
+  for (const Open& rest : open)
+    add(layer, rest.members);
+}
+
+void GradientBuckets::add(const Layer& layer, const Members& members) {
+  const CommPtr& comm = layer.comm();
+  const TenonDataType type = members.front()->dataType();
+  const Layout layout = layoutOf(members);
+  Bucket bucket{.members = members, .memory = {}, .addends = {}, .sums = {}, .sum = {}, .took = {}};
+  bucket.addends = makeRef<DTensor>(comm, layout.dual(), type);
+  bucket.sums = makeRef<DTensor>(comm, layout, type);
+  bucket.sum = makeConversion(comm, layout.dual(), layout, type);
+  const Index each = bucket.sums->localCells() * dataTypeSize(type);
+  bucket.memory = std::make_shared<Buffer>(2 * each, "gradients", comm->arena());
+  bucket.memory->setZero();
+  auto* first = bucket.memory->data<std::byte>();
+  bucket.addends->placeBox(first, false);
+  bucket.sums->placeBox(first + each, false);
+  Index at = 0;
+  for (Parameter* member : members) {
+    const bool isLast = member == members.back();
+    member->setBucket({bucket.memory, first + at, first + each + at,
+                       isLast ? std::optional(layout) : std::nullopt});
+    at += cells(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
+  }
+  buckets_.push_back(std::move(bucket));
+}
+
+// Parameters keep the memory.
+GradientBuckets::~GradientBuckets() {
+  for (const Bucket& bucket : buckets_)
+    for (Parameter* member : bucket.members)
+      member->leaveBucket();
+}
+
+GradientBuckets::Timetable GradientBuckets::timetableOf(const BoundMaps& maps,
+                                                        const Pass& pass) const {
+  Timetable made{&pass, std::vector<std::vector<std::size_t>>(pass.steps.size())};
+  const auto last = lastSteps(maps, pass);
+  for (std::size_t b = 0; b < buckets_.size() && !pass.steps.empty(); ++b) {
+    std::size_t full = 0;
+    for (const Parameter* member : buckets_[b].members) {
+      const auto known = last.find(member);
+      full = std::max(full, known == last.end() ? pass.steps.size() - 1 : known->second);
+    }
+    made.full[full].push_back(b);
+  }
+  return made;
+}
+
+void GradientBuckets::begins(const BoundMaps& maps, const Pass& pass) {
+  const auto known =
+      std::ranges::find_if(timetables_, [&](const Timetable& one) { return one.pass == &pass; });
+  running_ =
+      known != timetables_.end() ? &*known : &timetables_.emplace_back(timetableOf(maps, pass));
+}
+
+void GradientBuckets::ran(std::size_t step) {
+  for (std::size_t b : running_->full[step])
+    start(buckets_[b]);
+}
+
+void GradientBuckets::start(Bucket& bucket) {
+  if (std::ranges::all_of(bucket.members, [](const Parameter* p) { return p->isFrozen(); }))
+    return;
+  const LogScope scope(bucket.members.back()->event());
+  for (Parameter* member : bucket.members)
+    member->collect();
+  bucket.sum->start({Sense::Forward, 1, bucket.addends.get(), 0, bucket.sums.get()});
+  bucket.begun = true;
+  bucket.took = logOpenScope();
+}
+
+void GradientBuckets::ends() {
+  for (Bucket& bucket : buckets_) {
+    if (!std::exchange(bucket.begun, false))
+      continue;
+    const LogScope scope(bucket.members.back()->event());
+    bucket.sum->finish();
+    const OpenScope rest = logOpenScope();
+    for (Parameter* member : bucket.members)
+      member->setReduced({});
+    bucket.members.back()->setReduced({bucket.took.seconds + rest.seconds,
+                                       bucket.took.messages + rest.messages,
+                                       bucket.took.bytes + rest.bytes});
+  }
+}
+
+Index GradientBuckets::bytes() const {
+  Index sum = 0;
+  for (const Bucket& bucket : buckets_)
+    sum += bucket.memory->bytes() + bucket.sum->bufferBytes();
+  return sum;
+}
+
+} // namespace tenon

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Gradients that are reduced together, while the adjoint goes on. A bucket is a list of parameters of one grid that
+// are copies along the same of its axes, in the order in which the adjoint is done with them. Their gradients lie one
+// after the other in one array: a tensor of one dimension, P along these axes and split along the others, whose
+// conversion to B starts as soon as the last of them is ready, and ends with the adjoint.
+#pragma once
+
+#include "layer/adjoint_reductions.hpp"
+#include "layer/layer.hpp"
+
+namespace tenon {
+
+class GradientBuckets final : public AdjointReductions {
+public:
+  // Collective. Of a layer that is set up; it gets no parameter whose bucket would have more bytes on some rank,
+  // unless it is the only one in it.
+  GradientBuckets(const Layer& layer, Index bytes);
+  ~GradientBuckets() override;
+  GradientBuckets(const GradientBuckets&) = delete;
+  GradientBuckets& operator=(const GradientBuckets&) = delete;
+
+  void begins(const BoundMaps& maps, const Pass& pass) override;
+  void ran(std::size_t step) override;
+  void ends() override;
+
+  int count() const noexcept { return static_cast<int>(buckets_.size()); }
+  // Memory on this rank, allocated now.
+  Index bytes() const;
+
+private:
+  using Members = std::vector<Parameter*>;
+  struct Bucket {
+    Members members;
+    std::shared_ptr<Buffer> memory;
+    Ref<DTensor> addends, sums;
+    LinearOpRef sum;
+    bool begun = false;
+    OpenScope took;
+  };
+  // The buckets that are full after each step of a pass.
+  struct Timetable {
+    const Pass* pass;
+    std::vector<std::vector<std::size_t>> full;
+  };
+
+  void add(const Layer& layer, const Members& members);
+  Timetable timetableOf(const BoundMaps& maps, const Pass& pass) const;
+  void start(Bucket& bucket);
+
+  std::vector<Bucket> buckets_;
+  std::vector<Timetable> timetables_;
+  const Timetable* running_ = nullptr;
+};
+
+} // namespace tenon

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Values that share memory by their lifetimes: passes of random lists compute the same, and do not where a planted
+// fault lets two values that are alive together share a byte.
+#include "fake_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace tenon::test {
+namespace {
+
+Index bytesOf(ValueId v) {
+  return 8 + v * 40 % 72;
+}
+
+// The most that is alive at a step.
+Index mostAlive(const Pass& pass, const Lodging& lodging) {
+  std::vector<Index> alive(pass.steps.size(), 0);
+  for (const Lifetime& life : lifetimes(pass))
+    for (const Lodging::Place& place : lodging.places)
+      for (int s = life.first; place.value == life.value && s <= life.last; ++s)
+        alive[s] += place.end - place.begin;
+  return alive.empty() ? 0 : *std::ranges::max_element(alive);
+}
+
+struct Results {
+  std::vector<Cells> all;
+  bool operator==(const Results& other) const {
+    return std::ranges::equal(all, other.all, [](const Cells& a, const Cells& b) {
+      return std::ranges::equal(a, b,
+                                [](double x, double y) { return x == y || (x != x && y != y); });
+    });
+  }
+};
+
+// Of Apply, tangent and adjoint, with places that `plant` may have changed.
+template <class Plant>
+Results passesIn(const RandomList& random, bool shared, Plant&& plant) {
+  FakeRun run(random, false);
+  const auto lodged = [&](Pass pass) {
+    Lodging lodging = lodgingOf(pass, bytesOf, 8);
+    EXPECT_GE(lodging.bytes, mostAlive(pass, lodging));
+    plant(pass, lodging.places);
+    run.lodge(shared ? lodging.places : std::vector<Lodging::Place>());
+    return pass;
+  };
+  const Chosen both(kInputs, true);
+  const Cells ones(kCells, 1);
+  Results results;
+  results.all.push_back(run.apply(lodged(applyPass(random.list))));
+  results.all.push_back(run.tangent(lodged(tangentPass(random.list, both)),
+                                    std::vector<Cells>(kInputs, ones),
+                                    std::vector<Cells>(random.weights.size(), ones)));
+  for (const Cells& dx : run.adjoint(lodged(adjointPass(random.list, both)), ones))
+    results.all.push_back(dx);
+  results.all.insert(results.all.end(), run.gradients.begin(), run.gradients.end());
+  return results;
+}
+
+// The run is strict, and throws where an operator would send what has no value.
+template <class Plant>
+Results resultsIn(const RandomList& random, bool shared, Plant&& plant) {
+  try {
+    return passesIn(random, shared, plant);
+  } catch (const std::logic_error&) {
+    return {};
+  }
+}
+
+void nothing(const Pass&, std::vector<Lodging::Place>&) {}
+
+TEST(Arena, ChangesNoResult) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const RandomList random(seed);
+    const Results alone = resultsIn(random, false, nothing);
+    ASSERT_FALSE(alone.all.empty());
+    ASSERT_TRUE(resultsIn(random, true, nothing) == alone) << seed;
+  }
+}
+
+// Two values that are alive at the same step at one place.
+TEST(Arena, ShowsAPlantedFault) {
+  int planted = 0, found = 0;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const RandomList random(seed);
+    bool isPlanted = false;
+    const auto plant = [&](const Pass& pass, std::vector<Lodging::Place>& places) {
+      const std::vector<Lifetime> lives = lifetimes(pass);
+      const auto lifeOf = [&](ValueId v) { return *std::ranges::find(lives, v, &Lifetime::value); };
+      for (Lodging::Place& one : places)
+        for (const Lodging::Place& other : places) {
+          const Lifetime a = lifeOf(one.value), b = lifeOf(other.value);
+          if (isPlanted || a.value == b.value || a.first <= b.first || a.first >= b.last)
+            continue;
+          one.begin = other.begin; // written while the other still waits for its reader
+          one.end = other.end;
+          isPlanted = true;
+        }
+    };
+    const bool differs = !(resultsIn(random, true, plant) == resultsIn(random, false, nothing));
+    planted += isPlanted;
+    found += differs;
+    ASSERT_TRUE(isPlanted || !differs) << seed;
+  }
+  EXPECT_GT(planted, 20);
+  EXPECT_GT(found, planted / 2);
+}
+
+// Values that follow each other need no more than the two largest neighbours.
+TEST(Arena, OfAChainIsThatOfTwoNeighbours) {
+  MapList list;
+  ValueId last = list.input("x", someLayout());
+  for (int k = 0; k < 10; ++k) {
+    const ValueId next = k == 9 ? list.output("y", someLayout()) : list.value("v", someLayout());
+    list.run({.name = "f", .anyStrides = true}, {last}, next);
+    last = next;
+  }
+  const Lodging lodging = lodgingOf(
+      applyPass(list), [](ValueId) { return Index(100); }, 64);
+  EXPECT_EQ(lodging.bytes, 128 + 100);
+  EXPECT_EQ(lodging.places.size(), 9u);
+}
+
+} // namespace
+} // namespace tenon::test
