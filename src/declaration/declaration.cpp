@@ -21,7 +21,7 @@ constexpr OptionSpec kCommon[] = {
      "storage layout of parameters: use, sharded (what several ranks use is divided among them), "
      "root, or properties such as S0,B"},
     {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
-     "auto|reference|blas|onednn|direct"},
+     "auto|reference|blas|onednn|direct|fftw"},
     {"stack_depth",
      OptionSpec::Int,
      "1",

@@ -12,8 +12,8 @@ namespace tenon {
 
 namespace {
 
-constexpr std::array kBackends{Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
-                               Backend::Direct};
+constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas,
+                               Backend::OneDnn, Backend::Direct,    Backend::Fftw};
 
 } // namespace
 
@@ -29,6 +29,8 @@ const char* backendName(Backend backend) {
     return "onednn";
   case Backend::Direct:
     return "direct";
+  case Backend::Fftw:
+    return "fftw";
   }
   throw Error(TENON_ERR_INTERNAL, fmt::format("backend number {} has no name", int(backend)));
 }
@@ -48,7 +50,12 @@ Backend resolveBackend(Backend backend) {
   constexpr bool isDouble = std::is_same_v<T, double>;
   if (backend == Backend::Auto)
     return isDouble ? Backend::Blas : Backend::OneDnn;
-  if (backend == Backend::Direct)
+  if (backend == Backend::Fftw && !hasFftw())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        "backend 'fftw' needs FFTW, which this build does not have; use 'auto' or 'blas', or "
+        "build with TENON_FFTW=ON");
+  if (backend == Backend::Direct || backend == Backend::Fftw)
     return Backend::Blas;
   if (backend == Backend::OneDnn && isDouble)
     throw Error(

@@ -4,14 +4,14 @@
 namespace tenon::test {
 
 TEST(Backend, NamesAreReadBack) {
-  for (Backend b :
-       {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Direct})
+  for (Backend b : {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
+                    Backend::Direct, Backend::Fftw})
     EXPECT_EQ(parseBackend(backendName(b)), b);
 }
 
 TEST(Backend, UnknownNameListsTheKnownOnes) {
   expectError(errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
-              {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'"});
+              {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'", "'fftw'"});
 }
 
 TEST(Backend, AutoDependsOnTheDataType) {
