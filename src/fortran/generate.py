@@ -20,6 +20,8 @@ from names import class_name, wrap
 LEFT_OUT = {
     'TenonOptimizerStepClosure': 'tenon_optimizer_step after the procedures of a loss does the same '
                                  'for all types but lbfgs',
+    'TenonTrainerSetBatches': 'a loop of the program with tenon_optimizer_step does the same, or a dataset',
+    'TenonTrainerSetCallback': 'tenon_trainer_run for one epoch at a time returns between epochs',
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',
