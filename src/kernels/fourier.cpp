@@ -20,7 +20,7 @@ struct MultiplyAdd {
   }
 };
 
-// Measured by tests/bench/spectral: what a matrix does per element, in the time of one step of a fast transform.
+// Estimated, not measured: elements of a matrix in the time of one step of a fast transform.
 constexpr double kMatrixRate = 4;
 
 bool isFftFaster(const FourierStageShape& shape) {
