@@ -55,6 +55,7 @@
 #include <tenon/plan.h>
 #include <tenon/plan_run.h>
 #include <tenon/reduction.h>
+#include <tenon/trainer.h>
 #include <tenon/types.h>
 #include <tenon/version.h>
 

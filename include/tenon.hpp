@@ -139,6 +139,9 @@ inline TenonErrorCode destroy(TenonOptimizer* handle) {
 inline TenonErrorCode destroy(TenonDataset* handle) {
   return TenonDatasetDestroy(handle);
 }
+inline TenonErrorCode destroy(TenonTrainer* handle) {
+  return TenonTrainerDestroy(handle);
+}
 inline TenonErrorCode destroy(TenonPlacementList* handle) {
   return TenonPlacementListDestroy(handle);
 }

@@ -281,12 +281,14 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
 /** @brief Selects the compute backend. Local; call on all ranks.
  *  @param[in] layer    layer
  *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64, and "direct" for
- *                      convolutions where it is faster), "reference", "blas", "onednn" or
- *                      "direct" (Tenon's direct convolution: stride 1 in the last dimension,
- *                      AVX2 and FMA; affine and pooling layers then use BLAS). On the device
- *                      "auto" and "cudnn" are cuDNN for convolutions and cuBLAS for products, and
- *                      "gemm" is cuBLAS for both. A backend that does not support the data type,
- *                      the layer, the processor or the space is TENON_ERR_SUPPORT in
+ *                      convolutions and "fftw" for spectral convolutions where it is faster),
+ *                      "reference", "blas", "onednn", "direct" (Tenon's direct convolution: stride
+ *                      1 in the last dimension, AVX2 and FMA) or "fftw" (fast Fourier transforms in
+ *                      all dimensions of spectral convolutions); with the last two, other layers
+ *                      use BLAS. On the device "auto" and "cudnn" are cuDNN for convolutions and
+ *                      cuBLAS for products, and "gemm" is cuBLAS for both. A backend that does not
+ *                      support the data type, the layer, the processor or the space, or that the
+ *                      library was built without, is TENON_ERR_SUPPORT in
  *                      TenonLayerSetUp(). Layers of one implementation, such as functions of each
  *                      element and columnmlp, are the same with all.
  *  @return TENON_ERR_TYPE  the name is not a backend */

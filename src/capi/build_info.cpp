@@ -60,6 +60,7 @@ std::string buildInfo() {
   line("oneDNN", oneDnnVersion());
   line("BLAS", orUnknown(blas.config));
   line("BLAS kernel", orUnknown(blas.kernel));
+  line("FFTW", fftwVersion());
   line("hwloc", LocalTopology::library());
   line("HDF5", hdf5Library());
   line("threads", fmt::format("{}", computeThreads()));

@@ -13,9 +13,10 @@
 #include "planner/network_plan.hpp"
 #include "reduction/plan_objects.hpp"
 #include "sys/live_objects.hpp"
-#include "train/dataset.hpp"
+#include "train/trainer.hpp"
 
 #include <tenon/object.h>
+#include <tenon/trainer.h>
 
 #include <fmt/format.h>
 
@@ -42,6 +43,8 @@ template <>
 struct ClassOf<TenonOptimizer> : std::type_identity<Optimizer> {};
 template <>
 struct ClassOf<TenonDataset> : std::type_identity<Dataset> {};
+template <>
+struct ClassOf<TenonTrainer> : std::type_identity<Trainer> {};
 template <>
 struct ClassOf<TenonCheckpoint> : std::type_identity<Checkpoint> {};
 template <>

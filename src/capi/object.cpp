@@ -83,8 +83,9 @@ TenonErrorCode TenonObjectGetComm(TenonObject object, MPI_Comm* comm) noexcept {
   return guard(__func__, [&] {
     Object& known = any(object);
     required(comm, "comm");
-    const CommPtr found = commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer,
-                                      Dataset, Checkpoint, FieldSeries, MachineObject>(known);
+    const CommPtr found =
+        commOfOneOf<Partition, LayoutObject, DTensor, LinearOp, Layer, Optimizer, Dataset, Trainer,
+                    Checkpoint, FieldSeries, MachineObject>(known);
     if (!found)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} has no communicator; one of its class is local to each rank",

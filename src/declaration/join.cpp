@@ -106,9 +106,11 @@ private:
     Shape first = inputs.front();
     const int d = dimension();
     if (d >= static_cast<int>(first.size()))
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} concatenates along dimension {}, but its input has shape [{}]",
-                              title(), d, fmt::join(first, ",")));
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} concatenates along dimension {}, but its input has shape [{}]; set "
+                      "dim to one of its dimensions, counted from 0",
+                      title(), d, fmt::join(first, ",")));
     for (std::size_t i = 1; i < inputs.size(); ++i) {
       const Shape& shape = inputs[i];
       if (d >= 0 && shape.size() == first.size())

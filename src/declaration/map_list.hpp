@@ -66,7 +66,8 @@ struct KernelEntry {
   std::string name;
   bool keepsInputs = false;
   bool keepsOutput = false;
-  bool anyStrides = false; // reads and writes arrays as they lie; else they are contiguous
+  bool addsCotangent = false; // its adjoint can add to the cotangent of its one input
+  bool anyStrides = false;    // reads and writes arrays as they lie; else they are contiguous
   Gradients gradients = Gradients::None;
   Workspace workspace = {};
   std::vector<int> sources = {}; // that it reads

@@ -98,7 +98,7 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   list.output("y", form.output);
   KernelEntry normalise{.name = type(),
                         .keepsInputs = true,
-                        .gradients = flag("affine") ? Gradients::Apart : Gradients::None};
+                        .gradients = flag("affine") ? Gradients::Within : Gradients::None};
   addParameterSources(list, form, storage, normalise);
   std::vector<int> running;
   for (std::size_t i = 0; i < form.states.size(); ++i)
@@ -113,7 +113,8 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   if (follows())
     list.during(When::Training);
   const ValueId m = list.value("m", layouts.parts);
-  list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true}, {u}, m);
+  list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
+           {u}, m);
   const ValueId parts =
       sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
   const ValueId all = list.value("M", layouts.all);

@@ -133,7 +133,8 @@ private:
   }
 
   void addKernel(int index, const Map& map, ValueId dy) {
-    const Gradients gradients = list_.kernels()[map.object].gradients;
+    const KernelEntry& entry = list_.kernels()[map.object];
+    const Gradients gradients = entry.gradients;
     Step step{Do::Adjoint, index, true, false, {dy}, {}};
     std::vector<Step> sums;
     for (ValueId x : map.x) {
@@ -142,8 +143,10 @@ private:
         continue;
       }
       const ValueId sum = duals_.of(x);
-      step.writes.push_back(reached_[x] ? duals_.addendOf(x) : sum);
-      if (reached_[x])
+      step.adds = reached_[x] && entry.addsCotangent;
+      const bool needsAddend = reached_[x] && !entry.addsCotangent;
+      step.writes.push_back(needsAddend ? duals_.addendOf(x) : sum);
+      if (needsAddend)
         sums.push_back({.what = Do::Add, .reads = {step.writes.back()}, .writes = {sum}});
       reached_[x] = true;
     }

@@ -4,7 +4,7 @@
 //
 //   tangent   the maps on tangents; absent ones are zero, and what reads no other falls away.
 //   adjoint   the maps from the end. The first to reach a cotangent writes it, the others add: an
-//             operator by itself, a kernel through an addend. What no wanted input and no parameter
+//             operator and some kernels by themselves, others through an addend. What no wanted input and no parameter
 //             waits for falls away; the parameters' own parts come last in their node.
 //   schedule  an operator that sends messages begins and ends in two steps. Beginnings move up and
 //             endings down as far as values allow, kernels keep their order: that is overlap.
@@ -25,7 +25,7 @@ struct Step {
   Do what;
   int map = -1; // none of Add and Zero
   bool adjoint = false;
-  bool adds = false; // what an operator gives, to what y holds
+  bool adds = false; // what an operator, or a kernel's adjoint, gives, to what y holds
   // Values of the pass; kNoValue for a tangent that is zero, and a cotangent that nobody wants.
   std::vector<ValueId> reads = {}, writes = {};
 

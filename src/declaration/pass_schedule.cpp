@@ -57,7 +57,8 @@ private:
     });
   }
   bool reads(const Step& step, ValueId v) const {
-    return contains(step.reads, v) || (step.what == Do::Add && contains(step.writes, v));
+    const bool addsHere = step.what == Do::Add || (step.what == Do::Adjoint && step.adds);
+    return contains(step.reads, v) || (addsHere && contains(step.writes, v));
   }
   bool writes(const Step& step, ValueId v) const {
     if (step.what == Do::Begin && step.adds) // at its end alone

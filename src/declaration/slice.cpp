@@ -64,9 +64,11 @@ public:
   std::vector<Kept> keptOf(const Shape& x) const override {
     const Index dim = integer("dim");
     if (dim >= static_cast<Index>(x.size()))
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} slices dimension {}, but its input has shape [{}]", title(), dim,
-                              fmt::join(x, ",")));
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} slices dimension {}, but its input has shape [{}]; set dim to one "
+                      "of its dimensions, counted from 0",
+                      title(), dim, fmt::join(x, ",")));
     std::vector<Kept> kept;
     for (Index extent : x)
       kept.push_back({0, 1, extent});

@@ -25,9 +25,11 @@ public:
   Shape outputShape(const std::vector<Shape>& inputs) const override {
     const Shape& x = inputs.front();
     if (integer("dim") >= static_cast<Index>(x.size()))
-      throw Error(TENON_ERR_SHAPE,
-                  fmt::format("{} normalises dimension {}, but its input has shape [{}]", title(),
-                              integer("dim"), fmt::join(x, ",")));
+      throw Error(
+          TENON_ERR_SHAPE,
+          fmt::format("{} normalises dimension {}, but its input has shape [{}]; set dim to "
+                      "one of its dimensions, counted from 0",
+                      title(), integer("dim"), fmt::join(x, ",")));
     return x;
   }
 

@@ -28,7 +28,8 @@ public:
     const std::vector<Index> from = permutation();
     if (x.size() != from.size())
       throw Error(TENON_ERR_SHAPE,
-                  fmt::format("the input has shape [{}], but {} orders {} dimensions ({})",
+                  fmt::format("the input has shape [{}], but {} orders {} dimensions ({}); name "
+                              "each dimension of the input once in permutation",
                               fmt::join(x, ","), title(), from.size(), fmt::join(from, ",")));
     Shape shape;
     for (Index d : from)

@@ -106,7 +106,11 @@ Shape windowOutputShape(const std::vector<Window>& windows, const Shape& input, 
   Shape shape = {input[0], outChannels};
   Index taps = 1;
   for (int s = 0; s < spatial; ++s) {
-    shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
+    try {
+      shape.push_back(windowOutput(windows[s], input[s + kFirstSpatial], s));
+    } catch (const Error& error) { // a window does not know whose it is
+      throw Error(error.code(), fmt::format("{}: {}", who, error.text()), error.where());
+    }
     taps = checkedProduct(taps, windows[s].kernel, "the number of elements of a window");
   }
   return shape;

@@ -18,6 +18,8 @@ from names import class_name, wrap
 
 # Without a subroutine in Fortran, and why.
 LEFT_OUT = {
+    'TenonTrainerSetBatches': 'a loop of the program with tenon_optimizer_step does the same, or a dataset',
+    'TenonTrainerSetCallback': 'tenon_trainer_run for one epoch at a time returns between epochs',
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',

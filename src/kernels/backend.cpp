@@ -12,20 +12,21 @@ namespace tenon {
 
 namespace {
 
-constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas, Backend::OneDnn,
-                               Backend::Direct, Backend::Cudnn,     Backend::Gemm};
+constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas,  Backend::OneDnn,
+                               Backend::Direct, Backend::Fftw,      Backend::Cudnn, Backend::Gemm};
 
 void checkSpace(Backend backend, Space space) {
   if (backend == Backend::Auto || isOfDevice(backend) == (space == Space::Device))
     return;
-  throw Error(TENON_ERR_SUPPORT,
-              space == Space::Device
-                  ? fmt::format("backend '{}' computes on the host; use 'auto', 'cudnn' or 'gemm' "
-                                "on the device, or the space host",
-                                backendName(backend))
-                  : fmt::format("backend '{}' computes on the device; use 'auto', 'onednn', "
-                                "'blas', 'direct' or 'reference' on the host, or the space device",
-                                backendName(backend)));
+  throw Error(
+      TENON_ERR_SUPPORT,
+      space == Space::Device
+          ? fmt::format("backend '{}' computes on the host; use 'auto', 'cudnn' or 'gemm' "
+                        "on the device, or the space host",
+                        backendName(backend))
+          : fmt::format("backend '{}' computes on the device; use 'auto', 'onednn', "
+                        "'blas', 'direct', 'fftw' or 'reference' on the host, or the space device",
+                        backendName(backend)));
 }
 
 } // namespace
@@ -42,6 +43,8 @@ const char* backendName(Backend backend) {
     return "onednn";
   case Backend::Direct:
     return "direct";
+  case Backend::Fftw:
+    return "fftw";
   case Backend::Cudnn:
     return "cudnn";
   case Backend::Gemm:
@@ -72,7 +75,12 @@ Backend resolveBackend(Backend backend, Space space) {
   constexpr bool isDouble = std::is_same_v<T, double>;
   if (backend == Backend::Auto)
     return isDouble ? Backend::Blas : Backend::OneDnn;
-  if (backend == Backend::Direct)
+  if (backend == Backend::Fftw && !hasFftw())
+    throw Error(
+        TENON_ERR_SUPPORT,
+        "backend 'fftw' needs FFTW, which this build does not have; use 'auto' or 'blas', or "
+        "build with TENON_FFTW=ON");
+  if (backend == Backend::Direct || backend == Backend::Fftw)
     return Backend::Blas;
   if (backend == Backend::OneDnn && isDouble)
     throw Error(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Who does the arithmetic of a kernel: plain loops that read like the mathematics (Reference, for
-// tests), BLAS with own loops around it (Blas), oneDNN (OneDnn, float32 only), or Tenon's direct
-// convolution (Direct; all that is no convolution is computed as with Blas). Auto is the default for the data
-// type: oneDNN for float32, BLAS for float64, and for convolutions the direct one where that is faster.
+// tests), BLAS with own loops around it (Blas), oneDNN (OneDnn, float32 only), Tenon's direct convolution
+// (Direct), or FFTW's fast Fourier transforms (Fftw); with these two all other kernels compute as with Blas.
+// Auto is the default for the data type: oneDNN for float32, BLAS for float64, and for convolutions and
+// Fourier transforms the special one where that is faster.
 // On the device it is cuBLAS (Gemm; convolutions as columns and matrix products) or cuDNN (Cudnn; all
 // that is no convolution is computed as with Gemm). Auto is cuDNN there.
 #pragma once
@@ -13,16 +14,18 @@
 
 namespace tenon {
 
-enum class Backend { Auto, Reference, Blas, OneDnn, Direct, Cudnn, Gemm };
+enum class Backend { Auto, Reference, Blas, OneDnn, Direct, Fftw, Cudnn, Gemm };
 
-// "auto", "reference", "blas", "onednn", "direct", "cudnn" or "gemm"; anything else is TENON_ERR_TYPE.
+// "auto", "reference", "blas", "onednn", "direct", "fftw", "cudnn" or "gemm"; anything else is TENON_ERR_TYPE.
 Backend parseBackend(std::string_view name);
 const char* backendName(Backend backend);
 
 bool isOfDevice(Backend backend); // Cudnn or Gemm
+// Whether this build has a library with FFTW's interface.
+bool hasFftw() noexcept;
 
-// For all that is no convolution: Auto becomes the default for T in the space, Direct becomes Blas, and Cudnn
-// Gemm. TENON_ERR_SUPPORT for OneDnn with double, and for a backend of the other space.
+// For all that has no special kernel: Auto becomes the default for T in the space, Direct and Fftw become Blas, and
+// Cudnn Gemm. TENON_ERR_SUPPORT for OneDnn with double, Fftw without the library, and a backend of the other space.
 template <class T>
 Backend resolveBackend(Backend backend, Space space = Space::Host);
 

@@ -11,13 +11,16 @@
 //                                                               k = N/2 in the last dimension, else 2,
 //
 // so that what is synthesised is the inverse real transform of the coefficients, the others being zero.
-// Each dimension is a product with a dense matrix: of few coefficients that is less work, for a processor,
-// than a fast transform, and a box needs no other cells.
+// Each dimension is a product with a dense matrix, of few coefficients less work for a processor than a fast
+// transform, or a transform of whole lines by FFTW, the cells of other ranks being zero. A box needs no
+// other cells.
 #pragma once
 
 #include "kernels/backend.hpp"
 #include "kernels/context.hpp"
 
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace tenon {
@@ -28,11 +31,16 @@ struct FourierDim {
 };
 
 template <class T>
+class FourierStage;
+
+template <class T>
 class TruncatedFourier {
 public:
-  // For fields of at most `rows` batches and channels.
+  // For fields of at most `rows` batches and channels. Fftw transforms all dimensions, Auto those in which
+  // that is faster, the others none. Fftw without the library is TENON_ERR_SUPPORT.
   TruncatedFourier(KernelContextPtr context, Backend backend, const std::vector<FourierDim>& dims,
                    Index rows);
+  ~TruncatedFourier();
 
   // x is [rows, cells of the box], X [rows, coefficients, 2].
   void analyse(Index rows, const T* x, T* coefficients);
@@ -40,26 +48,23 @@ public:
   void synthesise(Index rows, const T* coefficients, T* x);
   void synthesiseAdjoint(Index rows, const T* x, T* coefficients);
 
+  // "FFTW, matrix": the method of each dimension.
+  std::string methods() const;
+  // Of any of the four.
+  double flops(Index rows) const;
+
 private:
-  struct Stage {
-    Index count, modes; // cells, coefficients
-    Index inner;        // pairs behind the dimension, once it is analysed
-    std::vector<T> re,
-        im; // [modes, count] of exp(-i theta); of the last dimension one, [count, 2 modes]
-  };
-  static Stage stageOf(const FourierDim& dim, Index inner);
-  void planScratch(Index rows);
-  Index outer(Index rows, std::size_t stage) const;
-  void multiply(const Stage& stage, bool adjoint, Index outer, const T* x, T* y);
+  void addStages(Backend backend, const std::vector<FourierDim>& dims, Index rows,
+                 ScratchPlan& plan);
   void scale(Index rows, const T* from, T* to) const;
+  T* scratch(std::size_t stage) { return context_->scratch<T>(stage % 2 == 0 ? first_ : second_); }
 
   KernelContextPtr context_;
-  Backend backend_;
-  std::vector<Stage> stages_; // of the dimensions but the last
-  Stage last_;
-  std::vector<T> weights_;        // D, by k of the last dimension
-  Index pieces_ = 0;              // coefficients in all
-  Index first_, second_, turned_; // scratch
+  std::vector<std::unique_ptr<FourierStage<T>>> stages_; // from the last dimension to the first
+  std::vector<Index> lines_;                             // outer indices of each for one row
+  std::vector<T> weights_;                               // D, by k of the last dimension
+  Index pieces_ = 1;                                     // coefficients in all
+  Index first_ = 0, second_ = 0;                         // scratch
 };
 
 // c[m] += op(a[m]) b[m] for complex pairs, op the conjugate where `conjugates`.

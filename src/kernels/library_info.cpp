@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/library_info.hpp"
 
+#include "kernels/backend.hpp"
 #include "sys/threads.hpp"
 
 #include <dlfcn.h>
@@ -69,6 +70,12 @@ Level levelOfProcessor(std::string_view flags) {
 std::string oneDnnVersion() {
   const dnnl_version_t* version = dnnl_version();
   return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+// Of libraries with FFTW's interface not all have this text.
+std::string fftwVersion() {
+  const void* text = hasFftw() ? dlsym(RTLD_DEFAULT, "fftw_version") : nullptr;
+  return text ? static_cast<const char*>(text) : hasFftw() ? "unknown" : "none";
 }
 
 BlasInfo blasInfo() {

@@ -12,6 +12,9 @@ namespace tenon {
 // "2.6.3", of the library that is loaded.
 std::string oneDnnVersion();
 
+// "fftw-3.3.10-sse2", of the library that is loaded; "none" in a build without it.
+std::string fftwVersion();
+
 struct BlasInfo {
   std::string config; // what the library says of itself; "" if it says nothing
   std::string kernel; // "SkylakeX"; "" if unknown

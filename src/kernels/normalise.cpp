@@ -11,37 +11,71 @@ namespace tenon {
 namespace {
 
 constexpr Index kBlock = 512; // elements that stay in the nearest cache between two looks
-constexpr Index kLanes = 16;
+constexpr Index kLanes = 32;  // several vectors, whose sums do not wait for each other
 
-// The sum of term(i) for begin <= i < end, in lanes.
+template <class T>
+double sumOfLanes(T (&lane)[kLanes]) {
+  for (Index half = kLanes / 2; half > 0; half /= 2)
+    for (Index j = 0; j < half; ++j)
+      lane[j] += lane[j + half];
+  return double(lane[0]);
+}
+
+struct TwoSums {
+  double first = 0, second = 0;
+};
+
+// The sums of both of the numbers that term(i) gives for begin <= i < end.
 template <class T, class Term>
-double laneSum(Index begin, Index end, const Term& term) {
+TwoSums blockSums(Index begin, Index end, const Term& term) {
+  T first[kLanes] = {}, second[kLanes] = {};
+  Index i = begin;
+  for (; i + kLanes <= end; i += kLanes)
+    for (Index j = 0; j < kLanes; ++j) {
+      const auto [a, b] = term(i + j);
+      first[j] += a;
+      second[j] += b;
+    }
+  TwoSums sums;
+  for (; i < end; ++i) {
+    const auto [a, b] = term(i);
+    sums.first += double(a);
+    sums.second += double(b);
+  }
+  sums.first += sumOfLanes(first);
+  sums.second += sumOfLanes(second);
+  return sums;
+}
+
+template <class T>
+struct Pair {
+  T first, second;
+};
+// Of a row; then(begin, end) follows each block.
+template <class T, class Term, class Then>
+TwoSums rowSums(Index length, const Term& term, const Then& then) {
+  TwoSums sums;
+  for (Index begin = 0; begin < length; begin += kBlock) {
+    const Index end = std::min(length, begin + kBlock);
+    const TwoSums block = blockSums<T>(begin, end, term);
+    sums.first += block.first;
+    sums.second += block.second;
+    then(begin, end);
+  }
+  return sums;
+}
+
+template <class T>
+double blockSum(Index begin, Index end, const T* x) {
   T lane[kLanes] = {};
   Index i = begin;
   for (; i + kLanes <= end; i += kLanes)
     for (Index j = 0; j < kLanes; ++j)
-      lane[j] += term(i + j);
+      lane[j] += x[i + j];
   double sum = 0;
   for (; i < end; ++i)
-    sum += double(term(i));
-  for (const T value : lane)
-    sum += double(value);
-  return sum;
-}
-
-// Of two sums at once: f(i, a, b) adds to both.
-struct TwoSums {
-  double first = 0, second = 0;
-};
-template <class T, class First, class Second>
-TwoSums laneSums(Index length, const First& first, const Second& second) {
-  TwoSums sums;
-  for (Index begin = 0; begin < length; begin += kBlock) {
-    const Index end = std::min(length, begin + kBlock);
-    sums.first += laneSum<T>(begin, end, first);
-    sums.second += laneSum<T>(begin, end, second);
-  }
-  return sums;
+    sum += double(x[i]);
+  return sum + sumOfLanes(lane);
 }
 
 // A number of elements, their mean, and the sum of their squared distances from it.
@@ -64,13 +98,13 @@ Partial momentsOfRow(Index length, const T* x) {
   for (Index begin = 0; begin < length; begin += kBlock) {
     const Index end = std::min(length, begin + kBlock);
     const double count = double(end - begin);
-    const T mean = static_cast<T>(laneSum<T>(begin, end, [=](Index i) { return x[i]; }) / count);
-    const double rest = laneSum<T>(begin, end, [=](Index i) { return x[i] - mean; }) / count;
-    const double second = laneSum<T>(begin, end, [=](Index i) {
-      const T apart = x[i] - mean;
-      return apart * apart;
+    const T mean = static_cast<T>(blockSum(begin, end, x) / count);
+    const TwoSums apart = blockSums<T>(begin, end, [=](Index i) {
+      const T d = x[i] - mean;
+      return Pair<T>{d, d * d};
     });
-    sum.add({count, double(mean) + rest, second - rest * rest * count});
+    const double rest = apart.first / count;
+    sum.add({count, double(mean) + rest, apart.second - rest * apart.first});
   }
   return sum;
 }
@@ -118,17 +152,16 @@ RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
   context_->reserve(plan);
 }
 
-// put(group, sums of its rows, which sumsOfRow(row) gives).
-template <class Sums, class Put>
-void RowKernels::sumByGroup(const Sums& sumsOfRow, const Put& put) {
-  TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
-  TwoSums* ofGroup = ofRow + groups_.rows;
-  forEachRow(*context_, groups_, [&](Index r) { ofRow[r] = sumsOfRow(r); });
+// put(group, sums of its rows in scratch, each times factor(row)).
+template <class Factor, class Put>
+void RowKernels::putByGroup(const Factor& factor, const Put& put) {
+  const TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  TwoSums* ofGroup = context_->scratch<TwoSums>(scratch_) + groups_.rows;
   std::fill_n(ofGroup, groups_.groups, TwoSums());
   for (Index r = 0; r < groups_.rows; ++r) {
     TwoSums& sums = ofGroup[groups_.groupOf[r]];
-    sums.first += ofRow[r].first;
-    sums.second += ofRow[r].second;
+    sums.first += factor(r) * ofRow[r].first;
+    sums.second += factor(r) * ofRow[r].second;
   }
   for (Index g = 0; g < groups_.groups; ++g)
     put(g, ofGroup[g]);
@@ -152,20 +185,25 @@ void RowKernels::moments(const T* x, Moments<T> of) {
 template <class T>
 void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
   const Index length = groups_.length;
-  sumByGroup(
-      [&](Index r) {
-        const T *in = x + r * length, *din = dx + r * length, m = mean[groups_.groupOf[r]];
-        return laneSums<T>(
-            length, [=](Index i) { return din[i]; }, [=](Index i) { return (in[i] - m) * din[i]; });
-      },
-      [&](Index g, const TwoSums& sums) {
-        of.mean[g] = static_cast<T>(counts_[g] > 0 ? sums.first / counts_[g] : 0);
-        of.second[g] = static_cast<T>(2 * sums.second);
-      });
+  TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
+  forEachRow(*context_, groups_, [&](Index r) {
+    const T *in = x + r * length, *din = dx + r * length, m = mean[groups_.groupOf[r]];
+    ofRow[r] = rowSums<T>(
+        length,
+        [=](Index i) {
+          return Pair<T>{din[i], (in[i] - m) * din[i]};
+        },
+        [](Index, Index) {});
+  });
+  putByGroup([](Index) { return 1.0; },
+             [&](Index g, const TwoSums& sums) {
+               of.mean[g] = static_cast<T>(counts_[g] > 0 ? sums.first / counts_[g] : 0);
+               of.second[g] = static_cast<T>(2 * sums.second);
+             });
 }
 
 template <class T>
-void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, T* dx) {
+void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
@@ -173,9 +211,14 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
     const T level = static_cast<T>(double(of.mean[g]) / counts_[g]);
     const T* in = x + r * length;
     T* out = dx + r * length;
+    if (adds)
 #pragma GCC ivdep
-    for (Index i = 0; i < length; ++i)
-      out[i] = level + slope * (in[i] - m);
+      for (Index i = 0; i < length; ++i)
+        out[i] += level + slope * (in[i] - m);
+    else
+#pragma GCC ivdep
+      for (Index i = 0; i < length; ++i)
+        out[i] = level + slope * (in[i] - m);
   });
 }
 
@@ -226,80 +269,73 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
   });
 }
 
+// With one weight for a row its factor comes after the sums, of which the parameters' are the same.
 template <class T>
-void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy, T* dx,
-                                  Moments<T> moments) {
+void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+                                  const NormaliseCotangents<T>& d) {
   const Index length = groups_.length;
+  const bool isPlaced = groups_.weights == RowWeights::OfPlace;
   const auto scaleOfGroup = [&](Index g) { return scaleOf(at.moments.second[g], at.epsilon); };
-  const auto spread = [&](Index r, Index begin, Index end) {
-    const T scale = static_cast<T>(scaleOfGroup(groups_.groupOf[r]));
-    const T* dOut = dy + r * length;
-    T* dIn = dx + r * length;
-    withWeights(groups_, r, at.weight, [&](auto weight) {
-#pragma GCC ivdep
-      for (Index i = begin; i < end; ++i)
-        dIn[i] = weight(i) * scale * dOut[i];
-    });
+  const auto weightOfRow = [&](Index r) {
+    return at.weight && groups_.weights == RowWeights::OfRow
+               ? double(at.weight[groups_.weightOf[r]])
+               : 1.0;
   };
-  if (!moments.mean)
-    return forEachRow(*context_, groups_, [&](Index r) { spread(r, 0, length); });
-  sumByGroup(
-      [&](Index r) {
-        const T *in = at.x + r * length, *dOut = dy + r * length;
-        const T mean = at.moments.mean[groups_.groupOf[r]];
-        TwoSums sums;
-        withWeights(groups_, r, at.weight, [&](auto weight) {
-          sums = laneSums<T>(
-              length, [=](Index i) { return weight(i) * dOut[i]; },
-              [=](Index i) { return weight(i) * dOut[i] * (in[i] - mean); });
-        });
-        if (dx)
-          spread(r, 0, length);
-        return sums;
-      },
-      [&](Index g, const TwoSums& sums) {
-        const double scale = scaleOfGroup(g);
-        moments.mean[g] = static_cast<T>(-scale * sums.first);
-        moments.second[g] = static_cast<T>(-0.5 * scale * scale * scale * sums.second);
-      });
-}
-
-template <class T>
-void RowKernels::normaliseParameters(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
-  const Index length = groups_.length;
-  const auto apart = [&](Index r) {
-    const Index g = groups_.groupOf[r];
-    return [scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon)),
-            mean = at.moments.mean[g],
-            in = at.x + r * length](Index i) { return (in[i] - mean) * scale; };
-  };
-  if (groups_.weights == RowWeights::OfPlace) {
-    parallelRanges(context_->threads(), length, 2 * groups_.rows, [&](Index begin, Index end) {
-      for (Index r = 0; r < groups_.rows; ++r) {
-        const auto normal = apart(r);
-        const T* dOut = dy + r * length;
-        for (Index i = begin; weight && i < end; ++i)
-          weight[i] += dOut[i] * normal(i);
-        for (Index i = begin; bias && i < end; ++i)
-          bias[i] += dOut[i];
-      }
-    });
-    return;
-  }
   TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
   forEachRow(*context_, groups_, [&](Index r) {
-    const T* dOut = dy + r * length;
-    const auto normal = apart(r);
-    ofRow[r] = laneSums<T>(
-        length, [=](Index i) { return dOut[i] * normal(i); }, [=](Index i) { return dOut[i]; });
+    const Index g = groups_.groupOf[r];
+    const T mean = at.moments.mean[g], scale = static_cast<T>(scaleOfGroup(g));
+    const T *in = at.x + r * length, *dOut = dy + r * length;
+    T* dIn = d.x ? d.x + r * length : nullptr;
+    withWeights(groups_, r, at.weight, [&](auto weight) {
+      ofRow[r] = rowSums<T>(
+          length,
+          [=](Index i) {
+            const T product = isPlaced ? weight(i) * dOut[i] : dOut[i];
+            return Pair<T>{product, product * (in[i] - mean)};
+          },
+          [=](Index begin, Index end) {
+            if (dIn)
+#pragma GCC ivdep
+              for (Index i = begin; i < end; ++i)
+                dIn[i] = weight(i) * scale * dOut[i];
+          });
+    });
   });
-  for (Index r = 0; r < groups_.rows; ++r) {
+  if (d.moments.mean)
+    putByGroup([&](Index r) { return weightOfRow(r); },
+               [&](Index g, const TwoSums& sums) {
+                 const double scale = scaleOfGroup(g);
+                 d.moments.mean[g] = static_cast<T>(-scale * sums.first);
+                 d.moments.second[g] = static_cast<T>(-0.5 * scale * scale * scale * sums.second);
+               });
+  if (isPlaced)
+    return addPlaces(at, dy, d.weight, d.bias);
+  for (Index r = 0; groups_.weights == RowWeights::OfRow && r < groups_.rows; ++r) {
     const Index w = groups_.weightOf[r];
-    if (weight)
-      weight[w] += static_cast<T>(ofRow[r].first);
-    if (bias)
-      bias[w] += static_cast<T>(ofRow[r].second);
+    if (d.weight)
+      d.weight[w] += static_cast<T>(scaleOfGroup(groups_.groupOf[r]) * ofRow[r].second);
+    if (d.bias)
+      d.bias[w] += static_cast<T>(ofRow[r].first);
   }
+}
+
+// The parameters' cotangents where each place has its own.
+template <class T>
+void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
+  const Index length = groups_.length;
+  parallelRanges(context_->threads(), length, 2 * groups_.rows, [&](Index begin, Index end) {
+    for (Index r = 0; r < groups_.rows; ++r) {
+      const Index g = groups_.groupOf[r];
+      const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
+      const T mean = at.moments.mean[g];
+      const T *in = at.x + r * length, *dOut = dy + r * length;
+      for (Index i = begin; weight && i < end; ++i)
+        weight[i] += dOut[i] * ((in[i] - mean) * scale);
+      for (Index i = begin; bias && i < end; ++i)
+        bias[i] += dOut[i];
+    }
+  });
 }
 
 namespace {
@@ -381,13 +417,12 @@ void followMoments(KernelContext&, const PartMoments& of, double momentum, Momen
 #define TENON_INSTANTIATE(T)                                                                       \
   template void RowKernels::moments<T>(const T*, Moments<T>);                                      \
   template void RowKernels::momentsTangent<T>(const T*, const T*, const T*, Moments<T>);           \
-  template void RowKernels::momentsAdjoint<T>(const T*, const T*, Moments<const T>, T*);           \
+  template void RowKernels::momentsAdjoint<T>(const T*, const T*, Moments<const T>, bool, T*);     \
   template void RowKernels::normalise<T>(const NormalisePoint<T>&, const T*, T*);                  \
   template void RowKernels::normaliseTangent<T>(const NormalisePoint<T>&, const T*,                \
                                                 Moments<const T>, const T*, const T*, T*);         \
-  template void RowKernels::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*, T*,            \
-                                                Moments<T>);                                       \
-  template void RowKernels::normaliseParameters<T>(const NormalisePoint<T>&, const T*, T*, T*);    \
+  template void RowKernels::normaliseAdjoint<T>(const NormalisePoint<T>&, const T*,                \
+                                                const NormaliseCotangents<T>&);                    \
   template void combineMoments<T>(KernelContext&, const PartMoments&, const T*, Moments<T>);       \
   template void combineMomentsTangent<T>(KernelContext&, const PartMoments&, const T*, const T*,   \
                                          Moments<T>);                                              \

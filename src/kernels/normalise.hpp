@@ -39,6 +39,14 @@ struct NormalisePoint {
   const T* weight; // null without
 };
 
+// Each may be null. Those of x and the moments are overwritten, those of the parameters added to.
+template <class T>
+struct NormaliseCotangents {
+  T* x = nullptr;
+  Moments<T> moments = {nullptr, nullptr};
+  T *weight = nullptr, *bias = nullptr;
+};
+
 // Scratch: some doubles for each row. A group without elements has the moments 0.
 class RowKernels {
 public:
@@ -50,9 +58,9 @@ public:
   // At x, with its mean.
   template <class T>
   void momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of);
-  // dx is overwritten.
+  // dx is overwritten, or added to.
   template <class T>
-  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, T* dx);
+  void momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx);
 
   // bias may be null.
   template <class T>
@@ -61,16 +69,15 @@ public:
   template <class T>
   void normaliseTangent(const NormalisePoint<T>& at, const T* dx, Moments<const T> moments,
                         const T* weight, const T* bias, T* dy);
-  // dx and the moments' cotangents are overwritten; dx or these may be null.
   template <class T>
-  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy, T* dx, Moments<T> moments);
-  // Added to the cotangents of weight and bias, either of which may be null.
-  template <class T>
-  void normaliseParameters(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
+  void normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
+                        const NormaliseCotangents<T>& cotangents);
 
 private:
-  template <class Sums, class Put>
-  void sumByGroup(const Sums& sumsOfRow, const Put& put);
+  template <class Factor, class Put>
+  void putByGroup(const Factor& factor, const Put& put);
+  template <class T>
+  void addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias);
 
   RowGroups groups_;
   std::vector<double> counts_;

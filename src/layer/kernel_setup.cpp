@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/kernel_setup.hpp"
 
+#include "layer/made_for.hpp"
 #include "layer/setup.hpp"
 #include "layer/traffic_text.hpp"
 #include "machine/link.hpp"
@@ -86,21 +87,15 @@ Form chosenForm(const Layer& layer, const Layouts& inputs) {
   return asked == "on" || saves || strips == 0 ? form : layer.form(inputs);
 }
 
-// What kernels refuse, they refuse without knowing for whom.
-std::unique_ptr<LocalKernel> madeFor(Layer& layer, const Form& form, int k, KernelMaker make) {
-  try {
-    const int here = form.output.mesh().position(layer.comm()->rank());
-    return make(layer, form, form.useOf(k), form.outputsOf(k, here));
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", layer.title(), error.text()), error.where());
-  }
-}
-
 } // namespace
 
 std::unique_ptr<Setup> setUpKernel(Layer& layer, const Layouts& inputs, KernelMaker make) {
   const Form form = chosenForm(layer, inputs);
-  const auto kernel = [&](int k, const Sources&) { return madeFor(layer, form, k, make); };
+  const int here = form.output.mesh().position(layer.comm()->rank());
+  const auto kernel = [&](int k, const Sources&) {
+    return madeFor(layer,
+                   [&] { return make(layer, form, form.useOf(k), form.outputsOf(k, here)); });
+  };
   return std::make_unique<Setup>(BoundMaps(layer, form, kernel), form.signature.describe(),
                                  kernelFacts);
 }

@@ -17,6 +17,7 @@ struct KernelPoint {
   const DTensor* y = nullptr;
   Buffer* workspace = nullptr;
   Inputs inputs = {};
+  bool adds = false; // the adjoint adds to the cotangent, where the kernel's entry says that it can
 };
 
 // What it keeps, and where its adjoint adds to gradients, its entry in the list says. Its parameters

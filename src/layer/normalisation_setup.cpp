@@ -46,7 +46,7 @@ public:
   void adjoint(const KernelPoint& at, const DTensor& dm, ParameterUses&, DTensor* dx) override {
     if (dx)
       visitFloating(dm.dataType(), [&]<class T>(T) {
-        rows_->momentsAdjoint(at.x->data<T>(), at.y->data<T>(), momentsIn<T>(&dm),
+        rows_->momentsAdjoint(at.x->data<T>(), at.y->data<T>(), momentsIn<T>(&dm), at.adds,
                               dx->mutableData<T>());
       });
   }
@@ -127,14 +127,10 @@ public:
                    InputCotangents dx) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
       rows_->normaliseAdjoint(pointAt<T>(at, p), dy.data<T>(),
-                              dx[0] ? dx[0]->mutableData<T>() : nullptr, momentsIn<T>(dx[1]));
-    });
-  }
-  void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
-    visitFloating(dy.dataType(), [&]<class T>(T) {
-      rows_->normaliseParameters(pointAt<T>(at, p), dy.data<T>(),
-                                 p[0]->gradientAddends().mutableData<T>(),
-                                 p[1]->gradientAddends().mutableData<T>());
+                              {.x = dx[0] ? dx[0]->mutableData<T>() : nullptr,
+                               .moments = momentsIn<T>(dx[1]),
+                               .weight = gradientOf<T>(p, 0),
+                               .bias = gradientOf<T>(p, 1)});
     });
   }
   std::string describe() const override { return "row by row"; }
@@ -147,6 +143,12 @@ private:
   template <class T>
   static const T* valueOf(ParameterUses& p, std::size_t index) {
     return index < p.size() ? p[index]->value().template data<T>() : nullptr;
+  }
+  template <class T>
+  static T* gradientOf(ParameterUses& p, std::size_t index) {
+    return index < p.size() && !p[index]->isFrozen()
+               ? p[index]->gradientAddends().template mutableData<T>()
+               : nullptr;
   }
   template <class T>
   NormalisePoint<T> pointAt(const KernelPoint& at, ParameterUses& p) const {

@@ -134,6 +134,7 @@ private:
     const KernelEntry& entry = maps_.list().kernels()[map.object];
     KernelPoint point;
     point.workspace = workspaceOf(step);
+    point.adds = step.adds;
     if (entry.keepsInputs) {
       for (std::size_t i = 0; i < map.x.size(); ++i)
         kept[i] = point_.tensors[map.x[i]];

@@ -4,6 +4,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "kernels/fourier.hpp"
 #include "layer/layer_types.hpp"
+#include "layer/made_for.hpp"
 #include "layer/traffic_text.hpp"
 #include "layer/typed_kernel.hpp"
 #include "sys/log.hpp"
@@ -19,15 +20,11 @@ class Transform final : public OneInputKernel {
 public:
   Transform(bool synthesises, const CommPtr& comm, Backend backend, TenonDataType type,
             const Layout& field, const Layout& coefficients)
-      : synthesises_(synthesises), fourier_(type, [&]<class T>() {
-          return std::make_unique<TruncatedFourier<T>>(contextOf(comm), backend,
-                                                       dims(comm->rank(), field, coefficients),
-                                                       rowsOf(field.boxOfRank(comm->rank())));
-        }) {
-    const Box cells = field.boxOfRank(comm->rank());
-    rows_ = rowsOf(cells);
-    flops_ = fourierFlops(cells, coefficients.boxOfRank(comm->rank()));
-  }
+      : synthesises_(synthesises), rows_(rowsOf(field.boxOfRank(comm->rank()))),
+        fourier_(type, [&]<class T>() {
+          return std::make_unique<TruncatedFourier<T>>(
+              contextOf(comm), backend, dims(comm->rank(), field, coefficients), rows_);
+        }) {}
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
     fourier_.visit([&]<class T>(TruncatedFourier<T>& f) {
@@ -35,8 +32,8 @@ public:
         f.synthesise(rows_, x.data<T>(), y.mutableData<T>());
       else
         f.analyse(rows_, x.data<T>(), y.mutableData<T>());
+      logFlops(f.flops(rows_));
     });
-    logFlops(flops_);
   }
   void tangent(const KernelPoint&, const DTensor* dx, ParameterUses& p, DTensor& dy) override {
     if (dx)
@@ -52,10 +49,12 @@ public:
         f.synthesiseAdjoint(rows_, dy.data<T>(), dx->mutableData<T>());
       else
         f.analyseAdjoint(rows_, dy.data<T>(), dx->mutableData<T>());
+      logFlops(f.flops(rows_));
     });
-    logFlops(flops_);
   }
-  std::string describe() const override { return "matrices of the kept modes"; }
+  std::string describe() const override {
+    return "transforms by dimension: " + fourier_.visit([](const auto& f) { return f.methods(); });
+  }
 
 private:
   static Index rowsOf(const Box& cells) { return cells[0].size() * cells[1].size(); }
@@ -71,9 +70,8 @@ private:
   }
 
   bool synthesises_;
+  Index rows_;
   TypedKernel<TruncatedFourier> fourier_;
-  Index rows_ = 0;
-  double flops_ = 0;
 };
 
 // Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] on this rank's modes.
@@ -150,7 +148,8 @@ private:
 std::string spectralFacts(const Setup& setup) {
   const Mesh& mesh = setup.output().mesh();
   std::string text =
-      fmt::format("  process grid {}, signature {}\n", mesh.describe(), setup.signature());
+      fmt::format("  process grid {}, signature {}, {}\n", mesh.describe(), setup.signature(),
+                  setup.maps().kernels().front().kernel->describe());
   text += viewLine("input", setup.inputs().front(), mesh);
   for (const Map& map : setup.maps().list().maps())
     if (map.kind == Map::Kind::Operator)
@@ -175,9 +174,11 @@ std::unique_ptr<Setup> setUpSpectralconv(Layer& layer, const Layouts& inputs) {
     if (k == 1)
       return std::make_unique<ModeProducts>(from.boxOfRank(rank), to.boxOfRank(rank)[1].size());
     const bool synthesises = k == 2;
-    return std::make_unique<Transform>(synthesises, layer.comm(), resolvedBackend(layer),
-                                       layer.dataType(), synthesises ? to : from,
-                                       synthesises ? from : to);
+    return madeFor(layer, [&] {
+      return std::make_unique<Transform>(synthesises, layer.comm(), backendOf(layer),
+                                         layer.dataType(), synthesises ? to : from,
+                                         synthesises ? from : to);
+    });
   };
   return std::make_unique<Setup>(BoundMaps(layer, form, make), form.signature.describe(),
                                  spectralFacts);

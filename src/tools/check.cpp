@@ -21,37 +21,55 @@ const std::vector<ProgramOption> kCheckOptions = {
      "run only the configuration of this number; -1: run the first n"},
     {"only", TENON_OPTION_STRING, "",
      "run only kinds of configurations (operators, types of layers) whose names contain this word"},
+    {"layers", TENON_OPTION_FLAG, "false", "draw layers alone, every type as often as the others"},
     {"patience", TENON_OPTION_INT, "120",
      "timeout in seconds for a configuration that hangs; 0: none"},
 };
 
 namespace {
 
-std::vector<CaseKind> allKinds() {
-  std::vector<CaseKind> kinds = operatorKinds();
-  const std::vector<CaseKind> layers = layerKinds();
-  kinds.insert(kinds.end(), layers.begin(), layers.end());
-  return kinds;
+// What is drawn: kinds whose names contain a word, of layers alone or of all.
+struct Selection {
+  std::string word;
+  bool layers = false;
+
+  std::string options() const {
+    return (layers ? " -layers" : "") + (word.empty() ? "" : " -only " + word);
+  }
+};
+
+std::vector<CaseKind> kindsOf(bool layersAlone) {
+  std::vector<CaseKind> kinds = layerKinds();
+  if (layersAlone) {
+    for (CaseKind& kind : kinds)
+      kind.weight = 1;
+    return kinds;
+  }
+  std::vector<CaseKind> all = operatorKinds();
+  all.insert(all.end(), kinds.begin(), kinds.end());
+  return all;
 }
 
 // Each as often as its weight says.
-std::vector<CaseKind> kindsWith(const std::string& word) {
+std::vector<CaseKind> kindsIn(const Selection& selection) {
+  const std::string& word = selection.word;
   std::vector<CaseKind> found;
-  for (const CaseKind& kind : allKinds())
+  for (const CaseKind& kind : kindsOf(selection.layers))
     if (kind.name.find(word) != std::string::npos)
       found.insert(found.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight, kind);
   return found;
 }
 
-int refuseOnly(const std::string& word) {
+int refuseOnly(const Selection& selection) {
   std::vector<std::string> names;
-  for (const CaseKind& kind : allKinds()) // an operator and a layer can have one name
+  for (const CaseKind& kind :
+       kindsOf(selection.layers)) // an operator and a layer can have one name
     if (kind.weight > 0 && std::ranges::find(names, kind.name) == names.end())
       names.push_back(kind.name);
   if (worldRank() == 0)
     std::fputs(
-        fmt::format("tenon check: no kind of configuration contains '{}'; the kinds are {}\n", word,
-                    fmt::join(names, ", "))
+        fmt::format("tenon check: no kind of configuration contains '{}'; the kinds are {}\n",
+                    selection.word, fmt::join(names, ", "))
             .c_str(),
         stderr);
   return kExitUsage;
@@ -70,8 +88,9 @@ int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
 // The sweep: one all-reduce after each configuration tells all ranks alike whether to go on.
 class Sweep {
 public:
-  Sweep(TenonInt seed, std::string only, int patience)
-      : seed_(seed), only_(std::move(only)), kinds_(kindsWith(only_)), patience_(patience) {
+  Sweep(TenonInt seed, Selection selection, int patience)
+      : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
+        patience_(patience) {
     MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
     TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
     TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
@@ -94,7 +113,7 @@ private:
   bool conclude();
 
   TenonInt seed_, number_ = 0;
-  std::string only_;
+  Selection selection_;
   std::vector<CaseKind> kinds_;
   ConversionOptions options_;
   int patience_, refused_ = 0;
@@ -102,15 +121,15 @@ private:
   std::unique_ptr<Case> current_;
 };
 
-std::string repeatLine(TenonInt seed, TenonInt number, const std::string& only) {
+std::string repeatLine(TenonInt seed, TenonInt number, const Selection& selection) {
   return fmt::format("mpiexec -n {} tenon check -seed {} -case {}{}", worldSize(), seed, number,
-                     only.empty() ? "" : " -only " + only);
+                     selection.options());
 }
 
 std::string Sweep::report() const {
   return fmt::format("tenon check: FAILED: configuration {}:{}\n  rank {}: {}\n  repeat: {}\n",
                      number_, current_->text, worldRank(), current_->finding,
-                     repeatLine(seed_, number_, only_));
+                     repeatLine(seed_, number_, selection_));
 }
 
 // An error of one rank in Apply: the others wait for it, so it speaks and ends them.
@@ -133,7 +152,7 @@ bool Sweep::runCase(TenonInt number) {
   current_->text = " " + kind.name;
   const Watchdog watchdog(patience_,
                           fmt::format("tenon check: configuration {} hangs\n  repeat: {}\n", number,
-                                      repeatLine(seed_, number, only_)));
+                                      repeatLine(seed_, number, selection_)));
   try {
     options_.draw(*current_);
     kind.run(*current_);
@@ -160,12 +179,14 @@ bool Sweep::conclude() {
 int runCheck() {
   const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
                  patience = intOption("patience");
-  const std::string only = textOption("only");
+  TenonBool layers = TENON_FALSE;
+  TenonCallAbort(TenonOptionsGetFlag("-", "layers", &layers));
+  const Selection selection{textOption("only"), layers != TENON_FALSE};
   if (n < 0 || one < -1 || patience < 0 || patience > 86400)
     return refuseNumbers(n, one, patience);
-  if (kindsWith(only).empty())
-    return refuseOnly(only);
-  Sweep sweep(seed, only, static_cast<int>(patience));
+  if (kindsIn(selection).empty())
+    return refuseOnly(selection);
+  Sweep sweep(seed, selection, static_cast<int>(patience));
   const TenonInt first = one < 0 ? 0 : one, end = one < 0 ? n : one + 1;
   for (TenonInt number = first; number < end; ++number) {
     if (!sweep.runCase(number))

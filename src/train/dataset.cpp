@@ -91,6 +91,13 @@ Index Dataset::batches() const {
   return samples() / xLayout_->shape()[0];
 }
 
+Dataset::BatchTensors Dataset::makeTensors(TenonDataType real) const {
+  BatchTensors made{makeRef<DTensor>(comm_, *xLayout_, real), {}};
+  if (labelLayout_)
+    made.labels = makeRef<DTensor>(comm_, *labelLayout_, labels_.areIntegers ? TENON_INT64 : real);
+  return made;
+}
+
 const std::vector<Index>& Dataset::orderOf(Index epoch) {
   if (epochOfOrder_ == epoch)
     return order_;

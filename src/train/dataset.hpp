@@ -27,6 +27,11 @@ public:
   // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without addends
   // and margins; NULL for no labels.
   void setUp(const Layout& x, const Layout* labels);
+  // Tensors for a batch, the samples of that type; labels are null if it is set up without them.
+  struct BatchTensors {
+    Ref<DTensor> x, labels;
+  };
+  BatchTensors makeTensors(TenonDataType real) const;
   // Whole batches in an epoch; the samples left over wait for another epoch's order.
   Index batches() const;
 

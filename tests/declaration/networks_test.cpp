@@ -18,13 +18,15 @@ struct PublishedNetwork {
 };
 
 // LeCun et al. 1998 with 6 to 16 channels connected fully; Krizhevsky et al. 2012, two groups; Simonyan and
-// Zisserman 2015, D; He et al. 2016 as torchvision counts; Cicek et al. 2016; Rasp et al. 2018.
+// Zisserman 2015, D; He et al. 2016 as torchvision counts; Cicek et al. 2016; Li et al. 2021, Table 1;
+// Rasp et al. 2018.
 const PublishedNetwork kPublished[] = {
     {"lenet5", {1, 1, 28, 28}, {1, 10}, 61'706},
     {"alexnet", {1, 3, 227, 227}, {1, 1000}, 60'965'224},
     {"vgg16", {1, 3, 224, 224}, {1, 1000}, 138'357'544},
     {"resnet50", {1, 3, 224, 224}, {1, 1000}, 25'557'032},
     {"unet3d", {1, 3, 64, 64, 64}, {1, 3, 64, 64, 64}, 19'069'955},
+    {"fno2d", {1, 12, 64, 64}, {1, 1, 64, 64}, 414'517},
     {"column-mlp", {1, 94}, {1, 65}, 567'361}};
 
 std::unique_ptr<Declaration> noForeignType(const std::string&) {

@@ -5,14 +5,14 @@ namespace tenon::test {
 
 TEST(Backend, NamesAreReadBack) {
   for (Backend b : {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
-                    Backend::Direct, Backend::Cudnn, Backend::Gemm})
+                    Backend::Direct, Backend::Fftw, Backend::Cudnn, Backend::Gemm})
     EXPECT_EQ(parseBackend(backendName(b)), b);
 }
 
 TEST(Backend, UnknownNameListsTheKnownOnes) {
-  expectError(
-      errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
-      {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'", "'cudnn'", "'gemm'"});
+  expectError(errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
+              {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'", "'fftw'",
+               "'cudnn'", "'gemm'"});
 }
 
 TEST(Backend, AutoDependsOnTheDataType) {

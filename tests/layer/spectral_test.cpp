@@ -2,6 +2,7 @@
 // The spectral convolution against discrete Fourier transforms by their definition, as PyTorch's
 // implementations of Fourier neural operators have it: the real transform of the field, the products
 // in the corners of low modes, zero elsewhere, and the inverse real transform.
+#include "kernels/backend.hpp"
 #include "layer_run.hpp"
 
 #include <complex>
@@ -88,14 +89,24 @@ Ref<Layer> spectral(const Case& c) {
   return layer;
 }
 
+// Of this build, FFTW with both types.
+const std::vector<std::string>& backends() {
+  static const std::vector<std::string> all =
+      hasFftw() ? std::vector<std::string>{"fftw", "auto", "blas"}
+                : std::vector<std::string>{"blas", "auto", "reference"};
+  return all;
+}
+
 TEST(Spectral, EqualsTransformsByDefinition) {
   test::LayoutDraw draw(81);
   for (const Case& c : {Case{{2, 3, 9}, 2, {4}}, Case{{2, 2, 8}, 3, {5}},
                         Case{{2, 2, 6, 5}, 2, {2, 3}}, Case{{1, 2, 4, 6, 4}, 2, {2, 1, 3}}})
-    for (int i = 0; i < 4; ++i) {
-      const TenonDataType type = i == 3 ? TENON_FLOAT32 : TENON_FLOAT64;
+    for (int i = 0; i < 5; ++i) {
+      const TenonDataType type = i > 2 ? TENON_FLOAT32 : TENON_FLOAT64;
       const std::vector<double> want = transformed(c);
-      test::Step step(spectral(c), test::drawInput(draw, c.field), type);
+      const Ref<Layer> layer = spectral(c);
+      layer->setText("backend", backends()[static_cast<std::size_t>(i) % backends().size()]);
+      test::Step step(layer, test::drawInput(draw, c.field), type);
       fillByIndex(*step.x, fieldAt);
       Parameter& weight = *step.layer->parameters()[0];
       fillByIndex(weight.value(), weightAt);
@@ -104,6 +115,18 @@ TEST(Spectral, EqualsTransformsByDefinition) {
       test::expectNear(test::gathered(*step.y), want, type == TENON_FLOAT32 ? 1e-5 : 1e-13,
                        step.x->layout().describe());
     }
+}
+
+TEST(Spectral, ShowsHowItTransforms) {
+  for (const std::string& backend : backends()) {
+    const Ref<Layer> layer = spectral({{2, 2, 8, 8}, 2, {2, 2}});
+    layer->setText("backend", backend);
+    layer->setUp(test::onWorld({2, 2, 8, 8}, "B"));
+    const char* method = backend == "fftw" ? "FFTW, FFTW" : "matrix, matrix";
+    EXPECT_NE(layer->describe().find(std::string("transforms by dimension: ") + method),
+              std::string::npos)
+        << layer->describe();
+  }
 }
 
 TEST(Spectral, RefusesMoreModesThanThereAre) {

@@ -414,6 +414,20 @@ program every_name
   use tenon, only: tenon_reduction_programs_get_groups ! TenonReductionProgramsGetGroups
   use tenon, only: tenon_reduction_programs_predict ! TenonReductionProgramsPredict
   use tenon, only: tenon_reduction_programs_destroy ! TenonReductionProgramsDestroy
+  use tenon, only: tenon_trainer_create ! TenonTrainerCreate
+  use tenon, only: tenon_trainer_set_dataset ! TenonTrainerSetDataset
+  ! TenonTrainerSetBatches: none, a loop of the program with tenon_optimizer_step does the same, or a dataset
+  use tenon, only: tenon_trainer_set_validation ! TenonTrainerSetValidation
+  use tenon, only: tenon_trainer_set_accumulation ! TenonTrainerSetAccumulation
+  use tenon, only: tenon_trainer_set_gradient_norm ! TenonTrainerSetGradientNorm
+  ! TenonTrainerSetCallback: none, tenon_trainer_run for one epoch at a time returns between epochs
+  use tenon, only: tenon_trainer_set_checkpoint ! TenonTrainerSetCheckpoint
+  use tenon, only: tenon_trainer_set_from_options ! TenonTrainerSetFromOptions
+  use tenon, only: tenon_trainer_run ! TenonTrainerRun
+  use tenon, only: tenon_trainer_stop ! TenonTrainerStop
+  use tenon, only: tenon_trainer_get_progress ! TenonTrainerGetProgress
+  use tenon, only: tenon_trainer_get_losses ! TenonTrainerGetLosses
+  use tenon, only: tenon_trainer_destroy ! TenonTrainerDestroy
   use tenon, only: tenon_view
   use tenon, only: tenon_destroy
 end program every_name

@@ -3044,5 +3044,108 @@ module tenon_c
       type(c_ptr), intent(inout) :: programs
       integer(c_int) :: answer
     end function TenonReductionProgramsDestroy
+    function TenonTrainerCreate(network, loss, optimizer, &
+      trainer) bind(C, name="TenonTrainerCreate") result(answer)
+      import
+      type(c_ptr), value :: network
+      type(c_ptr), value :: loss
+      type(c_ptr), value :: optimizer
+      type(c_ptr), intent(inout) :: trainer
+      integer(c_int) :: answer
+    end function TenonTrainerCreate
+    function TenonTrainerSetDataset(trainer, dataset) bind(C, name="TenonTrainerSetDataset") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      type(c_ptr), value :: dataset
+      integer(c_int) :: answer
+    end function TenonTrainerSetDataset
+    function TenonTrainerSetBatches(trainer, count, x, target, function, &
+      context) bind(C, name="TenonTrainerSetBatches") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      integer(c_int64_t), value :: count
+      type(c_ptr), value :: x
+      type(c_ptr), value :: target
+      type(c_funptr), value :: function
+      type(c_ptr), value :: context
+      integer(c_int) :: answer
+    end function TenonTrainerSetBatches
+    function TenonTrainerSetValidation(trainer, dataset, &
+      every) bind(C, name="TenonTrainerSetValidation") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      type(c_ptr), value :: dataset
+      integer(c_int64_t), value :: every
+      integer(c_int) :: answer
+    end function TenonTrainerSetValidation
+    function TenonTrainerSetAccumulation(trainer, &
+      batches) bind(C, name="TenonTrainerSetAccumulation") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      integer(c_int64_t), value :: batches
+      integer(c_int) :: answer
+    end function TenonTrainerSetAccumulation
+    function TenonTrainerSetGradientNorm(trainer, &
+      maximum) bind(C, name="TenonTrainerSetGradientNorm") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      real(c_double), value :: maximum
+      integer(c_int) :: answer
+    end function TenonTrainerSetGradientNorm
+    function TenonTrainerSetCallback(trainer, callback, &
+      context) bind(C, name="TenonTrainerSetCallback") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      type(c_funptr), value :: callback
+      type(c_ptr), value :: context
+      integer(c_int) :: answer
+    end function TenonTrainerSetCallback
+    function TenonTrainerSetCheckpoint(trainer, checkpoint, folder, &
+      every) bind(C, name="TenonTrainerSetCheckpoint") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      type(c_ptr), value :: checkpoint
+      character(kind=c_char), intent(in) :: folder(*)
+      integer(c_int64_t), value :: every
+      integer(c_int) :: answer
+    end function TenonTrainerSetCheckpoint
+    function TenonTrainerSetFromOptions(trainer) bind(C, name="TenonTrainerSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      integer(c_int) :: answer
+    end function TenonTrainerSetFromOptions
+    function TenonTrainerRun(trainer, epochs) bind(C, name="TenonTrainerRun") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      integer(c_int64_t), value :: epochs
+      integer(c_int) :: answer
+    end function TenonTrainerRun
+    function TenonTrainerStop(trainer) bind(C, name="TenonTrainerStop") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      integer(c_int) :: answer
+    end function TenonTrainerStop
+    function TenonTrainerGetProgress(trainer, epochs, &
+      steps) bind(C, name="TenonTrainerGetProgress") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      integer(c_int64_t), intent(out), optional :: epochs
+      integer(c_int64_t), intent(out), optional :: steps
+      integer(c_int) :: answer
+    end function TenonTrainerGetProgress
+    function TenonTrainerGetLosses(trainer, step, epoch, &
+      validation) bind(C, name="TenonTrainerGetLosses") result(answer)
+      import
+      type(c_ptr), value :: trainer
+      real(c_double), intent(out), optional :: step
+      real(c_double), intent(out), optional :: epoch
+      real(c_double), intent(out), optional :: validation
+      integer(c_int) :: answer
+    end function TenonTrainerGetLosses
+    function TenonTrainerDestroy(trainer) bind(C, name="TenonTrainerDestroy") result(answer)
+      import
+      type(c_ptr), intent(inout) :: trainer
+      integer(c_int) :: answer
+    end function TenonTrainerDestroy
   end interface
 end module tenon_c

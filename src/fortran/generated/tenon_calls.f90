@@ -405,6 +405,18 @@ module tenon_calls
   public :: tenon_reduction_programs_get_groups
   public :: tenon_reduction_programs_predict
   public :: tenon_reduction_programs_destroy
+  public :: tenon_trainer_create
+  public :: tenon_trainer_set_dataset
+  public :: tenon_trainer_set_validation
+  public :: tenon_trainer_set_accumulation
+  public :: tenon_trainer_set_gradient_norm
+  public :: tenon_trainer_set_checkpoint
+  public :: tenon_trainer_set_from_options
+  public :: tenon_trainer_run
+  public :: tenon_trainer_stop
+  public :: tenon_trainer_get_progress
+  public :: tenon_trainer_get_losses
+  public :: tenon_trainer_destroy
   interface tenon_checkpoint_create
     procedure tenon_checkpoint_create_f08, tenon_checkpoint_create_mpi
   end interface
@@ -428,7 +440,7 @@ module tenon_calls
     procedure tenon_checkpoint_destroy, tenon_dataset_destroy, tenon_dtensor_destroy, &
       tenon_field_series_destroy, tenon_layer_destroy, tenon_layout_destroy, tenon_linearop_destroy, &
       tenon_machine_destroy, tenon_optimizer_destroy, tenon_partition_destroy, tenon_plan_destroy, &
-      tenon_placement_list_destroy, tenon_reduction_programs_destroy
+      tenon_placement_list_destroy, tenon_reduction_programs_destroy, tenon_trainer_destroy
   end interface
   interface tenon_dataset_create_idx
     procedure tenon_dataset_create_idx_f08, tenon_dataset_create_idx_mpi
@@ -657,62 +669,66 @@ module tenon_calls
     procedure tenon_machine_get_ranks_int64, tenon_machine_get_ranks_int32
   end interface
   interface tenon_set_name
-    procedure tenon_set_name_partition, tenon_set_name_layout, tenon_set_name_dtensor, &
-      tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, tenon_set_name_optimizer, &
-      tenon_set_name_dataset, tenon_set_name_checkpoint, tenon_set_name_field_series, &
-      tenon_set_name_placement_list, tenon_set_name_reduction_programs, tenon_set_name_plan
+    procedure tenon_set_name_trainer, tenon_set_name_partition, tenon_set_name_layout, &
+      tenon_set_name_dtensor, tenon_set_name_linearop, tenon_set_name_layer, tenon_set_name_machine, &
+      tenon_set_name_optimizer, tenon_set_name_dataset, tenon_set_name_checkpoint, &
+      tenon_set_name_field_series, tenon_set_name_placement_list, tenon_set_name_reduction_programs, &
+      tenon_set_name_plan
   end interface
   interface tenon_get_name
-    procedure tenon_get_name_partition, tenon_get_name_layout, tenon_get_name_dtensor, &
-      tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, tenon_get_name_optimizer, &
-      tenon_get_name_dataset, tenon_get_name_checkpoint, tenon_get_name_field_series, &
-      tenon_get_name_placement_list, tenon_get_name_reduction_programs, tenon_get_name_plan
+    procedure tenon_get_name_trainer, tenon_get_name_partition, tenon_get_name_layout, &
+      tenon_get_name_dtensor, tenon_get_name_linearop, tenon_get_name_layer, tenon_get_name_machine, &
+      tenon_get_name_optimizer, tenon_get_name_dataset, tenon_get_name_checkpoint, &
+      tenon_get_name_field_series, tenon_get_name_placement_list, tenon_get_name_reduction_programs, &
+      tenon_get_name_plan
   end interface
   interface tenon_set_options_prefix
-    procedure tenon_set_options_prefix_partition, tenon_set_options_prefix_layout, &
-      tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, tenon_set_options_prefix_layer, &
-      tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, tenon_set_options_prefix_dataset, &
-      tenon_set_options_prefix_checkpoint, tenon_set_options_prefix_field_series, &
-      tenon_set_options_prefix_placement_list, tenon_set_options_prefix_reduction_programs, &
-      tenon_set_options_prefix_plan
+    procedure tenon_set_options_prefix_trainer, tenon_set_options_prefix_partition, &
+      tenon_set_options_prefix_layout, tenon_set_options_prefix_dtensor, tenon_set_options_prefix_linearop, &
+      tenon_set_options_prefix_layer, tenon_set_options_prefix_machine, tenon_set_options_prefix_optimizer, &
+      tenon_set_options_prefix_dataset, tenon_set_options_prefix_checkpoint, &
+      tenon_set_options_prefix_field_series, tenon_set_options_prefix_placement_list, &
+      tenon_set_options_prefix_reduction_programs, tenon_set_options_prefix_plan
   end interface
   interface tenon_get_options_prefix
-    procedure tenon_get_options_prefix_partition, tenon_get_options_prefix_layout, &
-      tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, tenon_get_options_prefix_layer, &
-      tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, tenon_get_options_prefix_dataset, &
-      tenon_get_options_prefix_checkpoint, tenon_get_options_prefix_field_series, &
-      tenon_get_options_prefix_placement_list, tenon_get_options_prefix_reduction_programs, &
-      tenon_get_options_prefix_plan
+    procedure tenon_get_options_prefix_trainer, tenon_get_options_prefix_partition, &
+      tenon_get_options_prefix_layout, tenon_get_options_prefix_dtensor, tenon_get_options_prefix_linearop, &
+      tenon_get_options_prefix_layer, tenon_get_options_prefix_machine, tenon_get_options_prefix_optimizer, &
+      tenon_get_options_prefix_dataset, tenon_get_options_prefix_checkpoint, &
+      tenon_get_options_prefix_field_series, tenon_get_options_prefix_placement_list, &
+      tenon_get_options_prefix_reduction_programs, tenon_get_options_prefix_plan
   end interface
   interface tenon_get_class
-    procedure tenon_get_class_partition, tenon_get_class_layout, tenon_get_class_dtensor, &
-      tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, tenon_get_class_optimizer, &
-      tenon_get_class_dataset, tenon_get_class_checkpoint, tenon_get_class_field_series, &
-      tenon_get_class_placement_list, tenon_get_class_reduction_programs, tenon_get_class_plan
+    procedure tenon_get_class_trainer, tenon_get_class_partition, tenon_get_class_layout, &
+      tenon_get_class_dtensor, tenon_get_class_linearop, tenon_get_class_layer, tenon_get_class_machine, &
+      tenon_get_class_optimizer, tenon_get_class_dataset, tenon_get_class_checkpoint, &
+      tenon_get_class_field_series, tenon_get_class_placement_list, tenon_get_class_reduction_programs, &
+      tenon_get_class_plan
   end interface
   interface tenon_get_comm
-    procedure tenon_get_comm_partition_f08, tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, &
-      tenon_get_comm_layout_mpi, tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, &
-      tenon_get_comm_linearop_f08, tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, &
-      tenon_get_comm_layer_mpi, tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, &
-      tenon_get_comm_optimizer_f08, tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, &
-      tenon_get_comm_dataset_mpi, tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, &
-      tenon_get_comm_field_series_f08, tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, &
-      tenon_get_comm_placement_list_mpi, tenon_get_comm_reduction_programs_f08, &
-      tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, tenon_get_comm_plan_mpi
+    procedure tenon_get_comm_trainer_f08, tenon_get_comm_trainer_mpi, tenon_get_comm_partition_f08, &
+      tenon_get_comm_partition_mpi, tenon_get_comm_layout_f08, tenon_get_comm_layout_mpi, &
+      tenon_get_comm_dtensor_f08, tenon_get_comm_dtensor_mpi, tenon_get_comm_linearop_f08, &
+      tenon_get_comm_linearop_mpi, tenon_get_comm_layer_f08, tenon_get_comm_layer_mpi, &
+      tenon_get_comm_machine_f08, tenon_get_comm_machine_mpi, tenon_get_comm_optimizer_f08, &
+      tenon_get_comm_optimizer_mpi, tenon_get_comm_dataset_f08, tenon_get_comm_dataset_mpi, &
+      tenon_get_comm_checkpoint_f08, tenon_get_comm_checkpoint_mpi, tenon_get_comm_field_series_f08, &
+      tenon_get_comm_field_series_mpi, tenon_get_comm_placement_list_f08, tenon_get_comm_placement_list_mpi, &
+      tenon_get_comm_reduction_programs_f08, tenon_get_comm_reduction_programs_mpi, tenon_get_comm_plan_f08, &
+      tenon_get_comm_plan_mpi
   end interface
   interface tenon_retain
-    procedure tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, tenon_retain_linearop, &
-      tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, tenon_retain_dataset, &
-      tenon_retain_checkpoint, tenon_retain_field_series, tenon_retain_placement_list, &
+    procedure tenon_retain_trainer, tenon_retain_partition, tenon_retain_layout, tenon_retain_dtensor, &
+      tenon_retain_linearop, tenon_retain_layer, tenon_retain_machine, tenon_retain_optimizer, &
+      tenon_retain_dataset, tenon_retain_checkpoint, tenon_retain_field_series, tenon_retain_placement_list, &
       tenon_retain_reduction_programs, tenon_retain_plan
   end interface
   interface tenon_get_references
-    procedure tenon_get_references_partition, tenon_get_references_layout, tenon_get_references_dtensor, &
-      tenon_get_references_linearop, tenon_get_references_layer, tenon_get_references_machine, &
-      tenon_get_references_optimizer, tenon_get_references_dataset, tenon_get_references_checkpoint, &
-      tenon_get_references_field_series, tenon_get_references_placement_list, &
-      tenon_get_references_reduction_programs, tenon_get_references_plan
+    procedure tenon_get_references_trainer, tenon_get_references_partition, tenon_get_references_layout, &
+      tenon_get_references_dtensor, tenon_get_references_linearop, tenon_get_references_layer, &
+      tenon_get_references_machine, tenon_get_references_optimizer, tenon_get_references_dataset, &
+      tenon_get_references_checkpoint, tenon_get_references_field_series, &
+      tenon_get_references_placement_list, tenon_get_references_reduction_programs, tenon_get_references_plan
   end interface
   interface tenon_optimizer_lbfgs_set_history
     procedure tenon_optimizer_lbfgs_set_history_int64, tenon_optimizer_lbfgs_set_history_int32
@@ -826,6 +842,18 @@ module tenon_calls
   end interface
   interface tenon_reduction_programs_get_groups
     procedure tenon_reduction_programs_get_groups_int64, tenon_reduction_programs_get_groups_int32
+  end interface
+  interface tenon_trainer_set_validation
+    procedure tenon_trainer_set_validation_int64, tenon_trainer_set_validation_int32
+  end interface
+  interface tenon_trainer_set_accumulation
+    procedure tenon_trainer_set_accumulation_int64, tenon_trainer_set_accumulation_int32
+  end interface
+  interface tenon_trainer_set_checkpoint
+    procedure tenon_trainer_set_checkpoint_int64, tenon_trainer_set_checkpoint_int32
+  end interface
+  interface tenon_trainer_run
+    procedure tenon_trainer_run_int64, tenon_trainer_run_int32
   end interface
 contains
   subroutine tenon_checkpoint_create_f08(comm, checkpoint, ierr)
@@ -5408,6 +5436,17 @@ contains
     call finish(tenon_code, 'tenon_machine_destroy', ierr)
   end subroutine tenon_machine_destroy
   ! Sets the name of an object, used in messages, views and reports. Not collective.
+  subroutine tenon_set_name_trainer(object, name, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in), optional :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_name
+    if (present(name)) c_name = trim(name)//c_null_char
+    tenon_code = TenonObjectSetName(object%handle, c_name)
+    call finish(tenon_code, 'tenon_set_name', ierr)
+  end subroutine tenon_set_name_trainer
+  ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
     character(len=*), intent(in), optional :: name
@@ -5550,6 +5589,22 @@ contains
     tenon_code = TenonObjectSetName(object%handle, c_name)
     call finish(tenon_code, 'tenon_set_name', ierr)
   end subroutine tenon_set_name_plan
+  ! Returns the name of an object. Not collective.
+  subroutine tenon_get_name_trainer(object, name, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetName(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_name', ierr)
+  end subroutine tenon_get_name_trainer
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
@@ -5759,6 +5814,17 @@ contains
     call finish(tenon_code, 'tenon_get_name', ierr)
   end subroutine tenon_get_name_plan
   ! Sets the prefix of the object's options. Not collective.
+  subroutine tenon_set_options_prefix_trainer(object, prefix, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=*), intent(in), optional :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    character(len=:), allocatable :: c_prefix
+    if (present(prefix)) c_prefix = trim(prefix)//c_null_char
+    tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
+    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+  end subroutine tenon_set_options_prefix_trainer
+  ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_partition(object, prefix, ierr)
     type(tenon_partition), intent(in) :: object
     character(len=*), intent(in), optional :: prefix
@@ -5901,6 +5967,22 @@ contains
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
     call finish(tenon_code, 'tenon_set_options_prefix', ierr)
   end subroutine tenon_set_options_prefix_plan
+  ! Returns the prefix of the object's options. Not collective.
+  subroutine tenon_get_options_prefix_trainer(object, prefix, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: prefix
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_prefix(:)
+    tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_prefix(c_needed))
+      tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_prefix, tenon_code, prefix)
+    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+  end subroutine tenon_get_options_prefix_trainer
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_partition(object, prefix, ierr)
     type(tenon_partition), intent(in) :: object
@@ -6110,6 +6192,22 @@ contains
     call finish(tenon_code, 'tenon_get_options_prefix', ierr)
   end subroutine tenon_get_options_prefix_plan
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
+  subroutine tenon_get_class_trainer(object, name, ierr)
+    type(tenon_trainer), intent(in) :: object
+    character(len=:), allocatable, intent(out) :: name
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_name(:)
+    tenon_code = TenonObjectGetClass(object%handle, c_name, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_name(c_needed))
+      tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_name, tenon_code, name)
+    call finish(tenon_code, 'tenon_get_class', ierr)
+  end subroutine tenon_get_class_trainer
+  ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_partition(object, name, ierr)
     type(tenon_partition), intent(in) :: object
     character(len=:), allocatable, intent(out) :: name
@@ -6317,6 +6415,21 @@ contains
     call give_text(c_name, tenon_code, name)
     call finish(tenon_code, 'tenon_get_class', ierr)
   end subroutine tenon_get_class_plan
+  subroutine tenon_get_comm_trainer_f08(object, comm, ierr)
+    type(tenon_trainer), intent(in) :: object
+    type(MPI_Comm), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    call tenon_get_comm_trainer_mpi(object, comm%MPI_VAL, ierr)
+  end subroutine tenon_get_comm_trainer_f08
+  ! Returns the communicator of an object. Not collective.
+  subroutine tenon_get_comm_trainer_mpi(object, comm, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out) :: comm
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectGetComm(object%handle, comm)
+    call finish(tenon_code, 'tenon_get_comm', ierr)
+  end subroutine tenon_get_comm_trainer_mpi
   subroutine tenon_get_comm_partition_f08(object, comm, ierr)
     type(tenon_partition), intent(in) :: object
     type(MPI_Comm), intent(out) :: comm
@@ -6513,6 +6626,14 @@ contains
     call finish(tenon_code, 'tenon_get_comm', ierr)
   end subroutine tenon_get_comm_plan_mpi
   ! Adds a reference, so that one more destroy call is needed. Not collective.
+  subroutine tenon_retain_trainer(object, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonObjectRetain(object%handle)
+    call finish(tenon_code, 'tenon_retain', ierr)
+  end subroutine tenon_retain_trainer
+  ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_partition(object, ierr)
     type(tenon_partition), intent(in) :: object
     integer(c_int), intent(out), optional :: ierr
@@ -6616,6 +6737,19 @@ contains
     tenon_code = TenonObjectRetain(object%handle)
     call finish(tenon_code, 'tenon_retain', ierr)
   end subroutine tenon_retain_plan
+  ! Returns the number of references, Tenon's own included. Not collective.
+  subroutine tenon_get_references_trainer(object, references, ierr)
+    type(tenon_trainer), intent(in) :: object
+    integer(c_int), intent(out) :: references
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_references
+    tenon_code = TenonObjectGetReferences(object%handle, c_references)
+    if (tenon_code == TENON_SUCCESS) then
+      references = c_references
+    end if
+    call finish(tenon_code, 'tenon_get_references', ierr)
+  end subroutine tenon_get_references_trainer
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_partition(object, references, ierr)
     type(tenon_partition), intent(in) :: object
@@ -8671,4 +8805,172 @@ contains
     tenon_code = TenonReductionProgramsDestroy(programs%handle)
     call finish(tenon_code, 'tenon_reduction_programs_destroy', ierr)
   end subroutine tenon_reduction_programs_destroy
+  ! Creates a trainer. Collective on the network.
+  subroutine tenon_trainer_create(network, loss, optimizer, trainer, ierr)
+    type(tenon_layer), intent(in) :: network
+    type(tenon_layer), intent(in) :: loss
+    type(tenon_optimizer), intent(in) :: optimizer
+    type(tenon_trainer), intent(out) :: trainer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerCreate(network%handle, loss%handle, optimizer%handle, trainer%handle)
+    call finish(tenon_code, 'tenon_trainer_create', ierr)
+  end subroutine tenon_trainer_create
+  ! Sets the dataset to train with. Local; call on all ranks.
+  subroutine tenon_trainer_set_dataset(trainer, dataset, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetDataset(trainer%handle, dataset%handle)
+    call finish(tenon_code, 'tenon_trainer_set_dataset', ierr)
+  end subroutine tenon_trainer_set_dataset
+  ! Sets the dataset to validate with. Local; call on all ranks.
+  subroutine tenon_trainer_set_validation_int64(trainer, dataset, every, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int64_t), intent(in) :: every
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_set_validation', ierr)
+  end subroutine tenon_trainer_set_validation_int64
+  ! Sets the dataset to validate with. Local; call on all ranks.
+  subroutine tenon_trainer_set_validation_int32(trainer, dataset, every, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    type(tenon_dataset), intent(in) :: dataset
+    integer(c_int32_t), intent(in) :: every
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_set_validation', ierr)
+  end subroutine tenon_trainer_set_validation_int32
+  ! Sets how many batches make a step. Local; call on all ranks.
+  subroutine tenon_trainer_set_accumulation_int64(trainer, batches, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int64_t), intent(in) :: batches
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_set_accumulation', ierr)
+  end subroutine tenon_trainer_set_accumulation_int64
+  ! Sets how many batches make a step. Local; call on all ranks.
+  subroutine tenon_trainer_set_accumulation_int32(trainer, batches, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int32_t), intent(in) :: batches
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_set_accumulation', ierr)
+  end subroutine tenon_trainer_set_accumulation_int32
+  ! Limits the norm of the gradients of a step. Local; call on all ranks.
+  subroutine tenon_trainer_set_gradient_norm(trainer, maximum, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    real(c_double), intent(in) :: maximum
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetGradientNorm(trainer%handle, maximum)
+    call finish(tenon_code, 'tenon_trainer_set_gradient_norm', ierr)
+  end subroutine tenon_trainer_set_gradient_norm
+  ! Sets the checkpoint to write. Local; call on all ranks.
+  subroutine tenon_trainer_set_checkpoint_int64(trainer, checkpoint, folder, every, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: folder
+    integer(c_int64_t), intent(in) :: every
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
+      int(every, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_set_checkpoint', ierr)
+  end subroutine tenon_trainer_set_checkpoint_int64
+  ! Sets the checkpoint to write. Local; call on all ranks.
+  subroutine tenon_trainer_set_checkpoint_int32(trainer, checkpoint, folder, every, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    type(tenon_checkpoint), intent(in) :: checkpoint
+    character(len=*), intent(in) :: folder
+    integer(c_int32_t), intent(in) :: every
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
+      int(every, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_set_checkpoint', ierr)
+  end subroutine tenon_trainer_set_checkpoint_int32
+  ! Reads the options of the trainer. Local; call on all ranks.
+  subroutine tenon_trainer_set_from_options(trainer, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerSetFromOptions(trainer%handle)
+    call finish(tenon_code, 'tenon_trainer_set_from_options', ierr)
+  end subroutine tenon_trainer_set_from_options
+  ! Trains until so many epochs are complete, or until it is stopped. Collective on the network.
+  subroutine tenon_trainer_run_int64(trainer, epochs, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int64_t), intent(in) :: epochs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerRun(trainer%handle, int(epochs, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_run', ierr)
+  end subroutine tenon_trainer_run_int64
+  ! Trains until so many epochs are complete, or until it is stopped. Collective on the network.
+  subroutine tenon_trainer_run_int32(trainer, epochs, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int32_t), intent(in) :: epochs
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerRun(trainer%handle, int(epochs, c_int64_t))
+    call finish(tenon_code, 'tenon_trainer_run', ierr)
+  end subroutine tenon_trainer_run_int32
+  ! Ends a run after the present step. Local.
+  subroutine tenon_trainer_stop(trainer, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerStop(trainer%handle)
+    call finish(tenon_code, 'tenon_trainer_stop', ierr)
+  end subroutine tenon_trainer_stop
+  ! Returns how far training has come. Not collective.
+  subroutine tenon_trainer_get_progress(trainer, epochs, steps, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    integer(c_int64_t), intent(out), optional :: epochs
+    integer(c_int64_t), intent(out), optional :: steps
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_epochs
+    integer(c_int64_t) :: c_steps
+    tenon_code = TenonTrainerGetProgress(trainer%handle, c_epochs, c_steps)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(epochs)) call give(c_epochs, epochs, 'epochs', tenon_code)
+      if (present(steps)) call give(c_steps, steps, 'steps', tenon_code)
+    end if
+    call finish(tenon_code, 'tenon_trainer_get_progress', ierr)
+  end subroutine tenon_trainer_get_progress
+  ! Returns losses, NaN where there are none yet. Not collective.
+  subroutine tenon_trainer_get_losses(trainer, step, epoch, validation, ierr)
+    type(tenon_trainer), intent(in) :: trainer
+    real(c_double), intent(out), optional :: step
+    real(c_double), intent(out), optional :: epoch
+    real(c_double), intent(out), optional :: validation
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    real(c_double) :: c_step
+    real(c_double) :: c_epoch
+    real(c_double) :: c_validation
+    tenon_code = TenonTrainerGetLosses(trainer%handle, c_step, c_epoch, c_validation)
+    if (tenon_code == TENON_SUCCESS) then
+      if (present(step)) step = c_step
+      if (present(epoch)) epoch = c_epoch
+      if (present(validation)) validation = c_validation
+    end if
+    call finish(tenon_code, 'tenon_trainer_get_losses', ierr)
+  end subroutine tenon_trainer_get_losses
+  ! Releases a reference and sets the handle to NULL. Not collective.
+  subroutine tenon_trainer_destroy(trainer, ierr)
+    type(tenon_trainer), intent(inout) :: trainer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonTrainerDestroy(trainer%handle)
+    call finish(tenon_code, 'tenon_trainer_destroy', ierr)
+  end subroutine tenon_trainer_destroy
 end module tenon_calls

@@ -5,6 +5,9 @@ module tenon_types
   implicit none
   public
   private :: c_ptr, c_null_ptr, c_int
+  type, bind(C) :: tenon_trainer
+    type(c_ptr) :: handle = c_null_ptr
+  end type tenon_trainer
   type, bind(C) :: tenon_partition
     type(c_ptr) :: handle = c_null_ptr
   end type tenon_partition
@@ -97,6 +100,9 @@ module tenon_types
   integer(c_int), parameter :: TENON_COLLECTIVE_REDUCE = 4
   integer(c_int), parameter :: TENON_REDUCTION_RING = 0
   integer(c_int), parameter :: TENON_REDUCTION_TREE = 1
+  integer(c_int), parameter :: TENON_TRAINER_STEP = 0
+  integer(c_int), parameter :: TENON_TRAINER_VALIDATION = 1
+  integer(c_int), parameter :: TENON_TRAINER_EPOCH = 2
   integer(c_int), parameter :: TENON_FLOAT32 = 0
   integer(c_int), parameter :: TENON_FLOAT64 = 1
   integer(c_int), parameter :: TENON_INT64 = 2

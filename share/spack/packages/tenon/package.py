@@ -20,6 +20,7 @@ class Tenon(CMakePackage):
     variant("hdf5", default=True, description="Checkpoints by HDF5")
     variant("petsc", default=False, description="Build the library for PETSc programs")
     variant("openmp", default=True, description="Threads in the library's own loops")
+    variant("fftw", default=False, description="Fourier transforms by FFTW (GPL) or MKL")
     variant("hwloc", default=True, description="Detect packages, caches and cores")
 
     depends_on("c", type="build")
@@ -35,6 +36,7 @@ class Tenon(CMakePackage):
     depends_on("nlohmann-json")
     depends_on("zlib-api")
     depends_on("hdf5+mpi", when="+hdf5")
+    depends_on("fftw-api@3", when="+fftw")
     depends_on("hwloc@2:", when="+hwloc")
     depends_on("petsc@3.18:+mpi~complex", when="+petsc")
 
@@ -46,6 +48,7 @@ class Tenon(CMakePackage):
             self.define("TENON_BUILD_TUTORIALS", False),
             self.define_from_variant("TENON_FORTRAN", "fortran"),
             self.define_from_variant("TENON_HDF5", "hdf5"),
+            self.define_from_variant("TENON_FFTW", "fftw"),
             self.define_from_variant("TENON_PETSC", "petsc"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_OpenMP", self.spec.satisfies("~openmp")),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_hwloc", self.spec.satisfies("~hwloc")),

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/** @file
+ *  @brief TenonTrainer: the training loop.
+ *
+ *  A trainer takes batches, of a dataset or of a function of the program, applies network and loss
+ *  with their adjoints, and steps the optimizer. It validates, reports losses to the optimizer's
+ *  schedule and early stop, writes checkpoints, and calls a function of the program after each
+ *  step:
+ *
+ *      TenonTrainerCreate(network, loss, optimizer, &trainer);
+ *      TenonTrainerSetDataset(trainer, training);
+ *      TenonTrainerSetValidation(trainer, validation, 0);
+ *      TenonTrainerSetCheckpoint(trainer, checkpoint, "run1", 100);
+ *      TenonTrainerSetFromOptions(trainer);
+ *      TenonTrainerRun(trainer, 8);
+ *
+ *  Where training stands is the optimizer's number of steps. So a trainer whose network and
+ *  optimizer were read from a checkpoint goes on with the next batch of the epoch that was
+ *  interrupted.
+ *
+ *  Losses are means over batches, the same on all ranks.
+ *
+ *  Common errors. All calls return TENON_ERR_NULL if a required handle or pointer is NULL, and
+ *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
+ *
+ *  Options: -tenon_[prefix_]accumulation, gradient_norm and validation_every.
+ */
+#ifndef TENON_TRAINER_H
+#define TENON_TRAINER_H
+
+#include <tenon/error.h>
+#include <tenon/types.h>
+
+/** @brief Handle of a training loop. */
+typedef struct TenonTrainer_s* TenonTrainer;
+
+/** @brief What a trainer has just done. */
+typedef enum TenonTrainerEvent TENON_ENUM_INT {
+  TENON_TRAINER_STEP = 0,       /**< a step of the optimizer */
+  TENON_TRAINER_VALIDATION = 1, /**< a validation */
+  TENON_TRAINER_EPOCH = 2,      /**< the last step of an epoch, and its validation */
+  TENON_TRAINER_EVENT_MAX_ = 0x7fff
+} TenonTrainerEvent;
+
+/** @brief User function that is called by TenonTrainerRun(), on all ranks.
+ *  @param[in] trainer  trainer; TenonTrainerStop() ends its run
+ *  @param[in] event    what has happened
+ *  @param[in] context  context of TenonTrainerSetCallback(). May be NULL, in which case none was
+ *                      passed.
+ *  @return TENON_SUCCESS, or an error that TenonTrainerRun() then returns */
+typedef TenonErrorCode (*TenonTrainerCallback)(TenonTrainer trainer, TenonTrainerEvent event,
+                                               void* context);
+
+/** @brief User function that fills the tensors of TenonTrainerSetBatches() with a batch.
+ *
+ *  All ranks call it together, each for its own block.
+ *
+ *  @param[in] trainer  trainer
+ *  @param[in] epoch    epoch, counted from 0
+ *  @param[in] batch    batch of the epoch, counted from 0
+ *  @param[in] context  context of TenonTrainerSetBatches(). May be NULL, in which case none was
+ *                      passed.
+ *  @return TENON_SUCCESS, or an error that TenonTrainerRun() then returns */
+typedef TenonErrorCode (*TenonTrainerBatch)(TenonTrainer trainer, TenonInt epoch, TenonInt batch,
+                                            void* context);
+
+/** @brief Creates a trainer. Collective on the network.
+ *  @param[in]  network    layer that is set up, with one input; held by reference
+ *  @param[in]  loss       loss, which the trainer sets up for the output of the network, in its
+ *                         data type unless it is set up already; held by reference
+ *  @param[in]  optimizer  optimizer of the network; held by reference
+ *  @param[out] trainer    new trainer; destroy it with TenonTrainerDestroy()
+ *  @return TENON_ERR_STATE  the network is not set up */
+TENON_EXTERN TenonErrorCode TenonTrainerCreate(TenonLayer network, TenonLayer loss,
+                                               TenonOptimizer optimizer,
+                                               TenonTrainer* trainer) TENON_NOEXCEPT;
+
+/** @brief Sets the dataset to train with. Local; call on all ranks.
+ *
+ *  Its labels are the loss's target. Set up without labels, it leaves the target alone, which the
+ *  program then sets with TenonLayerSetTarget().
+ *
+ *  @param[in] trainer  trainer
+ *  @param[in] dataset  dataset that is set up; held by reference
+ *  @return TENON_ERR_STATE  the dataset is not set up */
+TENON_EXTERN TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer,
+                                                   TenonDataset dataset) TENON_NOEXCEPT;
+
+/** @brief Sets a function that makes the batches to train with. Local; call on all ranks.
+ *
+ *  Use it for samples that a solver computes while it trains.
+ *
+ *  @param[in] trainer   trainer
+ *  @param[in] count     batches in an epoch; must be >= 1
+ *  @param[in] x         input of the network, which the function fills; held by reference
+ *  @param[in] target    target of the loss, which the function fills; held by reference. May be
+ *                       NULL, in which case the trainer leaves the target of the loss alone.
+ *  @param[in] function  function that fills x and target
+ *  @param[in] context   passed to the function. May be NULL, in which case it gets NULL.
+ *  @return TENON_ERR_ARG  count is out of range */
+TENON_EXTERN TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count,
+                                                   TenonDTensor x, TenonDTensor target,
+                                                   TenonTrainerBatch function,
+                                                   void* context) TENON_NOEXCEPT;
+
+/** @brief Sets the dataset to validate with. Local; call on all ranks.
+ *
+ *  The network is evaluated as in inference. The mean loss is reported to the optimizer
+ *  (TenonOptimizerReport()); without validation that is the mean loss of each epoch's steps. When
+ *  the optimizer's patience before a stop (TenonOptimizerSetPatience()) is used up, training ends.
+ *
+ *  @param[in] trainer  trainer
+ *  @param[in] dataset  dataset that is set up, its batches of any size; held by reference
+ *  @param[in] every    steps from one validation to the next; must be >= 0; 0: after each epoch
+ *  @return TENON_ERR_ARG    every is negative
+ *  @return TENON_ERR_STATE  the dataset is not set up */
+TENON_EXTERN TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer, TenonDataset dataset,
+                                                      TenonInt every) TENON_NOEXCEPT;
+
+/** @brief Sets how many batches make a step. Local; call on all ranks.
+ *  @param[in] trainer  trainer
+ *  @param[in] batches  number of batches whose gradients are averaged; must be >= 1; 1 by default.
+ *                      The last step of an epoch has those that are left over.
+ *  @return TENON_ERR_ARG  the number is out of range */
+TENON_EXTERN TenonErrorCode TenonTrainerSetAccumulation(TenonTrainer trainer,
+                                                        TenonInt batches) TENON_NOEXCEPT;
+
+/** @brief Limits the norm of the gradients of a step. Local; call on all ranks.
+ *  @param[in] trainer  trainer, whose optimizer is not "lbfgs"
+ *  @param[in] maximum  largest norm, see TenonOptimizerClipGradientNorm(); must be > 0; HUGE_VAL,
+ *                      the default, for no limit
+ *  @return TENON_ERR_ARG  maximum is not > 0 */
+TENON_EXTERN TenonErrorCode TenonTrainerSetGradientNorm(TenonTrainer trainer,
+                                                        double maximum) TENON_NOEXCEPT;
+
+/** @brief Sets a function that is called after each step, validation and epoch. Local; call on all
+ *         ranks.
+ *  @param[in] trainer   trainer
+ *  @param[in] callback  function. May be NULL, in which case none is called.
+ *  @param[in] context   passed to the function. May be NULL, in which case it gets NULL. */
+TENON_EXTERN TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer,
+                                                    TenonTrainerCallback callback,
+                                                    void* context) TENON_NOEXCEPT;
+
+/** @brief Sets the checkpoint to write. Local; call on all ranks.
+ *
+ *  TenonCheckpointWriteStep() is called every so many steps and at the end of a run, with the
+ *  number of the optimizer's steps. Add network and optimizer to the checkpoint, and read the
+ *  latest file before TenonTrainerRun().
+ *
+ *  @param[in] trainer     trainer
+ *  @param[in] checkpoint  checkpoint; held by reference
+ *  @param[in] folder      folder of the files
+ *  @param[in] every       steps from one file to the next; must be >= 1
+ *  @return TENON_ERR_ARG  every is out of range */
+TENON_EXTERN TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer,
+                                                      TenonCheckpoint checkpoint,
+                                                      const char* folder,
+                                                      TenonInt every) TENON_NOEXCEPT;
+
+/** @brief Reads the options of the trainer. Local; call on all ranks.
+ *  @param[in] trainer  trainer
+ *  @return TENON_ERR_ARG  the value of an option is out of range */
+TENON_EXTERN TenonErrorCode TenonTrainerSetFromOptions(TenonTrainer trainer) TENON_NOEXCEPT;
+
+/** @brief Trains until so many epochs are complete, or until it is stopped. Collective on the
+ *         network.
+ *  @param[in] trainer  trainer
+ *  @param[in] epochs   number of epochs from the optimizer's first step on; must be >= 0
+ *  @return TENON_ERR_ARG      epochs is negative
+ *  @return TENON_ERR_STATE    there are no batches, or the trainer is running
+ *  @return TENON_ERR_SUPPORT  the norm of the gradients is limited, and the optimizer is "lbfgs"
+ *  @note   On more than one rank an error during the steps calls the fatal handler, see
+ *          TenonSetFatalErrorHandler(). */
+TENON_EXTERN TenonErrorCode TenonTrainerRun(TenonTrainer trainer, TenonInt epochs) TENON_NOEXCEPT;
+
+/** @brief Ends a run after the present step. Local.
+ *
+ *  For callbacks and batch functions. One rank that calls it is enough.
+ *
+ *  @param[in] trainer  trainer */
+TENON_EXTERN TenonErrorCode TenonTrainerStop(TenonTrainer trainer) TENON_NOEXCEPT;
+
+/** @brief Returns how far training has come. Not collective.
+ *  @param[in]  trainer  trainer
+ *  @param[out] epochs   number of complete epochs. May be NULL, in which case it is not returned.
+ *  @param[out] steps    number of steps of the optimizer. May be NULL, in which case it is not
+ *                       returned. */
+TENON_EXTERN TenonErrorCode TenonTrainerGetProgress(TenonTrainer trainer, TenonInt* epochs,
+                                                    TenonInt* steps) TENON_NOEXCEPT;
+
+/** @brief Returns losses, NaN where there are none yet. Not collective.
+ *  @param[in]  trainer     trainer
+ *  @param[out] step        loss of the last step. May be NULL, in which case it is not returned.
+ *  @param[out] epoch       mean of the steps of the present epoch, or of one that has just ended.
+ *                          May be NULL, in which case it is not returned.
+ *  @param[out] validation  loss of the last validation. May be NULL, in which case it is not
+ *                          returned. */
+TENON_EXTERN TenonErrorCode TenonTrainerGetLosses(TenonTrainer trainer, double* step, double* epoch,
+                                                  double* validation) TENON_NOEXCEPT;
+
+/** @brief Releases a reference and sets the handle to NULL. Not collective.
+ *  @param[in,out] trainer  address of the handle, which may hold NULL */
+TENON_EXTERN TenonErrorCode TenonTrainerDestroy(TenonTrainer* trainer) TENON_NOEXCEPT;
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/trainer.hpp"
+
+#include "capi/collective.hpp"
+#include "io/checkpoint.hpp"
+#include "sys/guard.hpp"
+
+#include <tenon/trainer.h>
+
+using namespace tenon;
+
+namespace {
+
+static_assert(static_cast<int>(Trainer::Event::Step) == TENON_TRAINER_STEP &&
+              static_cast<int>(Trainer::Event::Validation) == TENON_TRAINER_VALIDATION &&
+              static_cast<int>(Trainer::Event::Epoch) == TENON_TRAINER_EPOCH);
+
+Ref<Dataset> datasetOf(TenonDataset handle) {
+  return Ref<Dataset>::share(&deref(handle, "dataset"));
+}
+
+} // namespace
+
+TenonErrorCode TenonTrainerCreate(TenonLayer network, TenonLayer loss, TenonOptimizer optimizer,
+                                  TenonTrainer* trainer) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    const CommPtr comm = commOf("network", network, loss, optimizer);
+    createTogether(
+        *comm, trainer, "trainer", "a new trainer",
+        [&] {
+          return makeRef<Trainer>(Ref<Layer>::share(&deref(network, "network")),
+                                  Ref<Layer>::share(&deref(loss, "loss")),
+                                  Ref<Optimizer>::share(&deref(optimizer, "optimizer")));
+        },
+        [](const Ref<Trainer>&) { return std::string("of a network"); });
+  });
+}
+
+TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer, TenonDataset dataset) noexcept {
+  return guard(__func__, [&] {
+    Trainer& own = deref(trainer, "trainer");
+    own.setBatches(own.batchesOf(datasetOf(dataset)));
+  });
+}
+
+TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count, TenonDTensor x,
+                                      TenonDTensor target, TenonTrainerBatch function,
+                                      void* context) noexcept {
+  return guard(__func__, [&] {
+    Trainer& own = deref(trainer, "trainer");
+    if (count < 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("an epoch has {} batches; it needs at least 1", count));
+    if (!function)
+      throw Error(TENON_ERR_NULL, "function is NULL; pass a function that fills x and target");
+    own.setBatches({count, Ref<DTensor>::share(&deref(x, "x")),
+                    target ? Ref<DTensor>::share(&deref(target, "target")) : Ref<DTensor>(),
+                    [=](Index epoch, Index batch, DTensor&, DTensor*) {
+                      callUser("the function of a trainer's batches",
+                               [&] { return function(trainer, epoch, batch, context); });
+                    }});
+  });
+}
+
+TenonErrorCode TenonTrainerSetValidation(TenonTrainer trainer, TenonDataset dataset,
+                                         TenonInt every) noexcept {
+  return guard(__func__, [&] {
+    Trainer& own = deref(trainer, "trainer");
+    own.setValidation(own.batchesOf(datasetOf(dataset)), every);
+  });
+}
+
+TenonErrorCode TenonTrainerSetAccumulation(TenonTrainer trainer, TenonInt batches) noexcept {
+  return guard(__func__, [&] { deref(trainer, "trainer").setAccumulation(batches); });
+}
+
+TenonErrorCode TenonTrainerSetGradientNorm(TenonTrainer trainer, double maximum) noexcept {
+  return guard(__func__, [&] { deref(trainer, "trainer").setGradientNorm(maximum); });
+}
+
+TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer, TenonTrainerCallback callback,
+                                       void* context) noexcept {
+  return guard(__func__, [&] {
+    Trainer::Listener listener;
+    if (callback)
+      listener = [=](Trainer::Event event) {
+        callUser("the callback of a trainer",
+                 [&] { return callback(trainer, static_cast<TenonTrainerEvent>(event), context); });
+      };
+    deref(trainer, "trainer").setListener(std::move(listener));
+  });
+}
+
+TenonErrorCode TenonTrainerSetCheckpoint(TenonTrainer trainer, TenonCheckpoint checkpoint,
+                                         const char* folder, TenonInt every) noexcept {
+  return guard(__func__, [&] {
+    const auto file = Ref<Checkpoint>::share(&deref(checkpoint, "checkpoint"));
+    deref(trainer, "trainer")
+        .setSave(
+            [file, path = textOf(folder, "folder")](Index step) { file->writeStep(path, step); },
+            every);
+  });
+}
+
+TenonErrorCode TenonTrainerSetFromOptions(TenonTrainer trainer) noexcept {
+  return guard(__func__, [&] { deref(trainer, "trainer").setFromOptions(); });
+}
+
+TenonErrorCode TenonTrainerRun(TenonTrainer trainer, TenonInt epochs) noexcept {
+  return guardApply(
+      __func__, [&] { returnIfAlone(trainer, [&] { deref(trainer, "trainer").run(epochs); }); });
+}
+
+TenonErrorCode TenonTrainerStop(TenonTrainer trainer) noexcept {
+  return guard(__func__, [&] { deref(trainer, "trainer").stop(); });
+}
+
+TenonErrorCode TenonTrainerGetProgress(TenonTrainer trainer, TenonInt* epochs,
+                                       TenonInt* steps) noexcept {
+  return guard(__func__, [&] {
+    const Trainer& own = deref(trainer, "trainer");
+    if (epochs)
+      *epochs = own.epochs();
+    if (steps)
+      *steps = own.steps();
+  });
+}
+
+TenonErrorCode TenonTrainerGetLosses(TenonTrainer trainer, double* step, double* epoch,
+                                     double* validation) noexcept {
+  return guard(__func__, [&] {
+    const Trainer& own = deref(trainer, "trainer");
+    for (const auto& [to, value] : {std::pair(step, own.loss()),
+                                    {epoch, own.epochLoss()},
+                                    {validation, own.validationLoss()}})
+      if (to)
+        *to = value;
+  });
+}
+
+TenonErrorCode TenonTrainerDestroy(TenonTrainer* trainer) noexcept {
+  return guard(__func__, [&] { destroy(trainer, "trainer"); });
+}

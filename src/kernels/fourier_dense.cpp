@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/each.hpp"
+#include "kernels/fourier_stage.hpp"
+#include "kernels/gemm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace tenon {
+
+namespace {
+
+// i times each pair.
+template <class T>
+struct Turned {
+  const T* x;
+  T* y;
+  void operator()(Index i) const {
+    y[2 * i] = -x[2 * i + 1];
+    y[2 * i + 1] = x[2 * i];
+  }
+};
+
+// 2 pi k j / N, reduced before it is rounded.
+double angle(Index k, Index j, Index extent) {
+  return 2 * std::numbers::pi * static_cast<double>(k * j % extent) / static_cast<double>(extent);
+}
+
+// [count, 2 modes], the last dimension.
+template <class T>
+class DenseRealStage final : public FourierStage<T> {
+public:
+  DenseRealStage(KernelContext& context, Backend backend, const FourierDim& dim)
+      : context_(context), backend_(backend), count_(dim.count), modes_(dim.modes) {
+    for (Index j = 0; j < count_; ++j)
+      for (Index k = 0; k < modes_; ++k) {
+        const double theta = angle(k, dim.begin + j, dim.extent);
+        matrix_.push_back(T(std::cos(theta)));
+        matrix_.push_back(T(-std::sin(theta)));
+      }
+  }
+  void analyse(Index outer, const T* x, T* y) override {
+    gemm<T>(context_, backend_, false, false, outer, 2 * modes_, count_, T(1), x, count_,
+            matrix_.data(), 2 * modes_, T(0), y, 2 * modes_);
+  }
+  void adjoint(Index outer, const T* y, T* x) override {
+    gemm<T>(context_, backend_, false, true, outer, count_, 2 * modes_, T(1), y, 2 * modes_,
+            matrix_.data(), 2 * modes_, T(0), x, count_);
+  }
+  const char* method() const noexcept override { return "matrix"; }
+  double flops(Index outer) const override { return 4.0 * double(outer * count_ * modes_); }
+
+private:
+  KernelContext& context_;
+  Backend backend_;
+  Index count_, modes_;
+  std::vector<T> matrix_;
+};
+
+// Real and imaginary part [modes, count] of exp(-i theta).
+template <class T>
+class DenseComplexStage final : public FourierStage<T> {
+public:
+  DenseComplexStage(KernelContext& context, Backend backend, const FourierStageShape& shape,
+                    ScratchPlan& plan)
+      : context_(context), backend_(backend), count_(shape.dim.count), modes_(shape.kept()),
+        inner_(shape.inner),
+        turned_(plan.add<T>(2 * shape.outer * inner_ * std::max(count_, modes_))) {
+    const FourierDim& dim = shape.dim;
+    for (Index row = 0; row < modes_; ++row)
+      for (Index j = 0; j < count_; ++j) {
+        const Index k = row < dim.modes ? row : dim.extent - modes_ + row;
+        const double theta = angle(k, dim.begin + j, dim.extent);
+        re_.push_back(T(std::cos(theta)));
+        im_.push_back(T(-std::sin(theta)));
+      }
+  }
+  void analyse(Index outer, const T* x, T* y) override { multiply(false, outer, x, y); }
+  void adjoint(Index outer, const T* y, T* x) override { multiply(true, outer, y, x); }
+  const char* method() const noexcept override { return "matrix"; }
+  double flops(Index outer) const override {
+    return 8.0 * double(outer * count_ * modes_ * inner_);
+  }
+
+private:
+  void multiply(bool adjoint, Index outer, const T* x, T* y) {
+    const Index from = adjoint ? modes_ : count_, to = adjoint ? count_ : modes_;
+    const Index width = 2 * inner_;
+    T* turned = context_.scratch<T>(turned_);
+    eachElementOfHost(context_, outer * from * inner_, 2, Turned<T>{x, turned});
+    const T sign = adjoint ? -1 : 1;
+    for (Index o = 0; o < outer; ++o) {
+      gemm<T>(context_, backend_, adjoint, false, to, width, from, T(1), re_.data(), count_,
+              x + o * from * width, width, T(0), y + o * to * width, width);
+      gemm<T>(context_, backend_, adjoint, false, to, width, from, sign, im_.data(), count_,
+              turned + o * from * width, width, T(1), y + o * to * width, width);
+    }
+  }
+
+  KernelContext& context_;
+  Backend backend_;
+  Index count_, modes_, inner_;
+  std::vector<T> re_, im_;
+  Index turned_;
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<FourierStage<T>> makeDenseFourierStage(KernelContext& context, Backend backend,
+                                                       const FourierStageShape& shape,
+                                                       ScratchPlan& plan) {
+  if (shape.isReal)
+    return std::make_unique<DenseRealStage<T>>(context, backend, shape.dim);
+  return std::make_unique<DenseComplexStage<T>>(context, backend, shape, plan);
+}
+
+template std::unique_ptr<FourierStage<float>>
+makeDenseFourierStage(KernelContext&, Backend, const FourierStageShape&, ScratchPlan&);
+template std::unique_ptr<FourierStage<double>>
+makeDenseFourierStage(KernelContext&, Backend, const FourierStageShape&, ScratchPlan&);
+
+} // namespace tenon

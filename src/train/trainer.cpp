@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "train/trainer.hpp"
+
+#include "comm/agreement.hpp"
+#include "dtensor/fill.hpp"
+#include "dtensor/host_view.hpp"
+#include "linop/make_conversion.hpp"
+#include "sys/options.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+constexpr OptionSpec kTrainerOptions[] = {
+    {"accumulation", OptionSpec::Int, "1", "batches whose mean gradient makes a step", nullptr,
+     atLeast(1)},
+    {"gradient_norm", OptionSpec::Real, nullptr,
+     "largest norm of the gradients, to which larger ones are scaled", nullptr, above(0)},
+    {"validation_every", OptionSpec::Int, "0",
+     "steps from one validation to the next; 0: after each epoch", nullptr, atLeast(0)},
+};
+const OptionRegistration kTrainerRegistration{{"trainer", kTrainerOptions}};
+
+Layout onAllRanks(const CommPtr& comm, const Shape& shape) {
+  return Layout(
+      {.shape = shape, .mesh = Mesh::make({comm->size()}), .properties = {Property::broadcast()}});
+}
+
+} // namespace
+
+Trainer::Trainer(Ref<Layer> network, Ref<Layer> loss, Ref<Optimizer> optimizer)
+    : Object(kClass), network_(std::move(network)), criterion_(std::move(loss)),
+      optimizer_(std::move(optimizer)) {
+  if (!network_->isSetUp())
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not set up; call TenonLayerSetUp() before TenonTrainerCreate()",
+                            network_->title()));
+  if (!criterion_->isSetUp())
+    criterion_->setDataType(network_->dataType());
+}
+
+void Trainer::setFromOptions() {
+  if (const auto batches = options().findInt(prefix(), "accumulation"))
+    setAccumulation(*batches);
+  if (const auto most = options().findReal(prefix(), "gradient_norm"))
+    setGradientNorm(*most);
+  validationEvery_ = options().findInt(prefix(), "validation_every").value_or(validationEvery_);
+}
+
+Trainer::Batches Trainer::batchesOf(Ref<Dataset> dataset) const {
+  const Index count = dataset->batches();
+  auto [x, labels] = dataset->makeTensors(network_->dataType());
+  return {count, std::move(x), std::move(labels),
+          [dataset](Index epoch, Index batch, DTensor& to, DTensor* target) {
+            dataset->getBatch(epoch, batch, to, target);
+          }};
+}
+
+void Trainer::setValidation(Batches batches, Index every) {
+  if (every < 0)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("validation every {} steps was asked for; use 0, after each epoch, or "
+                            "more",
+                            every));
+  validation_ = Feed{std::move(batches)};
+  validationEvery_ = every;
+}
+
+void Trainer::setAccumulation(Index batches) {
+  if (batches < 1)
+    throw Error(TENON_ERR_ARG, fmt::format("a step of {} batches; it needs at least 1", batches));
+  accumulation_ = batches;
+}
+
+void Trainer::setGradientNorm(double most) {
+  if (!(most > 0))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the largest norm of the gradients is {}; it must be > 0", most));
+  gradientNorm_ = most;
+}
+
+void Trainer::setSave(std::function<void(Index)> save, Index every) {
+  if (every < 1)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("a checkpoint every {} steps; it must be at least 1", every));
+  save_ = std::move(save);
+  saveEvery_ = every;
+}
+
+Index Trainer::stepsPerEpoch() const {
+  return (training_.batches.count + accumulation_ - 1) / accumulation_;
+}
+
+Index Trainer::epochs() const {
+  return training_.batches.count > 0 ? steps() / stepsPerEpoch() : 0;
+}
+
+void Trainer::checkReady(Index epochs) const {
+  if (isRunning_)
+    throw Error(TENON_ERR_STATE, fmt::format("{} is running already", title()));
+  if (training_.batches.count < 1)
+    throw Error(TENON_ERR_STATE, fmt::format("{} has no batches; call TenonTrainerSetDataset() or "
+                                             "TenonTrainerSetBatches() with at least one",
+                                             title()));
+  if (epochs < 0)
+    throw Error(TENON_ERR_ARG, fmt::format("{} epochs; the number must be >= 0", epochs));
+  if (!std::isinf(gradientNorm_) && optimizer_->type() == std::string("lbfgs"))
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} limits the norm of the gradients, which a line search cannot "
+                            "follow; use another optimizer than lbfgs, or no limit",
+                            title()));
+}
+
+// Network and loss for the batches' layout, and what lies between them.
+void Trainer::prepare(Feed& feed) {
+  if (feed.gather || feed.batches.count < 1)
+    return;
+  const Layout& x = feed.batches.x->layout();
+  network_->setUp(x);
+  const Layout y = network_->outputLayout(x);
+  criterion_->setUp(y);
+  const Layout value = criterion_->outputLayout(y);
+  const TenonDataType type = network_->dataType();
+  const auto made = [&](const Layout& layout) { return makeRef<DTensor>(comm(), layout, type); };
+  feed.y = made(y);
+  feed.dy = made(y.dual());
+  feed.value = made(value);
+  feed.dvalue = made(value.dual());
+  feed.everywhere = made(onAllRanks(comm(), value.shape()));
+  feed.gather = makeConversion(comm(), value, feed.everywhere->layout(), type);
+}
+
+// The loss of a batch, on all ranks.
+double Trainer::applyTo(Feed& feed, Index epoch, Index batch) {
+  Batches& b = feed.batches;
+  b.fill(epoch, batch, *b.x, b.target.get());
+  if (b.target)
+    criterion_->setTarget(b.target);
+  network_->apply(*b.x, *feed.y);
+  criterion_->apply(*feed.y, *feed.value);
+  feed.gather->apply(*feed.value, *feed.everywhere);
+  return numberOf(*feed.everywhere);
+}
+
+double Trainer::evaluate(Index epoch, Index first, Index end) {
+  double sum = 0;
+  for (Index batch = first; batch < end; ++batch) {
+    sum += applyTo(training_, epoch, batch);
+    fillConstant(*training_.dvalue, 1 / double(end - first));
+    criterion_->applyAdjoint(*training_.dvalue, training_.dy.get());
+    network_->applyAdjoint(*training_.dy, nullptr);
+  }
+  if (!std::isinf(gradientNorm_))
+    optimizer_->clipGradientNorm(gradientNorm_);
+  return sum / double(end - first);
+}
+
+void Trainer::takeStep() {
+  const Index perEpoch = stepsPerEpoch(), epoch = steps() / perEpoch,
+              first = steps() % perEpoch * accumulation_,
+              end = std::min(first + accumulation_, training_.batches.count);
+  if (first == 0)
+    sum_ = 0, summed_ = 0;
+  loss_ = optimizer_->stepWith([&] { return evaluate(epoch, first, end); });
+  sum_ += loss_;
+  epochLoss_ = sum_ / double(++summed_);
+}
+
+void Trainer::tell(Event event) {
+  if (listener_)
+    listener_(event);
+}
+
+// The mean over the validation batches; evaluated as inference.
+void Trainer::validate() {
+  const bool wasTraining = network_->isTraining(), didLoss = criterion_->isTraining();
+  network_->setTraining(false);
+  criterion_->setTraining(false);
+  double sum = 0;
+  for (Index batch = 0; batch < validation_.batches.count; ++batch)
+    sum += applyTo(validation_, 0, batch);
+  network_->setTraining(wasTraining);
+  criterion_->setTraining(didLoss);
+  validationLoss_ = sum / double(validation_.batches.count);
+}
+
+bool Trainer::isValidationDue(bool endsEpoch) const {
+  if (validation_.batches.count < 1)
+    return false;
+  return validationEvery_ > 0 ? steps() % validationEvery_ == 0 : endsEpoch;
+}
+
+bool Trainer::agreeOnStop() {
+  int wants = wantsStop_, any = 0;
+  MPI_Allreduce(&wants, &any, 1, MPI_INT, MPI_MAX, comm()->mpi());
+  return any != 0;
+}
+
+void Trainer::run(Index epochs) {
+  collectively(*comm(), [&] {
+    checkReady(epochs);
+    return true;
+  });
+  const struct Running {
+    explicit Running(bool& flag) : is(flag) { is = true; }
+    ~Running() { is = false; }
+    bool& is;
+  } running(isRunning_);
+  prepare(training_);
+  prepare(validation_);
+  const Index last = epochs * stepsPerEpoch();
+  wantsStop_ = false;
+  for (bool stops = false; steps() < last && !stops;) {
+    takeStep();
+    tell(Event::Step);
+    const bool endsEpoch = steps() % stepsPerEpoch() == 0;
+    if (isValidationDue(endsEpoch)) {
+      validate();
+      wantsStop_ |= optimizer_->schedule().report(validationLoss_);
+      tell(Event::Validation);
+    } else if (endsEpoch && validation_.batches.count < 1) {
+      wantsStop_ |= optimizer_->schedule().report(epochLoss_);
+    }
+    if (endsEpoch)
+      tell(Event::Epoch);
+    stops = agreeOnStop();
+    if (save_ && (stops || steps() == last || steps() % saveEvery_ == 0))
+      save_(steps());
+  }
+}
+
+} // namespace tenon

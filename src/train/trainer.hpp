@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The training loop: batches in, steps of an optimizer, validation, early stop, and whoever wants to know
+// of them. Where it stands is the optimizer's number of steps, so that whoever restores network and
+// optimizer goes on from there.
+#pragma once
+
+#include "linop/linear_op.hpp"
+#include "train/dataset.hpp"
+#include "train/optimizer.hpp"
+
+#include <cmath>
+
+namespace tenon {
+
+class Trainer : public Object {
+public:
+  static constexpr const char* kClass = "Trainer";
+
+  // The network is set up; the loss is set up for its output. The optimizer is the network's.
+  Trainer(Ref<Layer> network, Ref<Layer> loss, Ref<Optimizer> optimizer);
+  const CommPtr& comm() const noexcept { return network_->comm(); }
+
+  // Reads -tenon_[prefix_]accumulation, gradient_norm and validation_every.
+  void setFromOptions();
+
+  // Fills x and the target, which may be null, with a batch of an epoch.
+  using Fill = std::function<void(Index epoch, Index batch, DTensor& x, DTensor* target)>;
+  struct Batches {
+    Index count = 0; // in an epoch
+    Ref<DTensor> x = {}, target = {};
+    Fill fill = {};
+  };
+  // Those of a dataset that is set up, in tensors of the network's type.
+  Batches batchesOf(Ref<Dataset> dataset) const;
+  void setBatches(Batches batches) { training_ = Feed{std::move(batches)}; }
+  // Every so many steps; 0: after each epoch.
+  void setValidation(Batches batches, Index every);
+  // Batches whose mean gradient makes a step; the last step of an epoch has those left over.
+  void setAccumulation(Index batches);
+  // The largest norm of the gradients; infinity: they are not looked at.
+  void setGradientNorm(double most);
+  enum class Event { Step, Validation, Epoch };
+  using Listener = std::function<void(Event event)>;
+  void setListener(Listener listener) { listener_ = std::move(listener); }
+  // Called every so many steps, and after the last.
+  void setSave(std::function<void(Index step)> save, Index every);
+
+  // Until so many epochs are complete, or somebody stops it. Collective.
+  void run(Index epochs);
+  // After the present step; one rank that asks is enough.
+  void stop() noexcept { wantsStop_ = true; }
+
+  Index steps() const noexcept { return optimizer_->steps(); }
+  // Complete ones.
+  Index epochs() const;
+  // Of the last step; the mean of the epoch's so far, or of the last complete one; of the last validation. NaN before
+  // the first.
+  double loss() const noexcept { return loss_; }
+  double epochLoss() const noexcept { return epochLoss_; }
+  double validationLoss() const noexcept { return validationLoss_; }
+
+private:
+  // Batches with the tensors that lie between them and the loss.
+  struct Feed {
+    Batches batches = {};
+    Ref<DTensor> y = {}, dy = {}, value = {}, dvalue = {}, everywhere = {};
+    LinearOpRef gather = {};
+  };
+  void prepare(Feed& feed);
+  double applyTo(Feed& feed, Index epoch, Index batch);
+  double evaluate(Index epoch, Index first, Index end);
+  Index stepsPerEpoch() const;
+  void takeStep();
+  void validate();
+  bool isValidationDue(bool endsEpoch) const;
+  void tell(Event event);
+  bool agreeOnStop();
+  void checkReady(Index epochs) const;
+
+  Ref<Layer> network_, criterion_;
+  Ref<Optimizer> optimizer_;
+  Feed training_, validation_;
+  Index accumulation_ = 1, validationEvery_ = 0, saveEvery_ = 0;
+  double gradientNorm_ = HUGE_VAL;
+  Listener listener_;
+  std::function<void(Index)> save_;
+  bool wantsStop_ = false, isRunning_ = false;
+  double loss_ = NAN, epochLoss_ = NAN, validationLoss_ = NAN;
+  double sum_ = 0; // of the losses of this epoch's steps
+  Index summed_ = 0;
+};
+
+} // namespace tenon

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Normalisation on one process beside loops that read and write its arrays as often as it must: forward, x for the
+// statistics, then x and y; adjoint, x and dy for the sums, then both and dx. (No pass more is possible: statistics
+// of all ranks lie between.) Processor time of one thread; methods take turns.
+//
+//   OMP_NUM_THREADS=1 tests/bench/normalisation
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+#include "bench/turns.hpp"
+#include "dtensor/fill.hpp"
+#include "kernels/vectorised.hpp"
+#include "support/layers.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon::bench {
+namespace {
+
+constexpr double kTarget = 1.3;
+
+// As many sums as hide that each waits for itself.
+template <class T, class Term>
+T sumOf(Index n, const Term& term) {
+  constexpr Index kSums = 64;
+  T sums[kSums] = {};
+  vectorised([&, n] {
+    T own[kSums] = {};
+    for (Index i = 0; i + kSums <= n; i += kSums)
+      for (Index j = 0; j < kSums; ++j)
+        own[j] += term(i + j);
+    std::copy_n(own, kSums, sums);
+  });
+  T all = 0;
+  for (const T sum : sums)
+    all += sum;
+  return all;
+}
+
+template <class T>
+void readAndWrite(Index n, const T* x, T* y) {
+  const T sum = sumOf<T>(n, [=](Index i) { return x[i]; });
+  vectorised([=] {
+#pragma GCC ivdep
+    for (Index i = 0; i < n; ++i)
+      y[i] = T(0.5) * x[i] + sum;
+  });
+}
+
+template <class T>
+void readAndWriteBack(Index n, const T* x, const T* dy, T* dx) {
+  const T sum = sumOf<T>(n, [=](Index i) { return x[i] * dy[i]; });
+  vectorised([=] {
+#pragma GCC ivdep
+    for (Index i = 0; i < n; ++i)
+      dx[i] = T(0.5) * x[i] + dy[i] + sum;
+  });
+}
+
+template <class T>
+void measure(const char* type, const Shape& shape) {
+  constexpr TenonDataType kType = sizeof(T) == 4 ? TENON_FLOAT32 : TENON_FLOAT64;
+  const CommPtr comm = Communicator::of(MPI_COMM_SELF);
+  const Layout layout(
+      {.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  const auto layer = test::newLayer(comm, type);
+  if (layer->declaration().settings().has("channels"))
+    layer->set("channels", shape[1]);
+  else
+    layer->set("shape", std::vector<Index>(shape.begin() + 1, shape.end()));
+  if (layer->declaration().settings().has("groups"))
+    layer->set("groups", Index(4));
+  layer->set("affine", true);
+  layer->setDataType(kType);
+  layer->setUp(layout);
+  layer->initialize(1, 0);
+  DTensor x(comm, layout, kType), y(comm, layout, kType), dy(comm, layout, kType),
+      dx(comm, layout, kType);
+  fillUniform(x, 1, 1, -1, 1);
+  fillUniform(dy, 1, 2, -1, 1);
+  const Index n = x.localCells();
+  const T *in = std::as_const(x).data<T>(), *dOut = std::as_const(dy).data<T>();
+  const int calls = static_cast<int>(std::max<Index>(1, (Index(1) << 23) / n));
+  std::vector<Method> methods{
+      {"forward",
+       [&] {
+         layer->apply(x, y);
+         layer->forgetLast();
+       },
+       calls,
+       {}},
+      {"both",
+       [&] {
+         layer->apply(x, y);
+         layer->applyAdjoint(dy, &dx);
+       },
+       calls,
+       {}},
+      {"loops forward", [&] { readAndWrite<T>(n, in, y.mutableData<T>()); }, calls, {}},
+      {"loops both",
+       [&] {
+         readAndWrite<T>(n, in, y.mutableData<T>());
+         readAndWriteBack<T>(n, in, dOut, dx.mutableData<T>());
+       },
+       calls,
+       {}}};
+  takeTurns(methods);
+  const auto row = [&](const char* pass, std::size_t ours, std::size_t theirs) {
+    const double time = quantile(methods[ours].seconds, 0.5),
+                 limit = quantile(methods[theirs].seconds, 0.5);
+    fmt::print("{:<13} {:<8} {:<17} {:<20} {:>10.1f} {:>10.1f} {:>6.2f}  <= {} {}\n", type,
+               sizeof(T) == 4 ? "float32" : "float64", fmt::format("{}", fmt::join(shape, "x")),
+               pass, 1e6 * time, 1e6 * limit, time / limit, kTarget,
+               time <= kTarget * limit ? "met" : "not met");
+  };
+  row("forward", 0, 2);
+  row("forward and adjoint", 1, 3);
+}
+
+void run() {
+  fmt::print("{:<13} {:<8} {:<17} {:<20} {:>10} {:>10} {:>6}  target\n", "layer", "type", "input",
+             "pass", "us", "loops us", "ratio");
+  for (const char* type : {"batchnorm", "groupnorm", "instancenorm", "layernorm"})
+    for (const Shape& shape : {Shape{1, 16, 24, 24, 24}, Shape{2, 16, 64, 64, 64}}) {
+      measure<float>(type, shape);
+      measure<double>(type, shape);
+    }
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}

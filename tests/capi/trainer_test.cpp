@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The training loop through the C calls, beside the recursion that it stands for: y = w x, the loss (w x - t)^2, and
+// steps against 2 x (w x - t).
+#include "capi/expect_code.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+constexpr double kRate = 0.05, kFirst = 0.25;
+constexpr TenonInt kBatches = 5;
+
+double inputOf(TenonInt epoch, TenonInt batch) {
+  return 1 + 0.25 * double(batch) + 0.125 * double(epoch);
+}
+double targetOf(TenonInt batch) {
+  return 2 - 0.5 * double(batch);
+}
+
+// The weight and the losses of all steps, by hand.
+struct Plain {
+  double w = kFirst;
+  std::vector<double> losses;
+
+  void epoch(TenonInt epoch, TenonInt accumulation, double mostNorm = HUGE_VAL) {
+    for (TenonInt first = 0; first < kBatches; first += accumulation) {
+      const TenonInt end = std::min(first + accumulation, kBatches);
+      double loss = 0, slope = 0;
+      for (TenonInt batch = first; batch < end; ++batch) {
+        const double x = inputOf(epoch, batch), d = w * x - targetOf(batch);
+        loss += d * d / double(end - first);
+        slope += 2 * x * d / double(end - first);
+      }
+      losses.push_back(loss);
+      w -= kRate * (std::abs(slope) > mostNorm ? slope * mostNorm / std::abs(slope) : slope);
+    }
+  }
+};
+
+class TrainerCApi : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    samples_ = layout({4, 1}, "S0");
+    x_ = tensor(samples_, TENON_FLOAT64);
+    target_ = tensor(samples_, TENON_FLOAT64);
+    make();
+  }
+  void TearDown() override {
+    destroy();
+    for (TenonDTensor* one : {&x_, &target_})
+      expectSuccess(TenonDTensorDestroy(one));
+    expectSuccess(TenonLayoutDestroy(&samples_));
+    CApi::TearDown();
+  }
+
+  void make(const char* optimizer = "sgd") {
+    expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 1, 1, &network_));
+    expectSuccess(TenonLayerSetBias(network_, TENON_FALSE));
+    expectSuccess(TenonLayerSetDataType(network_, TENON_FLOAT64));
+    expectSuccess(TenonLayerSetUp(network_, samples_));
+    expectSuccess(TenonLayerGetParameter(network_, 0, &weight_));
+    expectSuccess(TenonDTensorFillConstant(weight_, kFirst));
+    expectSuccess(TenonLayerCreateMeanSquaredError(MPI_COMM_WORLD, &loss_));
+    expectSuccess(TenonOptimizerCreate(network_, optimizer, &optimizer_));
+    expectSuccess(TenonOptimizerSetLearningRate(optimizer_, kRate));
+    expectSuccess(TenonTrainerCreate(network_, loss_, optimizer_, &trainer_));
+    expectSuccess(TenonTrainerSetBatches(trainer_, kBatches, x_, target_, fill, this));
+    expectSuccess(TenonTrainerSetCallback(trainer_, note, this));
+  }
+  void destroy() {
+    expectSuccess(TenonTrainerDestroy(&trainer_));
+    expectSuccess(TenonOptimizerDestroy(&optimizer_));
+    expectSuccess(TenonDTensorDestroy(&weight_));
+    for (TenonLayer* one : {&network_, &loss_})
+      expectSuccess(TenonLayerDestroy(one));
+  }
+
+  static TenonErrorCode fill(TenonTrainer, TenonInt epoch, TenonInt batch, void* context) {
+    auto* self = static_cast<TrainerCApi*>(context);
+    TenonCall(TenonDTensorFillConstant(self->x_, inputOf(epoch, batch)));
+    TenonCall(TenonDTensorFillConstant(self->target_, targetOf(batch)));
+    return TENON_SUCCESS;
+  }
+  static TenonErrorCode note(TenonTrainer trainer, TenonTrainerEvent event, void* context) {
+    auto* self = static_cast<TrainerCApi*>(context);
+    double loss = 0;
+    TenonCall(TenonTrainerGetLosses(trainer, &loss, nullptr, nullptr));
+    self->events_ += "sve"[event];
+    if (event == TENON_TRAINER_STEP)
+      self->losses_.push_back(loss);
+    if (event == TENON_TRAINER_STEP && self->losses_.size() == self->stopAfter_ && isLast())
+      TenonCall(TenonTrainerStop(trainer));
+    return TENON_SUCCESS;
+  }
+  static TenonErrorCode failingBatch(TenonTrainer, TenonInt, TenonInt, void*) {
+    return TENON_ERR_ARG;
+  }
+
+  void expectAt(const Plain& plain) {
+    double value = 0;
+    expectSuccess(TenonDTensorMaxAbs(weight_, &value));
+    EXPECT_NEAR(value, std::abs(plain.w), 1e-14);
+    ASSERT_EQ(losses_.size(), plain.losses.size());
+    for (std::size_t i = 0; i < losses_.size(); ++i)
+      EXPECT_NEAR(losses_[i], plain.losses[i], 1e-14) << "step " << i;
+  }
+
+  TenonLayout samples_ = nullptr;
+  TenonDTensor x_ = nullptr, target_ = nullptr, weight_ = nullptr;
+  TenonLayer network_ = nullptr, loss_ = nullptr;
+  TenonOptimizer optimizer_ = nullptr;
+  TenonTrainer trainer_ = nullptr;
+  std::string events_;
+  std::vector<double> losses_;
+  std::size_t stopAfter_ = 0;
+};
+
+TEST_F(TrainerCApi, TakesTheStepsOfALoopByHand) {
+  expectSuccess(TenonTrainerRun(trainer_, 2));
+  Plain plain;
+  plain.epoch(0, 1);
+  plain.epoch(1, 1);
+  expectAt(plain);
+  EXPECT_EQ(events_, "ssssse"
+                     "ssssse");
+  TenonInt epochs = 0, steps = 0;
+  expectSuccess(TenonTrainerGetProgress(trainer_, &epochs, &steps));
+  EXPECT_EQ(epochs, 2);
+  EXPECT_EQ(steps, 10);
+  double mean = 0, validation = 0;
+  expectSuccess(TenonTrainerGetLosses(trainer_, nullptr, &mean, &validation));
+  double want = 0;
+  for (std::size_t i = 5; i < 10; ++i)
+    want += plain.losses[i] / 5;
+  EXPECT_NEAR(mean, want, 1e-14);
+  EXPECT_TRUE(std::isnan(validation));
+}
+
+TEST_F(TrainerCApi, AccumulatesAndLimitsGradients) {
+  expectSuccess(TenonOptionsSet("-tenon_accumulation", "2"));
+  expectSuccess(TenonTrainerSetFromOptions(trainer_));
+  expectSuccess(TenonOptionsSet("-tenon_accumulation", "1"));
+  expectSuccess(TenonTrainerSetGradientNorm(trainer_, 1.5));
+  expectSuccess(TenonTrainerRun(trainer_, 2));
+  Plain plain;
+  plain.epoch(0, 2, 1.5);
+  plain.epoch(1, 2, 1.5);
+  expectAt(plain);
+  EXPECT_EQ(events_, "sssessse"); // 2, 2 and 1 batches
+}
+
+TEST_F(TrainerCApi, StopsAfterAStepAndGoesOn) {
+  stopAfter_ = 7;
+  expectSuccess(TenonTrainerRun(trainer_, 3));
+  EXPECT_EQ(losses_.size(), 7u);
+  expectSuccess(TenonTrainerRun(trainer_, 2));
+  Plain plain;
+  plain.epoch(0, 1);
+  plain.epoch(1, 1);
+  expectAt(plain);
+  expectSuccess(TenonTrainerRun(trainer_, 2)); // nothing is left
+  EXPECT_EQ(losses_.size(), 10u);
+}
+
+// Without improvement by half the training loss of an epoch is reported in vain.
+TEST_F(TrainerCApi, StopsEarly) {
+  expectSuccess(TenonOptimizerSetLearningRate(optimizer_, 1e-9));
+  expectSuccess(TenonOptimizerSetPatience(optimizer_, 10, 2, 0.5));
+  expectSuccess(TenonTrainerRun(trainer_, 100));
+  EXPECT_EQ(losses_.size(), 3u * kBatches);
+}
+
+TEST_F(TrainerCApi, GoesOnFromACheckpoint) {
+  TenonCheckpoint checkpoint = nullptr;
+  const TenonErrorCode made = TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint);
+  if (made == TENON_ERR_SUPPORT)
+    GTEST_SKIP() << "this build has no HDF5";
+  expectSuccess(made);
+  const std::string folder = testing::TempDir() + "tenon_trainer_" + std::to_string(worldSize());
+  const auto add = [&] {
+    expectSuccess(TenonCheckpointAddLayer(checkpoint, network_, "network"));
+    expectSuccess(TenonCheckpointAddOptimizer(checkpoint, optimizer_, "optimizer"));
+    expectSuccess(TenonTrainerSetCheckpoint(trainer_, checkpoint, folder.c_str(), 3));
+  };
+  add();
+  stopAfter_ = 4;
+  expectSuccess(TenonTrainerRun(trainer_, 2));
+  expectSuccess(TenonCheckpointDestroy(&checkpoint));
+  destroy();
+  make();
+  expectSuccess(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint));
+  add();
+  TenonInt step = 0;
+  expectSuccess(TenonCheckpointReadLatest(checkpoint, folder.c_str(), &step));
+  EXPECT_EQ(step, 4);
+  expectSuccess(TenonTrainerRun(trainer_, 2));
+  Plain plain;
+  plain.epoch(0, 1);
+  plain.epoch(1, 1);
+  expectAt(plain);
+  expectSuccess(TenonCheckpointDestroy(&checkpoint));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (worldRank() == 0) {
+    for (const char* file : {"/step-9.h5", "/step-10.h5"})
+      std::remove((folder + file).c_str());
+    std::remove(folder.c_str());
+  }
+}
+
+TEST_F(TrainerCApi, RefusesWhatCannotBe) {
+  expectCode(TENON_ERR_ARG, TenonTrainerSetAccumulation(trainer_, 0), {"0 batches"});
+  expectCode(TENON_ERR_ARG, TenonTrainerSetGradientNorm(trainer_, 0), {"> 0"});
+  expectCode(TENON_ERR_ARG, TenonTrainerSetBatches(trainer_, 0, x_, target_, fill, this),
+             {"0 batches"});
+  expectCode(TENON_ERR_NULL, TenonTrainerSetBatches(trainer_, 1, x_, target_, nullptr, this),
+             {"function is NULL"});
+  TenonTrainer other = nullptr;
+  TenonLayer unready = nullptr;
+  expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 1, 1, &unready));
+  expectCommonCode(TENON_ERR_STATE, TenonTrainerCreate(unready, loss_, optimizer_, &other),
+                   {"TenonLayerSetUp()"});
+  expectCommonCode(TENON_ERR_NULL,
+                   TenonTrainerCreate(network_, isLast() ? nullptr : loss_, optimizer_, &other),
+                   {"loss is NULL"});
+  expectSuccess(TenonTrainerCreate(network_, loss_, optimizer_, &other));
+  expectCommonCode(TENON_ERR_STATE, TenonTrainerRun(other, 1), {"TenonTrainerSetDataset()"});
+  expectCommonCode(TENON_ERR_ARG, TenonTrainerRun(trainer_, -1), {"-1 epochs"});
+  if (worldSize() == 1) {
+    expectSuccess(TenonTrainerSetBatches(trainer_, 1, x_, target_, failingBatch, this));
+    expectCode(TENON_ERR_ARG, TenonTrainerRun(trainer_, 1),
+               {"the function of a trainer's batches"});
+  }
+  expectSuccess(TenonTrainerDestroy(&other));
+  expectSuccess(TenonLayerDestroy(&unready));
+}
+
+TEST_F(TrainerCApi, RunsLbfgsWithoutALimit) {
+  destroy();
+  make("lbfgs");
+  expectSuccess(TenonOptimizerLBFGSSetTolerances(optimizer_, 1e-12, 0));
+  expectSuccess(TenonTrainerSetAccumulation(trainer_, kBatches));
+  expectSuccess(TenonTrainerSetGradientNorm(trainer_, 1));
+  expectCommonCode(TENON_ERR_SUPPORT, TenonTrainerRun(trainer_, 1), {"lbfgs"});
+  expectSuccess(TenonTrainerSetGradientNorm(trainer_, HUGE_VAL));
+  expectSuccess(TenonTrainerRun(trainer_, 1));
+  double xx = 0, xt = 0, value = 0; // least squares
+  for (TenonInt b = 0; b < kBatches; ++b) {
+    xx += inputOf(0, b) * inputOf(0, b);
+    xt += inputOf(0, b) * targetOf(b);
+  }
+  expectSuccess(TenonDTensorMaxAbs(weight_, &value));
+  EXPECT_NEAR(value, std::abs(xt / xx), 1e-5);
+}
+
+} // namespace
+} // namespace tenon::test

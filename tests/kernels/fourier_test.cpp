@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Truncated Fourier transforms of boxes, by matrices and by FFTW, against sums by definition.
+#include "kernels/fourier.hpp"
+
+#include "kernels/here.hpp"
+#include "kernels/thread_count.hpp"
+
+#include <complex>
+#include <numbers>
+
+namespace tenon::test {
+namespace {
+
+using Complex = std::complex<double>;
+
+struct FourierCase {
+  std::vector<FourierDim> dims;
+  Index rows;
+
+  Index cells() const {
+    Index all = 1;
+    for (const FourierDim& dim : dims)
+      all *= dim.count;
+    return all;
+  }
+  Index kept(std::size_t d) const {
+    return d + 1 == dims.size() ? dims[d].modes : 2 * dims[d].modes;
+  }
+  Index modes() const {
+    Index all = 1;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      all *= kept(d);
+    return all;
+  }
+  // exp(2 pi i k.j / N) of coefficient number m and cell number j of the box.
+  Complex wave(Index m, Index j) const {
+    double turns = 0;
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      const Index row = m % kept(d), cell = dims[d].begin + j % dims[d].count;
+      const Index k = row < dims[d].modes ? row : dims[d].extent - kept(d) + row;
+      turns += double(k * cell % dims[d].extent) / double(dims[d].extent);
+      m /= kept(d);
+      j /= dims[d].count;
+    }
+    return std::polar(1.0, 2 * std::numbers::pi * turns);
+  }
+  // D of the header.
+  double weight(Index m) const {
+    const Index k = m % dims.back().modes;
+    double scale = k == 0 || 2 * k == dims.back().extent ? 1 : 2;
+    for (const FourierDim& dim : dims)
+      scale /= double(dim.extent);
+    return scale;
+  }
+};
+
+// All of a field, parts of it, odd extents, all modes, prime lengths, more lines than a block has, nothing.
+std::vector<FourierCase> fourierCases() {
+  return {{{{9, 0, 9, 4}}, 3},
+          {{{8, 3, 4, 5}}, 2},
+          {{{300, 0, 300, 151}}, 8},
+          {{{1, 0, 1, 1}}, 2},
+          {{{6, 0, 6, 3}, {8, 0, 8, 5}}, 2},
+          {{{13, 5, 6, 6}, {10, 2, 8, 3}}, 3},
+          {{{6, 0, 6, 2}, {5, 5, 0, 2}}, 2},
+          {{{4, 0, 4, 2}, {6, 1, 5, 3}, {7, 0, 7, 4}}, 2},
+          {{{5, 0, 5, 1}, {8, 0, 8, 4}, {6, 2, 1, 2}}, 1},
+          {{{6, 0, 6, 2}, {6, 0, 6, 2}, {6, 0, 6, 2}}, 0}};
+}
+
+// Those of this build.
+std::vector<Backend> fourierBackends() {
+  std::vector<Backend> all{Backend::Reference, Backend::Auto};
+  if (hasFftw())
+    all.push_back(Backend::Fftw);
+  return all;
+}
+
+template <class T>
+struct Fourier : ::testing::Test {
+  static constexpr double kTolerance = sizeof(T) == 4 ? 3e-6 : 3e-14;
+
+  static void expectClose(const std::vector<T>& got, const std::vector<double>& want,
+                          const std::string& what) {
+    ASSERT_EQ(got.size(), want.size()) << what;
+    double most = 1;
+    for (const double value : want)
+      most = std::max(most, std::abs(value));
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(double(got[i]), want[i], kTolerance * most) << what << " at " << i;
+  }
+};
+TYPED_TEST_SUITE(Fourier, RealTypes);
+
+std::string nameOf(const FourierCase& c, Backend backend) {
+  std::string text = backendName(backend);
+  for (const FourierDim& dim : c.dims)
+    text += " [" + std::to_string(dim.extent) + ": " + std::to_string(dim.begin) + " + " +
+            std::to_string(dim.count) + ", " + std::to_string(dim.modes) + "]";
+  return text;
+}
+
+TYPED_TEST(Fourier, EqualsTheDefinition) {
+  using T = TypeParam;
+  Draw draw(41);
+  for (const FourierCase& c : fourierCases()) {
+    const Index cells = c.cells(), modes = c.modes();
+    const auto x = draw.reals<T>(c.rows * cells, -1, 1),
+               X = draw.reals<T>(2 * c.rows * modes, -1, 1);
+    std::vector<double> analysed(X.size(), 0), synthesised(x.size(), 0);
+    for (Index r = 0; r < c.rows; ++r)
+      for (Index m = 0; m < modes; ++m) {
+        const std::size_t at = std::size_t(2 * (r * modes + m));
+        for (Index j = 0; j < cells; ++j) {
+          const Complex wave = c.wave(m, j);
+          const std::size_t cell = std::size_t(r * cells + j);
+          analysed[at] += wave.real() * double(x[cell]);
+          analysed[at + 1] -= wave.imag() * double(x[cell]);
+          synthesised[cell] += c.weight(m) * (wave * Complex(X[at], X[at + 1])).real();
+        }
+      }
+    for (const Backend backend : fourierBackends()) {
+      TruncatedFourier<T> fourier(std::make_shared<KernelContext>(), backend, c.dims, c.rows);
+      std::vector<T> gotX(X.size(), T(7)), gotx(x.size(), T(7));
+      fourier.analyse(c.rows, x.data(), gotX.data());
+      this->expectClose(gotX, analysed, "analysis, " + nameOf(c, backend));
+      fourier.synthesise(c.rows, X.data(), gotx.data());
+      this->expectClose(gotx, synthesised, "synthesis, " + nameOf(c, backend));
+    }
+  }
+}
+
+TYPED_TEST(Fourier, HasItsAdjoints) {
+  using T = TypeParam;
+  Draw draw(42);
+  for (const FourierCase& c : fourierCases())
+    for (const Backend backend : fourierBackends()) {
+      TruncatedFourier<T> fourier(std::make_shared<KernelContext>(), backend, c.dims, c.rows);
+      const auto x = draw.reals<T>(c.rows * c.cells(), -1, 1),
+                 X = draw.reals<T>(2 * c.rows * c.modes(), -1, 1);
+      std::vector<T> Ax(X.size()), AX(x.size()), Sx(X.size()), SX(x.size());
+      fourier.analyse(c.rows, x.data(), Ax.data());
+      fourier.analyseAdjoint(c.rows, X.data(), AX.data());
+      fourier.synthesise(c.rows, X.data(), SX.data());
+      fourier.synthesiseAdjoint(c.rows, x.data(), Sx.data());
+      const double scale = this->kTolerance * double(X.size() + x.size() + 1);
+      EXPECT_NEAR(exactDot(Ax, X), exactDot(x, AX), scale) << "analysis, " << nameOf(c, backend);
+      EXPECT_NEAR(exactDot(SX, x), exactDot(X, Sx), scale) << "synthesis, " << nameOf(c, backend);
+    }
+}
+
+TYPED_TEST(Fourier, GivesTheSameBitsOnAnyNumberOfThreads) {
+  using T = TypeParam;
+  const FourierCase c{{{40, 0, 40, 9}, {48, 3, 40, 20}}, 13};
+  const auto x = Draw(43).reals<T>(c.rows * c.cells(), -1, 1);
+  for (const Backend backend : fourierBackends()) // BLAS divides sums by threads
+    if (backend != Backend::Auto)
+      expectSameForAllThreads(nameOf(c, backend), [&] {
+        TruncatedFourier<T> fourier(std::make_shared<KernelContext>(), backend, c.dims, c.rows);
+        std::vector<T> X(std::size_t(2 * c.rows * c.modes())), y(x.size());
+        fourier.analyse(c.rows, x.data(), X.data());
+        fourier.synthesise(c.rows, X.data(), y.data());
+        append(y, X);
+        return y;
+      });
+}
+
+TEST(FourierMethods, AreThoseOfTheBackend) {
+  const std::vector<FourierDim> few{{64, 0, 64, 2}, {64, 0, 64, 2}};
+  const auto methods = [](Backend backend, const std::vector<FourierDim>& dims) {
+    return TruncatedFourier<double>(std::make_shared<KernelContext>(), backend, dims, 1).methods();
+  };
+  EXPECT_EQ(methods(Backend::Blas, {{64, 0, 64, 32}}), "matrix");
+  EXPECT_EQ(methods(Backend::Auto, few), "matrix, matrix");
+  if (!hasFftw()) {
+    expectError(errorOf([&] { methods(Backend::Fftw, few); }), TENON_ERR_SUPPORT,
+                {"'fftw'", "'blas'", "TENON_FFTW"});
+    GTEST_SKIP() << "this build has no FFTW";
+  }
+  EXPECT_EQ(methods(Backend::Fftw, few), "FFTW, FFTW");
+  EXPECT_EQ(methods(Backend::Auto, {{1, 0, 1, 1}, {4096, 0, 4096, 2049}}), "matrix, FFTW");
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What cannot be is refused in SetUp, on all ranks alike, with the layer, the setting or shape that does not fit, and
+// what would: of every type at least one case of its own, and labels and grids that it does not know.
+#include "kernels/backend.hpp"
+#include "layer_run.hpp"
+
+#include <set>
+
+namespace tenon {
+namespace {
+
+using test::world;
+using Numbers = std::vector<Index>;
+using Settings = std::vector<std::pair<const char*, SettingValue>>;
+
+struct Refusal {
+  const char* type;
+  Settings settings;
+  std::vector<Shape> inputs;
+  TenonErrorCode code;
+  std::vector<const char*> words;
+};
+
+const Numbers kThree{3, 3}, kOne{1, 1}, kTwo{2, 2};
+const Shape kImage{2, 4, 6, 6};
+
+// clang-format off
+const Refusal kRefusals[] = {
+    {"conv", {{"in_channels", Index(4)}, {"out_channels", Index(6)}, {"kernel", kThree}, {"groups", Index(4)}},
+     {kImage}, TENON_ERR_ARG, {"groups, 4,", "must divide", "4 input and 6 output"}},
+    {"conv", {{"in_channels", Index(3)}, {"out_channels", Index(6)}, {"kernel", kThree}},
+     {kImage}, TENON_ERR_SHAPE, {"has 4 channels", "needs 3"}},
+    {"conv", {{"in_channels", Index(4)}, {"out_channels", Index(6)}, {"kernel", Numbers{9, 9}}},
+     {kImage}, TENON_ERR_SHAPE, {"6", "9", "padding"}},
+    {"transposedconv", {{"in_channels", Index(4)}, {"out_channels", Index(6)}, {"kernel", kThree}, {"groups", Index(4)}},
+     {kImage}, TENON_ERR_ARG, {"groups, 4,", "must divide", "4 input and 6 output"}},
+    {"transposedconv", {{"in_channels", Index(4)}, {"out_channels", Index(4)}, {"kernel", kThree}, {"output_padding", Numbers{1}}},
+     {kImage}, TENON_ERR_ARG, {"output padding", "is 1", "below the stride, 1"}},
+    {"affine", {{"inputs", Index(5)}, {"outputs", Index(3)}}, {{2, 4}}, TENON_ERR_SHAPE, {"[2,4]", "5"}},
+    {"channelaffine", {{"channels", Index(5)}}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[batch,5,...]"}},
+    {"spectralconv", {{"in_channels", Index(4)}, {"out_channels", Index(4)}, {"modes", Numbers{4, 2}}},
+     {kImage}, TENON_ERR_SHAPE, {"keeps 4 modes", "has at most 3", "set modes to fewer"}},
+    {"columnmlp", {{"widths", Numbers{5, 2}}}, {kImage}, TENON_ERR_SHAPE, {"4", "5"}},
+    {"matmul", {}, {{2, 3, 4}, {2, 5, 4}}, TENON_ERR_SHAPE, {"[...,m,k] and [...,k,n]", "[2,3,4]", "[2,5,4]"}},
+    {"maxpooling", {{"kernel", Numbers{7, 7}}}, {kImage}, TENON_ERR_SHAPE, {"6", "7", "padding"}},
+    {"averagepooling", {{"kernel", Numbers{2, 2, 2}}}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "3"}},
+    {"globalaveragepooling", {}, {{2, 4, 0, 6}}, TENON_ERR_SHAPE, {"[2,4,0,6]", "at least 1 element"}},
+    {"adaptiveaveragepooling", {{"size", Numbers{2, 2, 2}}}, {kImage}, TENON_ERR_ARG, {"size", "3", "2"}},
+    {"resample", {}, {kImage}, TENON_ERR_STATE, {"neither a size nor a scale_factor", "set one"}},
+    {"resample", {{"size", kThree}, {"align_corners", true}}, {kImage}, TENON_ERR_ARG, {"aligns corners", "linear"}},
+    {"pad", {{"padding", kOne}}, {{2, 4, 6}}, TENON_ERR_SHAPE, {"[2,4,6]", "2"}},
+    {"crop", {{"offset", kThree}, {"size", Numbers{4, 4}}}, {kImage}, TENON_ERR_SHAPE, {"4 elements from 3", "smaller size or offset"}},
+    {"slice", {{"dim", Index(4)}}, {kImage}, TENON_ERR_SHAPE, {"dimension 4", "[2,4,6,6]", "set dim"}},
+    {"transpose", {{"permutation", Numbers{0, 2, 1}}}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "3 dimensions", "permutation"}},
+    {"transpose", {{"permutation", Numbers{0, 2, 2, 1}}}, {kImage}, TENON_ERR_ARG, {"0,2,2,1", "from 0 to 3 once"}},
+    {"batchnorm", {{"channels", Index(3)}}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[batch,3,...]"}},
+    {"instancenorm", {{"channels", Index(3)}}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[batch,3,...]"}},
+    {"groupnorm", {{"channels", Index(4)}, {"groups", Index(3)}}, {kImage}, TENON_ERR_ARG, {"groups, 3,", "must divide the 4 channels"}},
+    {"layernorm", {{"shape", Numbers{6, 5}}}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]", "[...,6,5]"}},
+    {"multiply", {}, {kImage, {2, 4, 6}}, TENON_ERR_SHAPE, {"equal shape", "[2,4,6,6]", "[2,4,6]"}},
+    {"softmax", {{"dim", Index(4)}}, {kImage}, TENON_ERR_SHAPE, {"dimension 4", "[2,4,6,6]", "set dim"}},
+    {"concatenate", {{"dim", Index(4)}}, {kImage, kImage}, TENON_ERR_SHAPE, {"dimension 4", "[2,4,6,6]", "set dim"}},
+    {"concatenate", {{"dim", Index(1)}}, {kImage, {2, 4, 6, 5}}, TENON_ERR_SHAPE, {"except in dimension 1", "[2,4,6,5]"}},
+    {"add", {}, {kImage, {2, 4, 6, 5}}, TENON_ERR_SHAPE, {"equal shape", "[2,4,6,5]"}},
+    {"crossentropy", {}, {kImage}, TENON_ERR_SHAPE, {"[2,4,6,6]"}},
+    {"meansquarederror", {}, {{0, 4}}, TENON_ERR_SHAPE, {"[0,4]", "at least 1 element"}},
+    {"meanabsoluteerror", {}, {{0, 4}}, TENON_ERR_SHAPE, {"[0,4]", "at least 1 element"}},
+    {"huber", {}, {{0, 4}}, TENON_ERR_SHAPE, {"[0,4]", "at least 1 element"}},
+    {"relativel2", {}, {{0, 4}}, TENON_ERR_SHAPE, {"[0,4]", "at least 1 element"}},
+    {"gradientpenalty", {}, {{2, 4}}, TENON_ERR_SHAPE, {"[2,4]", "1 to 3 spatial dimensions"}},
+    {"gradientpenalty", {{"spacing", std::string("0.1,0.2,0.3")}}, {kImage}, TENON_ERR_ARG, {"3 numbers", "2 spatial dimensions", "one each"}},
+};
+// clang-format on
+
+Layouts onWorld(const std::vector<Shape>& shapes) {
+  Layouts layouts;
+  for (const Shape& shape : shapes)
+    layouts.push_back(test::onWorld(shape, "B"));
+  return layouts;
+}
+
+// The error of a set-up, which must be the same on all ranks.
+Error errorOf(Layer& layer, const Layouts& inputs) {
+  try {
+    layer.setUp(inputs);
+  } catch (const Error& error) {
+    EXPECT_TRUE(error.isAgreed() || world()->size() == 1) << error.text();
+    return error;
+  }
+  return Error(TENON_SUCCESS, "no error");
+}
+
+void expectRefused(Layer& layer, const Layouts& inputs, TenonErrorCode code,
+                   const std::vector<const char*>& words) {
+  const Error error = errorOf(layer, inputs);
+  EXPECT_EQ(error.code(), code) << layer.type() << ": " << error.text();
+  EXPECT_NE(error.text().find("asked"), std::string::npos)
+      << layer.type() << " is not named: " << error.text();
+  for (const char* word : words)
+    EXPECT_NE(error.text().find(word), std::string::npos)
+        << layer.type() << ": '" << word << "' is missing in: " << error.text();
+  EXPECT_FALSE(layer.isSetUp());
+}
+
+// A setting that does not fit those before it is refused when it is set, and again in SetUp.
+Ref<Layer> named(const std::string& type, const Settings& settings) {
+  const auto layer = test::newLayer(world(), type);
+  layer->setName("asked");
+  for (const auto& [name, value] : settings)
+    try {
+      layer->specify(name, [&, name = name, value = value] { layer->set(name, value); });
+    } catch (const Error&) {
+    }
+  return layer;
+}
+
+TEST(Refusals, NameLayerAndRemedy) {
+  for (const Refusal& r : kRefusals)
+    expectRefused(*named(r.type, r.settings), onWorld(r.inputs), r.code, r.words);
+}
+
+TEST(Refusals, CoverEveryType) {
+  std::set<std::string> covered = {"dropout", "flatten", "repartition", "sequential", "graph"};
+  for (const Refusal& r : kRefusals)
+    covered.insert(r.type);
+  for (const std::string& name : pointwiseNames()) // of any shape
+    covered.insert(name);
+  for (const std::string& name : declarationNames())
+    EXPECT_TRUE(covered.count(name)) << name << " has no refusal here";
+}
+
+// A label that the type does not have, and one axis too many, for an example of each type that has rows.
+TEST(Refusals, OfLabelsNameThoseThatThereAre) {
+  if (world()->size() > 3)
+    GTEST_SKIP() << "many set-ups, which are as on fewer ranks";
+  for (const std::string& name : declarationNames()) {
+    if (name == "repartition" || name == "sequential" || name == "graph")
+      continue;
+    ExampleDraw draw(17);
+    const auto declared = makeDeclaration(name);
+    const Example example = declared->example(draw);
+    for (const auto& [setting, value] : example.settings)
+      declared->set(setting, value);
+    const std::string label = declared->rows(example.inputs).front().letter;
+    for (const auto& [letters, words] :
+         {std::pair<const char*, std::vector<const char*>>("q", {"'q'", label.c_str()}),
+          {"B,B", {"2 labels", "1 axis", "one label per grid axis"}}}) {
+      const auto layer = named(name, example.settings);
+      layer->setText("signature", letters);
+      expectRefused(*layer, onWorld(example.inputs), TENON_ERR_OPTION, words);
+    }
+  }
+}
+
+TEST(Refusals, OfBackendsNameOthers) {
+  const auto layer = named("spectralconv", {{"in_channels", Index(4)},
+                                            {"out_channels", Index(4)},
+                                            {"modes", kTwo},
+                                            {"backend", std::string("onednn")}});
+  layer->setDataType(TENON_FLOAT64);
+  expectRefused(*layer, onWorld({kImage}), TENON_ERR_SUPPORT, {"onednn", "blas"});
+  if (hasFftw())
+    return;
+  const auto other = named("spectralconv", {{"in_channels", Index(4)},
+                                            {"out_channels", Index(4)},
+                                            {"modes", kTwo},
+                                            {"backend", std::string("fftw")}});
+  expectRefused(*other, onWorld({kImage}), TENON_ERR_SUPPORT, {"fftw", "blas", "TENON_FFTW"});
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""usage: torch_reference.py FOLDER
+Computes the cases that torch_cases_test.cpp has written into FOLDER with PyTorch on the CPU, output and gradients by
+autograd, and compares: 1e-12 in float64 and 1e-5 in float32, relative to the largest element."""
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+POINTWISE = {
+    'relu': lambda x, s: torch.relu(x), 'tanh': lambda x, s: torch.tanh(x), 'sigmoid': lambda x, s: torch.sigmoid(x),
+    'gelu': lambda x, s: F.gelu(x), 'gelutanh': lambda x, s: F.gelu(x, approximate='tanh'),
+    'silu': lambda x, s: F.silu(x), 'softplus': lambda x, s: F.softplus(x), 'exp': lambda x, s: torch.exp(x),
+    'sine': lambda x, s: torch.sin(x), 'identity': lambda x, s: x * 1,
+    'leakyrelu': lambda x, s: F.leaky_relu(x, float(s['slope'])), 'elu': lambda x, s: F.elu(x, float(s['alpha'])),
+    'scale': lambda x, s: x * float(s['factor']),
+}
+TOLERANCE = {'float32': 1e-5, 'float64': 1e-12}
+
+
+class NotComparable(Exception):
+    """PyTorch has nothing for it."""
+
+
+def numbers(settings, name, count=None, default=0):
+    given = [int(n) for n in settings.get(name, str(default)).split(',')]
+    return given * count if count and len(given) == 1 else given
+
+
+def sources(extent, low, high, modes):
+    """Of each place of a padded dimension the element that it reads; -1 for zero."""
+    below, above = modes.split('/') if '/' in modes else (modes, modes)
+    found = []
+    for at in range(-low, extent + high):
+        mode = below if at < 0 else above
+        if 0 <= at < extent:
+            found.append(at)
+        elif mode in ('none', 'zero'):
+            found.append(-1)
+        elif mode == 'periodic':
+            found.append(at % extent)
+        elif mode == 'replicate':
+            found.append(0 if at < 0 else extent - 1)
+        elif mode == 'reflect':
+            period = max(1, 2 * (extent - 1))
+            place = at % period
+            found.append(place if place < extent else period - place)
+        else:
+            raise NotComparable(f'boundary {mode}')
+    return found
+
+
+def padded(x, settings, low, high):
+    spatial = x.dim() - 2
+    modes = settings.get('boundary', 'none').split(',')
+    modes = modes * spatial if len(modes) == 1 else modes
+    for s in range(spatial):
+        at = sources(x.shape[s + 2], low[s], high[s], modes[s])
+        x = x.index_select(s + 2, torch.tensor([max(0, i) for i in at], dtype=torch.long))
+        shape = [1] * x.dim()
+        shape[s + 2] = len(at)
+        x = x * torch.tensor([float(i >= 0) for i in at], dtype=x.dtype).reshape(shape)
+    return x
+
+
+def paddings(settings, spatial):
+    low = numbers(settings, 'padding', spatial)
+    return low, numbers(settings, 'padding_high', spatial) if 'padding_high' in settings else low
+
+
+def convolution(x, p, s):
+    spatial = x.dim() - 2
+    low, high = paddings(s, spatial)
+    call = (F.conv1d, F.conv2d, F.conv3d)[spatial - 1]
+    return call(padded(x, s, low, high), p['weight'], p.get('bias'), stride=numbers(s, 'stride', spatial),
+                dilation=numbers(s, 'dilation', spatial), groups=int(s['groups']))
+
+
+def transposed(x, p, s):
+    """By the gradient of the convolution whose adjoint it is."""
+    spatial = x.dim() - 2
+    stride, dilation = numbers(s, 'stride', spatial), numbers(s, 'dilation', spatial)
+    more, kernel = numbers(s, 'output_padding', spatial), p['weight'].shape[2:]
+    low, high = paddings(s, spatial)
+    shape = [x.shape[0], int(s['out_channels'])]
+    for d in range(spatial):
+        shape.append((x.shape[d + 2] - 1) * stride[d] + dilation[d] * (kernel[d] - 1) + 1 + more[d] - low[d] - high[d])
+    field = torch.zeros(shape, dtype=x.dtype, requires_grad=True)
+    there = convolution(field, {'weight': p['weight']}, s)
+    if there.shape != x.shape:
+        raise NotComparable('shapes of the convolution')
+    (y,) = torch.autograd.grad(there, field, x, create_graph=True)
+    return y if 'bias' not in p else y + p['bias'].reshape([1, -1] + [1] * spatial)
+
+
+def pooling(x, s, maximum):
+    spatial = x.dim() - 2
+    low, high = paddings(s, spatial)
+    modes = s.get('boundary', 'none')
+    kernel = numbers(s, 'kernel', spatial)
+    stride = numbers(s, 'stride', spatial) if 'stride' in s else kernel
+    dilation = numbers(s, 'dilation', spatial)
+    if s.get('ceil') == 'true' or set(modes.replace('/', ',').split(',')) & {'values'}:
+        raise NotComparable('ceil or values')
+    plain = set(modes.replace('/', ',').split(',')) == {'none'}
+    windows, counts = padded(x, s, low, high), padded(torch.ones_like(x), s, low, high)
+    if maximum and plain:  # what is padded is no candidate
+        windows = torch.where(counts > 0, windows, torch.full_like(windows, -torch.inf))
+    elif not plain and not all(m != 'none' for m in modes.replace('/', ',').split(',')):
+        raise NotComparable('mixed padding')
+    for d in range(spatial):
+        reach = (kernel[d] - 1) * dilation[d] + 1
+        at = [[o * stride[d] + k * dilation[d] for k in range(kernel[d])]
+              for o in range((windows.shape[d + 2] - reach) // stride[d] + 1)]
+        index = torch.tensor(at, dtype=torch.long)
+
+        def gathered(z):
+            z = z.index_select(d + 2, index.reshape(-1))
+            return z.reshape(z.shape[:d + 2] + index.shape + z.shape[d + 3:])
+        if maximum:
+            windows = gathered(windows).amax(d + 3) if not windows.requires_grad else gathered(windows).max(d + 3)[0]
+        else:
+            windows, counts = gathered(windows).sum(d + 3), gathered(counts).sum(d + 3)
+    if maximum:
+        return windows
+    taps = float(np.prod(kernel))
+    return windows / (taps if s.get('include_padding') == 'true' or not plain else counts)
+
+
+def resampled(x, s):
+    spatial = x.dim() - 2
+    size = numbers(s, 'size', spatial) if 'size' in s else [
+        n * f for n, f in zip(x.shape[2:], numbers(s, 'scale_factor', spatial))]
+    if s['method'] == 'nearest':
+        return F.interpolate(x, size=size, mode='nearest')
+    return F.interpolate(x, size=size, mode=('linear', 'bilinear', 'trilinear')[spatial - 1],
+                         align_corners=s['align_corners'] == 'true')
+
+
+def spectral(x, p, s):
+    modes = numbers(s, 'modes')
+    dims = list(range(2, x.dim()))
+    X = torch.fft.rfftn(x, dim=dims)
+    weight = torch.view_as_complex(p['weight'].contiguous())
+    kept = X
+    rows = []
+    for d, m in zip(dims, modes):
+        n = X.shape[d]
+        at = list(range(m)) if d == dims[-1] else list(range(m)) + list(range(n - m, n))
+        rows.append(torch.tensor(at))
+        kept = kept.index_select(d, rows[-1])
+    Y = torch.einsum('ni...,io...->no...', kept, weight)
+    for d, at in reversed(list(zip(dims, rows))):
+        shape = list(Y.shape)
+        shape[d] = X.shape[d]
+        Y = torch.zeros(shape, dtype=Y.dtype).index_add(d, at, Y)
+    return torch.fft.irfftn(Y, s=x.shape[2:], dim=dims)
+
+
+def normalised(type_, x, p, s):
+    epsilon, weight, bias = float(s['epsilon']), p.get('weight'), p.get('bias')
+    if type_ == 'batchnorm':
+        return F.batch_norm(x, None, None, weight, bias, training=True, eps=epsilon)
+    if type_ == 'instancenorm':
+        return F.group_norm(x, x.shape[1], weight, bias, epsilon)
+    if type_ == 'groupnorm':
+        return F.group_norm(x, int(s['groups']), weight, bias, epsilon)
+    return F.layer_norm(x, numbers(s, 'shape'), weight, bias, epsilon)
+
+
+def loss(type_, x, t, s):
+    how = s['loss_reduction']
+    if s.get('loss_weights', 'none') != 'none':
+        raise NotComparable('weights')
+    if type_ == 'crossentropy':
+        return F.cross_entropy(x, t.long(), reduction=how).reshape(1)
+    if type_ == 'meansquarederror':
+        return F.mse_loss(x, t, reduction=how).reshape(1)
+    if type_ == 'meanabsoluteerror':
+        return F.l1_loss(x, t, reduction=how).reshape(1)
+    if type_ == 'huber':
+        return F.huber_loss(x, t, reduction=how, delta=float(s['delta'])).reshape(1)
+    if type_ == 'relativel2':
+        d = (x - t).reshape(x.shape[0], -1).norm(dim=1)
+        terms = d / (t.reshape(x.shape[0], -1).norm(dim=1) + float(s['epsilon']))
+    else:
+        d = x - t if s['with_target'] == 'true' else x
+        spatial = x.dim() - 2
+        h = [float(w) for w in s['spacing'].split(',')]
+        h = h * spatial if len(h) == 1 else h
+        terms = torch.zeros_like(d)
+        for k in range(spatial):
+            step = torch.roll(d, -1, k + 2) - d
+            if s['periodic'] != 'true':
+                step = torch.cat([step.narrow(k + 2, 0, d.shape[k + 2] - 1), 0 * step.narrow(k + 2, 0, 1)], k + 2)
+            terms = terms + (step / h[k]) ** 2
+    return (terms.mean() if how == 'mean' else terms.sum()).reshape(1)
+
+
+def evaluate(type_, s, x, p, target):
+    if type_ in POINTWISE:
+        return POINTWISE[type_](x[0], s)
+    if type_ in ('conv', 'transposedconv', 'pad') and len(x) > 1 or 'values' in s.get('boundary', ''):
+        raise NotComparable('boundary values')
+    spatial = x[0].dim() - 2
+    if type_ == 'conv':
+        return convolution(x[0], p, s)
+    if type_ == 'transposedconv':
+        return transposed(x[0], p, s)
+    if type_ in ('maxpooling', 'averagepooling'):
+        return pooling(x[0], s, type_ == 'maxpooling')
+    if type_ == 'pad':
+        low, high = paddings(s, spatial)
+        return padded(x[0], s, low, high)
+    if type_ == 'globalaveragepooling':
+        return x[0].mean(dim=tuple(range(2, x[0].dim())), keepdim=True)
+    if type_ == 'adaptiveaveragepooling':
+        call = (F.adaptive_avg_pool1d, F.adaptive_avg_pool2d, F.adaptive_avg_pool3d)[spatial - 1]
+        return call(x[0], numbers(s, 'size', spatial))
+    if type_ == 'resample':
+        return resampled(x[0], s)
+    if type_ == 'crop':
+        at, size = numbers(s, 'offset', spatial), numbers(s, 'size', spatial)
+        y = x[0]
+        for d in range(spatial):
+            y = y.narrow(d + 2, at[d], size[d])
+        return y
+    if type_ == 'slice':
+        index = [slice(None)] * x[0].dim()
+        index[int(s['dim'])] = slice(int(s['begin']), int(s['end']) if 'end' in s else None, int(s['step']))
+        return x[0][tuple(index)]
+    if type_ == 'transpose':
+        return x[0].permute(numbers(s, 'permutation'))
+    if type_ == 'affine':
+        return F.linear(x[0], p['weight'], p.get('bias'))
+    if type_ == 'channelaffine':
+        shape = [1, -1] + [1] * spatial
+        return x[0] * p['scale'].reshape(shape) + p['shift'].reshape(shape)
+    if type_ == 'matmul':
+        return x[0] @ x[1]
+    if type_ == 'multiply':
+        return x[0] * x[1]
+    if type_ == 'add':
+        return sum(x[1:], x[0])
+    if type_ == 'concatenate':
+        return torch.cat(x, int(s['dim']))
+    if type_ == 'flatten':
+        return x[0].flatten(1)
+    if type_ == 'softmax':
+        return torch.softmax(x[0], int(s['dim']))
+    if type_ == 'spectralconv':
+        return spectral(x[0], p, s)
+    if type_ in ('batchnorm', 'instancenorm', 'groupnorm', 'layernorm'):
+        return normalised(type_, x[0], p, s)
+    if target is not None or type_ == 'gradientpenalty':
+        return loss(type_, x[0], target, s)
+    raise NotComparable(type_)
+
+
+def compare(what, got, want, tolerance, faults):
+    if tuple(got.shape) != tuple(want.shape):
+        faults.append(f'{what}: shape {tuple(want.shape)}, PyTorch has {tuple(got.shape)}')
+        return
+    size = max(1.0, float(want.abs().max())) if want.numel() else 1.0
+    error = float((got - want).abs().max()) / size if want.numel() else 0.0
+    if not error <= tolerance:
+        faults.append(f'{what}: differs by {error:.2e}, more than {tolerance}')
+
+
+def check(path, type_, real, settings):
+    arrays = {name: torch.from_numpy(np.array(values)) for name, values in np.load(path).items()}
+    x = [arrays[f'x{i}'].clone().requires_grad_() for i in range(sum(n.startswith('x') for n in arrays))]
+    p = {n[2:]: arrays[n].clone().requires_grad_() for n in arrays if n.startswith('p.')}
+    y = evaluate(type_, settings, x, p, arrays.get('target'))
+    faults = []
+    compare('output', y.detach(), arrays['y'], TOLERANCE[real], faults)
+    if faults:
+        return faults
+    variables = {f'x{i}': z for i, z in enumerate(x)} | {f'p.{n}': z for n, z in p.items()}
+    gradients = torch.autograd.grad(y, list(variables.values()), arrays['dy'], allow_unused=True)
+    for name, gradient in zip(variables, gradients):
+        want = arrays[f'd.{name}']
+        compare(f'gradient by {name}', torch.zeros_like(want) if gradient is None else gradient, want, TOLERANCE[real],
+                faults)
+    return faults
+
+
+def main():
+    folder = Path(sys.argv[1])
+    compared, left_out, failed = {}, {}, 0
+    for line in (folder / 'cases.txt').read_text().splitlines():
+        name, type_, real, *words = line.split('\t')
+        settings = dict(word.split('=', 1) for word in words)
+        try:
+            faults = check(folder / name, type_, real, settings)
+        except NotComparable as why:
+            left_out.setdefault(type_, set()).add(str(why))
+            continue
+        compared[type_] = compared.get(type_, 0) + 1
+        for fault in faults:
+            failed += 1
+            print(f'{type_} {real} {settings}: {fault}')
+    for type_, reasons in sorted(left_out.items()):
+        if type_ not in compared:
+            print(f'note: {type_} is not compared: {", ".join(sorted(reasons))}')
+    print(f'{sum(compared.values())} cases of {len(compared)} types beside PyTorch {torch.__version__}, '
+          f'{failed} differences')
+    sys.exit(1 if failed or not compared else 0)
+
+
+main()

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: torch_reference.sh LAYER_TEST FOLDER MPIEXEC...
+# What layers compute on several ranks beside PyTorch on the CPU; exit status 77 where python3 has no PyTorch.
+set -euo pipefail
+program=$1 folder=$2
+shift 2
+python=
+for candidate in python3 /usr/bin/python3; do
+  if "$candidate" -c 'import torch, numpy' 2>/dev/null; then
+    python=$candidate
+    break
+  fi
+done
+if [[ -z $python ]]; then
+  echo "skipped: python3 has no PyTorch"
+  exit 77
+fi
+rm -rf "$folder"
+mkdir -p "$folder"
+TENON_TORCH_CASES=$folder "$@" "$program" --gtest_filter=TorchCases.* >"$folder/log" || { cat "$folder/log"; exit 1; }
+exec "$python" "$(dirname "$0")/torch_reference.py" "$folder"
