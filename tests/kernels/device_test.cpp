@@ -120,7 +120,7 @@ TEST(DeviceCode, DivisionByAProductIsDivision) {
 TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   using T = TypeParam;
   Draw draw(5);
-  for (int trial = 0; trial < 150; ++trial) {
+  for (int trial = 0; trial < 60; ++trial) {
     const std::vector<Index> extent = drawExtent(draw);
     const int rank = int(extent.size());
     const Strided xs = drawStrides(draw, extent, 0.15), ys = drawStrides(draw, extent, 0);
@@ -174,7 +174,7 @@ TYPED_TEST(Device, WrittenStridesOfZeroReduceInOrder) {
 TYPED_TEST(Device, BoxesAreMultipliedAndSummed) {
   using T = TypeParam;
   Draw draw(6);
-  for (int trial = 0; trial < 120; ++trial) {
+  for (int trial = 0; trial < 60; ++trial) {
     std::vector<Index> extent = drawExtent(draw);
     if (draw.chance(0.3)) // sums in trees and in pieces
       extent = {draw.integer(1, 3), draw.integer(60, 200), draw.integer(1, 90)};
@@ -305,7 +305,7 @@ TYPED_TEST(DeviceReal, OptimizerSteps) {
 TYPED_TEST(DeviceReal, PoolingEqualsTheReference) {
   using T = TypeParam;
   Draw draw(11);
-  for (int trial = 0; trial < 150; ++trial) {
+  for (int trial = 0; trial < 60; ++trial) {
     const WindowShape window = draw.chance(0.5) ? draw.ordinaryWindow() : draw.window();
     for (PoolingMode mode :
          {PoolingMode::Max, PoolingMode::AverageIncludePad, PoolingMode::AverageExcludePad}) {
