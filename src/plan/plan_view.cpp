@@ -94,9 +94,10 @@ std::string LayerPlan::describe() const {
   };
   text += fmt::format("  memory on rank {}: {}; values kept for adjoints {}, shared by lifetimes "
                       "{}, parameters and "
-                      "gradients {}, messages {}\n  {}\n",
+                      "gradients {}, messages {}, scratch of kernels {}\n  {}\n",
                       comm()->rank(), sizeText(held.total()), sizeText(held.kept),
                       sizeText(held.shared), sizeText(held.parameters), sizeText(held.messages),
+                      sizeText(held.scratch),
                       counted(reductions(), "reduction of gradients", "reductions of gradients"));
   compare("the same grid for all layers", plan.baselines.uniform);
   compare("batch only", plan.baselines.batch);
