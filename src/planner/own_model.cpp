@@ -56,9 +56,9 @@ Layout onShape(const Layout& layout, const Shape& shape) {
 }
 
 // Of the process that has most. Position 0 has the largest of balanced parts; a field's are as they are.
-Work mostWork(const Declaration& declaration, const Form& form, bool isBalanced) {
+Work mostWork(const Declaration& declaration, const Form& form, bool inField) {
   Work most = declaration.work(form, 0);
-  if (!isBalanced)
+  if (inField)
     for (int position : positionsLookedAt(form.output.mesh(), Looks::Sampled)) {
       const Work work = declaration.work(form, position);
       most.forward = std::max(most.forward, work.forward);
@@ -373,6 +373,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
       return fault;
   if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
     return fault;
+  placed.inField = own != nullptr;
   placed.uses = form.uses;
   placed.outputs = {form.output};
   addCosts(layer, form, placed);
@@ -384,8 +385,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
 }
 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
-  const bool isBalanced = form.output.mesh() == *grid_;
-  placed.seconds = kernelSeconds(layer, mostWork(*layer.declaration, form, isBalanced));
+  placed.seconds = kernelSeconds(layer, mostWork(*layer.declaration, form, placed.inField));
   placed.seconds.forward += inputSeconds(layer, form);
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
@@ -405,7 +405,7 @@ void OwnModel::follow(const DeclaredLayer& layer, Placed& placed) const {
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
-    const Work work = mostWork(*follower.declaration, form, form.output.mesh() == *grid_);
+    const Work work = mostWork(*follower.declaration, form, placed.inField);
     placed.seconds.forward +=
         there(read, use, rates_.links, Looks::First) + work.forward / rates_.flops;
     if (trains())

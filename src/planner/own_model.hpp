@@ -81,6 +81,7 @@ private:
     std::string signature, fault;
     LayerParts seconds;
     double bytes = 0;
+    bool inField = false; // its parts are as a field's, not balanced
   };
   using Rows = std::vector<const SignatureRow*>;
   // Layers that differ in nothing but their names.
