@@ -347,6 +347,7 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
       return fault;
   if (std::string fault = emptyPart(form.output, "output"); !fault.empty() && !mayBeEmpty)
     return fault;
+  placed.inField = own != nullptr;
   placed.uses = form.uses;
   placed.outputs = {form.output};
   addCosts(layer, form, placed);
@@ -371,7 +372,7 @@ double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const 
 }
 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
-  placed.seconds = kernelSeconds(*layer.declaration, form, wantsCotangent(layer));
+  placed.seconds = kernelSeconds(*layer.declaration, form, wantsCotangent(layer), placed.inField);
   placed.seconds.forward += inputSeconds(layer, form);
   double kept = double(form.output.mostOwnedCells());
   for (const Layout& use : form.uses)
@@ -390,7 +391,8 @@ void OwnModel::follow(const DeclaredLayer& layer, bool hasCotangent, Placed& pla
     const Layout read = placed.outputs[follower.reads];
     const Form form = follower.declaration->form({read}, {});
     const Layout& use = form.uses.front();
-    const LayerParts kernels = kernelSeconds(*follower.declaration, form, hasCotangent);
+    const LayerParts kernels =
+        kernelSeconds(*follower.declaration, form, hasCotangent, placed.inField);
     placed.seconds.forward += there(read, use, Looks::First) + kernels.forward;
     placed.seconds.backward += kernels.backward;
     if (trains() && hasCotangent)
@@ -404,9 +406,9 @@ bool OwnModel::wantsCotangent(const DeclaredLayer& layer) const {
   return !layer.readsInput || (task_.input && task_.inputCotangent);
 }
 
-LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form,
-                                   bool hasCotangent) const {
-  const Looks looks = form.output.mesh() == *grid_ ? Looks::First : Looks::Sampled;
+LayerParts OwnModel::kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
+                                   bool inField) const {
+  const Looks looks = inField ? Looks::Sampled : Looks::First;
   const KernelCost cost =
       kernelCost(layer, form, hasCotangent, network_.cellBytes, rates_.kernels, looks);
   return {.forward = cost.applySeconds, .backward = trains() ? cost.adjointSeconds : 0};

@@ -82,6 +82,7 @@ private:
     std::string signature, fault;
     LayerParts seconds;
     double bytes = 0;
+    bool inField = false; // its parts are as a field's, not balanced
   };
   using Rows = std::vector<const SignatureRow*>;
   // Layers that differ in nothing but their names.
@@ -115,7 +116,8 @@ private:
   Layout inputLayout(const Kind& kind, int word, const Rows& rows, std::size_t input) const;
   void addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const;
   bool wantsCotangent(const DeclaredLayer& layer) const;
-  LayerParts kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent) const;
+  LayerParts kernelSeconds(const Declaration& layer, const Form& form, bool hasCotangent,
+                           bool inField) const;
   double there(const Layout& from, const Layout& to, Looks looks) const;
   void follow(const DeclaredLayer& layer, bool hasCotangent, Placed& placed) const;
   double inputSeconds(const DeclaredLayer& layer, const Form& form) const;
