@@ -2,6 +2,8 @@
 #include "declaration/map_list.hpp"
 
 #include "sys/error.hpp"
+#include "sys/first_fit.hpp"
+#include "sys/memory.hpp"
 
 #include <fmt/format.h>
 
@@ -193,7 +195,7 @@ Index MapList::keptBytes(int rank, Index cellBytes) const {
   Index sum = 0;
   for (const Value& value : values_)
     if (value.kept)
-      sum += cellBytes * cells(value.layout.boxOfRank(rank));
+      sum += roundedUp(cellBytes * cells(value.layout.boxOfRank(rank)), kAlignment);
   for (const Map& map : maps_)
     if (map.kind == Map::Kind::Kernel)
       sum += kernels_[map.object].workspace.bytesOfRank(rank);

@@ -159,7 +159,7 @@ public:
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell.
+  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell, each aligned.
   Index keptBytes(int rank, Index cellBytes) const;
 
 private:

@@ -192,6 +192,8 @@ private:
 } // namespace
 
 double fourierFlops(const Box& field, const Box& coefficients) {
+  if (cells(field) == 0)
+    return 0;
   const std::size_t last = field.size() - 1;
   double rows = 1, inner = static_cast<double>(coefficients[last].size());
   for (std::size_t d = 0; d < last; ++d)
@@ -200,7 +202,7 @@ double fourierFlops(const Box& field, const Box& coefficients) {
   for (std::size_t d = last; d-- > kFirstSpatial;) {
     const auto modes = static_cast<double>(coefficients[d].size());
     flops += 8 * rows * modes * inner;
-    rows = field[d].empty() ? 0 : rows / static_cast<double>(field[d].size());
+    rows /= static_cast<double>(field[d].size());
     inner *= modes;
   }
   return flops;

@@ -2,6 +2,7 @@
 #include "kernels/each.hpp"
 #include "kernels/fourier_stage.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon {
@@ -36,8 +37,10 @@ TruncatedFourier<T>::TruncatedFourier(KernelContextPtr context, Backend backend,
                                       const std::vector<FourierDim>& dims, Index rows)
     : context_(std::move(context)) {
   double all = 1;
-  for (const FourierDim& dim : dims)
+  for (const FourierDim& dim : dims) {
     all *= static_cast<double>(dim.extent);
+    isEmpty_ = isEmpty_ || dim.count == 0;
+  }
   const FourierDim& last = dims.back();
   for (Index k = 0; k < last.modes; ++k)
     weights_.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / all));
@@ -85,6 +88,10 @@ void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
 
 template <class T>
 void TruncatedFourier<T>::analyse(Index rows, const T* x, T* coefficients) {
+  if (isEmpty_) {
+    std::fill_n(coefficients, 2 * rows * pieces_, T(0));
+    return;
+  }
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     T* next = s + 1 == stages_.size() ? coefficients : scratch(s);
     stages_[s]->analyse(rows * lines_[s], x, next);
@@ -94,6 +101,8 @@ void TruncatedFourier<T>::analyse(Index rows, const T* x, T* coefficients) {
 
 template <class T>
 void TruncatedFourier<T>::analyseAdjoint(Index rows, const T* coefficients, T* x) {
+  if (isEmpty_)
+    return;
   for (std::size_t s = stages_.size(); s-- > 0;) {
     T* next = s == 0 ? x : scratch(s);
     stages_[s]->adjoint(rows * lines_[s], coefficients, next);
@@ -125,7 +134,7 @@ std::string TruncatedFourier<T>::methods() const {
 template <class T>
 double TruncatedFourier<T>::flops(Index rows) const {
   double flops = 0;
-  for (std::size_t s = 0; s < stages_.size(); ++s)
+  for (std::size_t s = 0; s < stages_.size() && !isEmpty_; ++s)
     flops += stages_[s]->flops(rows * lines_[s]);
   return flops;
 }

@@ -63,6 +63,7 @@ private:
   std::vector<std::unique_ptr<FourierStage<T>>> stages_; // from the last dimension to the first
   std::vector<Index> lines_;                             // outer indices of each for one row
   std::vector<T> weights_;                               // D, by k of the last dimension
+  bool isEmpty_ = false;                                 // has no cell of the field
   Index pieces_ = 1;                                     // coefficients in all
   Index first_ = 0, second_ = 0;                         // scratch
 };
