@@ -193,9 +193,12 @@ JoinedObjects MapList::join(const MapList& node, const std::vector<ValueId>& rea
 
 Index MapList::keptBytes(int rank, Index cellBytes) const {
   Index sum = 0;
-  for (const Value& value : values_)
-    if (value.kept)
-      sum += roundedUp(cellBytes * cells(value.layout.boxOfRank(rank)), kAlignment);
+  for (const Value& value : values_) {
+    if (!value.kept)
+      continue;
+    const Index bytes = cellBytes * cells(value.layout.boxOfRank(rank));
+    sum += value.isCallers() ? bytes : roundedUp(bytes, kAlignment);
+  }
   for (const Map& map : maps_)
     if (map.kind == Map::Kind::Kernel)
       sum += kernels_[map.object].workspace.bytesOfRank(rank);

@@ -31,6 +31,9 @@ struct Value {
   ValueId standsIn = kNoValue; // the argument whose memory serves where that is contiguous
   int constant = -1;           // index of a constant
   bool kept = false;           // a derivative reads it
+
+  // In the caller's memory, or where it can be.
+  bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
 };
 
 // Conversion: sums where addends meet. Exchange: a conversion as one exchange. Maximum: the largest
@@ -159,7 +162,8 @@ public:
   int nodes() const noexcept { return nodes_; }
   const std::vector<ValueId>& inputs() const noexcept { return inputs_; }
   ValueId output() const noexcept { return output_; }
-  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell, each aligned.
+  // What a rank keeps from Apply to its adjoint, with values of so many bytes a cell; those of its own are
+  // aligned.
   Index keptBytes(int rank, Index cellBytes) const;
 
 private:

@@ -30,10 +30,6 @@ DTensor* slotOf(const DTensor* tensor) {
   return const_cast<DTensor*>(tensor);
 }
 
-bool isCallers(const Value& value) {
-  return value.place == Value::Place::Argument || value.standsIn != kNoValue;
-}
-
 Layouts inputsOf(const MapList& list) {
   Layouts layouts;
   for (ValueId input : list.inputs())
@@ -93,7 +89,7 @@ void Setup::derive() {
     if (!value.kept || value.place != Value::Place::Own)
       continue;
     apply_.own[v] = {}; // each frame has its own
-    if (isCallers(value))
+    if (value.isCallers())
       continue;
     keptPlaces_.emplace_back(v, keptBytes_);
     keptBytes_ += roundedUp(bytesOf(v, inference_), kAlignment);
@@ -127,7 +123,7 @@ void Setup::noteReader(const Map& map, const Layer& layer) {
   if (kernel.keepsOutput)
     kept.push_back(map.y);
   for (ValueId v : kept)
-    if (isCallers(maps_.list().values()[v]) &&
+    if (maps_.list().values()[v].isCallers() &&
         std::none_of(saved_.begin(), saved_.end(),
                      [&](const Saved& known) { return known.value == v; }))
       saved_.push_back({v, &layer, {}});
