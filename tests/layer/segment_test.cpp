@@ -121,7 +121,8 @@ TEST(Segment, HasTheBitsOfWhatIsKept) {
           << field.describe();
 }
 
-// Where a graph adds the cotangents of segments and of others the order of the sums may be another.
+// Where a graph adds the cotangents of segments and of others the order of the sums may be another. A bias
+// before a batch normalisation has the gradient 0, of which rounding of sums over all cells is left.
 TEST(Segment, GivesWhatIsKeptInsideAGraph) {
   for (TenonDataType type : types())
     for (const Layout& field : fields()) {
@@ -132,7 +133,7 @@ TEST(Segment, GivesWhatIsKeptInsideAGraph) {
         EXPECT_TRUE(i >= kSteps || again.found[i] == kept.found[i])
             << field.describe() << ", step " << i;
         ASSERT_NO_FATAL_FAILURE(test::expectNear(
-            again.found[i], kept.found[i], type == TENON_FLOAT64 ? 1e-13 : 1e-5, field.describe()));
+            again.found[i], kept.found[i], type == TENON_FLOAT64 ? 1e-13 : 3e-5, field.describe()));
       }
     }
 }
