@@ -105,6 +105,10 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
   if (x.empty() || x.size() > kMostInputs)
     throw Error(TENON_ERR_INTERNAL, fmt::format("kernel {} has {} inputs; it may have 1 to {}",
                                                 kernel.name, x.size(), kMostInputs));
+  if (kernel.addsCotangent && x.size() != 1)
+    throw Error(TENON_ERR_INTERNAL,
+                fmt::format("kernel {} adds to the cotangent of its one input, but has {}",
+                            kernel.name, x.size()));
   if (!fixed && kernel.keepsInputs)
     for (ValueId v : x)
       values_[v].kept = values_[v].place != Value::Place::Constant;

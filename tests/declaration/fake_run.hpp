@@ -213,7 +213,8 @@ private:
     for (std::size_t k = 0; k < step.writes.size(); ++k)
       for (int i = 0; step.writes[k] != kNoValue && i < kCells; ++i)
         memory(step.writes[k])[i] =
-            kernelOf(map).writes(i) ? derivative(map, static_cast<int>(k), i) * dy[i] : 0;
+            (step.adds ? memory(step.writes[k])[i] : 0) +
+            (kernelOf(map).writes(i) ? derivative(map, static_cast<int>(k), i) * dy[i] : 0);
     if (random_.list.kernels()[map.object].gradients == Gradients::Within)
       addGradients(dy, map);
   }

@@ -162,7 +162,8 @@ inline int RandomList::addKernel(Function function, const std::vector<ValueId>& 
   KernelEntry entry{.name = "f",
                     .keepsInputs = function == Function::Sine || function == Function::Product ||
                                    function == Function::Scale,
-                    .keepsOutput = function == Function::Tanh};
+                    .keepsOutput = function == Function::Tanh,
+                    .addsCotangent = x.size() == 1 && upTo(1) == 0};
   FakeKernel kernel{function};
   if (function == Function::Scale) {
     kernel.weights = scales_++ % static_cast<int>(weights.size());
