@@ -51,9 +51,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
 /** @brief Selects the memory space of the local array. Local; call on all ranks.
  *
  *  Call it before the first use of the values and before an array is placed. The kernels of a
- *  tensor on the device run there, in order, on a stream of the library; TenonDTensorGetArray()
- *  returns its values in host memory. In this version tensors on the device are not communicated:
- *  operators and layers on them need a communicator of one process.
+ *  tensor on the device run there, in order, on a stream of the library, or of the program
+ *  (TenonPartitionSetStream()); TenonDTensorGetArray() returns its values in host memory. Messages
+ *  between processes travel through host memory in this version.
  *
  *  @param[in] x      tensor
  *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE: the CUDA device of

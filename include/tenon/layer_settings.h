@@ -12,8 +12,8 @@
  *      TenonLayerSetBool(layer, "bias", TENON_FALSE);
  *
  *  The option -tenon_help lists the settings of each type with their defaults. The calls for single
- *  settings in tenon/layer.h, such as TenonLayerSetStride(), set the same values. A setting knows
- *  whether it was set: a container gives its layers only what was left open.
+ *  settings in tenon/layer_setters.h, such as TenonLayerSetStride(), set the same values. A setting
+ *  knows whether it was set: a container gives its layers only what was left open.
  *
  *  Common errors of the setters: TENON_ERR_TYPE if the type has no such setting (the message names
  *  the nearest) or if it takes another kind of value; TENON_ERR_ARG if a value is out of range, or

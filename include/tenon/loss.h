@@ -38,7 +38,8 @@
  *  @param[in] layer    loss whose setting loss_weights is "sample" or "element"
  *  @param[in] weights  tensor of the layer's data type, of shape [samples] or of the input's shape,
  *                      in any layout on the same communicator; values must be >= 0 and not all 0.
- *                      It is held by reference and read by TenonLayerApply().
+ *                      It is held by reference and read by TenonLayerApply(); it may be in either
+ *                      memory space.
  *  @return TENON_ERR_TYPE  the layer is not a loss, or its setting loss_weights is "none"
  *  @see    TenonLayerSetTarget()
  */

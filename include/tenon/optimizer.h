@@ -43,7 +43,8 @@ TENON_EXTERN TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* t
 /** @brief Sets the learning rate. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
  *  @param[in] rate       learning rate; must be > 0; by default 0.01 for sgd, 0.001 for adam and
- *                       adamw, and 1 for lbfgs, of whose steps it is the first trial
+ *                       adamw, and 1 for lbfgs, whose very first move it scales: later ones have
+ *                       the length that the pairs of differences give
  *  @return TENON_ERR_ARG  the rate is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer,
                                                           double rate) TENON_NOEXCEPT;
@@ -105,7 +106,8 @@ TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetIterations(TenonOptimizer opti
 /** @brief Sets where a step of L-BFGS ends. Local; call on all ranks.
  *  @param[in] optimizer  optimizer of type "lbfgs"
  *  @param[in] gradient   Euclidean norm of all gradients; must be >= 0; 1e-7 by default
- *  @param[in] change     length of a move, and change of the loss; must be >= 0; 1e-9 by default
+ *  @param[in] change     length of a move, and change of the loss, below which a step ends; must be
+ *                        >= 0; 1e-9 by default
  *  @return TENON_ERR_ARG   a tolerance is out of range
  *  @return TENON_ERR_TYPE  the optimizer is of another type */
 TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetTolerances(TenonOptimizer optimizer,

@@ -164,6 +164,24 @@ TENON_EXTERN TenonErrorCode TenonPartitionShareMemory(TenonPartition partition, 
 TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition,
                                                         void* memory) TENON_NOEXCEPT;
 
+/** @brief Sets the CUDA stream on which kernels of the communicator run. Not collective.
+ *
+ *  All tensors, layers and operators on the device of this communicator work in order on the
+ *  stream, so that they run after what the program has queued there, and before what it queues
+ *  later. By default they share a stream of the library.
+ *
+ *  @param[in] partition  process grid on the communicator of the tensors
+ *  @param[in] stream     a cudaStream_t of this process's device, other than a default stream. It
+ *                        must exist as long as there are objects on the device. May be NULL, in
+ *                        which case the library's stream is used again.
+ *  @return TENON_ERR_STATE    there are tensors, layers or operators on the device of the
+ *                             communicator already, or Tenon is not initialised
+ *  @return TENON_ERR_SUPPORT  there is no device
+ *  @see    TenonDTensorSetSpace(), TenonLayerSetSpace()
+ */
+TENON_EXTERN TenonErrorCode TenonPartitionSetStream(TenonPartition partition,
+                                                    void* stream) TENON_NOEXCEPT;
+
 /** @brief Prints the process grid, on rank 0 of its communicator. Not collective.
  *  @param[in] partition  process grid */
 TENON_EXTERN TenonErrorCode TenonPartitionView(TenonPartition partition) TENON_NOEXCEPT;

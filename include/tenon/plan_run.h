@@ -30,8 +30,8 @@
  *  The number of processes is that of the communicator of the network, and the cost model is own.
  *  The plan holds a reference to the network.
  *
- *  @param[in]  network  sequential, graph or single layer, not set up. Containers may be nested;
- *                       each layer must be of the library and be used once.
+ *  @param[in]  network  sequential, graph or single layer, not set up. Containers may be nested,
+ *                       but must not recompute; each layer must be of the library and be used once.
  *  @param[in]  batch    global batch size; must be >= 1
  *  @param[out] plan     new plan; destroy it with TenonPlanDestroy()
  *  @return TENON_ERR_STATE  the network is set up
@@ -43,8 +43,8 @@ TENON_EXTERN TenonErrorCode TenonPlanCreate(TenonLayer network, TenonInt batch,
 /** @brief Sets the layout of the input, which the plan does not choose then. Local; call on all
  *         ranks.
  *
- *  The search takes it for given, whatever its process grid and its blocks are: it adds what the
- *  way from there costs, and each layer may also lie on this grid, with these blocks, as after
+ *  The search takes it as given, whatever its process grid and blocks are. It adds the cost of
+ *  redistribution from there, and each layer may also run on this grid, with these blocks, as after
  *  TenonPlanSetInputGrid(). Without this call TenonPlanSetInputShape() is needed, and the input has
  *  the layout in which the first layer uses it: see TenonPlanGetInputLayout().
  *
@@ -77,7 +77,7 @@ TENON_EXTERN TenonErrorCode TenonPlanSetOutput(TenonPlan plan, TenonLayout layou
  *
  *  @param[in] plan   plan, not set up
  *  @param[in] bytes  bytes of gradients on a process; 0: each parameter by itself, when its
- *                    reduced gradient is needed; -1, the default: as many that latency is a
+ *                    reduced gradient is needed; -1, the default: enough that latency is a
  *                    twentieth of the predicted time of their reduction
  *  @return TENON_ERR_ARG    bytes is below -1
  *  @return TENON_ERR_STATE  the plan is set up */
@@ -168,7 +168,7 @@ TENON_EXTERN TenonErrorCode TenonPlanReport(TenonPlan plan) TENON_NOEXCEPT;
 TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, double* bandwidth,
                                                double* flops) TENON_NOEXCEPT;
 
-/** @brief Takes all rates that explain best what was measured of another plan. Collective on the
+/** @brief Takes the rates that best explain what was measured of another plan. Collective on the
  *         network of that plan.
  *
  *  Those of TenonPlanCalibrate(), and for the kernels of each type of layers the factor by which

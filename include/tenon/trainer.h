@@ -2,10 +2,10 @@
 /** @file
  *  @brief TenonTrainer: the training loop.
  *
- *  A trainer takes batches, of a dataset or of a function of the program, applies network and loss
- *  with their adjoints, and steps the optimizer. It validates, reports losses to the optimizer's
- *  schedule and early stop, writes checkpoints, and calls a function of the program after each
- *  step:
+ *  A trainer takes batches from a dataset or from a function of the program, applies network and
+ *  loss with their adjoints, and steps the optimizer. It validates, reports losses to the
+ *  optimizer's schedule and early stop, writes checkpoints, and calls a function of the program
+ *  after each step:
  *
  *      TenonTrainerCreate(network, loss, optimizer, &trainer);
  *      TenonTrainerSetDataset(trainer, training);
@@ -64,10 +64,15 @@ typedef TenonErrorCode (*TenonTrainerCallback)(TenonTrainer trainer, TenonTraine
 typedef TenonErrorCode (*TenonTrainerBatch)(TenonTrainer trainer, TenonInt epoch, TenonInt batch,
                                             void* context);
 
+/** @brief User function that frees a context when the trainer no longer uses it.
+ *  @param[in] context  context of TenonTrainerSetCallback() or TenonTrainerSetBatches(). May be
+ *                      NULL, in which case none was passed. */
+typedef void (*TenonTrainerDestroyer)(void* context);
+
 /** @brief Creates a trainer. Collective on the network.
  *  @param[in]  network    layer that is set up, with one input; held by reference
  *  @param[in]  loss       loss, which the trainer sets up for the output of the network, in its
- *                         data type unless it is set up already; held by reference
+ *                         data type and memory space unless it is set up already; held by reference
  *  @param[in]  optimizer  optimizer of the network; held by reference
  *  @param[out] trainer    new trainer; destroy it with TenonTrainerDestroy()
  *  @return TENON_ERR_STATE  the network is not set up */
@@ -86,7 +91,7 @@ TENON_EXTERN TenonErrorCode TenonTrainerCreate(TenonLayer network, TenonLayer lo
 TENON_EXTERN TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer,
                                                    TenonDataset dataset) TENON_NOEXCEPT;
 
-/** @brief Sets a function that makes the batches to train with. Local; call on all ranks.
+/** @brief Sets a function that provides the batches to train with. Local; call on all ranks.
  *
  *  Use it for samples that a solver computes while it trains.
  *
@@ -97,11 +102,14 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer,
  *                       NULL, in which case the trainer leaves the target of the loss alone.
  *  @param[in] function  function that fills x and target
  *  @param[in] context   passed to the function. May be NULL, in which case it gets NULL.
+ *  @param[in] destroy   function called with the context when the trainer is destroyed or gets
+ *                       other batches; not called if this call fails. May be NULL, in which case
+ *                       nothing is called.
  *  @return TENON_ERR_ARG  count is out of range */
 TENON_EXTERN TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count,
                                                    TenonDTensor x, TenonDTensor target,
-                                                   TenonTrainerBatch function,
-                                                   void* context) TENON_NOEXCEPT;
+                                                   TenonTrainerBatch function, void* context,
+                                                   TenonTrainerDestroyer destroy) TENON_NOEXCEPT;
 
 /** @brief Sets the dataset to validate with. Local; call on all ranks.
  *
@@ -137,10 +145,13 @@ TENON_EXTERN TenonErrorCode TenonTrainerSetGradientNorm(TenonTrainer trainer,
  *         ranks.
  *  @param[in] trainer   trainer
  *  @param[in] callback  function. May be NULL, in which case none is called.
- *  @param[in] context   passed to the function. May be NULL, in which case it gets NULL. */
+ *  @param[in] context   passed to the function. May be NULL, in which case it gets NULL.
+ *  @param[in] destroy   function called with the context when the trainer is destroyed or gets
+ *                       another callback; not called if this call fails. May be NULL, in which case
+ *                       nothing is called. */
 TENON_EXTERN TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer,
-                                                    TenonTrainerCallback callback,
-                                                    void* context) TENON_NOEXCEPT;
+                                                    TenonTrainerCallback callback, void* context,
+                                                    TenonTrainerDestroyer destroy) TENON_NOEXCEPT;
 
 /** @brief Sets the checkpoint to write. Local; call on all ranks.
  *

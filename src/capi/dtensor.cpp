@@ -61,6 +61,24 @@ void placeEach(TenonDTensor handle, int dim, const std::vector<void*>& firstOwne
                 low, high, readOnly, length);
 }
 
+// values: those of the host, or of the device.
+template <class Values>
+void lendForWriting(TenonDTensor handle, Values values, TenonDataType type, void** array) {
+  DTensor& x = deref(handle, "x");
+  required(array, "array");
+  x.checkWritable();
+  *array = (x.*values)(type);
+  x.changed();
+  x.lendForWriting();
+}
+template <class Values>
+void lendForReading(TenonDTensor handle, Values values, TenonDataType type, const void** array) {
+  DTensor& x = deref(handle, "x");
+  required(array, "array");
+  *array = (x.*values)(type);
+  x.lendForReading();
+}
+
 } // namespace
 
 TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
@@ -128,14 +146,7 @@ TenonErrorCode TenonDTensorSetPrivate(TenonDTensor x, TenonBool isPrivate) noexc
 }
 
 TenonErrorCode TenonDTensorGetArray(TenonDTensor x, TenonDataType type, void** array) noexcept {
-  return guard(__func__, [&] {
-    DTensor& tensor = deref(x, "x");
-    required(array, "array");
-    tensor.checkWritable();
-    *array = tensor.hostValues(type);
-    tensor.changed();
-    tensor.lendForWriting();
-  });
+  return guard(__func__, [&] { lendForWriting(x, &DTensor::hostValues, type, array); });
 }
 
 TenonErrorCode TenonDTensorRestoreArray(TenonDTensor x, void** array) noexcept {
@@ -148,12 +159,7 @@ TenonErrorCode TenonDTensorRestoreArray(TenonDTensor x, void** array) noexcept {
 
 TenonErrorCode TenonDTensorGetArrayRead(TenonDTensor x, TenonDataType type,
                                         const void** array) noexcept {
-  return guard(__func__, [&] {
-    DTensor& tensor = deref(x, "x");
-    required(array, "array");
-    *array = tensor.hostValues(type);
-    tensor.lendForReading();
-  });
+  return guard(__func__, [&] { lendForReading(x, &DTensor::hostValues, type, array); });
 }
 
 TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x, const void** array) noexcept {
@@ -166,24 +172,12 @@ TenonErrorCode TenonDTensorRestoreArrayRead(TenonDTensor x, const void** array) 
 
 TenonErrorCode TenonDTensorGetDeviceArray(TenonDTensor x, TenonDataType type,
                                           void** array) noexcept {
-  return guard(__func__, [&] {
-    DTensor& tensor = deref(x, "x");
-    required(array, "array");
-    tensor.checkWritable();
-    *array = tensor.deviceValues(type);
-    tensor.changed();
-    tensor.lendForWriting();
-  });
+  return guard(__func__, [&] { lendForWriting(x, &DTensor::deviceValues, type, array); });
 }
 
 TenonErrorCode TenonDTensorGetDeviceArrayRead(TenonDTensor x, TenonDataType type,
                                               const void** array) noexcept {
-  return guard(__func__, [&] {
-    DTensor& tensor = deref(x, "x");
-    required(array, "array");
-    *array = tensor.deviceValues(type);
-    tensor.lendForReading();
-  });
+  return guard(__func__, [&] { lendForReading(x, &DTensor::deviceValues, type, array); });
 }
 
 TenonErrorCode TenonDTensorSetSpace(TenonDTensor x, TenonMemorySpace space) noexcept {

@@ -48,7 +48,7 @@ void checkMode(TenonPoolingMode mode) {
 }
 
 std::string functionOf(const char* function) {
-  const std::string name = textOf(function, "function");
+  std::string name = textOf(function, "function");
   const std::vector<std::string> known = pointwiseNames();
   if (std::find(known.begin(), known.end(), name) == known.end())
     throw Error(TENON_ERR_TYPE,

@@ -2,6 +2,7 @@
 #include "comm/partition.hpp"
 
 #include "capi/collective.hpp"
+#include "dtensor/kernel_context.hpp"
 #include "reduction/placement.hpp"
 #include "sys/guard.hpp"
 
@@ -188,6 +189,13 @@ TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition, void* memor
     SharedArena* arena = arenaOf(deref(partition, "partition"));
     if (arena && memory)
       arena->unshare(memory);
+  });
+}
+
+TenonErrorCode TenonPartitionSetStream(TenonPartition partition, void* stream) noexcept {
+  return guard(__func__, [&] {
+    checkInitialized();
+    setStream(deref(partition, "partition").comm(), stream);
   });
 }
 

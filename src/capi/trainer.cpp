@@ -19,6 +19,14 @@ Ref<Dataset> datasetOf(TenonDataset handle) {
   return Ref<Dataset>::share(&deref(handle, "dataset"));
 }
 
+// A user's context, freed with the last copy.
+std::shared_ptr<void> owned(void* context, TenonTrainerDestroyer destroy) {
+  return {context, [destroy](void* own) {
+            if (destroy)
+              destroy(own);
+          }};
+}
+
 } // namespace
 
 TenonErrorCode TenonTrainerCreate(TenonLayer network, TenonLayer loss, TenonOptimizer optimizer,
@@ -46,7 +54,7 @@ TenonErrorCode TenonTrainerSetDataset(TenonTrainer trainer, TenonDataset dataset
 
 TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count, TenonDTensor x,
                                       TenonDTensor target, TenonTrainerBatch function,
-                                      void* context) noexcept {
+                                      void* context, TenonTrainerDestroyer destroy) noexcept {
   return guard(__func__, [&] {
     Trainer& own = deref(trainer, "trainer");
     if (count < 1)
@@ -54,11 +62,13 @@ TenonErrorCode TenonTrainerSetBatches(TenonTrainer trainer, TenonInt count, Teno
                   fmt::format("an epoch has {} batches; it needs at least 1", count));
     if (!function)
       throw Error(TENON_ERR_NULL, "function is NULL; pass a function that fills x and target");
-    own.setBatches({count, Ref<DTensor>::share(&deref(x, "x")),
-                    target ? Ref<DTensor>::share(&deref(target, "target")) : Ref<DTensor>(),
-                    [=](Index epoch, Index batch, DTensor&, DTensor*) {
+    const auto input = Ref<DTensor>::share(&deref(x, "x"));
+    const auto goal = target ? Ref<DTensor>::share(&deref(target, "target")) : Ref<DTensor>();
+    own.setBatches({count, input, goal,
+                    [trainer, function, held = owned(context, destroy)](Index epoch, Index batch,
+                                                                        DTensor&, DTensor*) {
                       callUser("the function of a trainer's batches",
-                               [&] { return function(trainer, epoch, batch, context); });
+                               [&] { return function(trainer, epoch, batch, held.get()); });
                     }});
   });
 }
@@ -80,15 +90,17 @@ TenonErrorCode TenonTrainerSetGradientNorm(TenonTrainer trainer, double maximum)
 }
 
 TenonErrorCode TenonTrainerSetCallback(TenonTrainer trainer, TenonTrainerCallback callback,
-                                       void* context) noexcept {
+                                       void* context, TenonTrainerDestroyer destroy) noexcept {
   return guard(__func__, [&] {
-    Trainer::Listener listener;
-    if (callback)
-      listener = [=](Trainer::Event event) {
-        callUser("the callback of a trainer",
-                 [&] { return callback(trainer, static_cast<TenonTrainerEvent>(event), context); });
-      };
-    deref(trainer, "trainer").setListener(std::move(listener));
+    Trainer& own = deref(trainer, "trainer");
+    const auto held = owned(context, destroy);
+    if (!callback)
+      return own.setListener({});
+    own.setListener([trainer, callback, held](Trainer::Event event) {
+      callUser("the callback of a trainer", [&] {
+        return callback(trainer, static_cast<TenonTrainerEvent>(event), held.get());
+      });
+    });
   });
 }
 

@@ -155,7 +155,9 @@ void Communicator::free() noexcept {
   if (shared_.arena)
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = "the communicator is freed"};
-  if (comm_ != MPI_COMM_NULL && mpiRuns())
+  // Out of step it is kept: messages that nobody has received would reach the next communicator to which MPI gives
+  // its number.
+  if (comm_ != MPI_COMM_NULL && mpiRuns() && !outOfStep_)
     MPI_Comm_free(&comm_);
   comm_ = MPI_COMM_NULL;
 }

@@ -8,6 +8,7 @@
 // MPI_THREAD_MULTIPLE; the calls on one copy belong to one thread at a time.
 #pragma once
 
+#include "comm/pending.hpp"
 #include "comm/shared_arena.hpp"
 #include "comm/sub_communicator.hpp"
 
@@ -60,6 +61,14 @@ public:
   // name is kept. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
   SubCommPtr split(const std::vector<int>& name, int color, int key);
 
+  // What whoever waits here looks after; it is in the list once, and not longer than it lives.
+  void add(Pending& pending) { pending_.push_back(&pending); }
+  void remove(const Pending& pending) noexcept { std::erase(pending_, &pending); }
+  void advance() const {
+    for (std::size_t i = pending_.size(); i-- > 0;) // each may take itself out
+      pending_[i]->advance();
+  }
+
 private:
   explicit Communicator(MPI_Comm comm);
   static int parentIsFreed(MPI_Comm parent, int keyval, void* attribute, void*) noexcept;
@@ -75,6 +84,7 @@ private:
   SubCommunicatorCache<std::vector<int>> splits_;
   bool arenaTried_ = false;
   SharedArena::Made shared_;
+  std::vector<Pending*> pending_;
 };
 
 using CommPtr = std::shared_ptr<Communicator>;

@@ -85,8 +85,10 @@ void waitFor(const Communicator& comm, MPI_Request* requests, std::size_t count,
   };
   if (areDone())
     return;
-  for (Patience patience(comm); !areDone();)
+  for (Patience patience(comm); !areDone();) {
+    comm.advance();
     patience.wait(missing);
+  }
 }
 
 std::vector<int> othersOf(const Communicator& comm);

@@ -81,8 +81,8 @@ private:
     const Index outputs = integer("out_channels");
     Shape shape = {outputs, inOfGroup()};
     std::vector<CutSource> cuts = {{&form.output, 1}, {&plain, 1}};
-    for (const Window& window : windows()) {
-      shape.push_back(window.kernel);
+    for (const Index extent : windowSizes()) {
+      shape.push_back(extent);
       cuts.push_back({});
     }
     const MeshPtr& mesh = plain.meshPtr();
@@ -94,9 +94,10 @@ private:
           {"bias", makeLayout({outputs}, mesh, chosen.parameter(1), {{&form.output, 1}})});
   }
 
-  bool computesInPieces(const Layouts& inputs, const Layout& plain, const Choice&) const override {
+  bool computesInPieces(const Layouts& inputs, const Layout& plain,
+                        const Choice& choice) const override {
     const char* obstacle =
-        !sameHolding(inputs.front(), plain)
+        choice.arrives || !sameHolding(inputs.front(), plain)
             ? "its input needs more than a halo exchange (choose a signature that uses the input "
               "layout, or add a repartition before it)"
         : callersValues() ? "sides with boundary mode \"values\" are filled after the halo exchange"

@@ -18,6 +18,7 @@ struct Choice {
   MeshPtr mesh = nullptr;   // null: the first input's
   std::string letters = {}; // "n,h"; "": those under which the first input stays where it is
   bool overlap = false;     // compute in pieces while halos travel, where the type can
+  bool arrives = false;     // inputs come to the mesh from elsewhere
 };
 
 struct ParameterForm {

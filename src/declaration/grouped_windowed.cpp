@@ -79,8 +79,8 @@ std::vector<Index> GroupedWindowed::channelCuts(const Layout& plain) const {
 
 Index GroupedWindowed::taps() const {
   Index taps = 1;
-  for (const Window& window : windows())
-    taps *= window.kernel;
+  for (const Index extent : windowSizes())
+    taps *= extent;
   return taps;
 }
 

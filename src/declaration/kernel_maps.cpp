@@ -52,13 +52,14 @@ std::string numbered(const char* name, std::size_t number, std::size_t count) {
 
 ValueId addUse(MapList& list, ValueId x, std::string name, const Layout& use, bool anyStrides) {
   const Layout given = list.values()[x].layout;
-  if (sameHolding(given, use))
+  const Layouts stops = stopsBetween(given, use);
+  if (stops.empty())
     return anyStrides ? x : list.staged(x);
-  if (use.hasMargins() && !(given.mesh() == use.mesh())) // the halo is an exchange for itself
-    return list.convert(name, list.convert(name + "'", x, use.withoutMargins()), use);
-  const bool isFilled = given.hasMargins() && use.hasMargins() && holdsAllOf(given, use);
-  return list.convert(std::move(name), x, use,
-                      isFilled ? OperatorKind::Crop : OperatorKind::Conversion);
+  if (stops.size() == 1 && given.hasMargins() && use.hasMargins() && holdsAllOf(given, use))
+    return list.convert(std::move(name), x, use, OperatorKind::Crop);
+  for (std::size_t left = stops.size(); left-- > 0;)
+    x = list.convert(name + std::string(left, '\''), x, stops[stops.size() - 1 - left]);
+  return x;
 }
 
 void addParameterSources(MapList& list, const Form& form, const Layouts& storage,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <type_traits>
 
 namespace tenon {
 
@@ -24,6 +25,11 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
   T* const to = y.mutableData<T>();
   if (x.localCells() == 0)
     return;
+  if constexpr (std::is_same_v<S, T>)
+    if (alpha == 1 && beta == 0 && x.isContiguous() && y.isContiguous())
+      return (y.space() == Space::Host ? x : y)
+          .context()
+          .fetch(to, x.data<S>(), x.localCells() * Index(sizeof(T)));
   if (y.space() == Space::Host) {
     const HostCopy values(x.context(), spanOf(x));
     return run(y.context(), static_cast<const S*>(values.first()), to);

@@ -1,25 +1,56 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/kernel_context.hpp"
 
-#include <array>
 #include <map>
 #include <mutex>
 
 namespace tenon {
 
-KernelContextPtr contextOf(const CommPtr& comm, Space space) {
-  using Contexts =
-      std::map<std::weak_ptr<Communicator>, std::weak_ptr<KernelContext>, std::owner_less<>>;
+namespace {
+
+struct Contexts {
+  std::weak_ptr<KernelContext> known[2]; // by space
+  void* stream = nullptr;                // of the caller, for the device
+};
+
+// To be locked while contexts are looked up and changed.
+std::mutex& contextsMutex() {
   static std::mutex mutex;
-  static std::array<Contexts, 2> all; // by space
-  const std::scoped_lock lock(mutex);
-  Contexts& contexts = all[static_cast<std::size_t>(space)];
-  std::erase_if(contexts, [](const auto& entry) { return entry.second.expired(); });
-  std::weak_ptr<KernelContext>& known = contexts[comm];
+  return mutex;
+}
+
+Contexts& contextsOf(const CommPtr& comm) {
+  static std::map<std::weak_ptr<Communicator>, Contexts, std::owner_less<>> all;
+  std::erase_if(all, [](const auto& entry) { return entry.first.expired(); });
+  return all[comm];
+}
+
+KernelContextPtr makeContext(Space space, void* stream) {
+  return space == Space::Device && stream ? std::make_shared<KernelContext>(Stream::wrap(stream))
+                                          : std::make_shared<KernelContext>(space);
+}
+
+} // namespace
+
+KernelContextPtr contextOf(const CommPtr& comm, Space space) {
+  const std::scoped_lock lock(contextsMutex());
+  Contexts& contexts = contextsOf(comm);
+  std::weak_ptr<KernelContext>& known = contexts.known[static_cast<std::size_t>(space)];
   KernelContextPtr context = known.lock();
   if (!context)
-    known = context = std::make_shared<KernelContext>(space);
+    known = context = makeContext(space, contexts.stream);
   return context;
+}
+
+void setStream(const CommPtr& comm, void* stream) {
+  Device::get();
+  const std::scoped_lock lock(contextsMutex());
+  Contexts& contexts = contextsOf(comm);
+  if (!contexts.known[static_cast<std::size_t>(Space::Device)].expired())
+    throw Error(TENON_ERR_STATE, "there are tensors, layers or operators on the device of this "
+                                 "communicator; set the stream before the first of them, or "
+                                 "destroy them");
+  contexts.stream = stream;
 }
 
 } // namespace tenon

@@ -18,8 +18,6 @@ from names import class_name, wrap
 
 # Without a subroutine in Fortran, and why.
 LEFT_OUT = {
-    'TenonTrainerSetBatches': 'a loop of the program with tenon_optimizer_step does the same, or a dataset',
-    'TenonTrainerSetCallback': 'tenon_trainer_run for one epoch at a time returns between epochs',
     'TenonCommFromFortran': 'communicators of Fortran are passed as they are',
     'TenonLayerShellGetContext': 'the context is an argument of the procedures',
     'TenonLayerShellSetContext': 'tenon_layer_shell_set_functions takes the context',
@@ -31,7 +29,8 @@ BY_HAND = {
     'TenonLinearOpCreateShell', 'TenonOptimizerStepClosure', 'TenonPartitionShareMemory',
     'TenonPartitionUnshareMemory', 'TenonPopErrorHandler', 'TenonPrintErrorHandler',
     'TenonPushErrorHandler', 'TenonReturnErrorHandler', 'TenonSetErrorOutputHandler',
-    'TenonSetFatalErrorHandler', 'TenonSetOutputHandler',
+    'TenonSetFatalErrorHandler', 'TenonSetOutputHandler', 'TenonTrainerSetBatches',
+    'TenonTrainerSetCallback',
 }
 NOTE = 'Made by src/fortran/generate.py from the public headers. Do not edit.'
 

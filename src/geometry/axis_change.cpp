@@ -4,6 +4,7 @@
 #include "geometry/cuts.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 namespace tenon {
 
@@ -99,21 +100,23 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   if (!(from.mesh() == to.mesh()) || from.shape() != to.shape() || from.hasMargins() ||
       to.hasMargins())
     return {};
-  std::vector<int> axes;
-  for (int a = 0; a < from.mesh().axes(); ++a)
-    if (!(from.property(a) == to.property(a)))
-      axes.push_back(a);
-  if (axes.empty())
+  const auto changes = [&](int axis) { return !(from.property(axis) == to.property(axis)); };
+  const auto all = std::views::iota(0, from.mesh().axes());
+  const auto first = std::ranges::find_if(all, changes);
+  if (first == all.end())
     return {};
-  const int one = axes.front();
-  const auto changesAlike = [&](int axis) {
-    return from.property(axis) == from.property(one) && to.property(axis) == to.property(one);
+  const int one = *first;
+  const auto differs = [&](int axis) {
+    return changes(axis) &&
+           !(from.property(axis) == from.property(one) && to.property(axis) == to.property(one));
   };
-  if (!std::ranges::all_of(axes, changesAlike))
+  if (std::ranges::any_of(all, differs))
     return {};
   for (int d = 0; d < from.rank(); ++d)
     if (!dimensionFollows(from, to, d, one))
       return {};
+  std::vector<int> axes;
+  std::ranges::copy_if(all, std::back_inserter(axes), changes);
   const Property before = from.property(one), after = to.property(one);
   if (before.isShard() && after.isShard() &&
       minorAxes(from, before.dim, axes.size()) != minorAxes(to, after.dim, axes.size()))

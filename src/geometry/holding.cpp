@@ -47,4 +47,18 @@ bool sameHolding(const Layout& a, const Layout& b) {
   return true;
 }
 
+std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
+  std::vector<Layout> stops;
+  const auto stopAt = [&](const Layout& next) {
+    if (!sameHolding(stops.empty() ? from : stops.back(), next))
+      stops.push_back(next);
+  };
+  if (!(from.mesh() == to.mesh())) {
+    stopAt(from.withoutMargins());
+    stopAt(to.withoutMargins());
+  }
+  stopAt(to);
+  return stops;
+}
+
 } // namespace tenon

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layouts that hold the same memory on every rank.
+// Layouts that hold the same memory on every rank, and those on the way between two that do not.
 #pragma once
 
 #include "geometry/layout.hpp"
@@ -9,5 +9,9 @@ namespace tenon {
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
 // share one array: axes of one process count for nothing, nor do margins that add nothing.
 bool sameHolding(const Layout& a, const Layout& b);
+
+// Where a tensor stops on its way, `to` last; none if both hold the same. One stop, but between two meshes margins
+// are left before, and filled behind, by conversions on their own mesh.
+std::vector<Layout> stopsBetween(const Layout& from, const Layout& to);
 
 } // namespace tenon

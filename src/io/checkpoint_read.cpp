@@ -4,6 +4,7 @@
 #include "io/checkpoint.hpp"
 
 #include "comm/file_agreement.hpp"
+#include "dtensor/arithmetic.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log.hpp"
 #include "sys/output.hpp"
@@ -98,7 +99,13 @@ public:
       : cells_(cells), numbers_(numbers) {}
   void tensor(const std::string&, DTensor& value) override {
     const Box box = readBox(value.layout(), value.comm()->rank());
-    unpack(cells_[tensor_++].data<std::byte>(), box, value);
+    const auto* cells = cells_[tensor_++].data<std::byte>();
+    if (value.space() == Space::Host)
+      return unpack(cells, box, value);
+    DTensor copy(value.comm(), value.layout(), value.dataType());
+    copyLocal(value, copy);
+    unpack(cells, box, copy);
+    copyLocal(copy, value);
   }
   void number(const std::string&, std::uint64_t& value) override {
     value = numbers_[number_++].value;
@@ -199,7 +206,7 @@ void Checkpoint::checkDigests(const std::string& path, const Contents& contents,
   std::vector<std::uint64_t> digests; // of all copies together
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const DTensor& x = *contents.pointers[i];
-    digests.push_back(digestOf(x.context(), x.dataType(), x.layout().shape(),
+    digests.push_back(digestOf(*contextOf(comm_), x.dataType(), x.layout().shape(),
                                readBox(x.layout(), me), cells[i].data<std::byte>()));
   }
   reduceNumbers(*comm_, digests, MPI_SUM);

@@ -4,6 +4,7 @@
 #include "io/checkpoint.hpp"
 
 #include "comm/file_agreement.hpp"
+#include "dtensor/in_space.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log.hpp"
 #include "sys/stopwatch.hpp"
@@ -81,6 +82,12 @@ void Checkpoint::writeNewFile(const PartFile& part, const std::string& path,
 }
 
 void Checkpoint::writeContents(const std::string& path, Contents& contents) {
+  std::vector<Ref<DTensor>> copies(contents.pointers.size());
+  collectively(*comm_, [&] {
+    for (std::size_t i = 0; i < copies.size(); ++i)
+      contents.pointers[i] = &inSpace(*contents.pointers[i], Space::Host, copies[i]);
+    return true;
+  });
   addState(contents);
   std::optional<PartFile> part;
   const std::string name = collectively(*comm_, [&] {

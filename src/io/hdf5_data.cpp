@@ -79,8 +79,8 @@ struct DataFile::Handles {
   }
 };
 
-DataFile::DataFile(std::string path, Access access, const std::vector<StoredDataset>& tensors,
-                   Communicator* together)
+DataFile::DataFile(const std::string& path, Access access,
+                   const std::vector<StoredDataset>& tensors, Communicator* together)
     : handles_(std::make_unique<Handles>()) {
   const Silence silence;
   const bool writes = access == Access::Write;

@@ -29,7 +29,7 @@ public:
   enum class Access { Read, Write };
   // By this process alone, or, with a communicator, by all its ranks together. Throws TENON_ERR_FILE or
   // TENON_ERR_FORMAT.
-  DataFile(std::string path, Access access, const std::vector<StoredDataset>& tensors,
+  DataFile(const std::string& path, Access access, const std::vector<StoredDataset>& tensors,
            Communicator* together);
   ~DataFile();
   DataFile(const DataFile&) = delete;

@@ -4,6 +4,8 @@
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 
+#include <fmt/format.h>
+
 namespace tenon {
 
 namespace {
@@ -67,7 +69,7 @@ private:
       for (const std::string& name : attributesOf(object, path))
         groupAttribute(object, path, name);
       for (const std::string& name : names)
-        walk(path + "/" + name, depth + 1);
+        walk(fmt::format("{}/{}", path, name), depth + 1);
       return;
     }
     case H5I_DATASET:

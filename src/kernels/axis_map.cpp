@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/axis_map.hpp"
 
-#include "kernels/vectorised.hpp"
+#include "kernels/along_axis.hpp"
+#include "kernels/functors/axis_map.hpp"
+#include "kernels/read_list.hpp"
 
 #include <algorithm>
 
@@ -13,7 +15,60 @@ void AxisMap::add(Index firstInput, const std::vector<double>& its) {
   begin.push_back(static_cast<Index>(weights.size()));
 }
 
+// The weights by output, and by input.
+struct AxisMap::OnDevice {
+  struct Lists {
+    ReadList<Index> begin, index;
+    ReadList<double> weights;
+  };
+  Lists forward, adjoint;
+};
+
 namespace {
+
+AxisMap::OnDevice::Lists forwardLists(KernelContext& context, const AxisMap& map) {
+  std::vector<Index> index;
+  for (Index o = 0; o < map.outputs(); ++o)
+    for (Index t = map.begin[o]; t < map.begin[o + 1]; ++t)
+      index.push_back(map.first[o] + t - map.begin[o]);
+  return {{context, map.begin}, {context, std::move(index)}, {context, map.weights}};
+}
+
+AxisMap::OnDevice::Lists adjointLists(KernelContext& context, const AxisMap& map) {
+  std::vector<std::vector<std::pair<Index, double>>> byInput(static_cast<std::size_t>(map.inputs));
+  for (Index o = 0; o < map.outputs(); ++o)
+    for (Index t = map.begin[o]; t < map.begin[o + 1]; ++t)
+      byInput[map.first[o] + t - map.begin[o]].emplace_back(o, map.weights[t]);
+  std::vector<Index> begin{0}, index;
+  std::vector<double> weights;
+  for (const auto& readers : byInput) {
+    for (const auto& [output, weight] : readers) {
+      index.push_back(output);
+      weights.push_back(weight);
+    }
+    begin.push_back(static_cast<Index>(index.size()));
+  }
+  return {{context, std::move(begin)}, {context, std::move(index)}, {context, std::move(weights)}};
+}
+
+// y [outer, to, inner] from x [outer, from, inner]
+template <class T>
+void gatherOnDevice(KernelContext& context, const AxisMap::OnDevice::Lists& lists, Index outer,
+                    Index inner, Index from, Index to, const T* x, T* y) {
+  const Index extent[] = {outer, to, inner}, inX[] = {from * inner, 0, 1}, lines[] = {0, 1, 0};
+  const Index cells = outer * to * inner;
+  checkCells(cells, "a map along a dimension");
+  if constexpr (kHasDevice)
+    if (cells > 0)
+      device::eachElement(context.stream(), cells,
+                          functors::AxisGather<T>{{3, extent, {inX, lines}},
+                                                  lists.begin.data(),
+                                                  lists.index.data(),
+                                                  lists.weights.data(),
+                                                  inner,
+                                                  x,
+                                                  y});
+}
 
 // Elements of the inner dimension that are done together.
 constexpr Index kBlock = 1024;
@@ -33,9 +88,18 @@ void forEachRun(KernelContext& context, Index outer, Index inner, Index cost, co
 
 } // namespace
 
+void AxisMap::finish(KernelContext& context) {
+  if (isOnDevice(context))
+    onDevice = std::make_shared<const OnDevice>(
+        OnDevice{forwardLists(context, *this), adjointLists(context, *this)});
+}
+
 template <class T>
 void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Index inner,
                     const T* x, T* y) {
+  if (map.onDevice)
+    return gatherOnDevice(context, map.onDevice->forward, outer, inner, map.inputs, map.outputs(),
+                          x, y);
   const Index inputs = map.inputs, outputs = map.outputs();
   const Index *first = map.first.data(), *begin = map.begin.data();
   const double* weights = map.weights.data();
@@ -69,6 +133,9 @@ void axisMapForward(KernelContext& context, const AxisMap& map, Index outer, Ind
 template <class T>
 void axisMapAdjoint(KernelContext& context, const AxisMap& map, Index outer, Index inner,
                     const T* y, T* x) {
+  if (map.onDevice)
+    return gatherOnDevice(context, map.onDevice->adjoint, outer, inner, map.outputs(), map.inputs,
+                          y, x);
   const Index inputs = map.inputs, outputs = map.outputs();
   const Index *first = map.first.data(), *begin = map.begin.data();
   const double* weights = map.weights.data();

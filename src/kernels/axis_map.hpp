@@ -7,6 +7,7 @@
 
 #include "kernels/context.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace tenon {
@@ -17,8 +18,13 @@ struct AxisMap {
   std::vector<Index> begin{0}; // of its weights, and the end of all
   std::vector<double> weights;
 
+  struct OnDevice;
+  std::shared_ptr<const OnDevice> onDevice; // null on the host
+
   Index outputs() const { return static_cast<Index>(first.size()); }
   void add(Index firstInput, const std::vector<double>& its);
+  // Called once all is added, in the context in which kernels read it.
+  void finish(KernelContext& context);
 };
 
 // x is [outer, inputs, inner], y [outer, outputs, inner].

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/axis_softmax.hpp"
 
-#include "kernels/each.hpp"
-#include "kernels/functors/elementary.hpp"
+#include "kernels/along_axis.hpp"
+#include "kernels/functors/softmax.hpp"
 #include "kernels/maximum.hpp"
 
 #include <limits>
@@ -11,6 +11,7 @@ namespace tenon {
 
 namespace {
 
+constexpr const char* kWhat = "a softmax";
 constexpr Index kExponentialCost = 8; // work of an exponential, in elements moved
 constexpr Index kTogether = 64;       // elements of the inner dimension
 
@@ -36,6 +37,9 @@ void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, cons
 // f(place in x, place in s) for each element.
 template <class F>
 void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, const F& f) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachAlongAxis(context, shape, kWhat, f);
   forEachRun(context, shape, cost, [=](const Run& run) {
     vectorised([=] {
       if (shape.inner == 1) {
@@ -52,14 +56,18 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
   });
 }
 
-// s = the sum of term(place in x).
+// s = the sum of term(place in x, place in s).
 template <class T, class Term>
 void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T* s) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::reduceAlongAxis<functors::AddTo, double>(context, shape, kWhat, term, 0.0,
+                                                              functors::StoreGroup<T, double>{s});
   forEachRun(context, shape, 1, [=](const Run& run) {
     double sums[kTogether] = {};
     for (Index k = 0; k < shape.n; ++k)
       for (Index i = 0; i < run.count; ++i)
-        sums[i] += double(term(run.x + k * shape.inner + i));
+        sums[i] += double(term(run.x + k * shape.inner + i, run.s + i));
     for (Index i = 0; i < run.count; ++i)
       s[run.s + i] = static_cast<T>(sums[i]);
   });
@@ -69,9 +77,14 @@ void sumEach(KernelContext& context, const AxisShape& shape, const Term& term, T
 
 template <class T>
 void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m) {
+  constexpr T kLeast = -std::numeric_limits<T>::infinity();
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::reduceAlongAxis<functors::MaxTo, T>(
+          context, shape, kWhat, functors::ElementOf<T>{x}, kLeast, functors::StoreGroup<T, T>{m});
   forEachRun(context, shape, 1, [=](const Run& run) {
     for (Index i = 0; i < run.count; ++i) {
-      T best = -std::numeric_limits<T>::infinity();
+      T best = kLeast;
       for (Index k = 0; k < shape.n; ++k) {
         const T value = x[run.x + k * shape.inner + i];
         if (beats(value, best))
@@ -85,24 +98,22 @@ void axisMaxima(KernelContext& context, const AxisShape& shape, const T* x, T* m
 template <class T>
 void axisExponentials(KernelContext& context, const AxisShape& shape, const T* x, const T* m,
                       T* e) {
-  forEachElement(context, shape, kExponentialCost,
-                 [=](Index at, Index of) { e[at] = functors::exponential(x[at] - m[of]); });
+  forEachElement(context, shape, kExponentialCost, functors::ShiftedExponential<T>{x, m, e});
 }
 
 template <class T>
 void axisSums(KernelContext& context, const AxisShape& shape, const T* x, T* s) {
-  sumEach(
-      context, shape, [=](Index at) { return x[at]; }, s);
+  sumEach(context, shape, functors::ElementOf<T>{x}, s);
 }
 
 template <class T>
 void axisSpread(KernelContext& context, const AxisShape& shape, const T* s, T* y) {
-  forEachElement(context, shape, 1, [=](Index at, Index of) { y[at] = s[of]; });
+  forEachElement(context, shape, 1, functors::Spread<T>{s, y});
 }
 
 template <class T>
 void axisQuotients(KernelContext& context, const AxisShape& shape, const T* e, const T* s, T* y) {
-  forEachElement(context, shape, 1, [=](Index at, Index of) { y[at] = e[at] / s[of]; });
+  forEachElement(context, shape, 1, functors::Quotient<T>{e, s, y});
 }
 
 template <class T>
@@ -110,17 +121,14 @@ void axisQuotientsTangent(KernelContext& context, const AxisShape& shape, const 
                           const T* de, const T* ds, T* dy) {
   if (!ds)
     return axisQuotients(context, shape, de, s, dy);
-  forEachElement(context, shape, 1, [=](Index at, Index of) {
-    dy[at] = ((de ? de[at] : T(0)) - e[at] * ds[of] / s[of]) / s[of];
-  });
+  forEachElement(context, shape, 1, functors::QuotientTangent<T>{e, s, de, ds, dy});
 }
 
 template <class T>
 void axisQuotientsAdjoint(KernelContext& context, const AxisShape& shape, const T* e, const T* s,
                           const T* dy, T* ds) {
-  sumEach(
-      context, shape, [=](Index at) { return dy[at] * e[at]; }, ds);
-  eachElementOfHost(context, shape.outer * shape.inner, 1, [=](Index i) { ds[i] /= -s[i] * s[i]; });
+  sumEach(context, shape, functors::ProductOf<T>{dy, e}, ds);
+  eachElement(context, shape.outer * shape.inner, 1, functors::QuotientSum<T>{s, ds});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

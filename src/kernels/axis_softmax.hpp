@@ -4,13 +4,10 @@
 // arrays [outer, inner].
 #pragma once
 
+#include "kernels/axis_shape.hpp"
 #include "kernels/context.hpp"
 
 namespace tenon {
-
-struct AxisShape {
-  Index outer = 1, n = 1, inner = 1;
-};
 
 // -infinity for n = 0; NaN propagates.
 template <class T>

@@ -83,10 +83,7 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
   const Chosen w = chosen(walk, true), s = chosen(walk, false);
   const Cells<2> written{w.rank, w.extent, {w.steps[0], w.steps[1]}};
   const Cells<2> summed{s.rank, s.extent, {s.steps[0], s.steps[1]}};
-  if (written.count() > kMostCells || summed.count() > kMostCells)
-    throw Error(TENON_ERR_SUPPORT,
-                "a product of boxes on the device has more than 2^31 - 1 elements; "
-                "divide the tensor among more processes");
+  checkCells(std::max(written.count(), summed.count()), "a product of boxes");
   if (summed.count() == 1) {
     const Cells<3> cells{w.rank, w.extent, {w.steps[0], w.steps[1], w.steps[2]}};
     return device::eachElement(context.stream(), cells.count(),
@@ -94,8 +91,8 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
   }
   using Term = functors::ProductTerm<T>;
   const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
-  device::reduceEach<functors::Sum>(context, written.count(), summed.count(),
-                                    Term{written, summed, a, x}, 0, use);
+  device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
+                                      Term{written, summed, a, x}, 0, use);
 }
 
 // The longest dimension in which y moves on, which threads divide; -1 if there is none.

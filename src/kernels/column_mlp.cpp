@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/column_mlp.hpp"
 
+#include "kernels/column_mlp_device.hpp"
+#include "kernels/each.hpp"
 #include "kernels/gemm.hpp"
 
 #include <algorithm>
@@ -85,6 +87,10 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
       lanes_(kernels_ ? kernels_->lanes : 1),
       points_(kernels_ ? kVectorsOfBlock * lanes_ : kPointsOfBlas), packed_(layers()),
       dPacked_(layers()) {
+  if (isOnDevice(*context_)) {
+    device_ = std::make_unique<DeviceColumnMlp<T>>(widths_, activation_, *context_);
+    return;
+  }
   const Index widest = *std::max_element(widths_.begin(), widths_.end());
   Index cells = 0;
   const auto take = [&](Index channels) {
@@ -111,6 +117,9 @@ ColumnMlp<T>::ColumnMlp(std::vector<Index> widths, const PointwiseFunction& acti
       offsets_.back().push_back(c * v * lanes_);
   }
 }
+
+template <class T>
+ColumnMlp<T>::~ColumnMlp() = default;
 
 template <class T>
 void ColumnMlp<T>::packBlocks(const T* w, Index outputs, Index inputs, Index stepOut, Index stepIn,
@@ -144,7 +153,10 @@ void ColumnMlp<T>::pack(int layer, const LayerNumbers<const T>& numbers, Packed&
 
 template <class T>
 void ColumnMlp<T>::setLayer(int layer, const LayerNumbers<const T>& numbers) {
-  pack(layer, numbers, packed_[layer]);
+  if (device_)
+    device_->setLayer(layer, numbers);
+  else
+    pack(layer, numbers, packed_[layer]);
 }
 
 // body(the thread's arrays, block)
@@ -278,6 +290,8 @@ void ColumnMlp<T>::forwardFew(const PointBox& box, const Space& space, const Poi
 template <class T>
 void ColumnMlp<T>::forward(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<T>& y) {
+  if (device_)
+    return device_->forward(box, x, y);
   eachBlock(box, [=, this, &box](const Space& space, const Block& block) {
     if (kernels_ && block.count < lanes_)
       return forwardFew(box, space, x, y, block);
@@ -293,6 +307,8 @@ void ColumnMlp<T>::tangent(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<const T>& dx,
                            const std::vector<LayerNumbers<const T>>& dLayers,
                            const PointArray<T>& dy) {
+  if (device_)
+    return device_->tangent(box, x, dx, dLayers, dy);
   for (int l = 0; l < layers(); ++l)
     if (dLayers[l].weights)
       pack(l, dLayers[l], dPacked_[l]);
@@ -348,6 +364,8 @@ template <class T>
 void ColumnMlp<T>::adjoint(const PointBox& box, const PointArray<const T>& x,
                            const PointArray<const T>& dy, const PointArray<T>& dx,
                            const std::vector<LayerNumbers<T>>& gradients) {
+  if (device_)
+    return device_->adjoint(box, x, dy, dx, gradients);
   const Index count = box.count(), all = blocks(count), parts = std::min(all, kMostParts);
   T* ofParts = context_->scratch<T>(partsAt_);
   parallelPieces(context_->threads(space_), parts, sums_ * count,

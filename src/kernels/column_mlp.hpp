@@ -5,7 +5,7 @@
 //
 // A block holds a layer as [channel, point], and the sums over channels are those of direct convolution;
 // for fewer points than a vector has lanes the lanes are channels of the output instead. Without vector
-// instructions BLAS multiplies.
+// instructions BLAS multiplies. On the device the layers are matrix products of many points (column_mlp_device.hpp).
 #pragma once
 
 #include "kernels/block.hpp"
@@ -41,10 +41,14 @@ struct LayerNumbers {
 };
 
 template <class T>
+class DeviceColumnMlp; // column_mlp_device.hpp
+
+template <class T>
 class ColumnMlp {
 public:
   ColumnMlp(std::vector<Index> widths, const PointwiseFunction& activation,
             KernelContextPtr context);
+  ~ColumnMlp();
 
   // Before the first call, and whenever they have changed; the arrays stay where they are.
   void setLayer(int layer, const LayerNumbers<const T>& numbers);
@@ -121,6 +125,7 @@ private:
   Index spareAt_[2], sums_ = 0;
   ThreadScratch space_, indices_;
   Index partsAt_ = 0;
+  std::unique_ptr<DeviceColumnMlp<T>> device_; // null on the host
 };
 
 } // namespace tenon

@@ -4,11 +4,12 @@
 namespace tenon {
 
 KernelContext::KernelContext(Space space) {
-  if (space == Space::Host)
-    return;
-  stream_ = Stream::make();
-  memory_ = Device::get().memory(*stream_);
+  if (space == Space::Device)
+    *this = KernelContext(Stream::make());
 }
+
+KernelContext::KernelContext(Stream stream)
+    : stream_(std::move(stream)), memory_(Device::get().memory(*stream_)) {}
 
 void KernelContext::fetch(void* to, const void* from, Index bytes) const {
   Device::get().copy(to, from, bytes, *stream_);

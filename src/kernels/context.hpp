@@ -53,6 +53,8 @@ public:
   KernelContext() = default; // of the host
   // Throws TENON_ERR_SUPPORT if there is no device.
   explicit KernelContext(Space space);
+  // Of the device, with a stream of the caller's.
+  explicit KernelContext(Stream stream);
 
   Space space() const noexcept { return stream_ ? Space::Device : Space::Host; }
   // Memory that its kernels may touch, for a Buffer; NULL on the host.

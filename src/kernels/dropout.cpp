@@ -4,6 +4,8 @@
 #include "kernels/each.hpp"
 #include "kernels/functors/dropout.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -15,6 +17,8 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
                    int rank, const Index* extent, Index first, const Index* strides, const T* x,
                    T* y) {
   if constexpr (kHasDevice) {
+    if (std::find(extent, extent + rank, 0) != extent + rank)
+      return;
     const Cells<1> cells(rank, extent, {strides});
     if (cells.count() > kMostCells)
       throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "

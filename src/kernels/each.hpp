@@ -3,16 +3,29 @@
 // threads, on the device by its walks.
 #pragma once
 
+#include "kernels/cells.hpp"
 #include "kernels/context.hpp"
 #include "kernels/vectorised.hpp"
 #include "kernels/walks.hpp"
 
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
 #include <tenon_features.hpp>
 
 namespace tenon {
 
 inline bool isOnDevice(const KernelContext& context) {
   return kHasDevice && context.space() == Space::Device;
+}
+
+// What one walk of the device covers; `what` is the text of who asks for more: TENON_ERR_SUPPORT.
+inline void checkCells(Index cells, const char* what) {
+  if (cells > kMostCells)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} on the device has more than 2^31 - 1 local elements; divide the "
+                            "tensor among more processes",
+                            what));
 }
 
 template <class F>

@@ -1,33 +1,57 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/each.hpp"
+#include "kernels/functors/fourier.hpp"
+#include "kernels/along_axis.hpp"
 #include "kernels/fourier_stage.hpp"
+#include "kernels/gemm.hpp"
+#include "kernels/reduce.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace tenon {
 
 namespace {
 
-template <class T>
-struct MultiplyAdd {
-  T sign; // of the imaginary part of a
-  const T *a, *b;
-  T* c;
-  void operator()(Index i) const {
-    const T re = a[2 * i], im = sign * a[2 * i + 1];
-    c[2 * i] += re * b[2 * i] - im * b[2 * i + 1];
-    c[2 * i + 1] += re * b[2 * i + 1] + im * b[2 * i];
-  }
+constexpr const char* kWhat = "a spectral convolution";
+
+// Nanoseconds of a processor with AVX-512, as tests/bench/fourier measured them. Of a matrix: of a product, and of
+// what the calls for one outer index cost besides. Of a fast transform: of a cell, and what each prime factor
+// beyond those with code of their own adds to it, times the prime. (Not measured in each run, so that the
+// arithmetic of all runs is the same.)
+struct FourierTimes {
+  double product, calls, lastCell, cell;
 };
+template <class T>
+constexpr FourierTimes kTimes = {0.09, 140, 1.55, 1.6};
+template <>
+constexpr FourierTimes kTimes<float> = {0.04, 1100, 1.55, 0.8};
+constexpr double kLastPrime = 0.085, kPrime = 0.17;
+constexpr Index kLargestCode = 13;
+constexpr Index kNearestCache = 32768; // bytes
+constexpr double kBeyondCache = 2.5;   // times as long
 
-// Estimated, not measured: elements of a matrix in the time of one step of a fast transform.
-constexpr double kMatrixRate = 4;
+Index sumOfLargePrimes(Index extent) {
+  Index sum = 0;
+  for (Index factor = 2; factor * factor <= extent; ++factor)
+    for (; extent % factor == 0; extent /= factor)
+      sum += factor > kLargestCode ? factor : 0;
+  return sum + (extent > kLargestCode ? extent : 0);
+}
 
-bool isFftFaster(const FourierStageShape& shape) {
-  const double extent = double(shape.dim.extent);
-  const double steps = std::log2(std::max(extent, 2.0));
-  return double(shape.kept() * shape.dim.count) > kMatrixRate * 2 * extent * steps;
+template <class T>
+double matrixTime(const FourierStageShape& shape) {
+  const double products = double(shape.kept() * shape.dim.count * shape.inner);
+  return shape.isReal ? kTimes<T>.product * products
+                      : 2 * kTimes<T>.product * products + kTimes<T>.calls;
+}
+
+template <class T>
+double fftTime(const FourierStageShape& shape) {
+  const Index cells = shape.dim.extent * shape.inner;
+  const double primes = double(sumOfLargePrimes(shape.dim.extent));
+  if (shape.isReal)
+    return double(cells) * (kTimes<T>.lastCell + kLastPrime * primes);
+  const bool isNear = 4 * cells * static_cast<Index>(sizeof(T)) <= kNearestCache;
+  return double(cells) * (kTimes<T>.cell * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
 } // namespace
@@ -42,8 +66,11 @@ TruncatedFourier<T>::TruncatedFourier(KernelContextPtr context, Backend backend,
     isEmpty_ = isEmpty_ || dim.count == 0;
   }
   const FourierDim& last = dims.back();
+  std::vector<T> weights;
   for (Index k = 0; k < last.modes; ++k)
-    weights_.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / all));
+    weights.push_back(T((k == 0 || 2 * k == last.extent ? 1 : 2) / all));
+  modesOfLast_ = last.modes;
+  weights_ = {*context_, std::move(weights)};
   ScratchPlan plan;
   addStages(backend, dims, rows, plan);
   context_->reserve(plan);
@@ -55,16 +82,19 @@ TruncatedFourier<T>::~TruncatedFourier() = default;
 template <class T>
 void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDim>& dims,
                                     Index rows, ScratchPlan& plan) {
-  const Backend products = resolveBackend<T>(backend);
+  const bool isThere = isOnDevice(*context_);
+  const Backend products = resolveBackend<T>(backend, context_->space());
+  if (isThere)
+    prepareGemm(*context_);
   Index most = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
     Index lines = 1;
     for (std::size_t before = 0; before < d; ++before)
       lines *= dims[before].count;
     const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, pieces_};
-    const bool isFast =
-        shape.dim.count > 0 &&
-        (backend == Backend::Fftw || (backend == Backend::Auto && hasFftw() && isFftFaster(shape)));
+    const bool isFast = shape.dim.count > 0 && !isThere &&
+                        (backend == Backend::Fftw || (backend == Backend::Auto && hasFftw() &&
+                                                      fftTime<T>(shape) < matrixTime<T>(shape)));
     stages_.push_back(isFast ? makeFftwStage<T>(*context_, shape, plan)
                              : makeDenseFourierStage<T>(*context_, products, shape, plan));
     lines_.push_back(lines);
@@ -77,20 +107,21 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
 
 template <class T>
 void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
-  const Index modes = static_cast<Index>(weights_.size()), lines = rows * pieces_ / modes;
-  const T* weights = weights_.data();
-  for (Index line = 0; line < lines; ++line, from += 2 * modes, to += 2 * modes)
-    for (Index k = 0; k < modes; ++k) {
-      to[2 * k] = weights[k] * from[2 * k];
-      to[2 * k + 1] = weights[k] * from[2 * k + 1];
-    }
+  const Index modes = modesOfLast_, lines = rows * pieces_ / modes;
+  const functors::WeightedModes<T> weighted{weights_.data(), from, to, modes};
+  if constexpr (kHasDevice)
+    if (isOnDevice(*context_))
+      return device::eachAlongAxis(*context_, {lines, modes, 1}, kWhat, weighted);
+  for (Index line = 0; line < lines; ++line)
+    for (Index k = 0; k < modes; ++k)
+      weighted(line * modes + k, line);
 }
 
 template <class T>
 void TruncatedFourier<T>::analyse(Index rows, const T* x, T* coefficients) {
   if (isEmpty_) {
-    std::fill_n(coefficients, 2 * rows * pieces_, T(0));
-    return;
+    const Index count = 2 * rows * pieces_, one = 1;
+    return fillBlock(*context_, 1, &count, T(0), coefficients, &one);
   }
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     T* next = s + 1 == stages_.size() ? coefficients : scratch(s);
@@ -139,15 +170,46 @@ double TruncatedFourier<T>::flops(Index rows) const {
   return flops;
 }
 
+namespace {
+
 template <class T>
-void complexMultiplyAdd(KernelContext& context, Index n, bool conjugates, const T* a, const T* b,
-                        T* c) {
-  eachElementOfHost(context, n, 4, MultiplyAdd<T>{conjugates ? T(-1) : T(1), a, b, c});
+void multiplyOnDevice(KernelContext& context, const ModeProducts& of, T sign, const T* a,
+                      const T* b, T* c) {
+  const Index m = of.modes, extent[] = {of.extent[0], of.extent[1], m};
+  const Index as[] = {of.a[0] * m, of.a[1] * m, 1}, bs[] = {of.b[0] * m, of.b[1] * m, 1},
+              cs[] = {of.c[0] * m, of.c[1] * m, 1};
+  const Index cells = extent[0] * extent[1] * m;
+  checkCells(cells, kWhat);
+  if constexpr (kHasDevice)
+    if (cells > 0)
+      device::eachElement(
+          context.stream(), cells,
+          functors::ComplexSums<T>{
+              {3, extent, {as, bs, cs}}, of.extent[2], of.a[2] * m, of.b[2] * m, sign, a, b, c});
+}
+
+} // namespace
+
+template <class T>
+void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
+                   const T* b, T* c) {
+  const T sign = conjugates ? T(-1) : T(1);
+  if (isOnDevice(context))
+    return multiplyOnDevice(context, of, sign, a, b, c);
+  const Index m = 2 * of.modes;
+  for (Index p = 0; p < of.extent[0]; ++p)
+    for (Index q = 0; q < of.extent[1]; ++q)
+      for (Index r = 0; r < of.extent[2]; ++r)
+        eachElementOfHost(
+            context, of.modes, 4,
+            functors::ComplexMultiplyAdd<T>{sign, a + (p * of.a[0] + q * of.a[1] + r * of.a[2]) * m,
+                                            b + (p * of.b[0] + q * of.b[1] + r * of.b[2]) * m,
+                                            c + (p * of.c[0] + q * of.c[1]) * m});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \
   template class TruncatedFourier<T>;                                                              \
-  template void complexMultiplyAdd<T>(KernelContext&, Index, bool, const T*, const T*, T*);
+  template void multiplyModes<T>(KernelContext&, const ModeProducts&, bool, const T*, const T*, T*);
 TENON_INSTANTIATE(float)
 TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE

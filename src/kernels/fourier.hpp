@@ -13,11 +13,12 @@
 // so that what is synthesised is the inverse real transform of the coefficients, the others being zero.
 // Each dimension is a product with a dense matrix, of few coefficients less work for a processor than a fast
 // transform, or a transform of whole lines by FFTW, the cells of other ranks being zero. A box needs no
-// other cells.
+// other cells. On the device all dimensions are products, by cuBLAS.
 #pragma once
 
 #include "kernels/backend.hpp"
 #include "kernels/context.hpp"
+#include "kernels/read_list.hpp"
 
 #include <memory>
 #include <string>
@@ -62,15 +63,21 @@ private:
   KernelContextPtr context_;
   std::vector<std::unique_ptr<FourierStage<T>>> stages_; // from the last dimension to the first
   std::vector<Index> lines_;                             // outer indices of each for one row
-  std::vector<T> weights_;                               // D, by k of the last dimension
-  bool isEmpty_ = false;                                 // has no cell of the field
-  Index pieces_ = 1;                                     // coefficients in all
-  Index first_ = 0, second_ = 0;                         // scratch
+  ReadList<T> weights_;                                  // D, by k of the last dimension
+  Index modesOfLast_ = 0;
+  bool isEmpty_ = false;         // has no cell of the field
+  Index pieces_ = 1;             // coefficients in all
+  Index first_ = 0, second_ = 0; // scratch
 };
 
-// c[m] += op(a[m]) b[m] for complex pairs, op the conjugate where `conjugates`.
+// c[p,q,m] += sum over r of op(a[p,q,r,m]) b[p,q,r,m] for complex pairs, op the conjugate where `conjugates`.
+struct ModeProducts {
+  Index extent[3];        // of p, q and r
+  Index a[3], b[3], c[2]; // strides, in lists of modes
+  Index modes;
+};
 template <class T>
-void complexMultiplyAdd(KernelContext& context, Index n, bool conjugates, const T* a, const T* b,
-                        T* c);
+void multiplyModes(KernelContext& context, const ModeProducts& of, bool conjugates, const T* a,
+                   const T* b, T* c);
 
 } // namespace tenon

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/each.hpp"
 #include "kernels/fourier_stage.hpp"
+#include "kernels/functors/fourier.hpp"
 #include "kernels/gemm.hpp"
+#include "kernels/read_list.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,17 +12,6 @@
 namespace tenon {
 
 namespace {
-
-// i times each pair.
-template <class T>
-struct Turned {
-  const T* x;
-  T* y;
-  void operator()(Index i) const {
-    y[2 * i] = -x[2 * i + 1];
-    y[2 * i + 1] = x[2 * i];
-  }
-};
 
 // 2 pi k j / N, reduced before it is rounded.
 double angle(Index k, Index j, Index extent) {
@@ -33,12 +24,14 @@ class DenseRealStage final : public FourierStage<T> {
 public:
   DenseRealStage(KernelContext& context, Backend backend, const FourierDim& dim)
       : context_(context), backend_(backend), count_(dim.count), modes_(dim.modes) {
+    std::vector<T> matrix;
     for (Index j = 0; j < count_; ++j)
       for (Index k = 0; k < modes_; ++k) {
         const double theta = angle(k, dim.begin + j, dim.extent);
-        matrix_.push_back(T(std::cos(theta)));
-        matrix_.push_back(T(-std::sin(theta)));
+        matrix.push_back(T(std::cos(theta)));
+        matrix.push_back(T(-std::sin(theta)));
       }
+    matrix_ = {context, std::move(matrix)};
   }
   void analyse(Index outer, const T* x, T* y) override {
     gemm<T>(context_, backend_, false, false, outer, 2 * modes_, count_, T(1), x, count_,
@@ -55,7 +48,7 @@ private:
   KernelContext& context_;
   Backend backend_;
   Index count_, modes_;
-  std::vector<T> matrix_;
+  ReadList<T> matrix_;
 };
 
 // Real and imaginary part [modes, count] of exp(-i theta).
@@ -68,13 +61,16 @@ public:
         inner_(shape.inner),
         turned_(plan.add<T>(2 * shape.outer * inner_ * std::max(count_, modes_))) {
     const FourierDim& dim = shape.dim;
+    std::vector<T> re, im;
     for (Index row = 0; row < modes_; ++row)
       for (Index j = 0; j < count_; ++j) {
         const Index k = row < dim.modes ? row : dim.extent - modes_ + row;
         const double theta = angle(k, dim.begin + j, dim.extent);
-        re_.push_back(T(std::cos(theta)));
-        im_.push_back(T(-std::sin(theta)));
+        re.push_back(T(std::cos(theta)));
+        im.push_back(T(-std::sin(theta)));
       }
+    re_ = {context, std::move(re)};
+    im_ = {context, std::move(im)};
   }
   void analyse(Index outer, const T* x, T* y) override { multiply(false, outer, x, y); }
   void adjoint(Index outer, const T* y, T* x) override { multiply(true, outer, y, x); }
@@ -88,20 +84,18 @@ private:
     const Index from = adjoint ? modes_ : count_, to = adjoint ? count_ : modes_;
     const Index width = 2 * inner_;
     T* turned = context_.scratch<T>(turned_);
-    eachElementOfHost(context_, outer * from * inner_, 2, Turned<T>{x, turned});
-    const T sign = adjoint ? -1 : 1;
-    for (Index o = 0; o < outer; ++o) {
-      gemm<T>(context_, backend_, adjoint, false, to, width, from, T(1), re_.data(), count_,
-              x + o * from * width, width, T(0), y + o * to * width, width);
-      gemm<T>(context_, backend_, adjoint, false, to, width, from, sign, im_.data(), count_,
-              turned + o * from * width, width, T(1), y + o * to * width, width);
-    }
+    eachElement(context_, outer * from * inner_, 2, functors::Turned<T>{x, turned});
+    const BatchStrides strides{0, from * width, to * width};
+    gemmBatch<T>(context_, backend_, outer, strides, adjoint, false, to, width, from, T(1),
+                 re_.data(), count_, x, width, T(0), y, width);
+    gemmBatch<T>(context_, backend_, outer, strides, adjoint, false, to, width, from,
+                 T(adjoint ? -1 : 1), im_.data(), count_, turned, width, T(1), y, width);
   }
 
   KernelContext& context_;
   Backend backend_;
   Index count_, modes_, inner_;
-  std::vector<T> re_, im_;
+  ReadList<T> re_, im_;
   Index turned_;
 };
 

@@ -208,7 +208,8 @@ public:
   }
   const char* method() const noexcept override { return "FFTW"; }
   double flops(Index outer) const override {
-    return double(outer * width_ / 2) * lineFlops(dim_.extent);
+    const Index lines = outer * width_ / 2;
+    return double(lines) * lineFlops(dim_.extent);
   }
 
 private:

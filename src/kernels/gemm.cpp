@@ -110,12 +110,34 @@ void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Ind
   gemmBlas(p);
 }
 
+template <class T>
+void gemmBatch(KernelContext& context, Backend backend, Index count, const BatchStrides& strides,
+               bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,
+               const T* b, Index ldb, T beta, T* c, Index ldc) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context) && std::min({count, m, n, k}) > 0 && alpha != T(0)) {
+      const Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
+      checkProduct(p);
+      resolveBackend<T>(backend, Space::Device);
+      return gemmBatchOnDevice(context, p, count, strides);
+    }
+  for (Index i = 0; i < count; ++i)
+    gemm<T>(context, backend, transA, transB, m, n, k, alpha, a + i * strides.a, lda,
+            b + i * strides.b, ldb, beta, c + i * strides.c, ldc);
+}
+
 void prepareGemm(KernelContext& context) {
   if constexpr (kHasDevice)
     if (context.space() == Space::Device)
       prepareGemmOnDevice(context);
 }
 
+template void gemmBatch<float>(KernelContext&, Backend, Index, const BatchStrides&, bool, bool,
+                               Index, Index, Index, float, const float*, Index, const float*, Index,
+                               float, float*, Index);
+template void gemmBatch<double>(KernelContext&, Backend, Index, const BatchStrides&, bool, bool,
+                                Index, Index, Index, double, const double*, Index, const double*,
+                                Index, double, double*, Index);
 template void gemm<float>(KernelContext&, Backend, bool, bool, Index, Index, Index, float,
                           const float*, Index, const float*, Index, float, float*, Index);
 template void gemm<double>(KernelContext&, Backend, bool, bool, Index, Index, Index, double,

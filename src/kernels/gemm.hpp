@@ -14,6 +14,15 @@ template <class T>
 void gemm(KernelContext& context, Backend backend, bool transA, bool transB, Index m, Index n,
           Index k, T alpha, const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
 
+// `count` such products of arrays that lie so far apart; those of A or B may be one array, 0 apart.
+struct BatchStrides {
+  Index a, b, c;
+};
+template <class T>
+void gemmBatch(KernelContext& context, Backend backend, Index count, const BatchStrides& strides,
+               bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,
+               const T* b, Index ldb, T beta, T* c, Index ldc);
+
 // What products in the context need, made beforehand: on the device cuBLAS is opened, and TENON_ERR_SUPPORT
 // says why it cannot be.
 void prepareGemm(KernelContext& context);

@@ -2,7 +2,7 @@
 // The arguments of gemm.hpp, checked, for those who compute it.
 #pragma once
 
-#include "kernels/context.hpp"
+#include "kernels/gemm.hpp"
 
 namespace tenon {
 
@@ -20,9 +20,12 @@ struct Product {
   Index ldc;
 };
 
-// By cuBLAS, on the device; m, n and k are at least 1.
+// By cuBLAS, on the device; m, n, k and the count are at least 1.
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& product);
+template <class T>
+void gemmBatchOnDevice(KernelContext& context, const Product<T>& product, Index count,
+                       const BatchStrides& strides);
 void prepareGemmOnDevice(KernelContext& context);
 
 } // namespace tenon

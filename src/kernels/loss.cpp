@@ -1,50 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/loss.hpp"
 
-#include "kernels/block.hpp"
-#include "kernels/pairwise_sum.hpp"
+#include "kernels/along_axis.hpp"
+#include "kernels/functors/loss.hpp"
+#include "kernels/reduce.hpp"
+#include "kernels/sum_terms.hpp"
 
 #include <array>
-#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 namespace tenon {
 
 namespace {
 
-constexpr int kLanes = 8;
-
-// The sum of term(i) over a run, in lanes that are added at the end.
-template <class Term>
-double sumOfRun(Index at, Index count, const Term& term) {
-  double lane[kLanes] = {};
-  for (Index i = 0; i < count; ++i)
-    lane[i % kLanes] += term(at + i);
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-struct ValueAndSlope {
-  double value, slope;
-};
-
-struct SquaredTerm {
-  ValueAndSlope operator()(double d) const { return {d * d, 2 * d}; }
-};
-struct AbsoluteTerm {
-  ValueAndSlope operator()(double d) const {
-    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d - d}; // NaN stays
-  }
-};
-struct HuberTerm {
-  double delta;
-  ValueAndSlope operator()(double d) const {
-    if (std::abs(d) <= delta)
-      return {d * d / 2, d};
-    return {delta * (std::abs(d) - delta / 2), d > 0 ? delta : d < 0 ? -delta : d};
-  }
-};
+using functors::AbsoluteTerm;
+using functors::HuberTerm;
+using functors::SquaredTerm;
 
 template <class Visit>
-double withTerm(ErrorTerm term, double delta, const Visit& visit) {
+void withTerm(ErrorTerm term, double delta, const Visit& visit) {
   switch (term) {
   case ErrorTerm::Squared:
     return visit(SquaredTerm{});
@@ -64,58 +40,54 @@ void forEachSample(KernelContext& context, Index rows, Index cols, const Body& b
   });
 }
 
+// to[r] = the sum of term(r, c) over c < cols.
+template <class T, class Term>
+void sumRowTerms(KernelContext& context, Index rows, Index cols, const Term& term, T* to) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::reduceEach<functors::AddTo>(context, rows, cols, term, 0.0,
+                                                 functors::StoreGroup<T, double>{to});
+  forEachSample(context, rows, cols, [=](Index r) {
+    to[r] = T(sumOfRuns(Index(0), cols, [=](Index at, Index count) {
+      return sumOfRun(at, count, [=](Index c) { return term(r, c); });
+    }));
+  });
+}
+
 } // namespace
 
 template <class T, class U>
-double errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
-                  const U* t, const CellWeights<T>& weights, double scale, T* g) {
-  return scale * withTerm(term, delta, [&](auto of) {
-           return sumOfRuns(context, n, [=](Index at, Index count) {
-             return sumOfRun(at, count, [=](Index i) {
-               const double w = weights.of(i);
-               const ValueAndSlope l = of(double(x[i]) - double(t[i]));
-               if (g)
-                 g[i] = T(scale * w * l.slope);
-               return w * l.value;
-             });
-           });
-         });
+void errorTerms(KernelContext& context, ErrorTerm term, double delta, Index n, const T* x,
+                const U* t, const CellWeights<T>& weights, double scale, T* g, T* sum) {
+  withTerm(term, delta, [&]<class Of>(Of of) {
+    sumTerms(context, n, functors::WeightedError<Of, T, U>{of, x, t, weights, scale, g}, scale,
+             sum);
+  });
 }
 
 template <class T, class U>
 void relativeSums(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
                   const T* weights, T* e, T* s) {
-  forEachSample(context, rows, cols, [=](Index r) {
-    const auto sumOf = [=](auto square) {
-      return sumOfRuns(r * cols, (r + 1) * cols, [=](Index at, Index count) {
-        return sumOfRun(at, count,
-                        [=](Index i) { return (weights ? double(weights[i]) : 1.0) * square(i); });
-      });
-    };
-    e[r] = T(sumOf([=](Index i) {
-      const double d = double(x[i]) - double(t[i]);
-      return d * d;
-    }));
-    s[r] = T(sumOf([=](Index i) { return double(t[i]) * double(t[i]); }));
-  });
+  sumRowTerms(context, rows, cols, functors::RowError<T, U>{x, t, weights, cols}, e);
+  sumRowTerms(context, rows, cols, functors::RowTarget<T, U>{t, weights, cols}, s);
 }
 
 template <class T, class U>
-double relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
-                     const T* cellWeights, const T* rowWeights, const T* e, const T* s,
-                     const RelativeScale& scale, T* g) {
-  const auto factor = [=](Index r) {
-    return scale.scale * (rowWeights ? double(rowWeights[r]) : 1.0) /
-           (std::sqrt(double(s[r])) + scale.epsilon);
-  };
-  if (g)
-    forEachSample(context, rows, cols, [=](Index r) {
-      const double error = std::sqrt(double(e[r])), by = error == 0 ? 0 : factor(r) / error;
-      for (Index i = r * cols; i < (r + 1) * cols; ++i)
-        g[i] = T(by * (cellWeights ? double(cellWeights[i]) : 1.0) * (double(x[i]) - double(t[i])));
-    });
-  return sumOfRuns(context, rows, [=](Index at, Index count) {
-    return sumOfRun(at, count, [=](Index r) { return factor(r) * std::sqrt(double(e[r])); });
+void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, const U* t,
+                   const T* cellWeights, const T* rowWeights, const T* e, const T* s,
+                   const RelativeScale& scale, T* g, T* sum) {
+  const functors::RelativeError<T> error{rowWeights, e, s, scale.scale, scale.epsilon};
+  sumTerms(context, rows, error, scale.isCounted ? 1 : 0, sum);
+  if (!g)
+    return;
+  const functors::RelativeSlope<T, U> slope{error, x, t, cellWeights, g};
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachAlongAxis(context, {rows, cols, 1}, "a relative error", slope);
+  forEachSample(context, rows, cols, [=](Index r) {
+    const double factor = slope.factor(r);
+    for (Index i = r * cols; i < (r + 1) * cols; ++i)
+      slope.put(i, factor);
   });
 }
 
@@ -147,11 +119,9 @@ void forEachLowRow(int rank, const Extents& count, const Index* outer, const Ind
   }
 }
 
-} // namespace
-
 template <class T, class U>
-double differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
-                       const CellWeights<T>& weights, double scale, T* g) {
+double differencesOfHost(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
+                         const CellWeights<T>& weights, double scale, T* g) {
   Index all = 1;
   for (int d = 0; d < box.rank; ++d)
     all *= box.extent[d];
@@ -182,22 +152,79 @@ double differenceTerms(KernelContext& context, const DifferenceBox& box, const T
       }));
     });
   }
-  return scale * sum.total();
+  return sum.total();
+}
+
+template <class T, class U>
+functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T* x, const U* t,
+                                              const CellWeights<T>& weights, double scale, T* g) {
+  functors::DifferenceTerm<T, U> term{};
+  term.rank = box.rank;
+  term.first = box.first;
+  Index step = 1, ownedStep = 1;
+  for (int d = box.rank - 1; d >= 0; --d) {
+    term.cells[d] = Divisor(static_cast<std::uint32_t>(std::max<Index>(1, box.extent[d])));
+    term.extent[d] = box.extent[d];
+    term.owned[d] = box.owned[d];
+    term.step[d] = std::exchange(step, step * box.extent[d]);
+    term.ownedStep[d] = std::exchange(ownedStep, ownedStep * box.owned[d]);
+    term.inverse[d] = d < box.first ? 0 : 1 / box.spacing[d - box.first];
+  }
+  term.x = x;
+  term.t = t;
+  term.weights = weights;
+  term.scale = scale;
+  term.g = g;
+  return term;
+}
+
+} // namespace
+
+template <class T, class U>
+void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
+                     const CellWeights<T>& weights, double scale, T* g, T* sum) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context)) {
+      const Index cells =
+          std::accumulate(box.extent, box.extent + box.rank, Index(1), std::multiplies<>());
+      checkCells(cells, "a gradient penalty");
+      return sumTerms(context, cells, differenceTerm(box, x, t, weights, scale, g), scale, sum);
+    }
+  functors::StoreScaled<T>{scale, sum}(0, differencesOfHost(context, box, x, t, weights, scale, g));
+}
+
+template <class T>
+void storeDot(KernelContext& context, Index n, const T* x, const T* y, T* sum) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return sumTerms(context, n, functors::VectorDot<T>{x, y}, 1, sum);
+  functors::StoreScaled<T>{1, sum}(0, dot(context, n, x, y));
+}
+
+template <class T>
+void scaleByNumber(KernelContext& context, Index n, const T* factor, const T* x, T* y) {
+  eachElement(context, n, 1, functors::ScaledByNumber<T>{factor, x, y});
 }
 
 #define TENON_INSTANTIATE(T, U)                                                                    \
-  template double errorTerms<T, U>(KernelContext&, ErrorTerm, double, Index, const T*, const U*,   \
-                                   const CellWeights<T>&, double, T*);                             \
+  template void errorTerms<T, U>(KernelContext&, ErrorTerm, double, Index, const T*, const U*,     \
+                                 const CellWeights<T>&, double, T*, T*);                           \
   template void relativeSums<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*, T*, \
                                    T*);                                                            \
-  template double relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*,  \
-                                      const T*, const T*, const T*, const RelativeScale&, T*);     \
-  template double differenceTerms<T, U>(KernelContext&, const DifferenceBox&, const T*, const U*,  \
-                                        const CellWeights<T>&, double, T*);
+  template void relativeTerms<T, U>(KernelContext&, Index, Index, const T*, const U*, const T*,    \
+                                    const T*, const T*, const T*, const RelativeScale&, T*, T*);   \
+  template void differenceTerms<T, U>(KernelContext&, const DifferenceBox&, const T*, const U*,    \
+                                      const CellWeights<T>&, double, T*, T*);
 TENON_INSTANTIATE(float, float)
 TENON_INSTANTIATE(float, double)
 TENON_INSTANTIATE(double, float)
 TENON_INSTANTIATE(double, double)
+#undef TENON_INSTANTIATE
+#define TENON_INSTANTIATE(T)                                                                       \
+  template void storeDot<T>(KernelContext&, Index, const T*, const T*, T*);                        \
+  template void scaleByNumber<T>(KernelContext&, Index, const T*, const T*, T*);
+TENON_INSTANTIATE(float)
+TENON_INSTANTIATE(double)
 #undef TENON_INSTANTIATE
 
 } // namespace tenon

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/normalise.hpp"
 
+#include "kernels/each.hpp"
+#include "kernels/normalise_device.hpp"
 #include "kernels/vectorised.hpp"
 
 #include <algorithm>
@@ -10,8 +12,13 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kBlock = 512; // elements that stay in the nearest cache between two looks
-constexpr Index kLanes = 32;  // several vectors, whose sums do not wait for each other
+using functors::Partial;
+using functors::TwoSums;
+
+// Elements that stay in the nearest cache between two looks, and enough to make the sums of lanes cheap.
+template <class T>
+constexpr Index kBlock = 4096 / static_cast<Index>(sizeof(T));
+constexpr Index kLanes = 32; // several vectors, whose sums do not wait for each other
 
 template <class T>
 double sumOfLanes(T (&lane)[kLanes]) {
@@ -20,10 +27,6 @@ double sumOfLanes(T (&lane)[kLanes]) {
       lane[j] += lane[j + half];
   return double(lane[0]);
 }
-
-struct TwoSums {
-  double first = 0, second = 0;
-};
 
 // The sums of both of the numbers that term(i) gives for begin <= i < end.
 template <class T, class Term>
@@ -36,7 +39,7 @@ TwoSums blockSums(Index begin, Index end, const Term& term) {
       first[j] += a;
       second[j] += b;
     }
-  TwoSums sums;
+  TwoSums sums{};
   for (; i < end; ++i) {
     const auto [a, b] = term(i);
     sums.first += double(a);
@@ -54,9 +57,9 @@ struct Pair {
 // Of a row; then(begin, end) follows each block.
 template <class T, class Term, class Then>
 TwoSums rowSums(Index length, const Term& term, const Then& then) {
-  TwoSums sums;
-  for (Index begin = 0; begin < length; begin += kBlock) {
-    const Index end = std::min(length, begin + kBlock);
+  TwoSums sums{};
+  for (Index begin = 0; begin < length; begin += kBlock<T>) {
+    const Index end = std::min(length, begin + kBlock<T>);
     const TwoSums block = blockSums<T>(begin, end, term);
     sums.first += block.first;
     sums.second += block.second;
@@ -78,27 +81,15 @@ double blockSum(Index begin, Index end, const T* x) {
   return sum + sumOfLanes(lane);
 }
 
-// A number of elements, their mean, and the sum of their squared distances from it.
-struct Partial {
-  double count = 0, mean = 0, second = 0;
-
-  void add(const Partial& other) {
-    if (other.count == 0)
-      return;
-    const double all = count + other.count, apart = other.mean - mean;
-    mean += apart * (other.count / all);
-    second += other.second + apart * apart * (count * other.count / all);
-    count = all;
-  }
-};
-
+// Of a block about the mean of those before, the first about its own. A block whose mean is far from theirs is no
+// less exact: the sum of squares that is taken off again is at most twice that by which their distance adds.
 template <class T>
 Partial momentsOfRow(Index length, const T* x) {
-  Partial sum;
-  for (Index begin = 0; begin < length; begin += kBlock) {
-    const Index end = std::min(length, begin + kBlock);
+  Partial sum{};
+  for (Index begin = 0; begin < length; begin += kBlock<T>) {
+    const Index end = std::min(length, begin + kBlock<T>);
     const double count = double(end - begin);
-    const T mean = static_cast<T>(blockSum(begin, end, x) / count);
+    const T mean = static_cast<T>(begin > 0 ? sum.mean : blockSum(begin, end, x) / count);
     const TwoSums apart = blockSums<T>(begin, end, [=](Index i) {
       const T d = x[i] - mean;
       return Pair<T>{d, d * d};
@@ -147,10 +138,16 @@ std::vector<double> RowGroups::counts() const {
 
 RowKernels::RowKernels(RowGroups groups, KernelContextPtr context)
     : groups_(std::move(groups)), counts_(groups_.counts()), context_(std::move(context)) {
+  const bool isThere = isOnDevice(*context_);
   ScratchPlan plan;
-  scratch_ = plan.add<Partial>(groups_.rows + groups_.groups);
+  scratch_ =
+      isThere ? plan.add<double>(groups_.groups) : plan.add<Partial>(groups_.rows + groups_.groups);
   context_->reserve(plan);
+  if (isThere)
+    device_ = std::make_unique<DeviceRows>(groups_, *context_, scratch_);
 }
+
+RowKernels::~RowKernels() = default;
 
 // put(group, sums of its rows in scratch, each times factor(row)).
 template <class Factor, class Put>
@@ -169,6 +166,8 @@ void RowKernels::putByGroup(const Factor& factor, const Put& put) {
 
 template <class T>
 void RowKernels::moments(const T* x, Moments<T> of) {
+  if (device_)
+    return device_->moments(x, of);
   Partial* ofRow = context_->scratch<Partial>(scratch_);
   Partial* ofGroup = ofRow + groups_.rows;
   const Index length = groups_.length;
@@ -184,6 +183,8 @@ void RowKernels::moments(const T* x, Moments<T> of) {
 
 template <class T>
 void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<T> of) {
+  if (device_)
+    return device_->momentsTangent(x, mean, dx, of);
   const Index length = groups_.length;
   TwoSums* ofRow = context_->scratch<TwoSums>(scratch_);
   forEachRow(*context_, groups_, [&](Index r) {
@@ -204,6 +205,8 @@ void RowKernels::momentsTangent(const T* x, const T* mean, const T* dx, Moments<
 
 template <class T>
 void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
+  if (device_)
+    return device_->momentsAdjoint(x, mean, of, adds, dx);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
@@ -224,6 +227,8 @@ void RowKernels::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, 
 
 template <class T>
 void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
+  if (device_)
+    return device_->normalise(at, bias, y);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
@@ -244,6 +249,8 @@ void RowKernels::normalise(const NormalisePoint<T>& at, const T* bias, T* y) {
 template <class T>
 void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
                                   Moments<const T> moments, const T* weight, const T* bias, T* dy) {
+  if (device_)
+    return device_->normaliseTangent(at, dx, moments, weight, bias, dy);
   const Index length = groups_.length;
   forEachRow(*context_, groups_, [&](Index r) {
     const Index g = groups_.groupOf[r];
@@ -273,6 +280,8 @@ void RowKernels::normaliseTangent(const NormalisePoint<T>& at, const T* dx,
 template <class T>
 void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
                                   const NormaliseCotangents<T>& d) {
+  if (device_)
+    return device_->normaliseAdjoint(at, dy, d);
   const Index length = groups_.length;
   const bool isPlaced = groups_.weights == RowWeights::OfPlace;
   const auto scaleOfGroup = [&](Index g) { return scaleOf(at.moments.second[g], at.epsilon); };
@@ -324,94 +333,64 @@ void RowKernels::normaliseAdjoint(const NormalisePoint<T>& at, const T* dy,
 template <class T>
 void RowKernels::addPlaces(const NormalisePoint<T>& at, const T* dy, T* weight, T* bias) {
   const Index length = groups_.length;
-  parallelRanges(context_->threads(), length, 2 * groups_.rows, [&](Index begin, Index end) {
-    for (Index r = 0; r < groups_.rows; ++r) {
-      const Index g = groups_.groupOf[r];
-      const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
-      const T mean = at.moments.mean[g];
-      const T *in = at.x + r * length, *dOut = dy + r * length;
-      for (Index i = begin; weight && i < end; ++i)
+  const auto addRow = [=, this](Index r, Index begin, Index end) {
+    const Index g = groups_.groupOf[r];
+    const T scale = static_cast<T>(scaleOf(at.moments.second[g], at.epsilon));
+    const T mean = at.moments.mean[g];
+    const T *in = at.x + r * length, *dOut = dy + r * length;
+#pragma GCC ivdep
+    for (Index i = begin; i < end; ++i) {
+      if (weight)
         weight[i] += dOut[i] * ((in[i] - mean) * scale);
-      for (Index i = begin; bias && i < end; ++i)
+      if (bias)
         bias[i] += dOut[i];
     }
+  };
+  parallelRanges(context_->threads(), length, 2 * groups_.rows, [&](Index first, Index last) {
+    vectorised([&, first, last] {
+      for (Index begin = first; begin < last; begin += kBlock<T>)
+        for (Index r = 0; r < groups_.rows; ++r)
+          addRow(r, begin, std::min(last, begin + kBlock<T>));
+    });
   });
 }
 
 namespace {
 
-// visit(count of the part, where its mean is, where its second moment is) for the parts of a group.
-template <class Visit>
-void forEachPart(const PartMoments& of, Index group, const Visit& visit) {
-  for (Index p = 0; p < of.parts; ++p)
-    visit(of.counts[p * of.groups + group], 2 * p * of.groups + group,
-          (2 * p + 1) * of.groups + group);
-}
-
-template <class T>
-Partial combined(const PartMoments& of, Index group, const T* parts) {
-  Partial all;
-  forEachPart(of, group, [&](double count, Index mean, Index second) {
-    all.add({count, double(parts[mean]), double(parts[second])});
-  });
-  return all;
+functors::PartCounts countsOf(const PartMoments& of) {
+  return {of.counts.data(), of.parts, of.groups};
 }
 
 } // namespace
 
 template <class T>
-void combineMoments(KernelContext&, const PartMoments& of, const T* parts, Moments<T> all) {
-  for (Index g = 0; g < of.groups; ++g) {
-    const Partial sum = combined(of, g, parts);
-    all.mean[g] = static_cast<T>(sum.mean);
-    all.second[g] = static_cast<T>(sum.count > 0 ? sum.second / sum.count : 0);
-  }
+void combineMoments(KernelContext& context, const PartMoments& of, const T* parts, Moments<T> all) {
+  eachElement(context, of.groups, of.parts,
+              functors::CombineMoments<T>{countsOf(of), parts, all.mean, all.second});
 }
 
 template <class T>
-void combineMomentsTangent(KernelContext&, const PartMoments& of, const T* parts, const T* dParts,
-                           Moments<T> all) {
-  for (Index g = 0; g < of.groups; ++g) {
-    const Partial sum = combined(of, g, parts);
-    double dMean = 0, dSecond = 0;
-    forEachPart(of, g, [&](double count, Index mean, Index second) {
-      dMean += count * double(dParts[mean]);
-      dSecond += double(dParts[second]) +
-                 2 * count * (double(parts[mean]) - sum.mean) * double(dParts[mean]);
-    });
-    all.mean[g] = static_cast<T>(sum.count > 0 ? dMean / sum.count : 0);
-    all.second[g] = static_cast<T>(sum.count > 0 ? dSecond / sum.count : 0);
-  }
+void combineMomentsTangent(KernelContext& context, const PartMoments& of, const T* parts,
+                           const T* dParts, Moments<T> all) {
+  eachElement(
+      context, of.groups, of.parts,
+      functors::CombineMomentsTangent<T>{countsOf(of), parts, dParts, all.mean, all.second});
 }
 
 template <class T>
-void combineMomentsAdjoint(KernelContext&, const PartMoments& of, const T* parts,
+void combineMomentsAdjoint(KernelContext& context, const PartMoments& of, const T* parts,
                            Moments<const T> all, T* dParts) {
-  for (Index g = 0; g < of.groups; ++g) {
-    const Partial sum = combined(of, g, parts);
-    const double per = sum.count > 0 ? 1 / sum.count : 0;
-    const double dMean = per * double(all.mean[g]), dSecond = per * double(all.second[g]);
-    forEachPart(of, g, [&](double count, Index mean, Index second) {
-      dParts[mean] =
-          static_cast<T>(count * (dMean + 2 * (double(parts[mean]) - sum.mean) * dSecond));
-      dParts[second] = static_cast<T>(count > 0 ? dSecond : 0);
-    });
-  }
+  eachElement(
+      context, of.groups, of.parts,
+      functors::CombineMomentsAdjoint<T>{countsOf(of), parts, all.mean, all.second, dParts});
 }
 
 template <class T>
-void followMoments(KernelContext&, const PartMoments& of, double momentum, Moments<const T> all,
-                   Moments<T> running) {
-  for (Index g = 0; g < of.groups; ++g) {
-    double count = 0;
-    for (Index p = 0; p < of.parts; ++p)
-      count += of.counts[p * of.groups + g];
-    if (count == 0)
-      continue;
-    const double unbiased = double(all.second[g]) * (count > 1 ? count / (count - 1) : 0);
-    running.mean[g] += static_cast<T>(momentum * (double(all.mean[g]) - double(running.mean[g])));
-    running.second[g] += static_cast<T>(momentum * (unbiased - double(running.second[g])));
-  }
+void followMoments(KernelContext& context, const PartMoments& of, double momentum,
+                   Moments<const T> all, Moments<T> running) {
+  eachElement(context, of.groups, of.parts,
+              functors::FollowMoments<T>{countsOf(of), momentum, all.mean, all.second, running.mean,
+                                         running.second});
 }
 
 #define TENON_INSTANTIATE(T)                                                                       \

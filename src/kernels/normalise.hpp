@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/context.hpp"
+#include "kernels/read_list.hpp"
 
 #include <vector>
 
@@ -47,10 +48,13 @@ struct NormaliseCotangents {
   T *weight = nullptr, *bias = nullptr;
 };
 
+class DeviceRows; // normalise_device.hpp
+
 // Scratch: some doubles for each row. A group without elements has the moments 0.
 class RowKernels {
 public:
   RowKernels(RowGroups groups, KernelContextPtr context);
+  ~RowKernels();
   const RowGroups& groups() const noexcept { return groups_; }
 
   template <class T>
@@ -83,12 +87,13 @@ private:
   std::vector<double> counts_;
   KernelContextPtr context_;
   Index scratch_ = 0;
+  std::unique_ptr<DeviceRows> device_; // null on the host
 };
 
 // Moments of parts, [parts, 2, groups], combined: mean and variance of all. counts is [parts, groups].
 struct PartMoments {
   Index parts = 1, groups = 0;
-  std::vector<double> counts;
+  ReadList<double> counts;
 };
 template <class T>
 void combineMoments(KernelContext& context, const PartMoments& of, const T* parts, Moments<T> all);

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "kernels/cells.hpp"
 #include "kernels/each.hpp"
 #include "kernels/functors/pooling.hpp"
 #include "kernels/pooling_backends.hpp"
-#include "sys/error.hpp"
 
 namespace tenon {
 
@@ -37,9 +35,7 @@ public:
       : context_(std::move(context)), planes_(planesOf(embedWindow(shape.window))),
         mode_(shape.mode), inputs_(shape.planes * planes_.inVolume),
         outputs_(shape.planes * planes_.outVolume) {
-    if (std::max(inputs_, outputs_) > kMostCells)
-      throw Error(TENON_ERR_SUPPORT, "pooling on the device has more than 2^31 - 1 local elements; "
-                                     "divide the tensor among more processes");
+    checkCells(std::max(inputs_, outputs_), "pooling");
   }
 
   Index workspaceBytes() const override {

@@ -49,7 +49,7 @@ double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
 template <class T>
 double dotOnDevice(KernelContext& context, const Block& block, const T* x, const T* y) {
   if constexpr (kHasDevice)
-    return reduceBlock<functors::Sum, T>(
+    return reduceBlock<functors::AddTo, T>(
         context, block, [=](const Cells<2>& cells, Index a, Index b) {
           return functors::DotTerm<T>{cells, x + a, y ? y + b : nullptr};
         });
@@ -59,10 +59,10 @@ double dotOnDevice(KernelContext& context, const Block& block, const T* x, const
 template <class T>
 double maxAbsOnDevice(KernelContext& context, const Block& block, const T* x) {
   if constexpr (kHasDevice)
-    return reduceBlock<functors::Maximum, T>(context, block,
-                                             [=](const Cells<2>& cells, Index a, Index) {
-                                               return functors::SizeTerm<T>{cells, x + a};
-                                             });
+    return reduceBlock<functors::MaxTo, T>(context, block,
+                                           [=](const Cells<2>& cells, Index a, Index) {
+                                             return functors::SizeTerm<T>{cells, x + a};
+                                           });
   return 0;
 }
 

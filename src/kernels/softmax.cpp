@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/softmax.hpp"
 
-#include "kernels/each.hpp"
+#include "kernels/along_axis.hpp"
+#include "kernels/axis_softmax.hpp"
 #include "kernels/functors/softmax.hpp"
-#include "kernels/maximum.hpp"
-
-#include <cmath>
-#include <limits>
+#include "kernels/sum_terms.hpp"
 
 namespace tenon {
 
 namespace {
 
+constexpr const char* kWhat = "a cross-entropy";
 constexpr Index kExponentialCost = 8; // work of an exponential, in elements moved
 
 // body(row) for each row, of cols elements of that cost.
@@ -42,43 +41,44 @@ double sumOfExponentials(Index n, const T* z, T shift) {
 
 template <class T>
 void rowMax(KernelContext& context, Index rows, Index cols, const T* z, T* m) {
-  forEachRow(context, rows, cols, 1, [=](Index r) {
-    T best = -std::numeric_limits<T>::infinity();
-    for (Index c = 0; c < cols; ++c)
-      if (beats(z[r * cols + c], best))
-        best = z[r * cols + c];
-    m[r] = best;
-  });
+  axisMaxima(context, {rows, cols, 1}, z, m);
 }
 
 template <class T>
 void sumExpShifted(KernelContext& context, Index rows, Index cols, const T* z, const T* m, T* s) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::reduceAlongAxis<functors::AddTo, double>(context, {rows, cols, 1}, kWhat,
+                                                              functors::ExponentialOf<T>{z, m}, 0.0,
+                                                              functors::StoreGroup<T, double>{s});
   forEachRow(context, rows, cols, kExponentialCost,
              [=](Index r) { s[r] = T(sumOfExponentials(cols, z + r * cols, m[r])); });
 }
 
 template <class T>
-void pickLabel(KernelContext&, Index rows, Index cols, const T* z, const std::int64_t* label,
-               Index firstClass, T* p) {
-  for (Index r = 0; r < rows; ++r) {
-    const Index c = label[r] - firstClass;
-    p[r] = c >= 0 && c < cols ? z[r * cols + c] : T(0);
-  }
+void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
+               const std::int64_t* label, Index firstClass, T* p) {
+  eachElement(context, rows, 1, functors::PickedLabel<T>{z, label, cols, firstClass, p});
 }
 
-Index firstBadLabel(KernelContext&, Index rows, const std::int64_t* label, Index classes) {
+Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes) {
+  const functors::BadLabel term{label, rows, classes};
+  Index most = 0;
+  if constexpr (kHasDevice)
+    if (isOnDevice(context)) {
+      if (rows > 0)
+        most = device::reduceAll<functors::MaxTo>(context, rows, term, 0);
+      return most > 0 ? rows - most : -1;
+    }
   for (Index r = 0; r < rows; ++r)
-    if (label[r] < 0 || label[r] >= classes)
-      return r;
-  return -1;
+    most = std::max(most, term(0, r));
+  return most > 0 ? rows - most : -1;
 }
 
 template <class T>
-double sumOfLosses(KernelContext&, Index rows, const T* m, const T* s, const T* p, const T* w) {
-  double sum = 0;
-  for (Index r = 0; r < rows; ++r)
-    sum += (w ? double(w[r]) : 1.0) * (std::log(double(s[r])) + double(m[r]) - double(p[r]));
-  return sum;
+void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
+                 double factor, T* sum) {
+  sumTerms(context, rows, functors::LogLikelihood<T>{m, s, p, w}, factor, sum);
 }
 
 template <class T>
@@ -93,6 +93,11 @@ template <class T>
 void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T* z, const T* m,
                          const T* s, const std::int64_t* label, Index firstClass, const T* dloss,
                          T* dz) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return device::eachAlongAxis(
+          context, {rows, cols, 1}, kWhat,
+          functors::CrossEntropySlope<T>{z, m, s, dloss, label, cols, firstClass, dz});
   forEachRow(context, rows, cols, kExponentialCost, [=](Index r) {
     walkElements(0, cols, functors::Softmax<T>{m[r], dloss[r] / s[r], z + r * cols, dz + r * cols});
     const Index c = label[r] - firstClass;
@@ -106,7 +111,8 @@ void crossEntropyAdjoint(KernelContext& context, Index rows, Index cols, const T
   template void sumExpShifted<T>(KernelContext&, Index, Index, const T*, const T*, T*);            \
   template void pickLabel<T>(KernelContext&, Index, Index, const T*, const std::int64_t*, Index,   \
                              T*);                                                                  \
-  template double sumOfLosses<T>(KernelContext&, Index, const T*, const T*, const T*, const T*);   \
+  template void sumOfLosses<T>(KernelContext&, Index, const T*, const T*, const T*, const T*,      \
+                               double, T*);                                                        \
   template void softmaxFromParts<T>(KernelContext&, Index, Index, const T*, const T*, const T*,    \
                                     T*);                                                           \
   template void crossEntropyAdjoint<T>(KernelContext&, Index, Index, const T*, const T*, const T*, \

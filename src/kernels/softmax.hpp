@@ -27,10 +27,11 @@ void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
 // The first row whose label is outside [0, classes), -1 if there is none.
 Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes);
 
-// The sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands for ones.
+// *sum = factor times the sum over r of w[r] (log s[r] + m[r] - p[r]), in double; w = null stands for ones.
+// Nothing where sum is null.
 template <class T>
-double sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p,
-                   const T* w = nullptr);
+void sumOfLosses(KernelContext& context, Index rows, const T* m, const T* s, const T* p, const T* w,
+                 double factor, T* sum);
 
 // p[r,c] = exp(z[r,c] - m[r]) / s[r]. p may be z.
 template <class T>

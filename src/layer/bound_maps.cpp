@@ -29,13 +29,14 @@ LinearOpRef crop(const CommPtr& comm, const Layout& from, const Layout& to, Teno
   return adjointView(MemoryOp::allocate(comm, to.dual(), from.dual(), at, type));
 }
 
-LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type) {
+LinearOpRef makeOperator(const CommPtr& comm, const OperatorEntry& entry, TenonDataType type,
+                         Space space) {
   switch (entry.kind) {
   case OperatorKind::Conversion:
-    return makeConversion(comm, entry.from, entry.to, type);
+    return makeConversion(comm, entry.from, entry.to, type, MovementPolicy::fromOptions(space));
   case OperatorKind::Exchange:
   case OperatorKind::Maximum:
-    return makeRef<Conversion>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions());
+    return makeRef<Conversion>(comm, entry.from, entry.to, type, CarrierPolicy::fromOptions(space));
   case OperatorKind::Crop:
     return crop(comm, entry.from, entry.to, type);
   case OperatorKind::BoundaryValues:
@@ -73,7 +74,6 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
     storage.push_back(parameters.back()->storage());
   }
   list_ = layer.declaration().maps(form, storage);
-  checkDevice();
   const auto uses = std::make_shared<ParameterUses>();
   for (std::size_t p = 0; p < parameters.size(); ++p)
     uses->push_back(std::make_unique<ParameterUse>(parameters[p], form.parameters[p].use));
@@ -87,26 +87,16 @@ BoundMaps::BoundMaps(Layer& layer, const Form& form, const MakeKernel& make) : B
       fillConstant(*constants_.back(), list_.constants()[value.constant]);
     }
   for (const OperatorEntry& entry : list_.operators())
-    operators_.push_back(makeOperator(comm_, entry, type_));
+    operators_.push_back(makeOperator(comm_, entry, type_, context_->space()));
   for (std::size_t k = 0; k < list_.kernels().size(); ++k)
     kernels_.push_back({make(static_cast<int>(k), sources_), uses, &layer_});
   for (const BoundKernel& bound : kernels_)
     if (context_->space() == Space::Device && !bound.kernel->runsOnDevice())
-      refuseDevice(fmt::format("layers of type {} have no kernels for the device", layer.type()));
-}
-
-void BoundMaps::checkDevice() const {
-  if (context_->space() == Space::Device && comm_->size() > 1)
-    refuseDevice(fmt::format("it is distributed over {} processes, and layers on the device run on "
-                             "one",
-                             comm_->size()));
-}
-
-void BoundMaps::refuseDevice(const std::string& why) const {
-  throw Error(TENON_ERR_SUPPORT,
-              fmt::format("{} cannot run on the device: {} in this version; set its space to host "
-                          "(TenonLayerSetSpace(), -tenon_[prefix_]space host)",
-                          layer_.title(), why));
+      throw Error(TENON_ERR_SUPPORT,
+                  fmt::format("{} cannot run on the device: layers of type {} have no kernels for "
+                              "the device in this version; set its space to host "
+                              "(TenonLayerSetSpace(), -tenon_[prefix_]space host)",
+                              layer_.title(), layer.type()));
 }
 
 std::shared_ptr<Source> BoundMaps::makeSource(const SourceEntry& entry,

@@ -74,8 +74,6 @@ public:
   Index bytes() const;
 
 private:
-  void checkDevice() const;
-  [[noreturn]] void refuseDevice(const std::string& why) const;
   // Null for an operator that moves nothing between ranks.
   const LinearOp* conversionOf(const Map& map) const;
   std::shared_ptr<Source> makeSource(const SourceEntry& entry,

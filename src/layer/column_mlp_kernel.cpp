@@ -49,7 +49,8 @@ public:
       : kernel_(
             type,
             [&]<class T>() { return std::make_unique<ColumnMlp<T>>(widths, function, context); }),
-        layers_(static_cast<int>(widths.size()) - 1), hasBiases_(hasBiases) {
+        layers_(static_cast<int>(widths.size()) - 1), hasBiases_(hasBiases),
+        space_(context->space()) {
     for (int l = 0; l < layers_; ++l)
       flops_.push_back(2.0 * double(widths[l] * widths[l + 1]));
   }
@@ -91,8 +92,12 @@ public:
     logFlops(points * (all - flops_.back() + all - toInput + all + (dx ? toInput : 0)));
   }
   std::string describe() const override {
-    return fmt::format("fused over blocks of points ({})", instructionSetName(instructionSet()));
+    return space_ == Space::Device ? "matrix products"
+                                   : fmt::format("fused over blocks of points ({})",
+                                                 instructionSetName(instructionSet()));
   }
+
+  bool runsOnDevice() const override { return true; }
 
 private:
   // Of a call, kept for the next.
@@ -135,6 +140,7 @@ private:
   std::tuple<Lists<float>, Lists<double>> lists_;
   int layers_;
   bool hasBiases_;
+  Space space_;
   std::vector<double> flops_;         // of a point, by layer
   std::vector<std::uint64_t> states_; // of the weights taken, counted from 1
 };
@@ -147,7 +153,7 @@ std::unique_ptr<LocalKernel> makeColumnmlpKernel(Layer& layer, const Form&, cons
   return std::make_unique<LocalColumnMlp>(
       declaration.value<std::vector<Index>>("widths"), declaration.value<bool>("bias"),
       pointwiseFunction(declaration.value<std::string>("activation"), declaration),
-      layer.dataType(), contextOf(layer.comm()));
+      layer.dataType(), contextOf(layer.comm(), layer.space()));
 }
 
 } // namespace tenon

@@ -3,6 +3,7 @@
 
 #include "dtensor/host_view.hpp"
 #include "kernels/block_copy.hpp"
+#include "kernels/loss.hpp"
 #include "kernels/pointwise.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/softmax.hpp"
@@ -35,6 +36,7 @@ public:
     });
   }
   std::string describe() const override { return "maxima"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   LogitsPart part_;
@@ -56,6 +58,7 @@ public:
     });
   }
   std::string describe() const override { return "sums"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   void checkLabels() const {
@@ -77,8 +80,8 @@ private:
 class NegativeLogLikelihood final : public LocalKernel {
 public:
   explicit NegativeLogLikelihood(const LogitsPart& part)
-      : part_(part),
-        seeded_(part.rows() * dataTypeSize(part.type), "cross-entropy weights of the samples") {}
+      : part_(part), seeded_(part.rows() * dataTypeSize(part.type),
+                             "cross-entropy weights of the samples", part.context->memory()) {}
 
   void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
     KernelContext& context = addend.context();
@@ -86,9 +89,8 @@ public:
     const double scale = part_.scale(x.size() > 3 ? x[3] : nullptr);
     visitFloating(part_.type, [&]<class T>(T) {
       const T *sums = x[2]->data<T>(), *weights = part_.sampleWeights<T>();
-      const double loss =
-          sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights);
-      setNumber(addend, part_.speaks ? scale * loss : 0);
+      sumOfLosses<T>(context, rows, x[1]->data<T>(), sums, sums + rows, weights,
+                     part_.speaks ? scale : 0, placeOf<T>(addend));
       if (!workspace)
         return;
       arrayCombine(context, Combine::Copy, rows, part_.target->value().data<std::int64_t>(),
@@ -105,12 +107,12 @@ public:
       const Index cells = part_.rows() * part_.cols();
       const Index bytes = cells * dataTypeSize(part_.type);
       if (gradient_.bytes() < bytes)
-        gradient_ = Buffer(bytes, "cross-entropy gradient");
-      double sum = 0;
+        gradient_ = Buffer(bytes, "cross-entropy gradient", part_.context->memory());
+      T* slope = gradient_.data<T>();
       if (dx[0])
-        sum = dot<T>(addend.context(), cells, dx[0]->data<T>(),
-                     gradient<T>(point, 1, gradient_.data<T>()));
-      setNumber(addend, sum);
+        gradient<T>(point, weightsIn<T>(*point.workspace), slope);
+      storeDot<T>(addend.context(), dx[0] ? cells : 0, dx[0] ? dx[0]->data<T>() : nullptr, slope,
+                  placeOf<T>(addend));
     });
   }
   void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
@@ -118,10 +120,13 @@ public:
     if (!dx[0])
       return;
     visitFloating(part_.type, [&]<class T>(T) {
-      gradient<T>(point, numberOf(dAddend), dx[0]->mutableData<T>());
+      scaleByNumber<T>(dAddend.context(), part_.rows(), placeOf<T>(dAddend),
+                       weightsIn<T>(*point.workspace), seeded_.data<T>());
+      gradient<T>(point, seeded_.data<T>(), dx[0]->mutableData<T>());
     });
   }
   std::string describe() const override { return "negative log-likelihood"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   // Behind the labels.
@@ -129,17 +134,12 @@ private:
   T* weightsIn(Buffer& workspace) const {
     return reinterpret_cast<T*>(workspace.data<std::int64_t>() + part_.rows());
   }
-  // g = seed scale w (softmax - onehot)
+  // g = w (softmax - onehot)
   template <class T>
-  const T* gradient(const KernelPoint& point, double seed, T* g) {
-    KernelContext& context = point.inputs[0]->context();
-    axpby<T>(context, part_.rows(), static_cast<T>(seed), weightsIn<T>(*point.workspace), T(0),
-             seeded_.data<T>());
-    crossEntropyAdjoint<T>(context, part_.rows(), part_.cols(), point.inputs[0]->data<T>(),
+  void gradient(const KernelPoint& point, const T* weights, T* g) const {
+    crossEntropyAdjoint<T>(*part_.context, part_.rows(), part_.cols(), point.inputs[0]->data<T>(),
                            point.inputs[1]->data<T>(), point.inputs[2]->data<T>(),
-                           point.workspace->data<std::int64_t>(), part_.firstClass(),
-                           seeded_.data<T>(), g);
-    return g;
+                           point.workspace->data<std::int64_t>(), part_.firstClass(), weights, g);
   }
 
   LogitsPart part_;

@@ -5,7 +5,6 @@
 
 #include "declaration/spacing.hpp"
 #include "declaration/window_layout.hpp"
-#include "dtensor/host_view.hpp"
 #include "kernels/loss.hpp"
 #include "layer/layer_types.hpp"
 
@@ -48,8 +47,8 @@ public:
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitTarget<T>(part_, [&](const auto* target) {
-        setNumber(addend, errorTerms<T>(addend.context(), term_, delta_, cells, x[0]->data<T>(),
-                                        target, weightsOf<T>(part_), scale, gradient));
+        errorTerms<T>(addend.context(), term_, delta_, cells, x[0]->data<T>(), target,
+                      weightsOf<T>(part_), scale, gradient, placeOf<T>(addend));
       });
     });
   }
@@ -74,8 +73,8 @@ public:
     visitFloating(part_.type, [&]<class T>(T) {
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitTarget<T>(part_, [&](const auto* target) {
-        setNumber(addend, differenceTerms<T>(addend.context(), box, x[0]->data<T>(), target,
-                                             weightsOf<T>(part_), scale, gradient));
+        differenceTerms<T>(addend.context(), box, x[0]->data<T>(), target, weightsOf<T>(part_),
+                           scale, gradient, placeOf<T>(addend));
       });
     });
   }

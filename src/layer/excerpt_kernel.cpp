@@ -47,6 +47,7 @@ public:
     copy(dy, dx, false);
   }
   std::string describe() const override { return "local copy"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   static Index offset(const Shape& at, const DTensor& tensor) {

@@ -25,6 +25,7 @@ public:
   void map(const DTensor& x, DTensor& y) override { add(x, steps_, y, kPlanes); }
   void mapAdjoint(const DTensor& dy, DTensor& dx) override { add(dy, kPlanes, dx, steps_); }
   std::string describe() const override { return "sums of planes"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   using Steps = std::array<Index, 2>;

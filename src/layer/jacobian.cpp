@@ -35,6 +35,12 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("{} has {} inputs; a Jacobian needs a layer with one", layer.title(), inputs));
+  if (layer.space() == Space::Device)
+    throw Error(
+        TENON_ERR_SUPPORT,
+        fmt::format("{} is on the device, where layers have no Jacobian in this version; set "
+                    "its space to host (TenonLayerSetSpace(), -tenon_[prefix_]space host)",
+                    layer.title()));
   if (isRandom(layer))
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "

@@ -31,6 +31,7 @@ public:
     });
   }
   std::string describe() const override { return "copy"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   static Shape boxExtent(const Layout& part, int rank) {

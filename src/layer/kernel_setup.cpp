@@ -78,7 +78,8 @@ Form chosenForm(const Layer& layer, const Layouts& inputs) {
   const Declaration& declaration = layer.declaration();
   const bool canOverlap = declaration.settings().has("overlap");
   const std::string asked = canOverlap ? declaration.value<std::string>("overlap") : "off";
-  if (asked == "off")
+  // What pieces save was measured on the host.
+  if (asked == "off" || (asked == "auto" && layer.space() == Space::Device))
     return layer.form(inputs);
   Form form = layer.form(inputs, true);
   const std::size_t strips = form.pieces.empty() ? 0 : form.pieces.size() - 1;

@@ -187,12 +187,14 @@ private:
   void inheritSettings(const Layer& container, int uses);
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
+  void checkCount(std::size_t given, std::size_t wanted) const;
   void checkSpace(const DTensor& tensor, const char* role) const;
   Entry makeEntry(const Layouts& inputs, Role role);
   void makeFrames(Entry& entry);
   // layoutOf(i) is the layout of input i.
   template <class LayoutOf>
   const Entry& find(std::size_t count, LayoutOf layoutOf) const;
+  Entry& entryOf(Inputs x);
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
   const Level& top() const;

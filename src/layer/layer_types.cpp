@@ -28,7 +28,7 @@ constexpr KnownType kKnownTypes[] = {
 #undef TENON_SET_UP_KERNEL
 
 void addOwnTypes(TypeRegistry<LayerTyper>& types) {
-  const auto add = [&](const std::string& name, SetUpFunction setUp) {
+  const auto add = [&](const std::string& name, const SetUpFunction& setUp) {
     types.add(name, [=](Layer& layer) { layer.declare(makeDeclaration(name), setUp); });
   };
   for (const KnownType& known : kKnownTypes)

@@ -3,7 +3,8 @@
 
 #include "declaration/loss.hpp"
 #include "dtensor/host_view.hpp"
-#include "kernels/pointwise.hpp"
+#include "dtensor/in_space.hpp"
+#include "kernels/loss.hpp"
 #include "kernels/reduce.hpp"
 #include "layer/composed_setup.hpp"
 #include "layer/fixed_kernel.hpp"
@@ -43,11 +44,11 @@ void TargetUse::check(const DTensor& given, TenonDataType type) const {
 }
 
 void TargetUse::begin() {
-  const DTensor& from = given();
-  const TenonDataType type = wantedType(from);
-  check(from, type);
+  const TenonDataType type = wantedType(given());
+  check(given(), type);
+  const DTensor& from = inSpace(given(), layer_.space(), arrived_);
   if (!value_ || value_->dataType() != type)
-    value_ = makeRef<DTensor>(layer_.comm(), use_, type);
+    value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
   if (!conversion_ || !(conversion_->domain() == from.layout()) ||
       conversion_->domainType() != type)
     conversion_ = makeConversion(layer_.comm(), from.layout(), use_, type);
@@ -57,9 +58,9 @@ void TargetUse::begin() {
 void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,
                                DTensor& addend) {
   visitFloating(addend.dataType(), [&]<class T>(T) {
-    setNumber(addend, dx[0] ? dot<T>(dx[0]->context(), dx[0]->localCells(),
-                                     point.workspace->data<T>(), dx[0]->data<T>())
-                            : 0);
+    const Index cells = dx[0] ? dx[0]->localCells() : 0;
+    storeDot<T>(addend.context(), cells, point.workspace->data<T>(),
+                dx[0] ? dx[0]->data<T>() : nullptr, placeOf<T>(addend));
   });
 }
 
@@ -68,8 +69,8 @@ void KeptGradient::adjointMany(const KernelPoint& point, const DTensor& dAddend,
   if (!dx[0])
     return;
   visitFloating(dAddend.dataType(), [&]<class T>(T) {
-    axpby<T>(dx[0]->context(), dx[0]->localCells(), static_cast<T>(numberOf(dAddend)),
-             point.workspace->data<T>(), T(0), dx[0]->mutableData<T>());
+    scaleByNumber<T>(dx[0]->context(), dx[0]->localCells(), placeOf<T>(dAddend),
+                     point.workspace->data<T>(), dx[0]->mutableData<T>());
   });
 }
 
@@ -100,15 +101,16 @@ public:
     });
   }
   std::string describe() const override { return "sum of weights"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   // How many terms of this rank have one weight.
   double timesEach() const {
     if (termsAreSamples_)
       return part_.speaks ? 1 : 0;
-    return part_.weighsCells || part_.rows() == 0
-               ? 1
-               : static_cast<double>(part_.cells() / part_.rows());
+    const Index rows = part_.weighsCells ? 0 : part_.rows();
+    const Index cellsOfRow = rows == 0 ? 1 : part_.cells() / rows;
+    return static_cast<double>(cellsOfRow);
   }
 
   LossPart part_;
@@ -124,6 +126,7 @@ LossPart lossPart(const Layer& layer, const Loss& loss, const Form& form) {
                 .terms = 1,
                 .isMean = loss.value<std::string>("loss_reduction") == "mean",
                 .type = layer.dataType(),
+                .context = contextOf(layer.comm(), layer.space()),
                 .target = {},
                 .weights = {}};
   for (int axis = 0; axis < use.mesh().axes() && position >= 0; ++axis)

@@ -32,6 +32,7 @@ private:
   SourceEntry::Of of_;
   Layout use_;
   LinearOpRef conversion_;
+  Ref<DTensor> arrived_; // what is given in another space than the layer's, in that
   Ref<DTensor> value_;
 };
 
@@ -41,7 +42,20 @@ public:
   void tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&, DTensor& addend) final;
   void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
                    InputCotangents dx) final;
+  bool runsOnDevice() const final { return true; }
 };
+
+// The place of the number in a tensor of one cell, which stays where kernels work; null on ranks that do not
+// hold it.
+template <class T>
+const T* placeOf(const DTensor& number) {
+  return number.localCells() > 0 ? number.data<T>() : nullptr;
+}
+template <class T>
+T* placeOf(DTensor& number) {
+  T* place = number.mutableData<T>();
+  return number.localCells() > 0 ? place : nullptr;
+}
 
 // What a kernel of a loss knows of it.
 struct LossPart {
@@ -52,6 +66,7 @@ struct LossPart {
   bool isMean;
   bool weighsCells = false, weighsSamples = false;
   TenonDataType type;
+  KernelContextPtr context;
   std::shared_ptr<const TargetUse> target, weights; // null where there are none
 
   Index rows() const { return box[kSampleDim].size(); }

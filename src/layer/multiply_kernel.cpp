@@ -28,6 +28,7 @@ public:
         multiply(dy, *at.inputs[1 - i], false, *dx[i]);
   }
   std::string describe() const override { return "element by element"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   static void multiply(const DTensor& a, const DTensor& b, bool adds, DTensor& y) {

@@ -51,6 +51,7 @@ public:
       });
   }
   std::string describe() const override { return "moments"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   std::shared_ptr<RowKernels> rows_;
@@ -97,6 +98,7 @@ public:
       });
   }
   std::string describe() const override { return "combined moments"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   std::shared_ptr<const PartMoments> of_;
@@ -134,6 +136,7 @@ public:
     });
   }
   std::string describe() const override { return "row by row"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   template <class T>
@@ -182,6 +185,7 @@ public:
     });
   }
   std::string describe() const override { return "row by row"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   std::shared_ptr<RowKernels> rows_;
@@ -228,15 +232,15 @@ public:
     return rows;
   }
 
-  PartMoments parts() const {
-    PartMoments parts{
-        .parts = moments_.gathered.shape()[0] / 2, .groups = groupCount(), .counts = {}};
-    for (Index part = 0; part < parts.parts; ++part) {
-      const Box held = parts.groups > 0 ? use_.box(positionOf(part)) : x_;
-      for (Index group = 0; group < parts.groups; ++group)
-        parts.counts.push_back(elementsOf(group, held));
+  PartMoments parts(KernelContext& context) const {
+    const Index parts = moments_.gathered.shape()[0] / 2, groups = groupCount();
+    std::vector<double> counts;
+    for (Index part = 0; part < parts; ++part) {
+      const Box held = groups > 0 ? use_.box(positionOf(part)) : x_;
+      for (Index group = 0; group < groups; ++group)
+        counts.push_back(elementsOf(group, held));
     }
-    return parts;
+    return {parts, groups, ReadList<double>(context, std::move(counts))};
   }
 
 private:
@@ -305,8 +309,9 @@ std::unique_ptr<Setup> setUpNormalisation(Layer& layer, const Layouts& inputs) {
   const auto& declaration = static_cast<const Normalisation&>(layer.declaration());
   const RowGeometry geometry(declaration, form,
                              form.uses.front().mesh().position(layer.comm()->rank()));
-  const auto rows = std::make_shared<RowKernels>(geometry.rows(), contextOf(layer.comm()));
-  const auto parts = std::make_shared<const PartMoments>(geometry.parts());
+  const KernelContextPtr context = contextOf(layer.comm(), layer.space());
+  const auto rows = std::make_shared<RowKernels>(geometry.rows(), context);
+  const auto parts = std::make_shared<const PartMoments>(geometry.parts(*context));
   const double epsilon = declaration.epsilon();
   const auto kernel = [&](int k, const Sources& sources) -> std::unique_ptr<LocalKernel> {
     const Sources running(sources.end() - static_cast<std::ptrdiff_t>(form.states.size()),

@@ -22,7 +22,8 @@ Parameter::Parameter(CommPtr comm, const ParameterForm& form, const Layout& stor
       arriving_(makeRef<DTensor>(comm_, storage.dual(), type, space)),
       direction_(makeRef<DTensor>(comm_, storage, type, space)) {
   if (!sameHolding(storage.dual(), storage))
-    toDirection_ = makeConversion(comm_, storage.dual(), storage, type);
+    toDirection_ =
+        makeConversion(comm_, storage.dual(), storage, type, MovementPolicy::fromOptions(space));
   value_->setName(form.name);
   setName(form.name);
 }
@@ -123,11 +124,13 @@ Index Parameter::bytes() const {
 ParameterUse::ParameterUse(Ref<Parameter> parameter, const Layout& use)
     : parameter_(std::move(parameter)) {
   Parameter& p = *parameter_;
-  addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), p.value_->space());
+  const Space space = p.value_->space();
+  addends_ = makeRef<DTensor>(p.comm_, use.dual(), p.dataType(), space);
   if (!sameHolding(p.storage(), use)) {
-    toUse_ = makeConversion(p.comm_, p.storage(), use, p.dataType());
-    value_ = makeRef<DTensor>(p.comm_, use, p.dataType(), p.value_->space());
-    tangent_ = makeRef<DTensor>(p.comm_, use, p.dataType(), p.value_->space());
+    toUse_ =
+        makeConversion(p.comm_, p.storage(), use, p.dataType(), MovementPolicy::fromOptions(space));
+    value_ = makeRef<DTensor>(p.comm_, use, p.dataType(), space);
+    tangent_ = makeRef<DTensor>(p.comm_, use, p.dataType(), space);
   }
   p.uses_.push_back(this);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/loss.hpp"
 
-#include "dtensor/host_view.hpp"
 #include "kernels/loss.hpp"
 #include "layer/fixed_kernel.hpp"
 #include "layer/layer_types.hpp"
@@ -29,6 +28,7 @@ public:
     });
   }
   std::string describe() const override { return "squared norms of samples"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   LossPart part_;
@@ -40,15 +40,14 @@ public:
   RelativeErrors(LossPart part, double epsilon) : part_(std::move(part)), epsilon_(epsilon) {}
   void forwardMany(Inputs x, ParameterUses&, DTensor& addend, Buffer* workspace) override {
     const DTensor& target = part_.target->value();
-    const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_};
+    const RelativeScale scale{part_.scale(x.size() > 2 ? x[2] : nullptr), epsilon_, part_.speaks};
     visitFloating(part_.type, [&]<class T>(T) {
       const T* e = x[1]->data<T>();
       T* gradient = workspace ? workspace->data<T>() : nullptr;
       visitFloating(target.dataType(), [&]<class U>(U) {
-        const double all = relativeTerms<T>(
-            addend.context(), part_.rows(), columns(part_), x[0]->data<T>(), target.data<U>(),
-            part_.cellWeights<T>(), part_.sampleWeights<T>(), e, e + part_.rows(), scale, gradient);
-        setNumber(addend, part_.speaks ? all : 0);
+        relativeTerms<T>(addend.context(), part_.rows(), columns(part_), x[0]->data<T>(),
+                         target.data<U>(), part_.cellWeights<T>(), part_.sampleWeights<T>(), e,
+                         e + part_.rows(), scale, gradient, placeOf<T>(addend));
       });
     });
   }

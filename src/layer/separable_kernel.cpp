@@ -18,6 +18,8 @@ public:
   LocalSeparable(std::vector<AxisMap> maps, const Box& x, const Box& y, TenonDataType type,
                  KernelContextPtr context)
       : maps_(std::move(maps)), context_(std::move(context)) {
+    for (AxisMap& map : maps_)
+      map.finish(*context_);
     std::vector<int> order;
     for (int s = 0; s < static_cast<int>(maps_.size()); ++s)
       order.push_back(s);
@@ -64,6 +66,7 @@ public:
     });
   }
   std::string describe() const override { return "one dimension after the other"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   struct Stage {
@@ -102,7 +105,7 @@ std::unique_ptr<LocalKernel> makeSeparable(Layer& layer, const Form& form, const
   for (int d = kFirstSpatial; d < use.rank(); ++d)
     maps.push_back(localMap(separable, d, use.shape(), form.output.shape(), x[d], outputs[d]));
   return std::make_unique<LocalSeparable>(std::move(maps), x, outputs, layer.dataType(),
-                                          contextOf(layer.comm()));
+                                          contextOf(layer.comm(), layer.space()));
 }
 
 } // namespace

@@ -19,6 +19,7 @@ public:
     });
   }
   std::string describe() const override { return "maxima"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   AxisShape shape_;
@@ -43,6 +44,7 @@ public:
       times(*at.y, &de, *dx[0]);
   }
   std::string describe() const override { return "exponentials"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   static void times(const DTensor& e, const DTensor* v, DTensor& r) {
@@ -78,6 +80,7 @@ public:
       });
   }
   std::string describe() const override { return "sums"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   AxisShape shape_;
@@ -112,6 +115,7 @@ public:
     });
   }
   std::string describe() const override { return "quotients"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   AxisShape shape_;

@@ -18,12 +18,12 @@ namespace {
 // Between the cells that a rank has and all coefficients.
 class Transform final : public OneInputKernel {
 public:
-  Transform(bool synthesises, const CommPtr& comm, Backend backend, TenonDataType type,
+  Transform(bool synthesises, const CommPtr& comm, Space space, Backend backend, TenonDataType type,
             const Layout& field, const Layout& coefficients)
       : synthesises_(synthesises), rows_(rowsOf(field.boxOfRank(comm->rank()))),
         fourier_(type, [&]<class T>() {
           return std::make_unique<TruncatedFourier<T>>(
-              contextOf(comm), backend, dims(comm->rank(), field, coefficients), rows_);
+              contextOf(comm, space), backend, dims(comm->rank(), field, coefficients), rows_);
         }) {}
 
   void forward(const DTensor& x, ParameterUses&, DTensor& y, Buffer*) override {
@@ -55,6 +55,7 @@ public:
   std::string describe() const override {
     return "transforms by dimension: " + fourier_.visit([](const auto& f) { return f.methods(); });
   }
+  bool runsOnDevice() const override { return true; }
 
 private:
   static Index rowsOf(const Box& cells) { return cells[0].size() * cells[1].size(); }
@@ -75,9 +76,9 @@ private:
 };
 
 // Y[n,o,k] = sum over i of X[n,i,k] W[i,o,k] on this rank's modes.
-class ModeProducts final : public OneInputKernel {
+class LocalModeProducts final : public OneInputKernel {
 public:
-  ModeProducts(const Box& x, Index outputs)
+  LocalModeProducts(const Box& x, Index outputs)
       : batch_(x[0].size()), inputs_(x[1].size()), outputs_(outputs),
         flops_(modeFlops(x, outputs)) {
     for (std::size_t d = kFirstSpatial; d + 1 < x.size(); ++d)
@@ -100,43 +101,32 @@ public:
       return;
     scaleArray(0, *dx);
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *w = p[0]->value().template data<T>(), *g = dy.data<T>();
-      T* to = dx->mutableData<T>();
-      forEach([&](Index x, Index weight, Index y) {
-        complexMultiplyAdd<T>(dy.context(), modes_, true, w + weight, g + y, to + x);
-      });
+      multiplyModes<T>(
+          dy.context(),
+          {{batch_, inputs_, outputs_}, {0, outputs_, 1}, {outputs_, 0, 1}, {inputs_, 1}, modes_},
+          true, p[0]->value().template data<T>(), dy.data<T>(), dx->mutableData<T>());
     });
     logFlops(flops_);
   }
   void adjointParameters(const KernelPoint& at, const DTensor& dy, ParameterUses& p) override {
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      const T *from = at.x->data<T>(), *g = dy.data<T>();
-      T* to = p[0]->gradientAddends().template mutableData<T>();
-      forEach([&](Index x, Index weight, Index y) {
-        complexMultiplyAdd<T>(dy.context(), modes_, true, from + x, g + y, to + weight);
-      });
+      multiplyModes<T>(
+          dy.context(),
+          {{inputs_, outputs_, batch_}, {1, 0, inputs_}, {0, 1, outputs_}, {outputs_, 1}, modes_},
+          true, at.x->data<T>(), dy.data<T>(), p[0]->gradientAddends().template mutableData<T>());
     });
     logFlops(flops_);
   }
   std::string describe() const override { return "products of modes"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
-  // visit(offset of X, of W, of Y) for the modes of each n, i and o.
-  template <class Visit>
-  void forEach(Visit visit) const {
-    const Index size = 2 * modes_;
-    for (Index n = 0; n < batch_; ++n)
-      for (Index i = 0; i < inputs_; ++i)
-        for (Index o = 0; o < outputs_; ++o)
-          visit((n * inputs_ + i) * size, (i * outputs_ + o) * size, (n * outputs_ + o) * size);
-  }
   void addProducts(const DTensor& x, const DTensor& w, DTensor& y) const {
     visitFloating(y.dataType(), [&]<class T>(T) {
-      const T *from = x.data<T>(), *weights = w.data<T>();
-      T* to = y.mutableData<T>();
-      forEach([&](Index x, Index weight, Index y) {
-        complexMultiplyAdd<T>(w.context(), modes_, false, weights + weight, from + x, to + y);
-      });
+      multiplyModes<T>(
+          y.context(),
+          {{batch_, outputs_, inputs_}, {0, 1, outputs_}, {inputs_, 0, 1}, {outputs_, 1}, modes_},
+          false, w.data<T>(), x.data<T>(), y.mutableData<T>());
     });
     logFlops(flops_);
   }
@@ -172,10 +162,11 @@ std::unique_ptr<Setup> setUpSpectralconv(Layer& layer, const Layouts& inputs) {
                  &to = list.values()[kernels[k]->y].layout;
     const int rank = layer.comm()->rank();
     if (k == 1)
-      return std::make_unique<ModeProducts>(from.boxOfRank(rank), to.boxOfRank(rank)[1].size());
+      return std::make_unique<LocalModeProducts>(from.boxOfRank(rank),
+                                                 to.boxOfRank(rank)[1].size());
     const bool synthesises = k == 2;
     return madeFor(layer, [&] {
-      return std::make_unique<Transform>(synthesises, layer.comm(), backendOf(layer),
+      return std::make_unique<Transform>(synthesises, layer.comm(), layer.space(), backendOf(layer),
                                          layer.dataType(), synthesises ? to : from,
                                          synthesises ? from : to);
     });

@@ -27,9 +27,11 @@ StateUse::StateUse(Ref<StateTensor> state, const Layout& use) : state_(std::move
   if (sameHolding(state_->storage(), use))
     return;
   const TenonDataType type = state_->value_->dataType();
-  toUse_ = makeConversion(state_->comm_, state_->storage(), use, type);
-  toStorage_ = makeConversion(state_->comm_, use, state_->storage(), type);
-  used_ = makeRef<DTensor>(state_->comm_, use, type, state_->value_->space());
+  const Space space = state_->value_->space();
+  const MovementPolicy policy = MovementPolicy::fromOptions(space);
+  toUse_ = makeConversion(state_->comm_, state_->storage(), use, type, policy);
+  toStorage_ = makeConversion(state_->comm_, use, state_->storage(), type, policy);
+  used_ = makeRef<DTensor>(state_->comm_, use, type, space);
   used_->allocate();
 }
 

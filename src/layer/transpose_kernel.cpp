@@ -19,6 +19,7 @@ public:
     copy(dy, dy.strides(), dx, inOrderOfY(dx), dy.extent());
   }
   std::string describe() const override { return "local copy"; }
+  bool runsOnDevice() const override { return true; }
 
 private:
   Strides inOrderOfY(const DTensor& x) const {

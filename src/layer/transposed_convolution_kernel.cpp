@@ -25,7 +25,8 @@ public:
       : kernel_(type, [&]<class T>() { return makeConvolution<T>(shape, backend, context); }),
         cells_(cells(all)), rank_(static_cast<int>(all.size())), type_(type),
         flops_(2.0 * double(shape.batch * shape.outChannels * outputVolume(shape.window)) *
-               double(shape.inChannels / shape.groups * kernelVolume(shape.window))) {
+               double(shape.inChannels) / double(shape.groups) *
+               double(kernelVolume(shape.window))) {
     const Shape strides = rowMajorStrides(extents(all));
     for (int d = 0; d < rank_; ++d) {
       extent_[d] = owned[d].size();

@@ -3,6 +3,7 @@
 
 #include "comm/agreement.hpp"
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/in_space.hpp"
 #include "layer/state.hpp"
 #include "linop/make_conversion.hpp"
 #include "sys/checked.hpp"
@@ -163,12 +164,14 @@ void saveWeights(Layer& layer, const std::string& path) {
   for (const NamedTensor& named : namedTensors(layer)) {
     const DTensor& value =
         std::visit([](const auto& of) -> const DTensor& { return of->value(); }, named.of);
-    DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType());
+    DTensor whole(layer.comm(), wholeOnRoot(value.layout().shape()), value.dataType(),
+                  value.space());
     makeConversion(layer.comm(), value.layout(), whole.layout(), value.dataType())
         ->apply(value, whole);
+    Ref<DTensor> copy;
     try {
       if (writes && !failure)
-        writer->add(arrayOf(whole));
+        writer->add(arrayOf(inSpace(whole, Space::Host, copy)));
     } catch (const Error& error) {
       failure = error;
     }

@@ -26,12 +26,25 @@ constexpr OptionSpec kConversionOptions[] = {
 };
 const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
 
+Transport transportOf(const CarrierSetup& setup, Space space) {
+  const Transport asked = setup.policy.transport;
+  if (space == Space::Host)
+    return resolveTransport(asked, *setup.comm);
+  if (asked != Transport::Auto && asked != Transport::Messages)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} cannot use the transport {} for arrays on the device; set "
+                            "-tenon_conversion_transport to auto or messages",
+                            setup.owner, transportName(asked)));
+  return Transport::Messages;
+}
+
 } // namespace
 
-CarrierPolicy CarrierPolicy::fromOptions() {
+CarrierPolicy CarrierPolicy::fromOptions(Space space) {
   return {.transport = parseTransport(options().getChoice("", "conversion_transport")),
           .packLimit = options().getInt("", "conversion_pack_limit"),
-          .stores = parseStoreWay(options().getChoice("", "conversion_stores"))};
+          .stores = parseStoreWay(options().getChoice("", "conversion_stores")),
+          .space = space};
 }
 
 std::string CarrierPolicy::agreedText() const {
@@ -39,8 +52,8 @@ std::string CarrierPolicy::agreedText() const {
                                       : fmt::format("; transport {}", transportName(transport));
 }
 
-std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup) {
-  const Transport transport = resolveTransport(setup.policy.transport, *setup.comm);
+std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {
+  const Transport transport = transportOf(setup, space);
   if (transport == Transport::Shared)
     return std::make_unique<LaneCarrier>(setup);
   if (transport == Transport::Datatypes)

@@ -6,6 +6,7 @@
 
 #include "comm/transport.hpp"
 #include "linop/region_run.hpp"
+#include "linop/wire.hpp"
 
 #include <memory>
 
@@ -16,9 +17,11 @@ struct CarrierPolicy {
   Transport transport = Transport::Auto;
   Index packLimit = 8192; // larger parts, in bytes, of arrays in the arena are read in place
   StoreWay stores = StoreWay::Auto;
+  Space space =
+      Space::Host; // of the arrays that are expected; others are prepared for when they come
 
   // As -tenon_conversion_transport, _pack_limit and _stores say.
-  static CarrierPolicy fromOptions();
+  static CarrierPolicy fromOptions(Space space = Space::Host);
   // For texts that ranks agree on: "" for the default transport; the rest is each rank's own matter.
   std::string agreedText() const;
 };
@@ -52,14 +55,15 @@ public:
   // The buffers that an action needs, which both directions of a schedule share; set before the first.
   virtual Index sendBytes() const = 0;
   virtual Index receiveBytes() const = 0;
-  virtual void useBuffers(std::byte* send, std::byte* receive) = 0;
+  virtual void useWires(Wire& send, Wire& receive) = 0;
   // Memory of its own.
   virtual Index ownBytes() const = 0;
   // "shared, messages".
   virtual std::string describe() const = 0;
 };
 
-// Throws TENON_ERR_SUPPORT if the transport is shared and the node has no arena.
-std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup);
+// For arrays in a space. Throws TENON_ERR_SUPPORT if the transport is shared and the node has no arena, and on the
+// device for all but messages.
+std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space);
 
 } // namespace tenon

@@ -80,6 +80,9 @@ template <class T>
 void CollectiveStep::begin(const Action& action) {
   const DTensor& x = *action.x;
   const bool root = pieces_.coordinate == 0;
+  wires_ = &wires(x.space());
+  wires_->whole.awaitReceived();
+  wires_->parts.awaitReceived();
   switch (kindOf(action.sense)) {
   case CollectiveKind::AllGather:
     target_ = landing<T>(action);
@@ -103,7 +106,6 @@ template <class T>
 void CollectiveStep::end(const Action& action) {
   const CollectiveKind kind = kindOf(action.sense);
   action.y->changed(); // where all arrives in the array, nothing else tells
-  T* whole = whole_.data<T>();
   wait();
   if (kind == CollectiveKind::AllGather || kind == CollectiveKind::Broadcast)
     return unpackWhole<T>(action, static_cast<const T*>(target_));
@@ -113,23 +115,43 @@ void CollectiveStep::end(const Action& action) {
   if (tree_) {
     sumAlongTree<T>();
     if (all)
-      spread<T>(whole);
+      spread<T>(whole<T>());
   } else if (all) {
-    startAllGather<T>(sumOfAddends<T>(), whole);
+    startAllGather<T>(sumOfAddends<T>(), whole<T>());
   } else {
     gatherToRoot<T>(sumOfAddends<T>());
   }
   wait();
   if (all || pieces_.coordinate == 0)
-    unpackWhole<T>(action, whole);
+    unpackWhole<T>(action, whole<T>());
+}
+
+// What kernels left in cells, which lie in the buffer or in an array, where MPI and the host can read it.
+template <class T>
+const T* CollectiveStep::sent(Wire& wire, const T* cells, Index count) {
+  if (!wire.isStaged())
+    return cells;
+  wire.send(0, cells, count * static_cast<Index>(sizeof(T)), ready_);
+  ready_.synchronise();
+  return reinterpret_cast<const T*>(wire.bytes());
+}
+
+// What MPI left in bytes of the buffer, where kernels can read it.
+template <class T>
+const T* CollectiveStep::arrived(Wire& wire, const T* bytes, Index count) {
+  if (!wire.isStaged())
+    return bytes;
+  wire.receive(0, wire.cells(), count * static_cast<Index>(sizeof(T)));
+  return reinterpret_cast<const T*>(wire.cells());
 }
 
 // The cells of the whole by pieces, each row-major: in the array itself, if they lie there so.
 template <class T>
 const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
-  if (!mayChange && x.isContiguous() && piecesFollow(x.extent(), pieces_))
-    return x.data<T>();
-  T* buffer = whole_.data<T>();
+  Wire& wire = wires_->whole;
+  if ((!mayChange || wire.isStaged()) && x.isContiguous() && piecesFollow(x.extent(), pieces_))
+    return sent(wire, x.data<T>(), pieces_.cells);
+  auto* buffer = reinterpret_cast<T*>(wire.cells());
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
     const auto extent = extentOfPiece(x.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * x.strides()[pieces_.dim];
@@ -137,24 +159,27 @@ const T* CollectiveStep::packedWhole(const DTensor& x, bool mayChange) {
                  x.strides().data(), buffer + offsets_[c],
                  packedStrides(extent.data(), x.rank()).data());
   }
-  return buffer;
+  return sent(wire, static_cast<const T*>(buffer), pieces_.cells);
 }
 
 template <class T>
 const T* CollectiveStep::packedPiece(const DTensor& x) {
+  Wire& wire = wires_->parts;
   if (x.isContiguous())
-    return x.data<T>();
+    return sent(wire, x.data<T>(), x.localCells());
+  auto* buffer = reinterpret_cast<T*>(wire.cells());
   blockCombine(x.context(), Combine::Copy, x.rank(), x.extent().data(), x.data<T>(),
-               x.strides().data(), parts_.data<T>(), packedStrides(x).data());
-  return parts_.data<T>();
+               x.strides().data(), buffer, packedStrides(x).data());
+  return sent(wire, static_cast<const T*>(buffer), x.localCells());
 }
 
 // Where the whole arrives: in the output, if it may lie there as it comes.
 template <class T>
 T* CollectiveStep::landing(const Action& action) {
   DTensor& y = *action.y;
-  const bool direct = action.isPlain() && y.isContiguous() && piecesFollow(y.extent(), pieces_);
-  return direct ? y.mutableData<T>() : whole_.data<T>();
+  const bool direct = action.isPlain() && !wires_->whole.isStaged() && y.isContiguous() &&
+                      piecesFollow(y.extent(), pieces_);
+  return direct ? y.mutableData<T>() : whole<T>();
 }
 
 template <class T>
@@ -162,6 +187,7 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
   DTensor& y = *action.y;
   if (y.localCells() == 0 || from == y.mutableData<T>())
     return;
+  from = arrived(wires_->whole, from, pieces_.cells);
   for (int c = 0; c < (pieces_.dim < 0 ? 1 : ranks_); ++c) {
     const auto extent = extentOfPiece(y.extent(), pieces_, c);
     const Index before = pieces_.dim < 0 ? 0 : pieces_.cuts[c] * y.strides()[pieces_.dim];
@@ -174,10 +200,12 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
 template <class T>
 void CollectiveStep::unpackPiece(const Action& action, const T* from) {
   DTensor& y = *action.y;
-  if (y.localCells() > 0)
-    blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
-               packedStrides(y).data(), static_cast<T>(action.beta), y.mutableData<T>(),
-               y.strides().data());
+  if (y.localCells() == 0)
+    return;
+  from = arrived(wires_->parts, from, y.localCells());
+  blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
+             packedStrides(y).data(), static_cast<T>(action.beta), y.mutableData<T>(),
+             y.strides().data());
 }
 
 template <class T>
@@ -193,18 +221,18 @@ void CollectiveStep::startAllGather(const void* piece, T* whole) {
 template <class T>
 void CollectiveStep::startScatterOfAddends(const T* whole) {
   const int me = pieces_.coordinate;
-  checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType<T>(), parts_.data<T>(),
+  checkMpi(MPI_Ialltoallv(whole, toOthers_.data(), offsets_.data(), mpiType<T>(), parts<T>(),
                           arrivalCounts_.data(), arrivalOffsets_.data(), mpiType<T>(), line_->mpi(),
                           &request_),
            "MPI_Ialltoallv");
   count<T>(pieces_.cells - counts_[me]);
   arrayCombine(*context_, Combine::Copy, counts_[me], whole + offsets_[me],
-               parts_.data<T>() + arrivalOffsets_[me]);
+               parts<T>() + arrivalOffsets_[me]);
 }
 
 template <class T>
 const T* CollectiveStep::sumOfAddends() {
-  T* addends = parts_.data<T>();
+  T* addends = parts<T>();
   for (int c = 1; c < ranks_; ++c)
     arrayCombine(*context_, Combine::Add, counts_[pieces_.coordinate], addends + arrivalOffsets_[c],
                  addends);
@@ -217,26 +245,24 @@ void CollectiveStep::sumAlongTree() {
   const int me = pieces_.coordinate, cells = static_cast<int>(pieces_.cells);
   for (int step = 1; step < ranks_; step *= 2) {
     if (me % (2 * step) != 0) {
-      checkMpi(MPI_Isend(whole_.data<T>(), cells, mpiType<T>(), me - step, kTag, line_->mpi(),
-                         &request_),
+      checkMpi(MPI_Isend(whole<T>(), cells, mpiType<T>(), me - step, kTag, line_->mpi(), &request_),
                "MPI_Isend");
       wait(me - step);
       return count<T>(cells);
     }
     if (me + step >= ranks_)
       continue;
-    checkMpi(
-        MPI_Irecv(parts_.data<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
-        "MPI_Irecv");
+    checkMpi(MPI_Irecv(parts<T>(), cells, mpiType<T>(), me + step, kTag, line_->mpi(), &request_),
+             "MPI_Irecv");
     wait(me + step);
-    arrayCombine(*context_, Combine::Add, cells, parts_.data<T>(), whole_.data<T>());
+    arrayCombine(*context_, Combine::Add, cells, parts<T>(), whole<T>());
   }
 }
 
 template <class T>
 void CollectiveStep::gatherToRoot(const T* piece) {
   const int own = counts_[pieces_.coordinate];
-  checkMpi(MPI_Igatherv(piece, own, mpiType<T>(), whole_.data<T>(), counts_.data(), offsets_.data(),
+  checkMpi(MPI_Igatherv(piece, own, mpiType<T>(), whole<T>(), counts_.data(), offsets_.data(),
                         mpiType<T>(), 0, line_->mpi(), &request_),
            "MPI_Igatherv");
   count<T>(pieces_.coordinate == 0 ? 0 : own);

@@ -27,7 +27,8 @@ CollectiveKind collectiveOf(const RouteStep& step) {
 
 } // namespace
 
-CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type)
+CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type,
+                               Space space)
     : LinearOp(comm, step.from, step.to, type),
       line_(lineComm(*comm, step.from.mesh(), step.axes, AxisUse::Library)),
       kind_(collectiveOf(step)), tree_(step.tree), pieces_(collectivePieces(step, comm->rank())),
@@ -46,10 +47,25 @@ CollectiveStep::CollectiveStep(const CommPtr& comm, const RouteStep& step, Tenon
     arrivalCounts_.push_back(c == me ? 0 : own);
     arrivalOffsets_.push_back(c * own);
   }
-  const Index size = dataTypeSize(type);
-  const Index addends = std::max(pieces_.cells, static_cast<Index>(ranks_) * own);
-  whole_ = Buffer(pieces_.cells * size, title() + " whole");
-  parts_ = Buffer(addends * size, title() + " parts");
+  mostAddends_ = std::max(pieces_.cells, static_cast<Index>(ranks_) * own);
+  wires(space);
+}
+
+CollectiveStep::Wires& CollectiveStep::wires(Space space) {
+  return bySpace_.of(space, [&] {
+    const Index size = dataTypeSize(domainType());
+    const KernelContextPtr context = contextOf(comm(), space);
+    return std::unique_ptr<Wires>(
+        new Wires{.whole = {pieces_.cells * size, title() + " whole", context},
+                  .parts = {mostAddends_ * size, title() + " parts", context}});
+  });
+}
+
+Index CollectiveStep::bufferBytes() const {
+  Index bytes = 0;
+  bySpace_.visit(
+      [&](const Wires& wires) { bytes += wires.whole.heldBytes() + wires.parts.heldBytes(); });
+  return bytes;
 }
 
 CollectiveKind CollectiveStep::kindOf(Sense sense) const {

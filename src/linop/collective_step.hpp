@@ -10,13 +10,15 @@
 // those of the exchange along this axis), or short arrays are added along a binomial tree of fixed order.
 //
 // Arrays whose pieces lie contiguous are read, and by an all-gather or a broadcast written, in place;
-// others are packed into buffers.
+// others are packed into buffers. Those on the device are summed on the host, on their way from rank to rank.
 //
 // Non-blocking collectives of MPI start in the first half. So ranks begin actions that are in flight
 // together in one order, and end them in one order.
 #pragma once
 
 #include "linop/linear_op.hpp"
+#include "linop/per_space.hpp"
+#include "linop/wire.hpp"
 #include "machine/route.hpp"
 
 namespace tenon {
@@ -24,21 +26,40 @@ namespace tenon {
 class CollectiveStep final : public LinearOp {
 public:
   // Collective over comm, and may create a communicator.
-  CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type);
+  CollectiveStep(const CommPtr& comm, const RouteStep& step, TenonDataType type,
+                 Space space = Space::Host);
 
   const char* type() const noexcept override { return "collective"; }
-  Index bufferBytes() const override { return whole_.bytes() + parts_.bytes(); }
+  Index bufferBytes() const override;
 
 private:
   void doBegin(const Action& action) override;
   void doEnd(const Action& action) override;
   CollectiveKind kindOf(Sense sense) const;
 
+  // For arrays in one space.
+  struct Wires {
+    Wire whole, parts;
+  };
+  Wires& wires(Space space);
+
   // collective_run.cpp
   template <class T>
   void begin(const Action& action);
   template <class T>
   void end(const Action& action);
+  template <class T>
+  const T* sent(Wire& wire, const T* cells, Index count);
+  template <class T>
+  const T* arrived(Wire& wire, const T* bytes, Index count);
+  template <class T>
+  T* whole() {
+    return reinterpret_cast<T*>(wires_->whole.bytes());
+  }
+  template <class T>
+  T* parts() {
+    return reinterpret_cast<T*>(wires_->parts.bytes());
+  }
   template <class T>
   const T* packedWhole(const DTensor& x, bool mayChange);
   template <class T>
@@ -72,7 +93,10 @@ private:
   std::vector<int> counts_, offsets_;               // of the pieces, in cells
   std::vector<int> toOthers_;                       // counts_, nothing for the rank itself
   std::vector<int> arrivalCounts_, arrivalOffsets_; // addends of the own piece, by coordinate
-  Buffer whole_, parts_;
+  Index mostAddends_ = 0;                           // cells
+  PerSpace<Wires> bySpace_;
+  Wires* wires_ = nullptr; // of the action in flight
+  Event ready_;
   KernelContextPtr context_ = contextOf(comm());
   void* target_ = nullptr; // where the whole is gathered to
   MPI_Request request_ = MPI_REQUEST_NULL;

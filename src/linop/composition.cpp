@@ -2,6 +2,7 @@
 // The adjoint view, (A*)* = A, and the composition, (B A)* = A* B*. What lies between two operators
 // is held in tensors of the composition; alpha and beta go to the last one.
 #include "linop/algebra.hpp"
+#include "linop/per_space.hpp"
 
 #include <fmt/format.h>
 
@@ -47,13 +48,7 @@ public:
   explicit Composition(std::vector<LinearOpRef> ops)
       : LinearOp(ops.front()->comm(), ops.front()->domain(), ops.back()->range(),
                  ops.front()->domainType(), ops.back()->rangeType()),
-        ops_(std::move(ops)) {
-    for (std::size_t i = 0; i + 1 < ops_.size(); ++i) {
-      const LinearOp& op = *ops_[i];
-      between_.push_back(makeRef<DTensor>(comm(), op.range(), op.rangeType()));
-      betweenDual_.push_back(makeRef<DTensor>(comm(), op.range().dual(), op.rangeType()));
-    }
-  }
+        ops_(std::move(ops)) {}
 
   const char* type() const noexcept override { return "composition"; }
   std::string agreedText() const override { return LinearOp::agreedText() + listed(ops_, "then"); }
@@ -62,25 +57,43 @@ public:
     Index bytes = 0;
     for (const LinearOpRef& op : ops_)
       bytes += op->bufferBytes();
-    for (const auto* list : {&between_, &betweenDual_})
-      for (const Ref<DTensor>& tensor : *list)
-        bytes += tensor->arrayBytes();
+    bySpace_.visit([&](const Between& between) {
+      for (const auto* list : {&between.values, &between.cotangents})
+        for (const Ref<DTensor>& tensor : *list)
+          bytes += tensor->arrayBytes();
+    });
     return bytes;
   }
 
 private:
+  // What is held between the steps, in one space.
+  struct Between {
+    std::vector<Ref<DTensor>> values, cotangents;
+    Between(const std::vector<LinearOpRef>& ops, Space space) {
+      for (std::size_t i = 0; i + 1 < ops.size(); ++i) {
+        const LinearOp& op = *ops[i];
+        values.push_back(makeRef<DTensor>(op.comm(), op.range(), op.rangeType(), space));
+        cotangents.push_back(makeRef<DTensor>(op.comm(), op.range().dual(), op.rangeType(), space));
+      }
+    }
+  };
+
   // Steps are counted in the order of execution.
   LinearOp& opOf(Sense sense, std::size_t step) const {
     return *ops_[sense == Sense::Forward ? step : ops_.size() - 1 - step];
   }
-  DTensor& after(Sense sense, std::size_t step) const {
-    return sense == Sense::Forward ? *between_[step] : *betweenDual_[ops_.size() - 2 - step];
+  DTensor& after(Sense sense, std::size_t step, Space space) {
+    const Between& between =
+        bySpace_.of(space, [&] { return std::make_unique<Between>(ops_, space); });
+    return sense == Sense::Forward ? *between.values[step]
+                                   : *between.cotangents[ops_.size() - 2 - step];
   }
-  Action stepOf(const Action& whole, std::size_t step) const {
+  Action stepOf(const Action& whole, std::size_t step) {
+    const Space space = whole.x->space();
     Action action{.sense = whole.sense};
-    action.x = step == 0 ? whole.x : &after(whole.sense, step - 1);
+    action.x = step == 0 ? whole.x : &after(whole.sense, step - 1, space);
     const bool last = step + 1 == ops_.size();
-    action.y = last ? whole.y : &after(whole.sense, step);
+    action.y = last ? whole.y : &after(whole.sense, step, space);
     if (last) {
       action.alpha = whole.alpha;
       action.beta = whole.beta;
@@ -96,8 +109,8 @@ private:
   }
   void doBind(Sense sense, DTensor& x, DTensor& y) override {
     for (std::size_t step = 0; step < ops_.size(); ++step)
-      bindPart(opOf(sense, step), sense, step == 0 ? x : after(sense, step - 1),
-               step + 1 == ops_.size() ? y : after(sense, step));
+      bindPart(opOf(sense, step), sense, step == 0 ? x : after(sense, step - 1, x.space()),
+               step + 1 == ops_.size() ? y : after(sense, step, x.space()));
   }
   void doUnbind() override {
     for (const LinearOpRef& op : ops_)
@@ -105,7 +118,7 @@ private:
   }
 
   std::vector<LinearOpRef> ops_;
-  std::vector<Ref<DTensor>> between_, betweenDual_;
+  PerSpace<Between> bySpace_;
 };
 
 void checkFit(const LinearOp& first, const LinearOp& second, std::size_t at) {

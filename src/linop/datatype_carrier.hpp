@@ -22,13 +22,13 @@ public:
   void unbind() override {}
   Index sendBytes() const override { return 0; }
   Index receiveBytes() const override;
-  void useBuffers(std::byte* send, std::byte* receive) override;
+  void useWires(Wire& send, Wire& receive) override;
   Index ownBytes() const override { return 0; }
   std::string describe() const override { return "datatypes"; }
 
 private:
   // A part that is a message.
-  struct Wire {
+  struct PartMessage {
     std::size_t part;
     int bytes;
     CellType type = {};
@@ -42,9 +42,9 @@ private:
   int tag_;
   const Direction& direction_;
   Index cellBytes_;
-  std::vector<Wire> out_, in_;
-  std::vector<int> wireOf_; // of an unpack part
-  bool straight_ = false;   // of the action in flight
+  std::vector<PartMessage> out_, in_;
+  std::vector<int> messageOf_; // of an unpack part
+  bool straight_ = false;      // of the action in flight
 };
 
 } // namespace tenon

@@ -61,7 +61,7 @@ std::vector<std::size_t> LaneCarrier::sendsByMessage() const {
 }
 
 Index LaneCarrier::ownBytes() const {
-  Index bytes = lateBuffer_.bytes();
+  Index bytes = lateWire_ ? lateWire_->heldBytes() : 0;
   for (const Outgoing& out : outgoing_)
     bytes += out.lane->bytes();
   return bytes;
@@ -105,8 +105,10 @@ void LaneCarrier::open(const Action& action) {
   if (!late.empty()) {
     late_.emplace(CarrierSetup{comm_, tag_, direction_, cellBytes_, {}, owner_},
                   std::vector<std::size_t>{}, late);
-    lateBuffer_ = Buffer(late_->receiveBytes(), owner_ + " messages of ranks without a lane");
-    late_->useBuffers(nullptr, lateBuffer_.data<std::byte>());
+    const KernelContextPtr host = contextOf(comm_);
+    noWire_.emplace(0, owner_, host);
+    lateWire_.emplace(late_->receiveBytes(), owner_ + " messages of ranks without a lane", host);
+    late_->useWires(*noWire_, *lateWire_);
     late_->begin(action);
   }
   for (Announcement& out : announcements_)

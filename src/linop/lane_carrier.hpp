@@ -26,9 +26,7 @@ public:
   void unbind() override { messages_.unbind(); }
   Index sendBytes() const override { return messages_.sendBytes(); }
   Index receiveBytes() const override { return messages_.receiveBytes(); }
-  void useBuffers(std::byte* send, std::byte* receive) override {
-    messages_.useBuffers(send, receive);
-  }
+  void useWires(Wire& send, Wire& receive) override { messages_.useWires(send, receive); }
   Index ownBytes() const override;
   std::string describe() const override;
 
@@ -86,7 +84,7 @@ private:
   MessageCarrier messages_;
   // Of senders without a lane.
   std::optional<MessageCarrier> late_;
-  Buffer lateBuffer_;
+  std::optional<Wire> lateWire_, noWire_;
   bool announced_ = false, opened_ = false;
   bool morePosts_ = false; // of the action in flight
   Index place_ = -1;       // in the arena, of its x; -1 outside, or if all is packed

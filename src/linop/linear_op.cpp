@@ -84,13 +84,13 @@ void LinearOp::check(const Action& action) const {
         fmt::format("{} has its input on the {} and its output on the {}; use two tensors in "
                     "one space, and TenonDTensorCopy() between the spaces",
                     title(), spaceName(action.x->space()), spaceName(action.y->space())));
-  if (action.x->space() == Space::Device && comm_->size() > 1)
+  if (action.x->space() == Space::Device &&
+      (action.x->comm() != comm_ || action.y->comm() != comm_))
     throw Error(
         TENON_ERR_SUPPORT,
-        fmt::format("{} cannot work on the device: its communicator has {} processes, and "
-                    "arrays on the device are not communicated in this version; use tensors "
-                    "on the host",
-                    title(), comm_->size()));
+        fmt::format("{} has tensors on the device of another communicator, whose kernels run "
+                    "on another stream; create them on the communicator of the operator",
+                    title()));
   checkFactor(action.alpha, outputType, title());
   checkFactor(action.beta, outputType, title());
   checkIdle();

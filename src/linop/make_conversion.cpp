@@ -123,7 +123,7 @@ LinearOpRef Maker::makeChain() {
 
 LinearOpRef Maker::makeStep(const RouteStep& step) const {
   if (step.collective)
-    return makeRef<CollectiveStep>(comm, step, type);
+    return makeRef<CollectiveStep>(comm, step, type, policy.carrier.space);
   return makeRef<Conversion>(comm, step.from, step.to, type, policy.carrier);
 }
 
@@ -142,9 +142,9 @@ std::string Maker::stepsText() const {
 
 } // namespace
 
-MovementPolicy MovementPolicy::fromOptions() {
+MovementPolicy MovementPolicy::fromOptions(Space space) {
   return {.route = RoutePolicy::fromOptions(),
-          .carrier = CarrierPolicy::fromOptions(),
+          .carrier = CarrierPolicy::fromOptions(space),
           .reduction = ReductionPolicy::fromOptions()};
 }
 

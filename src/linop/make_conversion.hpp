@@ -14,7 +14,8 @@ struct MovementPolicy {
   CarrierPolicy carrier;
   ReductionPolicy reduction;
 
-  static MovementPolicy fromOptions();
+  // The space is that of the arrays that are expected.
+  static MovementPolicy fromOptions(Space space = Space::Host);
 };
 
 // Collective. Without communication, unless there are collectives or a reduction policy: then ranks

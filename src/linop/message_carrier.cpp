@@ -32,8 +32,8 @@ MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_
     : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction), cellBytes_(setup.cellBytes),
       streams_(setup.policy.stores != StoreWay::Cached), packs_(std::move(sends)),
       unpacks_(std::move(receives)), sends_(messagesOf(packs_, direction_.packs)),
-      receives_(messagesOf(unpacks_, direction_.unpacks)), next_(unpacks_.size()),
-      messageOf_(direction_.unpacks.size(), -1) {
+      receives_(messagesOf(unpacks_, direction_.unpacks)), ready_(packs_.size()),
+      next_(unpacks_.size()), messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
     messageOf_[unpacks_[i]] = static_cast<int>(i);
 }
@@ -53,11 +53,14 @@ Index MessageCarrier::bytesOf(const std::vector<Message>& messages) {
   return bytes;
 }
 
-void MessageCarrier::useBuffers(std::byte* send, std::byte* receive) {
+void MessageCarrier::useWires(Wire& send, Wire& receive) {
+  sendWire_ = &send;
+  receiveWire_ = &receive;
+  std::byte *sent = send.bytes(), *received = receive.bytes();
   for (Message& message : sends_)
-    message.data = std::exchange(send, send + message.bytes);
+    message.data = std::exchange(sent, sent + message.bytes);
   for (Message& message : receives_)
-    message.data = std::exchange(receive, receive + message.bytes);
+    message.data = std::exchange(received, received + message.bytes);
   plain_ = {.sentInArray = std::vector<bool>(sends_.size()),
             .receivedInArray = std::vector<bool>(receives_.size()),
             .exchange = std::make_unique<Exchange>(comm_, tag_, sends_, receives_)};
@@ -75,9 +78,10 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   Round round = {.sentInArray = plain_.sentInArray,
                  .receivedInArray = plain_.receivedInArray,
                  .exchange = nullptr};
-  for (std::size_t i = 0; i < sends.size(); ++i)
+  for (std::size_t i = 0; i < sends.size() && !sendWire_->isStaged(); ++i)
     round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x);
-  for (std::size_t i = 0; i < receives.size() && !direction_.sums; ++i)
+  const bool arrivesInArray = !direction_.sums && !receiveWire_->isStaged();
+  for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
     round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y);
   round.exchange = std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
                                               Exchange::Requests::Persistent);
@@ -88,24 +92,60 @@ void MessageCarrier::begin(const Action& action) {
   const bool fits =
       bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
   round_ = fits ? &bound_->round : &plain_;
+  receiveWire_->awaitReceived();
   round_->exchange->startReceives();
   for (std::size_t i = 0; i < sends_.size(); ++i) {
-    const bool streams = streams_ && sends_[i].bytes >= kLargePart;
-    std::byte* cells = sends_[i].data;
     if (!round_->sentInArray[i])
-      for (const Region& region : direction_.packs[packs_[i]].from)
-        cells =
-            packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
-    round_->exchange->startSend(static_cast<int>(i));
+      pack(action, i);
+    if (!sendWire_->isStaged())
+      round_->exchange->startSend(static_cast<int>(i));
   }
+  if (sendWire_->isStaged() && !sends_.empty()) {
+    sent_ = 0;
+    comm_->add(*this);
+  }
+  comm_->advance();
+}
+
+void MessageCarrier::pack(const Action& action, std::size_t message) {
+  const auto& [peer, data, bytes] = sends_[message];
+  const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isStaged();
+  const Index begin = data - sendWire_->bytes();
+  std::byte* cells = sendWire_->cells() + begin;
+  for (const Region& region : direction_.packs[packs_[message]].from)
+    cells = packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
+  if (sendWire_->isStaged())
+    sendWire_->send(begin, sendWire_->cells() + begin, bytes, ready_[message]);
+}
+
+void MessageCarrier::advance() {
+  while (sent_ < sends_.size() && ready_[sent_].isDone())
+    round_->exchange->startSend(static_cast<int>(sent_++));
+  if (sent_ == sends_.size())
+    comm_->remove(*this);
+}
+
+void MessageCarrier::sendRest() {
+  if (!sendWire_->isStaged())
+    return;
+  while (sent_ < sends_.size()) {
+    ready_[sent_].synchronise();
+    round_->exchange->startSend(static_cast<int>(sent_++));
+  }
+  comm_->remove(*this);
 }
 
 void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
                              const Meeting& meeting) {
   const int i = messageOf_[part];
   if (chunks.begin == 0) {
+    sendRest();
     round_->exchange->waitReceive(i);
-    next_[i] = receives_[i].data;
+    const Index begin = receives_[i].data - receiveWire_->bytes();
+    std::byte* cells = receiveWire_->cells() + begin;
+    if (receiveWire_->isStaged())
+      receiveWire_->receive(begin, cells, receives_[i].bytes);
+    next_[i] = cells;
   }
   if (round_->receivedInArray[i])
     return;
@@ -116,7 +156,12 @@ void MessageCarrier::receive(const Action& action, std::size_t part, Interval ch
 }
 
 void MessageCarrier::end(const Action&) {
+  sendRest();
   round_->exchange->waitSends();
+}
+
+std::string MessageCarrier::describe() const {
+  return sendWire_->isStaged() ? "messages from the device, through host memory" : "messages";
 }
 
 } // namespace tenon

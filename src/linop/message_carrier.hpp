@@ -3,6 +3,9 @@
 //
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
 // sent from it, or, where each target cell gets one value, received into it, without a copy.
+//
+// Staged messages (wire.hpp) leave when they have been packed and copied, for which nobody waits before the
+// action's end.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -12,11 +15,14 @@
 
 namespace tenon {
 
-class MessageCarrier final : public Carrier {
+class MessageCarrier final : public Carrier, private Pending {
 public:
   // For the parts of these numbers.
   MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                  std::vector<std::size_t> receives);
+  ~MessageCarrier() override { comm_->remove(*this); }
+  MessageCarrier(const MessageCarrier&) = delete;
+  MessageCarrier& operator=(const MessageCarrier&) = delete;
 
   void begin(const Action& action) override;
   void receive(const Action& action, std::size_t part, Interval chunks,
@@ -26,9 +32,9 @@ public:
   void unbind() override { bound_.reset(); }
   Index sendBytes() const override { return bytesOf(sends_); }
   Index receiveBytes() const override { return bytesOf(receives_); }
-  void useBuffers(std::byte* send, std::byte* receive) override;
+  void useWires(Wire& send, Wire& receive) override;
   Index ownBytes() const override { return 0; }
-  std::string describe() const override { return "messages"; }
+  std::string describe() const override;
 
   bool receives(std::size_t part) const noexcept { return messageOf_[part] >= 0; }
 
@@ -52,6 +58,9 @@ private:
     Round round;
   };
 
+  void pack(const Action& action, std::size_t message);
+  void advance() override;
+  void sendRest();
   std::vector<Message> messagesOf(const std::vector<std::size_t>& numbers,
                                   const std::vector<Part>& parts) const;
   static Index bytesOf(const std::vector<Message>& messages);
@@ -63,8 +72,11 @@ private:
   bool streams_;
   std::vector<std::size_t> packs_, unpacks_; // of the messages, as numbers of parts
   std::vector<Message> sends_, receives_;    // in the buffers
-  std::vector<const std::byte*> next_;       // of what was received, the cells not combined yet
-  std::vector<int> messageOf_;               // of an unpack part, -1 if it is none
+  Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
+  std::vector<Event> ready_;           // of staged sends
+  std::size_t sent_ = 0;               // of them, in the action in flight
+  std::vector<const std::byte*> next_; // of what was received, the cells not combined yet
+  std::vector<int> messageOf_;         // of an unpack part, -1 if it is none
   Round plain_;
   std::optional<Bound> bound_;
   Round* round_ = &plain_; // of the action in flight

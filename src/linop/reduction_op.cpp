@@ -16,12 +16,12 @@ namespace tenon {
 namespace {
 
 // Cells in a row, of this rank alone.
-Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type) {
+Ref<DTensor> rowOf(const CommPtr& comm, Index cells, TenonDataType type, Space space) {
   return makeRef<DTensor>(comm,
                           Layout({.shape = {cells},
                                   .mesh = Mesh::make({1}, {comm->rank()}),
                                   .properties = {Property::broadcast()}}),
-                          type);
+                          type, space);
 }
 
 } // namespace
@@ -128,48 +128,54 @@ std::vector<ReductionOp::RankStep> ReductionOp::stepsOf(int rank) const {
 
 void ReductionOp::makeStages() {
   const int me = comm()->rank();
-  std::vector<Index> held;
   for (const RankStep& step : stepsOf(me)) {
-    if (held.empty())
-      held.push_back(step.schedule.sourceExtent[0]);
-    held.push_back(step.schedule.targetExtent[0]);
+    if (heldCells_.empty())
+      heldCells_.push_back(step.schedule.sourceExtent[0]);
+    heldCells_.push_back(step.schedule.targetExtent[0]);
     stages_.push_back({step.instruction, wordOf(step.kind), sentTraffic(step.schedule, me),
                        std::make_unique<ScheduleExecutor>(comm(), step.schedule, domainType(),
                                                           title(), policy_)});
   }
-  makeArrays(held);
+  if (!stages_.empty())
+    rows(policy_.space);
 }
 
-void ReductionOp::makeArrays(const std::vector<Index>& cells) {
-  if (stages_.empty())
-    return;
+ReductionOp::Rows& ReductionOp::rows(Space space) {
+  return bySpace_.of(space, [&] { return makeRows(space); });
+}
+
+std::unique_ptr<ReductionOp::Rows> ReductionOp::makeRows(Space space) {
+  auto made = std::make_unique<Rows>();
   Index most[2] = {0, 0};
-  for (std::size_t i = 0; i < cells.size(); ++i)
-    most[i % 2] = std::max(most[i % 2], cells[i]);
+  for (std::size_t i = 0; i < heldCells_.size(); ++i)
+    most[i % 2] = std::max(most[i % 2], heldCells_[i]);
   const Index size = dataTypeSize(domainType());
-  even_ = Buffer(most[0] * size, title() + " even steps", comm()->arena());
-  odd_ = Buffer(most[1] * size, title() + " odd steps", comm()->arena());
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    Buffer& buffer = i % 2 == 0 ? even_ : odd_;
-    held_.push_back(rowOf(comm(), cells[i], domainType()));
-    held_.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
+  const KernelContextPtr context = contextOf(comm(), space);
+  made->even = readableBuffer(*comm(), *context, most[0] * size, title() + " even steps");
+  made->odd = readableBuffer(*comm(), *context, most[1] * size, title() + " odd steps");
+  const auto row = [&](Index cells) { return rowOf(comm(), cells, domainType(), space); };
+  for (std::size_t i = 0; i < heldCells_.size(); ++i) {
+    Buffer& buffer = i % 2 == 0 ? made->even : made->odd;
+    made->held.push_back(row(heldCells_[i]));
+    made->held.back()->placeArray(buffer.data<void>(), {1}, {0}, {0}, false);
   }
-  callersX_ = rowOf(comm(), cells.front(), domainType());
-  callersY_ = rowOf(comm(), cells.back(), domainType());
+  made->callersX = row(heldCells_.front());
+  made->callersY = row(heldCells_.back());
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    stages_[i].executor->bind(Sense::Forward, *held_[i], *held_[i + 1]);
-    stages_[i].executor->bind(Sense::Adjoint, *held_[i + 1], *held_[i]);
+    stages_[i].executor->bind(Sense::Forward, *made->held[i], *made->held[i + 1]);
+    stages_[i].executor->bind(Sense::Adjoint, *made->held[i + 1], *made->held[i]);
   }
+  return made;
 }
 
 void ReductionOp::takeSource(const Action& action) {
   const DTensor& x = *action.x;
   if (x.isContiguous()) {
-    callersX_->placeBox(const_cast<void*>(arrayOf(x)), true);
-    x_ = callersX_;
+    rows_->callersX->placeBox(const_cast<void*>(arrayOf(x)), true);
+    x_ = rows_->callersX;
     return;
   }
-  x_ = action.sense == Sense::Forward ? held_.front() : held_.back();
+  x_ = action.sense == Sense::Forward ? rows_->held.front() : rows_->held.back();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(x.context(), x.rank(), x.extent().data(), T(1), x.data<T>(),
                      x.strides().data(), T(0), x_->mutableData<T>(), packed_.data());
@@ -178,17 +184,19 @@ void ReductionOp::takeSource(const Action& action) {
 
 void ReductionOp::takeTarget(const Action& action) {
   DTensor& y = *action.y;
-  y_ = action.sense == Sense::Forward ? held_.back() : held_.front();
+  y_ = action.sense == Sense::Forward ? rows_->held.back() : rows_->held.front();
   if (!action.isPlain() || !y.isContiguous())
     return;
   y.checkWritable();
-  callersY_->placeBox(const_cast<void*>(arrayOf(y)), false);
-  y_ = callersY_;
+  rows_->callersY->placeBox(const_cast<void*>(arrayOf(y)), false);
+  y_ = rows_->callersY;
 }
 
 Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
   const std::size_t last = stages_.size();
-  const auto row = [&](std::size_t i) { return held_[sense == Sense::Forward ? i : last - i]; };
+  const auto row = [&](std::size_t i) {
+    return rows_->held[sense == Sense::Forward ? i : last - i];
+  };
   return {.sense = sense,
           .x = (step == 0 ? x_ : row(step)).get(),
           .y = (step + 1 == last ? y_ : row(step + 1)).get()};
@@ -197,6 +205,7 @@ Action ReductionOp::actionOf(Sense sense, std::size_t step) const {
 void ReductionOp::doBegin(const Action& action) {
   if (stages_.empty())
     return;
+  rows_ = &rows(action.x->space());
   takeSource(action);
   takeTarget(action);
   stageOf(action.sense, 0).begin(actionOf(action.sense, 0));
@@ -212,7 +221,7 @@ void ReductionOp::doEnd(const Action& action) {
     stageOf(action.sense, step).end(one);
   }
   DTensor& y = *action.y;
-  if (y_.get() == callersY_.get())
+  if (y_.get() == rows_->callersY.get())
     return y.changed();
   visitDataType(domainType(), [&]<class T>(T) {
     blockAxpby<T, T>(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha),
@@ -264,7 +273,8 @@ std::string ReductionOp::describeMore() const {
 }
 
 Index ReductionOp::bufferBytes() const {
-  Index bytes = even_.bytes() + odd_.bytes();
+  Index bytes = 0;
+  bySpace_.visit([&](const Rows& rows) { bytes += rows.even.bytes() + rows.odd.bytes(); });
   for (const Stage& stage : stages_)
     bytes += stage.executor->bufferBytes();
   return bytes;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "linop/linear_op.hpp"
+#include "linop/per_space.hpp"
 #include "linop/reduction_step.hpp"
 #include "linop/schedule_executor.hpp"
 
@@ -51,6 +52,13 @@ private:
     std::unique_ptr<ScheduleExecutor> executor;
   };
 
+  // What the rank holds between the steps, in two buffers by turns, in one space.
+  struct Rows {
+    Buffer even, odd;
+    std::vector<Ref<DTensor>> held;
+    Ref<DTensor> callersX, callersY; // rows that are placed on the caller's arrays
+  };
+
   // A step of one rank, with its schedule.
   struct RankStep {
     int instruction;
@@ -61,7 +69,8 @@ private:
   void checkPlan() const;
   std::vector<RankStep> stepsOf(int rank) const;
   void makeStages();
-  void makeArrays(const std::vector<Index>& cells);
+  Rows& rows(Space space);
+  std::unique_ptr<Rows> makeRows(Space space);
   // Rows of the action in flight: the caller's array where its cells lie as in one, else ours.
   void takeSource(const Action& action);
   void takeTarget(const Action& action);
@@ -75,12 +84,11 @@ private:
   ReductionPlan plan_;
   CarrierPolicy policy_;
   std::vector<int> axes_;
-  Strides packed_{}; // of the local array, row-major
-  // What the rank holds between the steps, in two buffers by turns.
-  Buffer even_, odd_;
-  std::vector<Ref<DTensor>> held_;
-  Ref<DTensor> callersX_, callersY_; // rows that are placed on the caller's arrays
-  Ref<DTensor> x_, y_;               // of the action in flight, one of ours or of those
+  Strides packed_{};             // of the local array, row-major
+  std::vector<Index> heldCells_; // before each step, and after the last
+  PerSpace<Rows> bySpace_;
+  Rows* rows_ = nullptr; // of the action in flight, with x and y among them
+  Ref<DTensor> x_, y_;
   std::vector<Stage> stages_;
 };
 

@@ -56,38 +56,56 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
 
 } // namespace
 
+ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
+    : carriers{of.makeCarrierFor(Sense::Forward, space), of.makeCarrierFor(Sense::Adjoint, space)},
+      sourceSide(std::max(carriers[0]->sendBytes(), carriers[1]->receiveBytes()),
+                 of.owner_ + " source buffer", contextOf(of.comm_, space)),
+      targetSide(std::max(carriers[0]->receiveBytes(), carriers[1]->sendBytes()),
+                 of.owner_ + " target buffer", contextOf(of.comm_, space)) {
+  carriers[0]->useWires(sourceSide, targetSide);
+  carriers[1]->useWires(targetSide, sourceSide);
+}
+
 ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule,
                                    TenonDataType type, const std::string& owner,
                                    const CarrierPolicy& policy)
-    : comm_(comm), policy_(policy) {
-  const Index cellBytes = dataTypeSize(type);
-  const int tag = comm->nextTag();
-  for (const Sense sense : {Sense::Forward, Sense::Adjoint}) {
-    const auto i = static_cast<std::size_t>(sense);
-    directions_[i] = makeDirection(schedule, sense == Sense::Forward, comm->rank(), cellBytes);
-    carriers_[i] = makeCarrier({comm, tag, directions_[i], cellBytes, policy, owner});
-  }
-  Carrier &forward = carrierOf(Sense::Forward), &adjoint = carrierOf(Sense::Adjoint);
-  sourceSide_ =
-      Buffer(std::max(forward.sendBytes(), adjoint.receiveBytes()), owner + " source buffer");
-  targetSide_ =
-      Buffer(std::max(forward.receiveBytes(), adjoint.sendBytes()), owner + " target buffer");
-  forward.useBuffers(sourceSide_.data<std::byte>(), targetSide_.data<std::byte>());
-  adjoint.useBuffers(targetSide_.data<std::byte>(), sourceSide_.data<std::byte>());
+    : comm_(comm), tag_(comm->nextTag()), cellBytes_(dataTypeSize(type)), owner_(owner),
+      policy_(policy) {
+  for (const Sense sense : {Sense::Forward, Sense::Adjoint})
+    directions_[static_cast<std::size_t>(sense)] =
+        makeDirection(schedule, sense == Sense::Forward, comm->rank(), cellBytes_);
+  carriage(policy.space);
+}
+
+std::unique_ptr<Carrier> ScheduleExecutor::makeCarrierFor(Sense sense, Space space) const {
+  return makeCarrier({comm_, tag_, directionOf(sense), cellBytes_, policy_, owner_}, space);
+}
+
+ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {
+  return carriages_.of(space, [&] { return std::make_unique<Carriage>(*this, space); });
 }
 
 void ScheduleExecutor::unbind() {
-  for (const auto& carrier : carriers_)
-    carrier->unbind();
+  carriages_.visit([](Carriage& carriage) {
+    for (const auto& carrier : carriage.carriers)
+      carrier->unbind();
+  });
 }
 
 Index ScheduleExecutor::bufferBytes() const noexcept {
-  return sourceSide_.bytes() + targetSide_.bytes() + carriers_[0]->ownBytes() +
-         carriers_[1]->ownBytes();
+  Index bytes = 0;
+  carriages_.visit([&](const Carriage& carriage) {
+    bytes += carriage.sourceSide.heldBytes() + carriage.targetSide.heldBytes();
+    for (const auto& carrier : carriage.carriers)
+      bytes += carrier->ownBytes();
+  });
+  return bytes;
 }
 
 std::string ScheduleExecutor::describeTransport() const {
-  std::string text = carrierOf(Sense::Forward).describe();
+  std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
+  if (policy_.space == Space::Device)
+    return text;
   if (policy_.transport == Transport::Auto && !comm_->arena() && comm_->size() > 1)
     text += fmt::format(" (no shared memory: {})", comm_->whyNoArena());
   if (comm_->arena() && policy_.transport != Transport::Messages && !comm_->whySmallArena().empty())
@@ -100,7 +118,7 @@ bool ScheduleExecutor::isInPlace(const Action& action) const {
 }
 
 void ScheduleExecutor::begin(const Action& action) {
-  carrierOf(action.sense).begin(action);
+  carrierOf(action.sense, action.x->space()).begin(action);
   delay_.start();
 }
 
@@ -108,7 +126,7 @@ void ScheduleExecutor::begin(const Action& action) {
 // to the next: one pass over the target instead of one for each rank.
 void ScheduleExecutor::end(const Action& action, Combine combine) {
   const Direction& direction = directionOf(action.sense);
-  Carrier& carrier = carrierOf(action.sense);
+  Carrier& carrier = carrierOf(action.sense, action.x->space());
   delay_.wait();
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);

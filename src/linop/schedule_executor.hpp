@@ -11,6 +11,7 @@
 
 #include "comm/delay.hpp"
 #include "linop/carrier.hpp"
+#include "linop/per_space.hpp"
 
 namespace tenon {
 
@@ -30,7 +31,7 @@ public:
   // Whether x and y of the action lie in one array as above.
   bool isInPlace(const Action& action) const;
 
-  void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense).bind(x, y); }
+  void bind(Sense sense, DTensor& x, DTensor& y) { carrierOf(sense, x.space()).bind(x, y); }
   void unbind();
 
   Index bufferBytes() const noexcept;
@@ -38,14 +39,27 @@ public:
   std::string describeTransport() const;
 
 private:
+  // What brings the parts of arrays in one space.
+  struct Carriage {
+    std::array<std::unique_ptr<Carrier>, 2> carriers; // by sense
+    Wire sourceSide, targetSide;
+    Carriage(const ScheduleExecutor& executor, Space space);
+  };
+
   const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
-  Carrier& carrierOf(Sense sense) const { return *carriers_[static_cast<int>(sense)]; }
+  std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
+  Carriage& carriage(Space space);
+  Carrier& carrierOf(Sense sense, Space space) {
+    return *carriage(space).carriers[static_cast<int>(sense)];
+  }
 
   CommPtr comm_;
+  int tag_;
+  Index cellBytes_;
+  std::string owner_;
   CarrierPolicy policy_;
-  std::array<Direction, 2> directions_; // by sense, like the carriers
-  std::array<std::unique_ptr<Carrier>, 2> carriers_;
-  Buffer sourceSide_, targetSide_;
+  std::array<Direction, 2> directions_; // by sense
+  PerSpace<Carriage> carriages_;
   Delay delay_;
 };
 

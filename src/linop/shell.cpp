@@ -9,9 +9,7 @@ namespace tenon {
 
 Shell::Shell(const CommPtr& comm, const Layout& domain, const Layout& range,
              TenonDataType domainType, TenonDataType rangeType, Functions functions)
-    : LinearOp(comm, domain, range, domainType, rangeType), functions_(std::move(functions)),
-      result_(makeRef<DTensor>(comm, range, rangeType)),
-      adjointResult_(makeRef<DTensor>(comm, domain.dual(), domainType)) {}
+    : LinearOp(comm, domain, range, domainType, rangeType), functions_(std::move(functions)) {}
 
 Shell::~Shell() {
   if (destroy_)
@@ -32,7 +30,11 @@ void Shell::doEnd(const Action& action) {
                     title(), type(), forward ? "apply" : "applyAdjoint"));
   if (action.isPlain())
     return map(*action.x, *action.y);
-  DTensor& result = forward ? *result_ : *adjointResult_;
+  const Space space = action.x->space();
+  DTensor& result = *(forward ? results_ : adjointResults_).of(space, [&] {
+    return std::make_unique<Ref<DTensor>>(
+        makeRef<DTensor>(comm(), action.y->layout(), action.y->dataType(), space));
+  });
   map(*action.x, result);
   axpby(action.alpha, result, action.beta, *action.y);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An operator whose two maps are functions of the user's. They give F x and F* y into a tensor that
-// they overwrite; alpha and beta are added here, through one tensor for each sense, whose array is
-// allocated when it is first needed.
+// they overwrite; alpha and beta are added here, through one tensor for each sense and space, whose
+// array is allocated when it is first needed.
 #pragma once
 
 #include "linop/linear_op.hpp"
+#include "linop/per_space.hpp"
 
 #include <functional>
 
@@ -35,7 +36,7 @@ private:
 
   Functions functions_;
   std::function<void()> destroy_;
-  Ref<DTensor> result_, adjointResult_;
+  PerSpace<Ref<DTensor>> results_, adjointResults_;
 };
 
 } // namespace tenon

@@ -105,11 +105,14 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   const TenonDataType type = members.front()->dataType();
   const Layout layout = layoutOf(members);
   Bucket bucket{.members = members, .memory = {}, .addends = {}, .sums = {}, .sum = {}, .took = {}};
-  bucket.addends = makeRef<DTensor>(comm, layout.dual(), type);
-  bucket.sums = makeRef<DTensor>(comm, layout, type);
-  bucket.sum = makeConversion(comm, layout.dual(), layout, type);
+  const Space space = layer.space();
+  bucket.addends = makeRef<DTensor>(comm, layout.dual(), type, space);
+  bucket.sums = makeRef<DTensor>(comm, layout, type, space);
+  bucket.sum =
+      makeConversion(comm, layout.dual(), layout, type, MovementPolicy::fromOptions(space));
   const Index each = bucket.sums->localCells() * dataTypeSize(type);
-  bucket.memory = std::make_shared<Buffer>(2 * each, "gradients", comm->arena());
+  bucket.memory = std::make_shared<Buffer>(
+      readableBuffer(*comm, bucket.sums->context(), 2 * each, "gradients"));
   bucket.memory->setZero();
   auto* first = bucket.memory->data<std::byte>();
   bucket.addends->placeBox(first, false);

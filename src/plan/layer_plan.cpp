@@ -274,8 +274,8 @@ Layout LayerPlan::outputFor(const Layout& input) const {
 Ref<Layer> LayerPlan::compile(const Layout& input, const std::optional<Layout>& output) const {
   if (!output || outputFor(input) == *output)
     return network_;
-  const Ref<Layer> all = makeLayer(comm(), "sequential"),
-                   repartition = makeLayer(comm(), "repartition");
+  Ref<Layer> all = makeLayer(comm(), "sequential");
+  const Ref<Layer> repartition = makeLayer(comm(), "repartition");
   for (const char* name : {"data_type", "space", "stack_depth"})
     all->set(name, network_->declaration().get(name));
   all->setName(network_->name());

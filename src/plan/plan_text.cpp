@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "plan/plan_text.hpp"
 
+#include "sys/error.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace tenon {

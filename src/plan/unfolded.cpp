@@ -3,6 +3,9 @@
 
 #include "layer/network_file.hpp"
 #include "layer/path.hpp"
+#include "planner/declared_network.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -18,13 +21,16 @@ public:
       nodes.push_back({&layer, path, reads});
       return static_cast<int>(nodes.size()) - 1;
     }
+    if (layer.declaration().value<bool>("recompute"))
+      refuseRecomputation(layer.title());
     std::vector<int> values = reads;
     for (const Layer::Node& node : layer.nodes()) {
       std::vector<int> inputs;
       for (int value : node.reads)
         inputs.push_back(values[value]);
       const std::string name = nameInPath(layer, *node.layer);
-      values.push_back(add(*node.layer, path.empty() ? name : path + "/" + name, inputs));
+      values.push_back(
+          add(*node.layer, path.empty() ? name : fmt::format("{}/{}", path, name), inputs));
     }
     return values.back();
   }

@@ -154,6 +154,9 @@ public:
           fmt::format("the network is a layer of type \"{}\"; a plan needs a sequential or a "
                       "graph of layers",
                       file.type));
+    for (const auto& [key, value] : file.settings)
+      if (key == "recompute" && std::get<bool>(value))
+        refuseRecomputation("the network");
     for (std::size_t n = 0; n < file.nodes.size(); ++n)
       addNode(file, static_cast<int>(n));
   }
@@ -247,6 +250,13 @@ private:
 };
 
 } // namespace
+
+void refuseRecomputation(const std::string& title) {
+  throw Error(TENON_ERR_SUPPORT,
+              fmt::format("{} recomputes, which plans do not price; set recompute to false, and "
+                          "bound the memory of the plan instead",
+                          title));
+}
 
 DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input) {
   return NetworkReader(network, input).take();

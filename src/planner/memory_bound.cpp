@@ -176,9 +176,9 @@ private:
     return isFaster && plan.bytes + more <= limit_ ? -later : 0;
   }
 
-  // Of each layer and state, what every plan within the limit that uses it takes at least.
+  // Of each layer and state, what every plan within the limit that uses it takes at least. The last run was
+  // with the multiplier.
   std::vector<std::vector<double>> bounds() {
-    elimination_.run(multiplier_);
     std::vector<std::vector<double>> marginals = elimination_.minMarginals();
     for (std::vector<double>& layer : marginals)
       for (double& seconds : layer)

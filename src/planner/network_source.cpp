@@ -15,10 +15,11 @@ namespace {
 // Tables come first; where there is neither, the message lists these.
 std::string findSource(const std::string& nameOrPath) {
   std::error_code ignored;
+  const std::string file = nameOrPath + ".json";
   for (const std::string& share : shareFolders()) {
-    const std::string file = nameOrPath + ".json";
-    if (!std::filesystem::exists(share + "/networks/tables/" + file, ignored) &&
-        std::filesystem::exists(share + "/networks/" + file, ignored))
+    const std::filesystem::path networks = std::filesystem::path(share) / "networks";
+    if (!std::filesystem::exists(networks / "tables" / file, ignored) &&
+        std::filesystem::exists(networks / file, ignored))
       return findNetworkFile(nameOrPath);
   }
   return findDataFile(nameOrPath, "network table", "networks/tables", {});

@@ -358,17 +358,16 @@ std::string OwnModel::addForm(const Kind& kind, int word, Placed& placed) {
   return {};
 }
 
-// Between two grids a halo is an exchange for itself.
 double OwnModel::there(const Layout& from, const Layout& to, Looks looks) const {
-  const auto oneStep = [&](const Layout& a, const Layout& b) {
-    return sameHolding(a, b)
-               ? 0
-               : priceOfMove(a, b, network_.cellBytes, rates_.links, looks, flows_.get()).seconds;
-  };
-  if (from.mesh() == to.mesh() || !(from.hasMargins() || to.hasMargins()))
-    return oneStep(from, to);
-  const Layout left = from.withoutMargins(), entered = to.withoutMargins();
-  return oneStep(from, left) + oneStep(left, entered) + oneStep(entered, to);
+  double seconds = 0;
+  const Layout* at = &from;
+  const Layouts stops = stopsBetween(from, to);
+  for (const Layout& stop : stops) {
+    seconds +=
+        priceOfMove(*at, stop, network_.cellBytes, rates_.links, looks, flows_.get()).seconds;
+    at = &stop;
+  }
+  return seconds;
 }
 
 void OwnModel::addCosts(const DeclaredLayer& layer, const Form& form, Placed& placed) const {
@@ -453,7 +452,7 @@ double OwnModel::price(Prices& known, int move, int from, int to, Looks looks) c
   const Ends& ends = ends_[move];
   const auto source = std::uint64_t(ends.sources[from]), target = std::uint64_t(ends.targets[to]);
   const auto [at, isNew] =
-      known.emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
+      known.try_emplace(source << 32 | target << 1 | std::uint64_t(ends.back), 0.0);
   if (isNew) {
     at->second = there(layouts_[source], layouts_[target], looks);
     at->second += priceBack(ends, from, to, looks);

@@ -41,7 +41,8 @@ double rowElements(const std::vector<Index>& extents, Index channels) {
 }
 
 double haloTerm(const T1Link& link, double batch, double row, const TableLayer& layer) {
-  return link.alpha + link.beta * kElementBytes * batch * row * double(layer.kernel / 2);
+  const Index halo = layer.kernel / 2;
+  return link.alpha + link.beta * kElementBytes * batch * row * double(halo);
 }
 
 // The three sums of Eq. 8 for one layer.

@@ -33,6 +33,8 @@ public:
   // A cudaStream_t.
   void* handle() const noexcept { return handle_.get(); }
   Event record() const;
+  // The same with an event that is used again, and is this point from now on.
+  void record(Event& event) const;
   // What is queued from now on waits for the event.
   void wait(const Event& event) const;
   // The host waits for all that is queued. Throws TENON_ERR_LIBRARY if some of it failed.

@@ -32,6 +32,9 @@ Stream Stream::wrap(void*) {
 Event Stream::record() const {
   refuse();
 }
+void Stream::record(Event&) const {
+  refuse();
+}
 void Stream::wait(const Event&) const {
   refuse();
 }

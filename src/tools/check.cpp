@@ -22,30 +22,35 @@ const std::vector<ProgramOption> kCheckOptions = {
     {"only", TENON_OPTION_STRING, "",
      "run only kinds of configurations (operators, types of layers) whose names contain this word"},
     {"layers", TENON_OPTION_FLAG, "false", "draw layers alone, every type as often as the others"},
+    {"space", TENON_OPTION_STRING, "host", "memory space of the tensors: host or device"},
     {"patience", TENON_OPTION_INT, "120",
      "timeout in seconds for a configuration that hangs; 0: none"},
 };
 
 namespace {
 
-// What is drawn: kinds whose names contain a word, of layers alone or of all.
+// What is drawn: kinds whose names contain a word, of layers alone or of all, with tensors in a space.
 struct Selection {
   std::string word;
   bool layers = false;
+  TenonMemorySpace space = TENON_MEMORY_HOST;
 
   std::string options() const {
-    return (layers ? " -layers" : "") + (word.empty() ? "" : " -only " + word);
+    return (layers ? std::string(" -layers") : "") + (word.empty() ? "" : " -only " + word) +
+           (space == TENON_MEMORY_DEVICE ? " -space device" : "");
   }
 };
 
-std::vector<CaseKind> kindsOf(bool layersAlone) {
+std::vector<CaseKind> kindsOf(const Selection& selection) {
   std::vector<CaseKind> kinds = layerKinds();
-  if (layersAlone) {
+  if (selection.layers) {
     for (CaseKind& kind : kinds)
       kind.weight = 1;
     return kinds;
   }
   std::vector<CaseKind> all = operatorKinds();
+  if (selection.space == TENON_MEMORY_DEVICE) // it works on user arrays
+    std::erase_if(all, [](const CaseKind& kind) { return kind.name == "inplace"; });
   all.insert(all.end(), kinds.begin(), kinds.end());
   return all;
 }
@@ -54,7 +59,7 @@ std::vector<CaseKind> kindsOf(bool layersAlone) {
 std::vector<CaseKind> kindsIn(const Selection& selection) {
   const std::string& word = selection.word;
   std::vector<CaseKind> found;
-  for (const CaseKind& kind : kindsOf(selection.layers))
+  for (const CaseKind& kind : kindsOf(selection))
     if (kind.name.find(word) != std::string::npos)
       found.insert(found.end(), word == kind.name ? std::max(kind.weight, 1) : kind.weight, kind);
   return found;
@@ -62,8 +67,7 @@ std::vector<CaseKind> kindsIn(const Selection& selection) {
 
 int refuseOnly(const Selection& selection) {
   std::vector<std::string> names;
-  for (const CaseKind& kind :
-       kindsOf(selection.layers)) // an operator and a layer can have one name
+  for (const CaseKind& kind : kindsOf(selection)) // an operator and a layer can have one name
     if (kind.weight > 0 && std::ranges::find(names, kind.name) == names.end())
       names.push_back(kind.name);
   if (worldRank() == 0)
@@ -71,6 +75,14 @@ int refuseOnly(const Selection& selection) {
         fmt::format("tenon check: no kind of configuration contains '{}'; the kinds are {}\n",
                     selection.word, fmt::join(names, ", "))
             .c_str(),
+        stderr);
+  return kExitUsage;
+}
+
+int refuseSpace(const std::string& word) {
+  if (worldRank() == 0)
+    std::fputs(
+        fmt::format("tenon check: -space is '{}'; it must be host or device\n", word).c_str(),
         stderr);
   return kExitUsage;
 }
@@ -90,7 +102,7 @@ class Sweep {
 public:
   Sweep(TenonInt seed, Selection selection, int patience)
       : seed_(seed), selection_(std::move(selection)), kinds_(kindsIn(selection_)),
-        patience_(patience) {
+        options_(selection_.space), patience_(patience) {
     MPI_Comm_dup(MPI_COMM_WORLD, &verdicts_);
     TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
     TenonCallAbort(TenonSetFatalErrorHandler(endFatally, this));
@@ -147,7 +159,8 @@ bool Sweep::runCase(TenonInt number) {
       Case{.comm = MPI_COMM_WORLD,
            .rank = worldRank(),
            .ranks = worldSize(),
-           .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number))});
+           .draw = Draw(static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(number)),
+           .space = selection_.space});
   const CaseKind kind = current_->draw.of(kinds_);
   current_->text = " " + kind.name;
   const Watchdog watchdog(patience_,
@@ -181,7 +194,11 @@ int runCheck() {
                  patience = intOption("patience");
   TenonBool layers = TENON_FALSE;
   TenonCallAbort(TenonOptionsGetFlag("-", "layers", &layers));
-  const Selection selection{textOption("only"), layers != TENON_FALSE};
+  const std::string space = textOption("space");
+  if (space != "host" && space != "device")
+    return refuseSpace(space);
+  const Selection selection{textOption("only"), layers != TENON_FALSE,
+                            space == "device" ? TENON_MEMORY_DEVICE : TENON_MEMORY_HOST};
   if (n < 0 || one < -1 || patience < 0 || patience > 86400)
     return refuseNumbers(n, one, patience);
   if (kindsIn(selection).empty())

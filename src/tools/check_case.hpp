@@ -15,9 +15,10 @@ struct Case {
   MPI_Comm comm;
   int rank, ranks;
   Draw draw;
-  std::string text = {};    // the configuration
-  std::string finding = {}; // what differed first
-  bool isRefused = false;   // by one process and by all alike
+  TenonMemorySpace space = TENON_MEMORY_HOST; // of the tensors under check
+  std::string text = {};                      // the configuration
+  std::string finding = {};                   // what differed first
+  bool isRefused = false;                     // by one process and by all alike
 
   int position(const MeshSpec& mesh) const { return mesh.positionOf(rank); }
   // A difference of values.hpp, or "" for none.

@@ -37,21 +37,22 @@ void sign(Case& c, TenonLayer layer, const std::string& letters) {
 }
 
 // Those that every type has with both data types in this build.
-const std::vector<std::string>& backends() {
+const std::vector<std::string>& backends(TenonMemorySpace space) {
+  static const std::vector<std::string> ofDevice{"auto", "gemm"};
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names{"auto", "reference", "blas"};
     if (textFrom(TenonGetBuildInfo).find("FFTW: none") == std::string::npos)
       names.push_back("fftw");
     return names;
   }();
-  return all;
+  return space == TENON_MEMORY_DEVICE ? ofDevice : all;
 }
 
 void drawSettings(Case& c, const LayerPlan& plan, TenonLayer layer, const MeshSpec& mesh) {
   if (plan.isSigned && c.draw.chance(60))
     sign(c, layer, drawSignature(c.draw, layer, plan.inputs[0], mesh.axes()));
   const std::string storage = drawStorage(c.draw, mesh.axes());
-  const std::string backend = c.draw.of(backends());
+  const std::string backend = c.draw.of(backends(c.space));
   c.text += fmt::format(" storage {} backend {};", storage, backend);
   require(TenonLayerSetStorage(layer, storage.c_str()));
   require(TenonLayerSetBackend(layer, backend.c_str()));
@@ -95,6 +96,7 @@ LayerStep distributed(Case& c, const LayerPlan& plan, const std::vector<LayoutSp
     inputs.push_back(makeLayout(c.comm, spec));
   LayerStep step(plan.make(c.comm, &specs[0].mesh), std::move(inputs));
   require(TenonLayerSetDataType(step.layer(), type));
+  require(TenonLayerSetSpace(step.layer(), c.space));
   drawSettings(c, plan, step.layer(), specs[0].mesh);
   if (!plan.target.empty())
     step.setTarget(
@@ -274,10 +276,10 @@ void checkLayer(Case& c, const LayerPlan& plan) {
   if (!isAccepted(c, ours, theirs))
     return;
   const TenonInt seed = c.draw.upTo(1 << 20);
-  for (LayerStep* step : {&ours, &theirs}) {
+  for (LayerStep* step : {&ours, &theirs})
     step->fillParameters(seed);
-    step->makeTensors(type, step == &ours, c.draw);
-  }
+  ours.makeTensors(type, true, c.draw, c.space);
+  theirs.makeTensors(type, false, c.draw);
   fillInputs(c, specs, ours, theirs);
   fillCotangent(c, ours, theirs);
   for (LayerStep* step : {&ours, &theirs}) {

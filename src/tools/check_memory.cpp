@@ -93,7 +93,8 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
                  Action action, const Boxes& boxes) {
   for (const bool isAdjoint : {false, true}) {
     const Layout layout = makeLayout(c.comm, isAdjoint ? spec.dual() : spec);
-    Field x(layout, type, c.draw.chance(40), c.draw), y(layout, type, c.draw.chance(40), c.draw);
+    Field x(layout, type, c.draw.chance(40), c.draw, c.space),
+        y(layout, type, c.draw.chance(40), c.draw, c.space);
     require(TenonDTensorFillTest(x, c.draw.upTo(1 << 20), TENON_TRUE));
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));

@@ -86,8 +86,8 @@ void checkDirection(Case& c, const Subject& s, TenonLinearOp op, const Call& cal
   const bool callersX = c.draw.chance(40), callersY = c.draw.chance(40);
   const std::string what = call.text() + (isReal ? " on reals" : "") +
                            (callersX ? ", user array x" : "") + (callersY ? ", user array y" : "");
-  Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw);
-  Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw);
+  Field x(makeLayout(c.comm, s.from), s.fromType, callersX, c.draw, c.space);
+  Field y(makeLayout(c.comm, s.to), s.toType, callersY, c.draw, c.space);
   const Values given = fill(s.from, c.position(s.from.mesh), ofX);
   if (call.alpha == 0)
     x.spoil();

@@ -7,17 +7,19 @@ namespace {
 
 constexpr const char kStart[] = "-tenon_", kOwner[] = "conversion_";
 
-// Without what not every machine has, and "auto" takes where it is there.
-std::vector<std::string> choicesOf(int option) {
+// Without what not every machine has, and "auto" takes where it is there, and what the device has not.
+std::vector<std::string> choicesOf(int option, TenonMemorySpace space) {
   std::vector<std::string> words = wordsOf(declaredText(option, TENON_OPTION_TEXT_CHOICES), '|');
   std::erase(words, "shared");
+  if (space == TENON_MEMORY_DEVICE)
+    std::erase(words, "datatypes");
   return words;
 }
 
 } // namespace
 
-ConversionOptions::ConversionOptions() {
-  addChoices();
+ConversionOptions::ConversionOptions(TenonMemorySpace space) {
+  addChoices(space);
   // With slow messages few of them and an overlapped halo pay.
   addUnlessGiven({"-tenon_machine_latency", {"1e-6", "1"}, TENON_OPTION_REAL});
   // With 0 every part of shared memory is read where it lies.
@@ -31,7 +33,7 @@ void ConversionOptions::addUnlessGiven(Option option) {
     open_.push_back(std::move(option));
 }
 
-void ConversionOptions::addChoices() {
+void ConversionOptions::addChoices(TenonMemorySpace space) {
   int count = 0;
   require(TenonOptionsGetDeclaredCount(&count));
   for (int i = 0; i < count; ++i) {
@@ -39,7 +41,7 @@ void ConversionOptions::addChoices() {
     require(TenonOptionsGetDeclaredType(i, &type));
     const std::string name = declaredText(i, TENON_OPTION_TEXT_KEY);
     if (type == TENON_OPTION_CHOICE && name.starts_with(std::string(kStart) + kOwner))
-      addUnlessGiven({name, choicesOf(i)});
+      addUnlessGiven({name, choicesOf(i, space)});
   }
 }
 

@@ -9,7 +9,7 @@ namespace tenon::tools {
 
 class ConversionOptions {
 public:
-  ConversionOptions();
+  explicit ConversionOptions(TenonMemorySpace space);
   // Sets each to one of its choices.
   void draw(Case& c) const;
 
@@ -19,7 +19,7 @@ private:
     std::vector<std::string> choices;
     TenonOptionType type = TENON_OPTION_CHOICE;
   };
-  void addChoices();
+  void addChoices(TenonMemorySpace space);
   void addUnlessGiven(Option option);
   static void read(const Option& option);
 

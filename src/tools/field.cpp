@@ -73,12 +73,14 @@ std::size_t bytesOf(TenonDataType type) {
   return type == TENON_FLOAT32 ? 4 : 8;
 }
 
-Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw)
+Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
+             TenonMemorySpace space)
     : type_(type), box_(boxOfTensor(layout, false)) {
   require(TenonDTensorCreate(layout, type, tensor_.out()));
+  require(TenonDTensorSetSpace(tensor_, space));
   // The ranks' parts differ, and so would their draws: they must not count.
   Draw local(draw.number(), 0);
-  if (isCallers)
+  if (isCallers && space == TENON_MEMORY_HOST)
     place(layout, local);
 }
 
@@ -199,7 +201,10 @@ Values gathered(TenonDTensor x, MPI_Comm comm) {
   MPI_Comm_size(comm, &ranks);
   const Layout whole = makeLayout(comm, everywhere(shape, ranks));
   DTensor all;
+  TenonMemorySpace space = TENON_MEMORY_HOST;
+  require(TenonDTensorGetSpace(x, &space));
   require(TenonDTensorCreate(whole, type, all.out()));
+  require(TenonDTensorSetSpace(all, space));
   LinearOp gather;
   require(TenonLinearOpCreateConversion(layout, whole, type, gather.out()));
   require(TenonLinearOpApply(gather, x, all));

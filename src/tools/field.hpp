@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tensor under check with its memory: the library's, or an array of the caller's with random
-// strides, ghosts and padding around it that nobody may touch, shared with the node or not. Cells are
-// read and written in row-major order of the rank's box.
+// strides, ghosts and padding around it that nobody may touch, shared with the node or not. On the device the
+// memory is always the library's. Cells are read and written in row-major order of the rank's box.
 #pragma once
 
 #include "tools/callers_memory.hpp"
@@ -12,8 +12,9 @@ namespace tenon::tools {
 
 class Field {
 public:
-  // isCallers: in an array of the caller's, where this rank owns something.
-  Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw);
+  // isCallers: on the host in an array of the caller's, where this rank owns something.
+  Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
+        TenonMemorySpace space = TENON_MEMORY_HOST);
   // On the array of another, with the same owned cells; the other must outlive it.
   Field(TenonLayout layout, TenonDataType type, Field& other);
   // A tensor that is there, of the library.

@@ -41,9 +41,10 @@ void LayerStep::fillParameters(TenonInt seed) {
   }
 }
 
-void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw) {
+void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
+                            TenonMemorySpace space) {
   const auto make = [&](TenonLayout layout) {
-    return Field(layout, type, mayBeCallers && draw.chance(25), draw);
+    return Field(layout, type, mayBeCallers && draw.chance(25), draw, space);
   };
   for (const Layout& layout : inputs_) {
     Layout dual;

@@ -18,7 +18,8 @@ public:
   // After set-up. Parameters and their tangents get values that do not depend on the partition.
   void fillParameters(TenonInt seed);
   // In arrays of the caller's at random if `mayBeCallers`.
-  void makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw);
+  void makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
+                   TenonMemorySpace space = TENON_MEMORY_HOST);
   void apply();
   void applyTangent();
   void applyAdjoint();

@@ -157,9 +157,11 @@ std::string drawFigure(const std::string& title, const std::vector<FigurePanel>&
       "fill=\"white\"/>\n<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n<text x=\"{2}\" "
       "y=\"38\">lower part: sums of gradients; upper part: what depends on the batch</text>\n",
       width, kTitle + kPanelHeight * static_cast<double>(rows), kMargin, escaped(title));
-  for (std::size_t i = 0; i < panels.size(); ++i)
-    svg += drawPanel(panels[i], kMargin + kPanel * static_cast<double>(i % 2),
-                     kTitle + kPanelHeight * static_cast<double>(i / 2));
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::size_t column = i % 2, row = i / 2;
+    svg += drawPanel(panels[i], kMargin + kPanel * static_cast<double>(column),
+                     kTitle + kPanelHeight * static_cast<double>(row));
+  }
   return svg + "</svg>\n";
 }
 

@@ -309,7 +309,7 @@ void printAsText(const NetworkAnswer& answer) {
 }
 
 Sizes gridOption(const char* name) {
-  const Sizes grid = sizesOption(name);
+  Sizes grid = sizesOption(name);
   if (grid.size() != 2)
     throw std::runtime_error(
         fmt::format("-{} has {} numbers; pass two, such as -{} 16,32", name, grid.size(), name));

@@ -2,6 +2,8 @@
 #include "train/dataset.hpp"
 
 #include "comm/agreement.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/in_space.hpp"
 #include "sys/log.hpp"
 #include "sys/random.hpp"
 
@@ -91,10 +93,11 @@ Index Dataset::batches() const {
   return samples() / xLayout_->shape()[0];
 }
 
-Dataset::BatchTensors Dataset::makeTensors(TenonDataType real) const {
-  BatchTensors made{makeRef<DTensor>(comm_, *xLayout_, real), {}};
+Dataset::BatchTensors Dataset::makeTensors(TenonDataType real, Space space) const {
+  BatchTensors made{makeRef<DTensor>(comm_, *xLayout_, real, space), {}};
   if (labelLayout_)
-    made.labels = makeRef<DTensor>(comm_, *labelLayout_, labels_.areIntegers ? TENON_INT64 : real);
+    made.labels =
+        makeRef<DTensor>(comm_, *labelLayout_, labels_.areIntegers ? TENON_INT64 : real, space);
   return made;
 }
 
@@ -135,7 +138,13 @@ void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
     throw Error(TENON_ERR_ARG, fmt::format("epoch {} of {} is negative; epochs are counted from 0",
                                            epoch, title()));
   checkTensors(x, labels);
-  fill(epoch, batch, x, labels);
+  DTensor& filled = likeInSpace(x, Space::Host, staged_.x);
+  DTensor* filledLabels = labels ? &likeInSpace(*labels, Space::Host, staged_.labels) : nullptr;
+  fill(epoch, batch, filled, filledLabels);
+  if (&filled != &x)
+    copyLocal(filled, x);
+  if (filledLabels != labels)
+    copyLocal(*filledLabels, *labels);
 }
 
 } // namespace tenon

@@ -27,16 +27,16 @@ public:
   // Collective. Batches will be x [batch, ...] and labels [batch, ...], in any layouts without addends
   // and margins; NULL for no labels.
   void setUp(const Layout& x, const Layout* labels);
-  // Tensors for a batch, the samples of that type; labels are null if it is set up without them.
+  // Tensors for a batch in a space, the samples of that type; labels are null if it is set up without them.
   struct BatchTensors {
     Ref<DTensor> x, labels;
   };
-  BatchTensors makeTensors(TenonDataType real) const;
+  BatchTensors makeTensors(TenonDataType real, Space space) const;
   // Whole batches in an epoch; the samples left over wait for another epoch's order.
   Index batches() const;
 
   // Fills x (float32 or float64), and labels unless they are NULL, with batch number `batch` of an
-  // epoch, both from 0. Local.
+  // epoch, both from 0. Local. Tensors on the device are filled on the host and copied.
   void getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels);
 
 protected:
@@ -57,7 +57,7 @@ protected:
 
   // For new layouts: reads what is kept in memory.
   virtual void open(const Layout& x, const Layout* labels) = 0;
-  // The tensors have the right layouts and types.
+  // The tensors are on the host and have the right layouts and types.
   virtual void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) = 0;
 
 private:
@@ -71,6 +71,7 @@ private:
   bool shuffle_ = false;
   std::uint64_t seed_ = 0;
   std::optional<Layout> xLayout_, labelLayout_; // once set up
+  BatchTensors staged_;                         // on the host, of tensors that are on the device
   std::vector<Index> order_;
   std::optional<Index> epochOfOrder_;
 };

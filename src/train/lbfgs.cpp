@@ -8,13 +8,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tenon {
 
 namespace {
 
-constexpr double kLeastCurvature = 1e-10; // s.y of a pair that is kept
+// Of the parameters' coarsest type.
+double roundingOf(const std::vector<Ref<Parameter>>& parameters) {
+  const bool isSingle =
+      std::ranges::any_of(parameters, [](const auto& p) { return p->dataType() == TENON_FLOAT32; });
+  return isSingle ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+}
+
+constexpr double kRoundings = 100; // of a loss, which is a sum
 
 constexpr OptionSpec kLbfgsOptions[] = {
     {"history",
@@ -32,7 +41,7 @@ constexpr OptionSpec kLbfgsOptions[] = {
     {"gradient_tolerance", OptionSpec::Real, "1e-7", "norm of the gradient at which L-BFGS is done",
      nullptr, atLeast(0)},
     {"change_tolerance", OptionSpec::Real, "1e-9",
-     "length of a move, and change of the loss, at which L-BFGS is done", nullptr, atLeast(0)},
+     "length of a move, and change of the loss, below which L-BFGS is done", nullptr, atLeast(0)},
 };
 const OptionRegistration kLbfgsRegistration{{"lbfgs", kLbfgsOptions}};
 
@@ -40,7 +49,7 @@ const OptionRegistration kLbfgsRegistration{{"lbfgs", kLbfgsOptions}};
 
 Lbfgs::Lbfgs(Ref<Layer> layer)
     : Optimizer(std::move(layer), 1), gradient_(makeState()), before_(makeState()),
-      direction_(makeState()), start_(makeState()) {
+      direction_(makeState()), start_(makeState()), rounding_(roundingOf(parameters())) {
   setHistory(10);
 }
 
@@ -165,7 +174,7 @@ void Lbfgs::chooseDirection() {
     combine(-alpha.back(), pair.y, 1, direction_);
   }
   if (count_ > 0) {
-    const double gamma = newest(0).product / dot(newest(0).y, newest(0).y);
+    const double gamma = newest(0).product / newest(0).squareOfY;
     forEach([&](std::size_t i, Parameter&) { scaleArray(gamma, *direction_[i]); });
   }
   for (std::uint64_t age = count_; age-- > 0;) {
@@ -175,13 +184,14 @@ void Lbfgs::chooseDirection() {
   }
 }
 
-void Lbfgs::keepPair(double at) {
+// The pair of a move of this length, unless its curvature is lost in rounding.
+void Lbfgs::keepPair(double at, double length) {
   Pair& pair = pairs_[next_];
   combine(at, direction_, 0, pair.s);
   combine(1, gradient_, 0, pair.y);
   combine(-1, before_, 1, pair.y);
-  pair.product = dot(pair.s, pair.y);
-  if (!(pair.product > kLeastCurvature)) {
+  computeProducts(pair);
+  if (!(pair.product > rounding_ * length * std::sqrt(pair.squareOfY))) {
     count_ = std::min<std::uint64_t>(count_, pairs_.size() - 1); // it has lost its place
     return;
   }
@@ -189,10 +199,9 @@ void Lbfgs::keepPair(double at) {
   count_ = std::min<std::uint64_t>(count_ + 1, pairs_.size());
 }
 
-// A checkpoint brings the pairs alone.
-void Lbfgs::recomputeProducts() {
-  for (std::uint64_t age = 0; age < count_; ++age)
-    newest(age).product = dot(newest(age).s, newest(age).y);
+void Lbfgs::computeProducts(Pair& pair) const {
+  pair.product = dot(pair.s, pair.y);
+  pair.squareOfY = dot(pair.y, pair.y);
 }
 
 // One direction and the step along it. Returns whether another is worth it.
@@ -213,23 +222,26 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
     return LinePoint{t, value, dot(gradient_, direction_)};
   };
   const double length = std::sqrt(dot(direction_, direction_));
-  const double first = count_ == 0 ? std::min(1.0, 1 / gradientNorm) : 1;
+  // With pairs the direction has the length of the move that it expects, which is superlinear if taken.
+  const double first = count_ == 0 ? currentRate() * std::min(1.0, 1 / gradientNorm) : 1;
   const LineResult found =
-      searchLine(at, start, first * currentRate(), {.shortest = changeTolerance_ / length});
+      searchLine(at, start, first,
+                 {.shortest = changeTolerance_ / length, .rounding = kRoundings * rounding_});
   if (found.point.at != last)
     at(found.point.at);
   const double change = std::abs(found.point.value - loss);
   loss = found.point.value;
   if (found.point.at == 0)
     return false;
-  keepPair(found.point.at);
-  return found.point.at * length > changeTolerance_ && change > changeTolerance_;
+  keepPair(found.point.at, found.point.at * length);
+  return found.point.at * length >= changeTolerance_ && change >= changeTolerance_;
 }
 
 double Lbfgs::stepWith(const Closure& closure) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  recomputeProducts();
+  for (std::uint64_t age = 0; age < count_; ++age) // a checkpoint brings the pairs alone
+    computeProducts(newest(age));
   double loss = evaluate(closure);
   const double first = loss;
   for (Index i = 0; i < iterations_; ++i) {

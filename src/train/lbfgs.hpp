@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // L-BFGS (Nocedal and Wright, Numerical Optimization, Algorithms 7.4 and 7.5). A direction is -H g, with
 // H of the last pairs s = w' - w, y = g' - g and gamma = s.y / y.y of the newest; the step along it
-// fulfils the strong Wolfe conditions. Dots run over all parameters, each element once.
+// fulfils the strong Wolfe conditions, of which 1 is tried first. Dots run over all parameters, each element once.
 #pragma once
 
 #include "train/line_search.hpp"
@@ -18,7 +18,8 @@ public:
   void setHistory(Index pairs);
   // At most so many directions in one step.
   void setIterations(Index iterations);
-  // A step ends where the gradient's norm, or the length of the last move, is not above these.
+  // A step ends where the gradient's norm is not above the first, or the length of the last move or its change of
+  // the loss is below the second.
   void setTolerances(double gradient, double change);
 
   double stepWith(const Closure& closure) override;
@@ -31,7 +32,7 @@ private:
 
   struct Pair {
     StateTensors s, y;
-    double product = 0; // s.y
+    double product = 0, squareOfY = 0; // s.y, y.y
   };
   Pair& newest(std::uint64_t age) {
     return pairs_[(next_ + pairs_.size() - 1 - age) % pairs_.size()];
@@ -45,8 +46,8 @@ private:
   void moveTo(double at);
   void chooseDirection();
   // From the point in start_, whose gradient is in before_.
-  void keepPair(double at);
-  void recomputeProducts();
+  void keepPair(double at, double length);
+  void computeProducts(Pair& pair) const;
   bool iterate(const Closure& closure, double& loss, double gradientNorm);
 
   Index iterations_ = 20;
@@ -55,6 +56,7 @@ private:
   std::vector<std::string> names_;
   std::uint64_t count_ = 0, next_ = 0; // pairs there are, and where the next one goes
   StateTensors gradient_, before_, direction_, start_;
+  double rounding_; // relative
 };
 
 } // namespace tenon

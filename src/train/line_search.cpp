@@ -20,17 +20,23 @@ double cubicMinimum(const LinePoint& a, const LinePoint& b, double low, double h
   return std::isfinite(at) ? std::clamp(at, low, high) : (low + high) / 2;
 }
 
+double secantMinimum(const LinePoint& a, const LinePoint& b, double low, double high) {
+  const double curvature = (b.slope - a.slope) / (b.at - a.at), at = b.at - b.slope / curvature;
+  return curvature > 0 && std::isfinite(at) ? std::clamp(at, low, high) : (low + high) / 2;
+}
+
 namespace {
 
 class Search {
 public:
   Search(const LineFunction& f, const LinePoint& start, const LineSearchSettings& settings)
-      : f_(f), start_(start), settings_(settings) {}
+      : f_(f), start_(start), settings_(settings),
+        rounding_(settings.rounding * std::abs(start.value)) {}
 
   LineResult run(double first) {
     LinePoint before = start_, now = evaluate(first);
     for (bool isFirst = true;; isFirst = false) {
-      if (!decreases(now) || (!isFirst && now.value >= before.value))
+      if (!decreases(now) || (!isFirst && exceeds(now, before)))
         return zoom(before, now);
       if (isFlat(now))
         return {now, true};
@@ -39,7 +45,7 @@ public:
       if (count_ >= settings_.evaluations)
         return {now, false};
       const double width = now.at - before.at;
-      const double next = cubicMinimum(before, now, now.at + 0.01 * width, 10 * now.at);
+      const double next = minimum(before, now, now.at + 0.01 * width, 10 * now.at);
       before = now;
       now = evaluate(next);
     }
@@ -50,9 +56,19 @@ private:
     ++count_;
     return f_(at);
   }
-  // NaN does not.
+  // NaN does.
+  bool exceeds(const LinePoint& p, const LinePoint& q) const {
+    return !(p.value <= q.value + rounding_);
+  }
   bool decreases(const LinePoint& p) const {
-    return p.value <= start_.value + settings_.c1 * p.at * start_.slope;
+    return p.value <= start_.value + settings_.c1 * p.at * start_.slope ||
+           (isSameValue(p, start_) && p.slope <= (2 * settings_.c1 - 1) * start_.slope);
+  }
+  bool isSameValue(const LinePoint& p, const LinePoint& q) const {
+    return std::abs(p.value - q.value) <= rounding_;
+  }
+  double minimum(const LinePoint& a, const LinePoint& b, double low, double high) const {
+    return isSameValue(a, b) ? secantMinimum(a, b, low, high) : cubicMinimum(a, b, low, high);
   }
   bool isFlat(const LinePoint& p) const {
     return std::abs(p.slope) <= -settings_.c2 * start_.slope;
@@ -63,7 +79,7 @@ private:
     bool wasNearEnd = false;
     while (count_ < settings_.evaluations && std::abs(high.at - low.at) >= settings_.shortest) {
       const LinePoint tried = evaluate(between(low, high, wasNearEnd));
-      if (!decreases(tried) || tried.value >= low.value) {
+      if (!decreases(tried) || exceeds(tried, low)) {
         high = tried;
         continue;
       }
@@ -76,12 +92,11 @@ private:
     return {low, false};
   }
 
-  // The cubic's minimum; one that is near an end for the second time in a row is moved a tenth inside.
-  static double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) {
+  // The minimum that is expected; one that is near an end for the second time in a row is moved a tenth inside.
+  double between(const LinePoint& low, const LinePoint& high, bool& wasNearEnd) const {
     const double left = std::min(low.at, high.at), right = std::max(low.at, high.at);
     const double margin = 0.1 * (right - left);
-    double at =
-        std::isfinite(high.value) ? cubicMinimum(low, high, left, right) : (left + right) / 2;
+    double at = std::isfinite(high.value) ? minimum(low, high, left, right) : (left + right) / 2;
     const bool isNearEnd = std::min(right - at, at - left) < margin;
     if (isNearEnd && (wasNearEnd || at >= right || at <= left)) {
       at = right - at < at - left ? right - margin : left + margin;
@@ -95,6 +110,7 @@ private:
   const LineFunction& f_;
   LinePoint start_;
   LineSearchSettings settings_;
+  double rounding_;
   int count_ = 0;
 };
 

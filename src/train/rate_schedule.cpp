@@ -55,8 +55,10 @@ double RateSchedule::factor(Index stepsDone) const {
   const double warm = stepsDone < s.warmup ? (done + 1) / static_cast<double>(s.warmup) : 1;
   const Index n = std::max<Index>(0, stepsDone - s.warmup);
   switch (s.kind) {
-  case Kind::Step:
-    return warm * std::pow(s.factor, static_cast<double>(n / s.period));
+  case Kind::Step: {
+    const Index periods = n / s.period;
+    return warm * std::pow(s.factor, static_cast<double>(periods));
+  }
   case Kind::Cosine: {
     const double part = std::min(1.0, static_cast<double>(n) / static_cast<double>(s.period));
     return warm * (s.least + (1 - s.least) * (1 + std::cos(std::numbers::pi * part)) / 2);

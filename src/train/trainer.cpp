@@ -37,8 +37,10 @@ Trainer::Trainer(Ref<Layer> network, Ref<Layer> loss, Ref<Optimizer> optimizer)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not set up; call TenonLayerSetUp() before TenonTrainerCreate()",
                             network_->title()));
-  if (!criterion_->isSetUp())
+  if (!criterion_->isSetUp()) {
     criterion_->setDataType(network_->dataType());
+    criterion_->setSpace(network_->space());
+  }
 }
 
 void Trainer::setFromOptions() {
@@ -49,9 +51,9 @@ void Trainer::setFromOptions() {
   validationEvery_ = options().findInt(prefix(), "validation_every").value_or(validationEvery_);
 }
 
-Trainer::Batches Trainer::batchesOf(Ref<Dataset> dataset) const {
+Trainer::Batches Trainer::batchesOf(const Ref<Dataset>& dataset) const {
   const Index count = dataset->batches();
-  auto [x, labels] = dataset->makeTensors(network_->dataType());
+  auto [x, labels] = dataset->makeTensors(network_->dataType(), network_->space());
   return {count, std::move(x), std::move(labels),
           [dataset](Index epoch, Index batch, DTensor& to, DTensor* target) {
             dataset->getBatch(epoch, batch, to, target);
@@ -123,7 +125,9 @@ void Trainer::prepare(Feed& feed) {
   criterion_->setUp(y);
   const Layout value = criterion_->outputLayout(y);
   const TenonDataType type = network_->dataType();
-  const auto made = [&](const Layout& layout) { return makeRef<DTensor>(comm(), layout, type); };
+  const auto made = [&](const Layout& layout) {
+    return makeRef<DTensor>(comm(), layout, type, network_->space());
+  };
   feed.y = made(y);
   feed.dy = made(y.dual());
   feed.value = made(value);
@@ -132,8 +136,8 @@ void Trainer::prepare(Feed& feed) {
   feed.gather = makeConversion(comm(), value, feed.everywhere->layout(), type);
 }
 
-// The loss of a batch, on all ranks.
-double Trainer::applyTo(Feed& feed, Index epoch, Index batch) {
+// The loss of a batch, left in `everywhere`.
+void Trainer::applyTo(Feed& feed, Index epoch, Index batch) {
   Batches& b = feed.batches;
   b.fill(epoch, batch, *b.x, b.target.get());
   if (b.target)
@@ -141,16 +145,17 @@ double Trainer::applyTo(Feed& feed, Index epoch, Index batch) {
   network_->apply(*b.x, *feed.y);
   criterion_->apply(*feed.y, *feed.value);
   feed.gather->apply(*feed.value, *feed.everywhere);
-  return numberOf(*feed.everywhere);
 }
 
+// The loss is asked for last, so that a device works while the adjoint is queued.
 double Trainer::evaluate(Index epoch, Index first, Index end) {
   double sum = 0;
   for (Index batch = first; batch < end; ++batch) {
-    sum += applyTo(training_, epoch, batch);
+    applyTo(training_, epoch, batch);
     fillConstant(*training_.dvalue, 1 / double(end - first));
     criterion_->applyAdjoint(*training_.dvalue, training_.dy.get());
     network_->applyAdjoint(*training_.dy, nullptr);
+    sum += numberOf(*training_.everywhere);
   }
   if (!std::isinf(gradientNorm_))
     optimizer_->clipGradientNorm(gradientNorm_);
@@ -179,8 +184,10 @@ void Trainer::validate() {
   network_->setTraining(false);
   criterion_->setTraining(false);
   double sum = 0;
-  for (Index batch = 0; batch < validation_.batches.count; ++batch)
-    sum += applyTo(validation_, 0, batch);
+  for (Index batch = 0; batch < validation_.batches.count; ++batch) {
+    applyTo(validation_, 0, batch);
+    sum += numberOf(*validation_.everywhere);
+  }
   network_->setTraining(wasTraining);
   criterion_->setTraining(didLoss);
   validationLoss_ = sum / double(validation_.batches.count);

@@ -31,7 +31,7 @@ public:
     Fill fill = {};
   };
   // Those of a dataset that is set up, in tensors of the network's type.
-  Batches batchesOf(Ref<Dataset> dataset) const;
+  Batches batchesOf(const Ref<Dataset>& dataset) const;
   void setBatches(Batches batches) { training_ = Feed{std::move(batches)}; }
   // Every so many steps; 0: after each epoch.
   void setValidation(Batches batches, Index every);
@@ -67,7 +67,7 @@ private:
     LinearOpRef gather = {};
   };
   void prepare(Feed& feed);
-  double applyTo(Feed& feed, Index epoch, Index batch);
+  void applyTo(Feed& feed, Index epoch, Index batch);
   double evaluate(Index epoch, Index first, Index end);
   Index stepsPerEpoch() const;
   void takeStep();

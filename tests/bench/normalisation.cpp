@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Normalisation on one process beside loops that read and write its arrays as often as it must: forward, x for the
-// statistics, then x and y; adjoint, x and dy for the sums, then both and dx. (No pass more is possible: statistics
-// of all ranks lie between.) Processor time of one thread; methods take turns.
+// statistics, then x and y; adjoint, x and dy for the sums, then both and dx. (Fewer passes are impossible: statistics
+// of all ranks lie between.) Where each place of a sample has a weight and a bias, these are arrays like a sample, and
+// so are their gradients, which are added to. Processor time of one thread; methods take turns.
 //
 //   OMP_NUM_THREADS=1 tests/bench/normalisation
 #include "bench/handles.hpp"
@@ -56,6 +57,45 @@ void readAndWriteBack(Index n, const T* x, const T* dy, T* dx) {
   });
 }
 
+// The same with a weight and a bias for each of the places of a sample.
+template <class T>
+struct Places {
+  std::vector<T> weight, bias, dWeight, dBias;
+  explicit Places(Index count)
+      : weight(std::size_t(count), T(1)), bias(weight), dWeight(weight), dBias(weight) {}
+  Index count() const { return static_cast<Index>(weight.size()); }
+};
+
+template <class T>
+void readAndWrite(Index n, const T* x, const Places<T>& of, T* y) {
+  const T sum = sumOf<T>(n, [=](Index i) { return x[i]; });
+  const T *w = of.weight.data(), *b = of.bias.data();
+  for (Index first = 0; first < n; first += of.count())
+    vectorised([=, count = of.count()] {
+#pragma GCC ivdep
+      for (Index i = 0; i < count; ++i)
+        y[first + i] = x[first + i] * w[i] + (b[i] + sum);
+    });
+}
+
+template <class T>
+void readAndWriteBack(Index n, const T* x, const T* dy, Places<T>& of, T* dx) {
+  const T* w = of.weight.data();
+  T *dw = of.dWeight.data(), *db = of.dBias.data();
+  for (Index first = 0; first < n; first += of.count()) {
+    const T *in = x + first, *dOut = dy + first;
+    const T sum = sumOf<T>(of.count(), [=](Index i) { return in[i] * (w[i] * dOut[i]); });
+    vectorised([=, count = of.count()] {
+#pragma GCC ivdep
+      for (Index i = 0; i < count; ++i) {
+        dx[first + i] = T(0.5) * in[i] + w[i] * dOut[i] + sum;
+        dw[i] += in[i] * dOut[i];
+        db[i] += dOut[i];
+      }
+    });
+  }
+}
+
 template <class T>
 void measure(const char* type, const Shape& shape) {
   constexpr TenonDataType kType = sizeof(T) == 4 ? TENON_FLOAT32 : TENON_FLOAT64;
@@ -73,36 +113,46 @@ void measure(const char* type, const Shape& shape) {
   layer->setDataType(kType);
   layer->setUp(layout);
   layer->initialize(1, 0);
-  DTensor x(comm, layout, kType), y(comm, layout, kType), dy(comm, layout, kType),
-      dx(comm, layout, kType);
+  DTensor x(comm, layout, kType), y(comm, layout, kType), dy(comm, layout.dual(), kType),
+      dx(comm, layout.dual(), kType);
   fillUniform(x, 1, 1, -1, 1);
   fillUniform(dy, 1, 2, -1, 1);
   const Index n = x.localCells();
   const T *in = std::as_const(x).data<T>(), *dOut = std::as_const(dy).data<T>();
   const int calls = static_cast<int>(std::max<Index>(1, (Index(1) << 23) / n));
-  std::vector<Method> methods{
-      {"forward",
-       [&] {
-         layer->apply(x, y);
-         layer->forgetLast();
-       },
-       calls,
-       {}},
-      {"both",
-       [&] {
-         layer->apply(x, y);
-         layer->applyAdjoint(dy, &dx);
-       },
-       calls,
-       {}},
-      {"loops forward", [&] { readAndWrite<T>(n, in, y.mutableData<T>()); }, calls, {}},
-      {"loops both",
-       [&] {
-         readAndWrite<T>(n, in, y.mutableData<T>());
-         readAndWriteBack<T>(n, in, dOut, dx.mutableData<T>());
-       },
-       calls,
-       {}}};
+  const bool hasPlaces = layer->parameters().front()->storage().shape().size() > 1;
+  Places<T> places(hasPlaces ? n / shape[0] : 1);
+  const auto forward = [&] {
+    T* out = y.mutableData<T>();
+    hasPlaces ? readAndWrite<T>(n, in, places, out) : readAndWrite<T>(n, in, out);
+  };
+  const auto back = [&] {
+    T* out = dx.mutableData<T>();
+    hasPlaces ? readAndWriteBack<T>(n, in, dOut, places, out)
+              : readAndWriteBack<T>(n, in, dOut, out);
+  };
+  std::vector<Method> methods{{"forward",
+                               [&] {
+                                 layer->apply(x, y);
+                                 layer->forgetLast();
+                               },
+                               calls,
+                               {}},
+                              {"both",
+                               [&] {
+                                 layer->apply(x, y);
+                                 layer->applyAdjoint(dy, &dx);
+                               },
+                               calls,
+                               {}},
+                              {"loops forward", forward, calls, {}},
+                              {"loops both",
+                               [&] {
+                                 forward();
+                                 back();
+                               },
+                               calls,
+                               {}}};
   takeTurns(methods);
   const auto row = [&](const char* pass, std::size_t ours, std::size_t theirs) {
     const double time = quantile(methods[ours].seconds, 0.5),

@@ -84,7 +84,7 @@ void measure(const std::string& work, const Make& make, const Shape& shape) {
 VolumeNetwork fno2d(const CommPtr& comm) {
   VolumeNetwork made{
       test::newLayer(comm, "sequential"), test::newLayer(comm, "relativel2"), {1, 64, 64}};
-  appendLayer(*made.net, readNetwork(comm, "fno2d"));
+  appendLayer(*made.net, readNetwork(comm, TENON_TEST_NETWORKS "/fno2d.json"));
   appendLayer(*made.net, made.loss);
   return made;
 }

@@ -69,8 +69,8 @@ protected:
     expectSuccess(TenonOptimizerCreate(network_, optimizer, &optimizer_));
     expectSuccess(TenonOptimizerSetLearningRate(optimizer_, kRate));
     expectSuccess(TenonTrainerCreate(network_, loss_, optimizer_, &trainer_));
-    expectSuccess(TenonTrainerSetBatches(trainer_, kBatches, x_, target_, fill, this));
-    expectSuccess(TenonTrainerSetCallback(trainer_, note, this));
+    expectSuccess(TenonTrainerSetBatches(trainer_, kBatches, x_, target_, fill, this, nullptr));
+    expectSuccess(TenonTrainerSetCallback(trainer_, note, this, nullptr));
   }
   void destroy() {
     expectSuccess(TenonTrainerDestroy(&trainer_));
@@ -212,12 +212,39 @@ TEST_F(TrainerCApi, GoesOnFromACheckpoint) {
   }
 }
 
+void countDestroyed(void* context) {
+  ++*static_cast<int*>(context);
+}
+
+TEST_F(TrainerCApi, FreesAContextOnceItIsReplaced) {
+  int callbacks = 0, batches = 0;
+  const auto set = [&] {
+    expectSuccess(TenonTrainerSetCallback(trainer_, note, &callbacks, countDestroyed));
+    expectSuccess(TenonTrainerSetBatches(trainer_, 1, x_, target_, fill, &batches, countDestroyed));
+  };
+  set();
+  expectCode(TENON_ERR_ARG,
+             TenonTrainerSetBatches(trainer_, 0, x_, target_, fill, &batches, countDestroyed),
+             {"0 batches"});
+  EXPECT_EQ(callbacks, 0);
+  EXPECT_EQ(batches, 0);
+  set();
+  EXPECT_EQ(callbacks, 1);
+  EXPECT_EQ(batches, 1);
+  expectSuccess(TenonTrainerSetCallback(trainer_, nullptr, nullptr, nullptr));
+  EXPECT_EQ(callbacks, 2);
+  expectSuccess(TenonTrainerDestroy(&trainer_));
+  EXPECT_EQ(callbacks, 2);
+  EXPECT_EQ(batches, 2);
+}
+
 TEST_F(TrainerCApi, RefusesWhatCannotBe) {
   expectCode(TENON_ERR_ARG, TenonTrainerSetAccumulation(trainer_, 0), {"0 batches"});
   expectCode(TENON_ERR_ARG, TenonTrainerSetGradientNorm(trainer_, 0), {"> 0"});
-  expectCode(TENON_ERR_ARG, TenonTrainerSetBatches(trainer_, 0, x_, target_, fill, this),
+  expectCode(TENON_ERR_ARG, TenonTrainerSetBatches(trainer_, 0, x_, target_, fill, this, nullptr),
              {"0 batches"});
-  expectCode(TENON_ERR_NULL, TenonTrainerSetBatches(trainer_, 1, x_, target_, nullptr, this),
+  expectCode(TENON_ERR_NULL,
+             TenonTrainerSetBatches(trainer_, 1, x_, target_, nullptr, this, nullptr),
              {"function is NULL"});
   TenonTrainer other = nullptr;
   TenonLayer unready = nullptr;
@@ -231,7 +258,7 @@ TEST_F(TrainerCApi, RefusesWhatCannotBe) {
   expectCommonCode(TENON_ERR_STATE, TenonTrainerRun(other, 1), {"TenonTrainerSetDataset()"});
   expectCommonCode(TENON_ERR_ARG, TenonTrainerRun(trainer_, -1), {"-1 epochs"});
   if (worldSize() == 1) {
-    expectSuccess(TenonTrainerSetBatches(trainer_, 1, x_, target_, failingBatch, this));
+    expectSuccess(TenonTrainerSetBatches(trainer_, 1, x_, target_, failingBatch, this, nullptr));
     expectCode(TENON_ERR_ARG, TenonTrainerRun(trainer_, 1),
                {"the function of a trainer's batches"});
   }
@@ -254,7 +281,7 @@ TEST_F(TrainerCApi, RunsLbfgsWithoutALimit) {
     xt += inputOf(0, b) * targetOf(b);
   }
   expectSuccess(TenonDTensorMaxAbs(weight_, &value));
-  EXPECT_NEAR(value, std::abs(xt / xx), 1e-5);
+  EXPECT_NEAR(value, std::abs(xt / xx), 1e-12);
 }
 
 } // namespace

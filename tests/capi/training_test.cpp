@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Optimizers and datasets through the C calls, and what they answer to wrong calls and broken
 // files, on all ranks and on one.
-#include "capi/expect_code.hpp"
+#include "capi/idx_files.hpp"
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 namespace tenon::test {
 namespace {
-
-using Bytes = std::vector<unsigned char>;
-
-Bytes idxHeader(const std::vector<unsigned>& shape) {
-  Bytes bytes{0, 0, 8, static_cast<unsigned char>(shape.size())};
-  for (unsigned extent : shape)
-    for (int shift = 24; shift >= 0; shift -= 8)
-      bytes.push_back(static_cast<unsigned char>(extent >> shift));
-  return bytes;
-}
 
 Bytes withPayload(Bytes bytes, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
@@ -37,8 +26,8 @@ protected:
     const std::string stem = testing::TempDir() + "tenon_capi_" + std::to_string(worldSize());
     images_ = stem + "_images.idx";
     labels_ = stem + "_labels.idx";
-    write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 90));
-    write(labels_, withPayload(idxHeader({kSamples}), 6));
+    writeBytes(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 90));
+    writeBytes(labels_, withPayload(idxHeader({kSamples}), 6));
   }
   void TearDown() override {
     expectSuccess(TenonDatasetDestroy(&dataset_));
@@ -47,16 +36,6 @@ protected:
       for (const std::string& path : {images_, labels_})
         std::remove(path.c_str());
     CApi::TearDown();
-  }
-
-  // One rank writes, all may read when it returns.
-  static void write(const std::string& path, const Bytes& bytes) {
-    if (worldRank() == 0) {
-      std::ofstream file(path, std::ios::binary);
-      for (unsigned char byte : bytes)
-        file.put(static_cast<char>(byte));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
   }
 
   void expectRefused(TenonErrorCode code, const std::string& images,
@@ -120,13 +99,13 @@ TEST_F(DatasetCApi, BrokenFilesAreRefusedByName) {
   expectRefused(TENON_ERR_FILE, images_ + ".absent", {".absent", "No such file"});
   if (worldSize() > 1)
     expectRefused(TENON_ERR_FILE, isLast() ? images_ + ".absent" : images_, {".absent"});
-  write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 89));
+  writeBytes(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 89));
   expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx", "not a complete IDX file"});
-  write(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 91));
+  writeBytes(images_, withPayload(idxHeader({kSamples, kHeight, kWidth}), 91));
   expectRefused(TENON_ERR_FORMAT, images_, {"_images.idx"});
-  write(images_, {'P', 'K', 3, 4, 1, 2, 3});
+  writeBytes(images_, {'P', 'K', 3, 4, 1, 2, 3});
   expectRefused(TENON_ERR_FORMAT, images_, {"50 4b 03 04"});
-  write(images_, withPayload(idxHeader({kSamples - 1, kHeight, kWidth}), 75));
+  writeBytes(images_, withPayload(idxHeader({kSamples - 1, kHeight, kWidth}), 75));
   expectRefused(TENON_ERR_FORMAT, images_, {"5 images", "6 labels"});
   expectCommonCode(TENON_ERR_NULL,
                    TenonDatasetCreateIDX(MPI_COMM_WORLD, images_.c_str(),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: check_headers.sh ROOT CC CXX MPI_INCLUDES [GENERATED]
-# Every public header compiles alone, and twice over, as C99 and as C++17 without a warning; tenon.hpp as
-# C++17 and C++20.
+# Every public header compiles alone, and twice over, as C99 and as C++17 without a warning; those of tenon.hpp
+# as C++17 and C++20.
 # MPI_INCLUDES are MPI's include folders separated by ';', GENERATED the folder of generated headers.
 set -euo pipefail
 root=$1
@@ -23,6 +23,8 @@ while IFS= read -r header; do
   compile "$cc" c c99 "$header"
   compile "$cxx" c++ c++17 "$header"
 done < <(cd "$root/include" && find . -name '*.h' -printf '%P\n' | sort)
-compile "$cxx" c++ c++17 tenon.hpp
-compile "$cxx" c++ c++20 tenon.hpp
+while IFS= read -r header; do
+  compile "$cxx" c++ c++17 "$header"
+  compile "$cxx" c++ c++20 "$header"
+done < <(cd "$root/include" && find . -name '*.hpp' -printf '%P\n' | sort)
 exit "$status"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/cuts.hpp"
 #include "geometry/from_boxes.hpp"
+#include "geometry/holding.hpp"
 #include "geometry/layout.hpp"
 #include "sys/error.hpp"
 #include "sys/expect_error.hpp"
@@ -175,6 +176,24 @@ TEST(FromBoxes, OfADiagonalAreRefusedAtOnce) {
   for (Index r = 0; r < 200; ++r)
     boxes.push_back(Box(8, Interval{r, r + 1}));
   expectFault(boxes, {}, {"no rank holds", "of the shape [200,200,200,200,200,200,200,200]"});
+}
+
+// Margins are left and filled on their own mesh.
+TEST(Stops, AreWithoutMarginsBetweenMeshes) {
+  const auto layouts = [](const MeshPtr& mesh, const char* properties) {
+    LayoutSpec spec{.shape = {8}, .mesh = mesh, .properties = parseProperties(properties)};
+    const Layout plain(spec);
+    spec.margins = {Margin{{{0, 5}, {3, 8}}, Boundary::None, Boundary::None, false}};
+    return std::pair(plain, Layout(spec));
+  };
+  const auto [plain, halo] = layouts(Mesh::make({2}), "S0");
+  const auto [thatPlain, thatHalo] = layouts(Mesh::make({1, 2}), "B,S0");
+  using Stops = std::vector<Layout>;
+  EXPECT_TRUE(stopsBetween(halo, halo).empty());
+  EXPECT_TRUE(stopsBetween(plain, halo) == Stops{halo});
+  EXPECT_TRUE(stopsBetween(plain, thatPlain) == Stops{thatPlain});
+  EXPECT_TRUE(stopsBetween(plain, thatHalo) == (Stops{thatPlain, thatHalo}));
+  EXPECT_TRUE(stopsBetween(halo, thatHalo) == (Stops{plain, thatPlain, thatHalo}));
 }
 
 } // namespace

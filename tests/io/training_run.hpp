@@ -34,6 +34,7 @@ inline CommPtr firstRanks(int ranks) {
 struct Kind {
   std::string storage = "use"; // of the layers with parameters
   std::string optimizer = "adam";
+  Space space = Space::Host;
 };
 
 class TrainingRun {
@@ -59,6 +60,7 @@ public:
     add(newAffine(comm_, 20, 10), "second", true);
     add(loss_, "loss");
     net_->setDataType(TENON_FLOAT64);
+    net_->setSpace(kind.space);
     const MeshPtr mesh = Mesh::make({comm_->size(), 1});
     const Layout input(
         {.shape = {12, 1, 5, 5}, .mesh = mesh, .properties = parseProperties("S0,B")});
@@ -69,10 +71,10 @@ public:
     optimizer_->setLearningRate(0.01);
     if (kind.optimizer == "sgd")
       dynamic_cast<Sgd&>(*optimizer_).setMomentum(0.9, false);
-    x_ = makeRef<DTensor>(comm_, input, TENON_FLOAT64);
+    x_ = makeRef<DTensor>(comm_, input, TENON_FLOAT64, kind.space);
     target_ = makeRef<DTensor>(comm_, labels, TENON_INT64);
-    y_ = makeRef<DTensor>(comm_, net_->outputLayout(), TENON_FLOAT64);
-    seed_ = makeRef<DTensor>(comm_, net_->outputLayout().dual(), TENON_FLOAT64);
+    y_ = makeRef<DTensor>(comm_, net_->outputLayout(), TENON_FLOAT64, kind.space);
+    seed_ = makeRef<DTensor>(comm_, net_->outputLayout().dual(), TENON_FLOAT64, kind.space);
     fillConstant(*seed_, 1);
     loss_->setTarget(target_);
     checkpoint_ = makeRef<Checkpoint>(comm_);

@@ -166,7 +166,7 @@ TYPED_TEST(Fourier, GivesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(FourierMethods, AreThoseOfTheBackend) {
-  const std::vector<FourierDim> few{{64, 0, 64, 2}, {64, 0, 64, 2}};
+  const std::vector<FourierDim> few{{97, 0, 97, 4}, {97, 0, 97, 4}};
   const auto methods = [](Backend backend, const std::vector<FourierDim>& dims) {
     return TruncatedFourier<double>(std::make_shared<KernelContext>(), backend, dims, 1).methods();
   };
@@ -179,6 +179,7 @@ TEST(FourierMethods, AreThoseOfTheBackend) {
   }
   EXPECT_EQ(methods(Backend::Fftw, few), "FFTW, FFTW");
   EXPECT_EQ(methods(Backend::Auto, {{1, 0, 1, 1}, {4096, 0, 4096, 2049}}), "matrix, FFTW");
+  EXPECT_EQ(methods(Backend::Auto, {{64, 0, 64, 16}, {64, 0, 64, 4}}), "FFTW, matrix");
 }
 
 } // namespace

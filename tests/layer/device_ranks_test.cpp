@@ -1,26 +1,173 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Layers and operators on the device of several processes are refused, on all of them alike.
+// Layers on the device of several processes give what they give on the host: outputs, tangents, gradients and the
+// parameters after steps of training, under every distribution of the input.
+#include "dtensor/host_view.hpp"
 #include "layer_run.hpp"
+#include "support/draws.hpp"
+#include "train/optimizer.hpp"
+
+#include <array>
+#include <span>
 
 namespace tenon {
 namespace {
 
-TEST(DeviceOnSeveralRanks, IsRefusedAtSetUp) {
-  const auto layer = test::newPointwise(test::world(), "relu");
-  layer->setName("rectifier");
-  layer->setSpace(Space::Device);
-  test::expectErrorOnAll(TENON_ERR_SUPPORT, {"\"rectifier\"", "2 processes", "space host"}, [&] {
-    layer->setUp(test::onWorld({4, 3}, "S0"));
-  });
+using test::expectNear;
+using test::LayerCase;
+using test::localCells;
+using test::onWorld;
+using test::world;
+using Make = std::function<Ref<Layer>(CommPtr)>;
+using Values = std::vector<std::vector<double>>;
+
+Ref<DTensor> filled(const Layout& layout, TenonDataType type, Space space, std::uint64_t stream) {
+  const auto host = makeRef<DTensor>(world(), layout, type);
+  const auto x = makeRef<DTensor>(world(), layout, type, space);
+  test::fillValid(*host, stream);
+  copyLocal(*host, *x);
+  return x;
 }
 
-TEST(DeviceOnSeveralRanks, IsRefusedByOperators) {
-  const Layout from = test::onWorld({4, 3}, "S0"), to = test::onWorld({4, 3}, "B");
-  const auto x = makeRef<DTensor>(test::world(), from, TENON_FLOAT64, Space::Device);
-  const auto y = makeRef<DTensor>(test::world(), to, TENON_FLOAT64, Space::Device);
-  const auto op = makeConversion(test::world(), from, to, TENON_FLOAT64);
-  EXPECT_THROW(op->apply(*x, *y), Error);
-  EXPECT_THROW(op->apply(*x, *test::tensor(to)), Error);
+// A run of a layer for inputs in these layouts, with one step of an optimizer if it is named.
+struct Training {
+  Make make;
+  Layouts inputs;
+  std::string optimizer = {};
+
+  Values run(TenonDataType type, Space space) const;
+};
+
+Values Training::run(TenonDataType type, Space space) const {
+  const Ref<Layer> layer = make(world());
+  layer->setDataType(type);
+  layer->setSpace(space);
+  layer->setUp(inputs);
+  test::fillParameters(*layer);
+  const Layout output = layer->outputLayout();
+  std::vector<Ref<DTensor>> x, dx, directions;
+  std::vector<const DTensor*> read, moved;
+  std::vector<DTensor*> written;
+  for (const Layout& input : inputs) {
+    x.push_back(filled(input, type, space, 2 * x.size() + 1));
+    directions.push_back(filled(input, type, space, 2 * x.size() + 20));
+    dx.push_back(makeRef<DTensor>(world(), input.dual(), type, space));
+    read.push_back(x.back().get());
+    moved.push_back(directions.back().get());
+    written.push_back(dx.back().get());
+  }
+  const auto dy = filled(output.dual(), type, space, 40);
+  const auto y = makeRef<DTensor>(world(), output, type, space),
+             ofDirection = makeRef<DTensor>(world(), output, type, space);
+  Values values;
+  for (int n = 0; n < 2; ++n) {
+    layer->zeroGradients();
+    layer->apply(read, *y);
+    layer->applyTangent(moved, *ofDirection);
+    layer->applyAdjoint(*dy, written);
+    values.insert(values.end(), {localCells(*y), localCells(*ofDirection)});
+    for (const auto& tensor : dx)
+      values.push_back(localCells(*tensor));
+    for (const auto& p : layer->parameters())
+      values.push_back(localCells(p->direction()));
+    if (optimizer.empty())
+      break;
+    makeOptimizer(optimizer, layer)->step();
+    for (const auto& p : layer->parameters())
+      values.push_back(localCells(p->value()));
+  }
+  return values;
+}
+
+constexpr TenonDataType kTypes[] = {TENON_FLOAT64, TENON_FLOAT32};
+
+void expectSame(const Training& training, const std::string& what,
+                std::span<const TenonDataType> types = kTypes) {
+  for (TenonDataType type : types) {
+    const Values want = training.run(type, Space::Host), got = training.run(type, Space::Device);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-5,
+                                         fmt::format("{}, value {}", what, i)));
+  }
+}
+
+// All but those whose functions are the program's own.
+std::vector<LayerCase> casesOfDevice() {
+  std::vector<LayerCase> cases = test::layerCases();
+  std::erase_if(cases, [](const LayerCase& c) { return c.name == "shell"; });
+  return cases;
+}
+
+class DeviceOnRanks : public testing::TestWithParam<LayerCase> {};
+
+TEST_P(DeviceOnRanks, GivesWhatTheHostGives) {
+  test::LayoutDraw draw(17);
+  std::vector<Layout> inputs;
+  for (const char* property : {"S0", "S2"})
+    if (property[1] != '2' || GetParam().input.size() > 2)
+      inputs.push_back(onWorld(GetParam().input, property));
+  for (int n = 0; n < test::draws(2); ++n)
+    inputs.push_back(test::drawInput(draw, GetParam().input));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    ASSERT_NO_FATAL_FAILURE(expectSame({.make = GetParam().make, .inputs = {inputs[i]}},
+                                       GetParam().name + " of " + inputs[i].describe(),
+                                       std::span(kTypes).subspan(i % 2, 1)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, DeviceOnRanks, testing::ValuesIn(casesOfDevice()),
+                         [](const auto& info) { return info.param.name; });
+
+// Parameters as they are used, divided, and on one rank: gradients are summed, scattered and collected.
+TEST(DeviceTraining, IsThatOfTheHostForEveryStorage) {
+  for (const auto& [storage, optimizer, property] :
+       {std::array{"use", "sgd", "S0"}, std::array{"sharded", "adam", "S2"},
+        std::array{"root", "sgd", "S2"}, std::array{"use", "adam", "S2"}}) {
+    const Make net = [text = storage](CommPtr comm) {
+      const auto layer = test::smallNet<PoolingMode::Max>(std::move(comm));
+      layer->setText("storage", text);
+      return layer;
+    };
+    ASSERT_NO_FATAL_FAILURE(expectSame(
+        {.make = net, .inputs = {onWorld({5, 2, 8, 7}, property)}, .optimizer = optimizer},
+        fmt::format("{} {} {}", storage, optimizer, property)));
+  }
+}
+
+TEST(DeviceOnSeveralRanks, MultipliesMatrices) {
+  for (const auto& [left, right] : {std::array{"S0", "S0"}, std::array{"S2", "S1"},
+                                    std::array{"S1", "B"}, std::array{"B", "S2"}}) {
+    const Make matmul = [](CommPtr comm) { return test::newLayer(std::move(comm), "matmul"); };
+    ASSERT_NO_FATAL_FAILURE(expectSame(
+        {.make = matmul, .inputs = {onWorld({3, 4, 5}, left), onWorld({3, 5, 6}, right)}},
+        fmt::format("matmul {} {}", left, right)));
+  }
+}
+
+// The mask is that of the global index.
+TEST(DeviceOnSeveralRanks, DropsTheSameElements) {
+  const Make dropout = [](CommPtr comm) { return test::newDropout(std::move(comm), 0.3); };
+  for (const char* property : {"S0", "S1", "B"})
+    ASSERT_NO_FATAL_FAILURE(
+        expectSame({.make = dropout, .inputs = {onWorld({7, 5}, property)}}, property));
+}
+
+// Interior and strips of an output whose halo is on its way.
+TEST(DeviceOnSeveralRanks, OverlapsWhenAsked) {
+  const Make conv = [](CommPtr comm) {
+    const Window same{.kernel = 3, .padLow = 1, .padHigh = 1};
+    const auto layer = test::newConv(std::move(comm), 2, 3, std::vector<Window>{same, same});
+    layer->setText("overlap", "on");
+    return layer;
+  };
+  ASSERT_NO_FATAL_FAILURE(
+      expectSame({.make = conv, .inputs = {onWorld({2, 2, 16, 5}, "S2")}}, "on"));
+}
+
+TEST(DeviceOnSeveralRanks, TwiceGivesTheSameBits) {
+  const Training training{.make = test::smallNet<PoolingMode::Max>,
+                          .inputs = {onWorld({5, 2, 8, 7}, "S2")},
+                          .optimizer = "adam"};
+  EXPECT_EQ(training.run(TENON_FLOAT32, Space::Device), training.run(TENON_FLOAT32, Space::Device));
 }
 
 } // namespace

@@ -3,8 +3,14 @@
 // has no kernels there is refused by name.
 #include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
+#include "layer/jacobian.hpp"
+#include "layer/weights.hpp"
 #include "layer_run.hpp"
 #include "train/optimizer.hpp"
+
+#include <filesystem>
+
+#include <unistd.h>
 
 namespace tenon {
 namespace {
@@ -181,6 +187,39 @@ TEST(DeviceLayer, TrainsAsOnTheHost) {
     }
 }
 
+TEST(DeviceLayer, GivesItsWeightsToOneOnTheHostByAFile) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            fmt::format("tenon_device_weights.{}.npz", getpid()))
+                               .string();
+  std::vector<Ref<Layer>> layers;
+  for (const Space space : {Space::Device, Space::Host, Space::Device}) {
+    layers.push_back(test::newAffine(world(), 3, 4));
+    layers.back()->setDataType(TENON_FLOAT64);
+    layers.back()->setSpace(space);
+    layers.back()->setUp(onWorld({2, 3}, "B"));
+    layers.back()->initialize(test::kSeed, layers.size());
+  }
+  for (int i = 0; i < 2; ++i) {
+    saveWeights(*layers[i], path);
+    loadWeights(*layers[i + 1], path, "");
+    for (int p = 0; p < 2; ++p)
+      EXPECT_EQ(localCells(layers[i + 1]->parameters()[p]->value()),
+                localCells(layers[0]->parameters()[p]->value()));
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(DeviceLayer, HasNoJacobian) {
+  const Layout layout = onWorld({4, 3}, "B");
+  const auto layer = test::newPointwise(world(), "tanh");
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(Space::Device);
+  layer->setUp(layout);
+  const auto x = onDevice(layout);
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"no Jacobian", "space to host"},
+                   [&] { makeRef<Jacobian>(layer, *x); });
+}
+
 TEST(DeviceLayer, CopiesStridedInputs) {
   const Layout layout = onWorld({2, 3, 4}, "B");
   const auto layer = test::newPointwise(world(), "tanh");
@@ -218,14 +257,14 @@ TEST(DeviceLayer, RefusesTensorsOnTheHost) {
   layer->applyAdjoint(*onDevice(layout.dual()), nullptr);
 }
 
+// A shell's functions are the program's, and may know the host alone.
 TEST(DeviceLayer, WithoutKernelsIsRefusedAtSetUp) {
   const Layout layout = onWorld({4, 3}, "B");
-  const auto layer = test::newLayer(world(), "softmax");
-  layer->setName("classes");
-  layer->set("dim", Index(1));
+  const auto layer = test::shell(world());
+  layer->setName("closure");
   layer->setSpace(Space::Device);
   expectErrorOnAll(TENON_ERR_SUPPORT,
-                   {"\"classes\"", "layers of type softmax have no kernels", "space host"},
+                   {"\"closure\"", "layers of type shell have no kernels", "space host"},
                    [&] { layer->setUp(layout); });
   layer->setSpace(Space::Host);
   layer->setUp(layout); // usable

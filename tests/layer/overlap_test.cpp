@@ -130,6 +130,17 @@ TEST(Overlap, IsRefusedWhereTheInputIsConvertedOtherwise) {
   layer->setUp(onWorld({8, 2, 16, 6}, "S0"));
 }
 
+TEST(Overlap, IsRefusedWhereTheInputComesFromAnotherGrid) {
+  const Shape shape = {8, 2, 16, 6};
+  const auto layer = convolution({kSame, kSame}, "on");
+  layer->setUses({onWorld(shape, {1, world()->size()}, "B,S2")});
+  test::expectErrorOnAll(TENON_ERR_SUPPORT, {"overlap", "more than a halo exchange"},
+                         [&] { layer->setUp(onWorld(shape, "S2")); });
+  layer->setText("overlap", "auto");
+  layer->setUp(onWorld(shape, "S2"));
+  EXPECT_FALSE(hasStrips(*layer));
+}
+
 TEST(Overlap, IsRefusedWhereTheCallerFillsTheHalo) {
   const Window values{.kernel = 3,
                       .padLow = 1,

@@ -172,6 +172,17 @@ TEST(LayerPlan, TrainsOnOtherGrids) {
   EXPECT_TRUE(inner->found().spaceOutermost);
 }
 
+TEST(LayerPlan, RefusesAContainerThatRecomputes) {
+  const Ref<Layer> network = newNetwork(world(), "sequential"),
+                   encoder = newNetwork(world(), "sequential");
+  add(*encoder, newAffine(world(), 5, 3), "affine");
+  add(*network, encoder, "encoder");
+  encoder->set("recompute", true);
+  const auto plan = makeRef<LayerPlan>(network, 8);
+  plan->setInputShape({5});
+  expectError(TENON_ERR_SUPPORT, {"encoder", "recompute to false"}, [&] { plan->setUp(); });
+}
+
 TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
   const NetworkCase c = networkCases()[0];
   const Ref<Layer> network = c.make(world());

@@ -104,6 +104,9 @@ TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
   refused(R"({"format": "tenon-network-1", "type": "graph", "layers": [
              {"type": "relu", "reads": [-1]}, {"same_as": 0, "reads": [0]}]})",
           {"used twice"});
+  refused(R"({"format": "tenon-network-1", "type": "sequential", "recompute": true, "layers": [
+             {"type": "relu"}]})",
+          {"recompute to false"});
   const OwnModel wrong(declareNetwork(fileOf(kResidual), {4, 3, 8, 8}), FineMesh({4}), fast());
   expectError(TENON_ERR_SHAPE, {"layer a cannot be divided", "the input has 3 channels"},
               [&] { findPlan(wrong, {}, 0); });

@@ -79,6 +79,24 @@ cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>
   return CUBLAS_STATUS_SUCCESS;
 }
 
+// As the library does them: each by itself, of arrays that lie apart.
+template <class T>
+cublasStatus_t multiplyBatch(cublasHandle_t handle, const char* who, Product<T> product,
+                             std::int64_t strideA, std::int64_t strideB, std::int64_t strideC,
+                             std::int64_t count) {
+  if (count < 0 || (strideC < product.ldc * product.n && count > 1))
+    return CUBLAS_STATUS_INVALID_VALUE;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const cublasStatus_t status = multiply(handle, who, product);
+    if (status != CUBLAS_STATUS_SUCCESS)
+      return status;
+    product.a += strideA;
+    product.b += strideB;
+    product.c += strideC;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
 bool transposes(cublasOperation_t operation) {
   return operation != CUBLAS_OP_N;
 }
@@ -142,6 +160,32 @@ cublasStatus_t cublasDgemm_v2_64(cublasHandle_t handle, cublasOperation_t transA
   return multiply<double>(
       handle, "cublasDgemm",
       {transposes(transA), transposes(transB), m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc});
+}
+
+cublasStatus_t cublasSgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transA,
+                                            cublasOperation_t transB, int64_t m, int64_t n,
+                                            int64_t k, const float* alpha, const float* a,
+                                            int64_t lda, long long strideA, const float* b,
+                                            int64_t ldb, long long strideB, const float* beta,
+                                            float* c, int64_t ldc, long long strideC,
+                                            int64_t count) {
+  return multiplyBatch<float>(
+      handle, "cublasSgemmStridedBatched",
+      {transposes(transA), transposes(transB), m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc},
+      strideA, strideB, strideC, count);
+}
+
+cublasStatus_t cublasDgemmStridedBatched_64(cublasHandle_t handle, cublasOperation_t transA,
+                                            cublasOperation_t transB, int64_t m, int64_t n,
+                                            int64_t k, const double* alpha, const double* a,
+                                            int64_t lda, long long strideA, const double* b,
+                                            int64_t ldb, long long strideB, const double* beta,
+                                            double* c, int64_t ldc, long long strideC,
+                                            int64_t count) {
+  return multiplyBatch<double>(
+      handle, "cublasDgemmStridedBatched",
+      {transposes(transA), transposes(transB), m, n, k, *alpha, a, lda, b, ldb, *beta, c, ldc},
+      strideA, strideB, strideC, count);
 }
 
 } // extern "C"

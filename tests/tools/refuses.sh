@@ -25,6 +25,7 @@ refused 2 "unknown argument 'halo'" check -n 3 halo
 refused 2 "-n is -3" check -n -3
 refused 2 "-case -2" check -case -2
 refused 2 "no kind of configuration contains 'hola'; the kinds are conversion, halo" check -only hola
+refused 2 "-space is 'gpu'" check -space gpu
 refused 1 "at least 2 ranks" bench
 refused 2 "-repeat is 0" bench -repeat 0
 refused 1 "did you mean 'check'" chek

@@ -100,6 +100,19 @@ TEST(LineSearch, FulfilsTheStrongWolfeConditions) {
     }
 }
 
+// The values are all 1, or its neighbours among the numbers, so only the slopes tell where the minimum is.
+TEST(LineSearch, FollowsTheSlopesWhereValuesAreRounded) {
+  for (const double first : {1e-3, 0.3, 1.0, 1.99, 7.0, 300.0}) {
+    const auto f = [](double t) {
+      const double noise = std::sin(1e3 * t) > 0 ? std::numeric_limits<double>::epsilon() : 0;
+      return LinePoint{t, 1 + noise + 1e-22 * (t - 1) * (t - 1), 2e-22 * (t - 1)};
+    };
+    const LineResult found = searchLine(f, f(0), first, {.c2 = 0.1, .rounding = 1e-15});
+    EXPECT_TRUE(found.fulfils) << first;
+    EXPECT_NEAR(found.point.at, 1, 0.1) << first;
+  }
+}
+
 TEST(LineSearch, StaysWhereNothingDecreases) {
   const LinePoint start{0, 1, -1};
   const LineResult found = searchLine(

@@ -66,6 +66,21 @@ struct Split {
   const char *input, *signature, *storage;
 };
 
+// All parameters, on every rank.
+Vector unknownsOf(const Layer& layer) {
+  Vector all;
+  for (const auto& p : layer.parameters()) {
+    const Layout everywhere({.shape = p->storage().shape(),
+                             .mesh = Mesh::make({world()->size()}),
+                             .properties = {Property::broadcast()}});
+    const auto copy = makeRef<DTensor>(world(), everywhere, TENON_FLOAT64);
+    makeConversion(world(), p->storage(), everywhere, TENON_FLOAT64)->apply(p->value(), *copy);
+    const DTensor& cells = *copy;
+    all.insert(all.end(), cells.data<double>(), cells.data<double>() + cells.localCells());
+  }
+  return all;
+}
+
 // The same network on all ranks.
 class OneLayer {
 public:
@@ -110,20 +125,7 @@ public:
     net->applyAdjoint(*seed_, nullptr);
     return y_->localCells() > 0 ? y_->data<double>()[0] : NAN;
   }
-  // On every rank.
-  Vector unknowns() const {
-    Vector all;
-    for (const auto& p : net->parameters()) {
-      const Layout everywhere({.shape = p->storage().shape(),
-                               .mesh = Mesh::make({world()->size()}),
-                               .properties = {Property::broadcast()}});
-      const auto copy = makeRef<DTensor>(world(), everywhere, TENON_FLOAT64);
-      makeConversion(world(), p->storage(), everywhere, TENON_FLOAT64)->apply(p->value(), *copy);
-      const DTensor& cells = *copy;
-      all.insert(all.end(), cells.data<double>(), cells.data<double>() + cells.localCells());
-    }
-    return all;
-  }
+  Vector unknowns() const { return unknownsOf(*net); }
 
   Ref<Layer> net;
 
@@ -251,7 +253,7 @@ public:
     plainLoss(w, after);
     for (std::size_t i = 0; i < kUnknowns; ++i)
       y[i] = after[i] - g[i];
-    if (dot(s, y) > 1e-10)
+    if (dot(s, y) > 1e-15 * norm(s) * norm(y))
       pairs_.emplace_back(s, y);
     if (pairs_.size() > history_)
       pairs_.erase(pairs_.begin());
@@ -345,19 +347,55 @@ TEST(Trajectory, OfLbfgsIsThatOfTheMatrix) {
   }
 }
 
-// The error of tanh is no sum of squares of a linear map; its gradient vanishes all the same.
+// The minimum is far from 0, so its loss is rounded where the gradient is still 1e-8.
 TEST(Trajectory, LbfgsFindsAPointWithoutGradient) {
   OneLayer network(kDistributions[0]);
   const Ref<Optimizer> optimizer = makeOptimizer("lbfgs", network.net);
   optimizer->setWeightDecay(0.01);
+  dynamic_cast<Lbfgs&>(*optimizer).setTolerances(1e-13, 0);
   for (int s = 0; s < 5; ++s)
     optimizer->stepWith([&] { return network.evaluate(); });
   const Vector w = network.unknowns();
   Vector g;
   plainLoss(w, g);
   for (std::size_t i = 0; i < kUnknowns; ++i)
-    EXPECT_NEAR(g[i] + 0.01 * w[i], 0, 1e-6);
+    EXPECT_NEAR(g[i] + 0.01 * w[i], 0, 1e-12);
   EXPECT_THROW(optimizer->step(), Error);
+}
+
+// 100 (b - a^2)^2 + (1 - a)^2 for the two weights (a, b) of a layer, from (-1.2, 1). The closure writes the gradient.
+TEST(Trajectory, LbfgsFindsTheMinimumOfRosenbrock) {
+  for (const double rate : {1.0, 0.05, 30.0}) {
+    const Ref<Layer> layer = test::newAffine(world(), 2, 1);
+    layer->set("bias", false);
+    layer->setDataType(TENON_FLOAT64);
+    layer->setText("storage", "sharded");
+    layer->setUp(Layout({.shape = {4, 2},
+                         .mesh = Mesh::make({world()->size()}),
+                         .properties = parseProperties("S0")}));
+    Parameter& weight = *layer->parameters()[0];
+    fillByIndex(weight.value(), [](Index i) { return i == 0 ? -1.2 : 1.0; });
+    weight.valueChanged();
+    const Ref<DTensor> gradient = weight.exposeGradient();
+    Vector w, slope;
+    int evaluations = 0;
+    const auto optimizer = makeOptimizer("lbfgs", layer);
+    auto& lbfgs = dynamic_cast<Lbfgs&>(*optimizer);
+    lbfgs.setTolerances(1e-12, 0);
+    lbfgs.setIterations(50);
+    lbfgs.setLearningRate(rate);
+    lbfgs.stepWith([&] {
+      ++evaluations;
+      w = unknownsOf(*layer);
+      const double a = w[0], valley = w[1] - a * a;
+      slope = {-400 * a * valley - 2 * (1 - a), 200 * valley};
+      fillByIndex(*gradient, [&](Index i) { return slope[static_cast<std::size_t>(i)]; });
+      return 100 * valley * valley + (1 - a) * (1 - a);
+    });
+    EXPECT_LE(std::hypot(slope[0], slope[1]), 1e-12) << rate;
+    ASSERT_NO_FATAL_FAILURE(expectNear(w, {1, 1}, 1e-12, fmt::format("rate {}", rate)));
+    EXPECT_LE(evaluations, 60) << rate;
+  }
 }
 
 } // namespace

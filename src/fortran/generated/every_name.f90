@@ -112,25 +112,6 @@ program every_name
   use tenon, only: tenon_get_version_string ! TenonGetVersionString
   use tenon, only: tenon_get_build_info ! TenonGetBuildInfo
   use tenon, only: tenon_get_performance_advice ! TenonGetPerformanceAdvice
-  use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
-  use tenon, only: tenon_layer_set_dilation ! TenonLayerSetDilation
-  use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
-  use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary
-  use tenon, only: tenon_layer_set_boundary_constant ! TenonLayerSetBoundaryConstant
-  use tenon, only: tenon_layer_set_groups ! TenonLayerSetGroups
-  use tenon, only: tenon_layer_set_overlap ! TenonLayerSetOverlap
-  use tenon, only: tenon_layer_set_ceil_mode ! TenonLayerSetCeilMode
-  use tenon, only: tenon_layer_set_bias ! TenonLayerSetBias
-  use tenon, only: tenon_layer_set_rate ! TenonLayerSetRate
-  use tenon, only: tenon_layer_set_slope ! TenonLayerSetSlope
-  use tenon, only: tenon_layer_set_factor ! TenonLayerSetFactor
-  use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
-  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
-  use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
-  use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
-  use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
-  use tenon, only: tenon_layer_set_backend ! TenonLayerSetBackend
-  use tenon, only: tenon_layer_set_from_options ! TenonLayerSetFromOptions
   use tenon, only: tenon_layer_set_up ! TenonLayerSetUp
   use tenon, only: tenon_layer_get_output_layout ! TenonLayerGetOutputLayout
   use tenon, only: tenon_layer_create_output ! TenonLayerCreateOutput
@@ -178,6 +159,25 @@ program every_name
   use tenon, only: tenon_layer_apply_many ! TenonLayerApplyMany
   use tenon, only: tenon_layer_apply_tangent_many ! TenonLayerApplyTangentMany
   use tenon, only: tenon_layer_apply_adjoint_many ! TenonLayerApplyAdjointMany
+  use tenon, only: tenon_layer_set_stride ! TenonLayerSetStride
+  use tenon, only: tenon_layer_set_dilation ! TenonLayerSetDilation
+  use tenon, only: tenon_layer_set_padding ! TenonLayerSetPadding
+  use tenon, only: tenon_layer_set_boundary ! TenonLayerSetBoundary
+  use tenon, only: tenon_layer_set_boundary_constant ! TenonLayerSetBoundaryConstant
+  use tenon, only: tenon_layer_set_groups ! TenonLayerSetGroups
+  use tenon, only: tenon_layer_set_overlap ! TenonLayerSetOverlap
+  use tenon, only: tenon_layer_set_ceil_mode ! TenonLayerSetCeilMode
+  use tenon, only: tenon_layer_set_bias ! TenonLayerSetBias
+  use tenon, only: tenon_layer_set_rate ! TenonLayerSetRate
+  use tenon, only: tenon_layer_set_slope ! TenonLayerSetSlope
+  use tenon, only: tenon_layer_set_factor ! TenonLayerSetFactor
+  use tenon, only: tenon_layer_set_data_type ! TenonLayerSetDataType
+  use tenon, only: tenon_layer_set_space ! TenonLayerSetSpace
+  use tenon, only: tenon_layer_set_stack_depth ! TenonLayerSetStackDepth
+  use tenon, only: tenon_layer_set_signature ! TenonLayerSetSignature
+  use tenon, only: tenon_layer_set_storage ! TenonLayerSetStorage
+  use tenon, only: tenon_layer_set_backend ! TenonLayerSetBackend
+  use tenon, only: tenon_layer_set_from_options ! TenonLayerSetFromOptions
   use tenon, only: tenon_layer_create ! TenonLayerCreate
   use tenon, only: tenon_layer_set_type ! TenonLayerSetType
   use tenon, only: tenon_layer_get_type ! TenonLayerGetType
@@ -347,6 +347,7 @@ program every_name
   use tenon, only: tenon_partition_get_axis_comm ! TenonPartitionGetAxisComm
   use tenon, only: tenon_partition_share_memory ! TenonPartitionShareMemory
   use tenon, only: tenon_partition_unshare_memory ! TenonPartitionUnshareMemory
+  use tenon, only: tenon_partition_set_stream ! TenonPartitionSetStream
   use tenon, only: tenon_partition_view ! TenonPartitionView
   use tenon, only: tenon_partition_destroy ! TenonPartitionDestroy
   use tenon, only: tenon_plan_create_named ! TenonPlanCreateNamed
@@ -416,11 +417,11 @@ program every_name
   use tenon, only: tenon_reduction_programs_destroy ! TenonReductionProgramsDestroy
   use tenon, only: tenon_trainer_create ! TenonTrainerCreate
   use tenon, only: tenon_trainer_set_dataset ! TenonTrainerSetDataset
-  ! TenonTrainerSetBatches: none, a loop of the program with tenon_optimizer_step does the same, or a dataset
+  use tenon, only: tenon_trainer_set_batches ! TenonTrainerSetBatches
   use tenon, only: tenon_trainer_set_validation ! TenonTrainerSetValidation
   use tenon, only: tenon_trainer_set_accumulation ! TenonTrainerSetAccumulation
   use tenon, only: tenon_trainer_set_gradient_norm ! TenonTrainerSetGradientNorm
-  ! TenonTrainerSetCallback: none, tenon_trainer_run for one epoch at a time returns between epochs
+  use tenon, only: tenon_trainer_set_callback ! TenonTrainerSetCallback
   use tenon, only: tenon_trainer_set_checkpoint ! TenonTrainerSetCheckpoint
   use tenon, only: tenon_trainer_set_from_options ! TenonTrainerSetFromOptions
   use tenon, only: tenon_trainer_run ! TenonTrainerRun

@@ -807,122 +807,6 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonGetPerformanceAdvice
-    function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), intent(in) :: stride(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetStride
-    function TenonLayerSetDilation(layer, dilation) bind(C, name="TenonLayerSetDilation") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), intent(in) :: dilation(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetDilation
-    function TenonLayerSetPadding(layer, low, high) bind(C, name="TenonLayerSetPadding") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), intent(in) :: low(*)
-      integer(c_int64_t), intent(in), optional :: high(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetPadding
-    function TenonLayerSetBoundary(layer, low, high) bind(C, name="TenonLayerSetBoundary") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), intent(in) :: low(*)
-      integer(c_int), intent(in), optional :: high(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetBoundary
-    function TenonLayerSetBoundaryConstant(layer, &
-      value) bind(C, name="TenonLayerSetBoundaryConstant") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: value
-      integer(c_int) :: answer
-    end function TenonLayerSetBoundaryConstant
-    function TenonLayerSetGroups(layer, groups) bind(C, name="TenonLayerSetGroups") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int64_t), value :: groups
-      integer(c_int) :: answer
-    end function TenonLayerSetGroups
-    function TenonLayerSetOverlap(layer, overlap) bind(C, name="TenonLayerSetOverlap") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: overlap
-      integer(c_int) :: answer
-    end function TenonLayerSetOverlap
-    function TenonLayerSetCeilMode(layer, ceil) bind(C, name="TenonLayerSetCeilMode") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: ceil
-      integer(c_int) :: answer
-    end function TenonLayerSetCeilMode
-    function TenonLayerSetBias(layer, bias) bind(C, name="TenonLayerSetBias") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: bias
-      integer(c_int) :: answer
-    end function TenonLayerSetBias
-    function TenonLayerSetRate(layer, rate) bind(C, name="TenonLayerSetRate") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: rate
-      integer(c_int) :: answer
-    end function TenonLayerSetRate
-    function TenonLayerSetSlope(layer, slope) bind(C, name="TenonLayerSetSlope") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: slope
-      integer(c_int) :: answer
-    end function TenonLayerSetSlope
-    function TenonLayerSetFactor(layer, factor) bind(C, name="TenonLayerSetFactor") result(answer)
-      import
-      type(c_ptr), value :: layer
-      real(c_double), value :: factor
-      integer(c_int) :: answer
-    end function TenonLayerSetFactor
-    function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: type
-      integer(c_int) :: answer
-    end function TenonLayerSetDataType
-    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: space
-      integer(c_int) :: answer
-    end function TenonLayerSetSpace
-    function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int), value :: depth
-      integer(c_int) :: answer
-    end function TenonLayerSetStackDepth
-    function TenonLayerSetSignature(layer, labels) bind(C, name="TenonLayerSetSignature") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: labels(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetSignature
-    function TenonLayerSetStorage(layer, storage) bind(C, name="TenonLayerSetStorage") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: storage(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetStorage
-    function TenonLayerSetBackend(layer, backend) bind(C, name="TenonLayerSetBackend") result(answer)
-      import
-      type(c_ptr), value :: layer
-      character(kind=c_char), intent(in) :: backend(*)
-      integer(c_int) :: answer
-    end function TenonLayerSetBackend
-    function TenonLayerSetFromOptions(layer) bind(C, name="TenonLayerSetFromOptions") result(answer)
-      import
-      type(c_ptr), value :: layer
-      integer(c_int) :: answer
-    end function TenonLayerSetFromOptions
     function TenonLayerSetUp(layer, input) bind(C, name="TenonLayerSetUp") result(answer)
       import
       type(c_ptr), value :: layer
@@ -1265,6 +1149,122 @@ module tenon_c
       type(c_ptr), intent(in) :: dx(*)
       integer(c_int) :: answer
     end function TenonLayerApplyAdjointMany
+    function TenonLayerSetStride(layer, stride) bind(C, name="TenonLayerSetStride") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), intent(in) :: stride(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetStride
+    function TenonLayerSetDilation(layer, dilation) bind(C, name="TenonLayerSetDilation") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), intent(in) :: dilation(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetDilation
+    function TenonLayerSetPadding(layer, low, high) bind(C, name="TenonLayerSetPadding") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), intent(in) :: low(*)
+      integer(c_int64_t), intent(in), optional :: high(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetPadding
+    function TenonLayerSetBoundary(layer, low, high) bind(C, name="TenonLayerSetBoundary") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), intent(in) :: low(*)
+      integer(c_int), intent(in), optional :: high(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetBoundary
+    function TenonLayerSetBoundaryConstant(layer, &
+      value) bind(C, name="TenonLayerSetBoundaryConstant") result(answer)
+      import
+      type(c_ptr), value :: layer
+      real(c_double), value :: value
+      integer(c_int) :: answer
+    end function TenonLayerSetBoundaryConstant
+    function TenonLayerSetGroups(layer, groups) bind(C, name="TenonLayerSetGroups") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int64_t), value :: groups
+      integer(c_int) :: answer
+    end function TenonLayerSetGroups
+    function TenonLayerSetOverlap(layer, overlap) bind(C, name="TenonLayerSetOverlap") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: overlap
+      integer(c_int) :: answer
+    end function TenonLayerSetOverlap
+    function TenonLayerSetCeilMode(layer, ceil) bind(C, name="TenonLayerSetCeilMode") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: ceil
+      integer(c_int) :: answer
+    end function TenonLayerSetCeilMode
+    function TenonLayerSetBias(layer, bias) bind(C, name="TenonLayerSetBias") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: bias
+      integer(c_int) :: answer
+    end function TenonLayerSetBias
+    function TenonLayerSetRate(layer, rate) bind(C, name="TenonLayerSetRate") result(answer)
+      import
+      type(c_ptr), value :: layer
+      real(c_double), value :: rate
+      integer(c_int) :: answer
+    end function TenonLayerSetRate
+    function TenonLayerSetSlope(layer, slope) bind(C, name="TenonLayerSetSlope") result(answer)
+      import
+      type(c_ptr), value :: layer
+      real(c_double), value :: slope
+      integer(c_int) :: answer
+    end function TenonLayerSetSlope
+    function TenonLayerSetFactor(layer, factor) bind(C, name="TenonLayerSetFactor") result(answer)
+      import
+      type(c_ptr), value :: layer
+      real(c_double), value :: factor
+      integer(c_int) :: answer
+    end function TenonLayerSetFactor
+    function TenonLayerSetDataType(layer, type) bind(C, name="TenonLayerSetDataType") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: type
+      integer(c_int) :: answer
+    end function TenonLayerSetDataType
+    function TenonLayerSetSpace(layer, space) bind(C, name="TenonLayerSetSpace") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: space
+      integer(c_int) :: answer
+    end function TenonLayerSetSpace
+    function TenonLayerSetStackDepth(layer, depth) bind(C, name="TenonLayerSetStackDepth") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int), value :: depth
+      integer(c_int) :: answer
+    end function TenonLayerSetStackDepth
+    function TenonLayerSetSignature(layer, labels) bind(C, name="TenonLayerSetSignature") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: labels(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetSignature
+    function TenonLayerSetStorage(layer, storage) bind(C, name="TenonLayerSetStorage") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: storage(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetStorage
+    function TenonLayerSetBackend(layer, backend) bind(C, name="TenonLayerSetBackend") result(answer)
+      import
+      type(c_ptr), value :: layer
+      character(kind=c_char), intent(in) :: backend(*)
+      integer(c_int) :: answer
+    end function TenonLayerSetBackend
+    function TenonLayerSetFromOptions(layer) bind(C, name="TenonLayerSetFromOptions") result(answer)
+      import
+      type(c_ptr), value :: layer
+      integer(c_int) :: answer
+    end function TenonLayerSetFromOptions
     function TenonLayerCreate(comm, layer) bind(C, name="TenonFLayerCreate") result(answer)
       import
       integer(c_int), value :: comm
@@ -2554,6 +2554,12 @@ module tenon_c
       type(c_ptr), value :: memory
       integer(c_int) :: answer
     end function TenonPartitionUnshareMemory
+    function TenonPartitionSetStream(partition, stream) bind(C, name="TenonPartitionSetStream") result(answer)
+      import
+      type(c_ptr), value :: partition
+      type(c_ptr), value :: stream
+      integer(c_int) :: answer
+    end function TenonPartitionSetStream
     function TenonPartitionView(partition) bind(C, name="TenonPartitionView") result(answer)
       import
       type(c_ptr), value :: partition
@@ -3059,8 +3065,8 @@ module tenon_c
       type(c_ptr), value :: dataset
       integer(c_int) :: answer
     end function TenonTrainerSetDataset
-    function TenonTrainerSetBatches(trainer, count, x, target, function, &
-      context) bind(C, name="TenonTrainerSetBatches") result(answer)
+    function TenonTrainerSetBatches(trainer, count, x, target, function, context, &
+      destroy) bind(C, name="TenonTrainerSetBatches") result(answer)
       import
       type(c_ptr), value :: trainer
       integer(c_int64_t), value :: count
@@ -3068,6 +3074,7 @@ module tenon_c
       type(c_ptr), value :: target
       type(c_funptr), value :: function
       type(c_ptr), value :: context
+      type(c_funptr), value :: destroy
       integer(c_int) :: answer
     end function TenonTrainerSetBatches
     function TenonTrainerSetValidation(trainer, dataset, &
@@ -3092,12 +3099,13 @@ module tenon_c
       real(c_double), value :: maximum
       integer(c_int) :: answer
     end function TenonTrainerSetGradientNorm
-    function TenonTrainerSetCallback(trainer, callback, &
-      context) bind(C, name="TenonTrainerSetCallback") result(answer)
+    function TenonTrainerSetCallback(trainer, callback, context, &
+      destroy) bind(C, name="TenonTrainerSetCallback") result(answer)
       import
       type(c_ptr), value :: trainer
       type(c_funptr), value :: callback
       type(c_ptr), value :: context
+      type(c_funptr), value :: destroy
       integer(c_int) :: answer
     end function TenonTrainerSetCallback
     function TenonTrainerSetCheckpoint(trainer, checkpoint, folder, &

@@ -109,25 +109,6 @@ module tenon_calls
   public :: tenon_get_version_string
   public :: tenon_get_build_info
   public :: tenon_get_performance_advice
-  public :: tenon_layer_set_stride
-  public :: tenon_layer_set_dilation
-  public :: tenon_layer_set_padding
-  public :: tenon_layer_set_boundary
-  public :: tenon_layer_set_boundary_constant
-  public :: tenon_layer_set_groups
-  public :: tenon_layer_set_overlap
-  public :: tenon_layer_set_ceil_mode
-  public :: tenon_layer_set_bias
-  public :: tenon_layer_set_rate
-  public :: tenon_layer_set_slope
-  public :: tenon_layer_set_factor
-  public :: tenon_layer_set_data_type
-  public :: tenon_layer_set_space
-  public :: tenon_layer_set_stack_depth
-  public :: tenon_layer_set_signature
-  public :: tenon_layer_set_storage
-  public :: tenon_layer_set_backend
-  public :: tenon_layer_set_from_options
   public :: tenon_layer_set_up
   public :: tenon_layer_get_output_layout
   public :: tenon_layer_create_output
@@ -175,6 +156,25 @@ module tenon_calls
   public :: tenon_layer_apply_many
   public :: tenon_layer_apply_tangent_many
   public :: tenon_layer_apply_adjoint_many
+  public :: tenon_layer_set_stride
+  public :: tenon_layer_set_dilation
+  public :: tenon_layer_set_padding
+  public :: tenon_layer_set_boundary
+  public :: tenon_layer_set_boundary_constant
+  public :: tenon_layer_set_groups
+  public :: tenon_layer_set_overlap
+  public :: tenon_layer_set_ceil_mode
+  public :: tenon_layer_set_bias
+  public :: tenon_layer_set_rate
+  public :: tenon_layer_set_slope
+  public :: tenon_layer_set_factor
+  public :: tenon_layer_set_data_type
+  public :: tenon_layer_set_space
+  public :: tenon_layer_set_stack_depth
+  public :: tenon_layer_set_signature
+  public :: tenon_layer_set_storage
+  public :: tenon_layer_set_backend
+  public :: tenon_layer_set_from_options
   public :: tenon_layer_create
   public :: tenon_layer_set_type
   public :: tenon_layer_get_type
@@ -338,6 +338,7 @@ module tenon_calls
   public :: tenon_partition_get_position
   public :: tenon_partition_get_coordinates
   public :: tenon_partition_get_axis_comm
+  public :: tenon_partition_set_stream
   public :: tenon_partition_view
   public :: tenon_partition_destroy
   public :: tenon_plan_create_named
@@ -508,18 +509,6 @@ module tenon_calls
   interface tenon_field_series_write
     procedure tenon_field_series_write_int64, tenon_field_series_write_int32
   end interface
-  interface tenon_layer_set_stride
-    procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
-  end interface
-  interface tenon_layer_set_dilation
-    procedure tenon_layer_set_dilation_int64, tenon_layer_set_dilation_int32
-  end interface
-  interface tenon_layer_set_padding
-    procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
-  end interface
-  interface tenon_layer_set_groups
-    procedure tenon_layer_set_groups_int64, tenon_layer_set_groups_int32
-  end interface
   interface tenon_layer_initialize
     procedure tenon_layer_initialize_int64, tenon_layer_initialize_int32
   end interface
@@ -573,6 +562,18 @@ module tenon_calls
   end interface
   interface tenon_layer_create_graph
     procedure tenon_layer_create_graph_f08, tenon_layer_create_graph_mpi
+  end interface
+  interface tenon_layer_set_stride
+    procedure tenon_layer_set_stride_int64, tenon_layer_set_stride_int32
+  end interface
+  interface tenon_layer_set_dilation
+    procedure tenon_layer_set_dilation_int64, tenon_layer_set_dilation_int32
+  end interface
+  interface tenon_layer_set_padding
+    procedure tenon_layer_set_padding_int64, tenon_layer_set_padding_int32
+  end interface
+  interface tenon_layer_set_groups
+    procedure tenon_layer_set_groups_int64, tenon_layer_set_groups_int32
   end interface
   interface tenon_layer_create
     procedure tenon_layer_create_f08, tenon_layer_create_mpi
@@ -2465,258 +2466,6 @@ contains
     call give_text(c_text, tenon_code, text)
     call finish(tenon_code, 'tenon_get_performance_advice', ierr)
   end subroutine tenon_get_performance_advice
-  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
-  subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: stride(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
-      int(reverse(stride), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
-  end subroutine tenon_layer_set_stride_int64
-  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
-  subroutine tenon_layer_set_stride_int32(layer, stride, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: stride(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
-      int(reverse(stride), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
-  end subroutine tenon_layer_set_stride_int32
-  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
-  subroutine tenon_layer_set_dilation_int64(layer, dilation, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: dilation(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
-      int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
-  end subroutine tenon_layer_set_dilation_int64
-  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
-  subroutine tenon_layer_set_dilation_int32(layer, dilation, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: dilation(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
-      int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
-  end subroutine tenon_layer_set_dilation_int32
-  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
-  subroutine tenon_layer_set_padding_int64(layer, low, high, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: low(:)
-    integer(c_int64_t), intent(in), optional :: high(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    integer(c_int64_t), allocatable :: c_high(:)
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_padding', 'low', size(low), c_extent)
-    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_padding', 'high', size(high), c_extent)
-    if (present(high)) c_high = int(reverse(high), c_int64_t)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
-      int(reverse(low), c_int64_t), c_high)
-    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
-  end subroutine tenon_layer_set_padding_int64
-  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
-  subroutine tenon_layer_set_padding_int32(layer, low, high, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: low(:)
-    integer(c_int32_t), intent(in), optional :: high(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    integer(c_int64_t), allocatable :: c_high(:)
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_padding', 'low', size(low), c_extent)
-    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_padding', 'high', size(high), c_extent)
-    if (present(high)) c_high = int(reverse(high), c_int64_t)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
-      int(reverse(low), c_int64_t), c_high)
-    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
-  end subroutine tenon_layer_set_padding_int32
-  ! Sets the boundary modes, which give the padding its values. Local; call on all ranks.
-  subroutine tenon_layer_set_boundary(layer, low, high, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: low(:)
-    integer(c_int), intent(in), optional :: high(:)
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    integer(c_int) :: c_extent
-    integer(c_int), allocatable :: c_high(:)
-    tenon_code = TENON_SUCCESS
-    call spatial_dimensions(layer%handle, tenon_code, c_extent)
-    call check_length(tenon_code, 'tenon_layer_set_boundary', 'low', size(low), c_extent)
-    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_boundary', 'high', size(high), c_extent)
-    if (present(high)) c_high = reverse(high)
-    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
-    call finish(tenon_code, 'tenon_layer_set_boundary', ierr)
-  end subroutine tenon_layer_set_boundary
-  ! Sets one constant as value beyond sides of mode values. Local; call on all ranks.
-  subroutine tenon_layer_set_boundary_constant(layer, value, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: value
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBoundaryConstant(layer%handle, value)
-    call finish(tenon_code, 'tenon_layer_set_boundary_constant', ierr)
-  end subroutine tenon_layer_set_boundary_constant
-  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
-  subroutine tenon_layer_set_groups_int64(layer, groups, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int64_t), intent(in) :: groups
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
-  end subroutine tenon_layer_set_groups_int64
-  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
-  subroutine tenon_layer_set_groups_int32(layer, groups, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int32_t), intent(in) :: groups
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
-  end subroutine tenon_layer_set_groups_int32
-  ! Sets the overlap of computation and halo exchange. Local; call on all ranks.
-  subroutine tenon_layer_set_overlap(layer, overlap, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: overlap
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetOverlap(layer%handle, overlap)
-    call finish(tenon_code, 'tenon_layer_set_overlap', ierr)
-  end subroutine tenon_layer_set_overlap
-  ! Sets whether a last window may reach beyond the padding. Local; call on all ranks.
-  subroutine tenon_layer_set_ceil_mode(layer, ceil, ierr)
-    type(tenon_layer), intent(in) :: layer
-    logical, intent(in) :: ceil
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetCeilMode(layer%handle, c_bool_of(ceil))
-    call finish(tenon_code, 'tenon_layer_set_ceil_mode', ierr)
-  end subroutine tenon_layer_set_ceil_mode
-  ! Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
-  subroutine tenon_layer_set_bias(layer, bias, ierr)
-    type(tenon_layer), intent(in) :: layer
-    logical, intent(in) :: bias
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBias(layer%handle, c_bool_of(bias))
-    call finish(tenon_code, 'tenon_layer_set_bias', ierr)
-  end subroutine tenon_layer_set_bias
-  ! Sets the rate of a dropout layer. Local; call on all ranks.
-  subroutine tenon_layer_set_rate(layer, rate, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: rate
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetRate(layer%handle, rate)
-    call finish(tenon_code, 'tenon_layer_set_rate', ierr)
-  end subroutine tenon_layer_set_rate
-  ! Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
-  subroutine tenon_layer_set_slope(layer, slope, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: slope
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSlope(layer%handle, slope)
-    call finish(tenon_code, 'tenon_layer_set_slope', ierr)
-  end subroutine tenon_layer_set_slope
-  ! Sets the factor of a "scale" layer. Local; call on all ranks.
-  subroutine tenon_layer_set_factor(layer, factor, ierr)
-    type(tenon_layer), intent(in) :: layer
-    real(c_double), intent(in) :: factor
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetFactor(layer%handle, factor)
-    call finish(tenon_code, 'tenon_layer_set_factor', ierr)
-  end subroutine tenon_layer_set_factor
-  ! Sets the element type of input, parameters and output. Local; call on all ranks.
-  subroutine tenon_layer_set_data_type(layer, type, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: type
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetDataType(layer%handle, type)
-    call finish(tenon_code, 'tenon_layer_set_data_type', ierr)
-  end subroutine tenon_layer_set_data_type
-  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
-  subroutine tenon_layer_set_space(layer, space, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: space
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSpace(layer%handle, space)
-    call finish(tenon_code, 'tenon_layer_set_space', ierr)
-  end subroutine tenon_layer_set_space
-  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
-  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(in) :: depth
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
-    call finish(tenon_code, 'tenon_layer_set_stack_depth', ierr)
-  end subroutine tenon_layer_set_stack_depth
-  ! Sets the signature, overriding the default choice. Local; call on all ranks.
-  subroutine tenon_layer_set_signature(layer, labels, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: labels
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_signature', ierr)
-  end subroutine tenon_layer_set_signature
-  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
-  subroutine tenon_layer_set_storage(layer, storage, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: storage
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_storage', ierr)
-  end subroutine tenon_layer_set_storage
-  ! Selects the compute backend. Local; call on all ranks.
-  subroutine tenon_layer_set_backend(layer, backend, ierr)
-    type(tenon_layer), intent(in) :: layer
-    character(len=*), intent(in) :: backend
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_backend', ierr)
-  end subroutine tenon_layer_set_backend
-  ! Reads the options of a layer and of the layers in it. Local; call on all ranks.
-  subroutine tenon_layer_set_from_options(layer, ierr)
-    type(tenon_layer), intent(in) :: layer
-    integer(c_int), intent(out), optional :: ierr
-    integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetFromOptions(layer%handle)
-    call finish(tenon_code, 'tenon_layer_set_from_options', ierr)
-  end subroutine tenon_layer_set_from_options
   ! Prepares the layer for inputs in one layout. Collective on the layer.
   subroutine tenon_layer_set_up(layer, input, ierr)
     type(tenon_layer), intent(in) :: layer
@@ -3434,6 +3183,258 @@ contains
     tenon_code = TenonLayerApplyAdjointMany(layer%handle, dy%handle, c_count, dx%handle)
     call finish(tenon_code, 'tenon_layer_apply_adjoint_many', ierr)
   end subroutine tenon_layer_apply_adjoint_many
+  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: stride(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
+      int(reverse(stride), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
+  end subroutine tenon_layer_set_stride_int64
+  ! Sets the stride of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_stride_int32(layer, stride, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: stride(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
+      int(reverse(stride), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
+  end subroutine tenon_layer_set_stride_int32
+  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
+  subroutine tenon_layer_set_dilation_int64(layer, dilation, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: dilation(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
+      int(reverse(dilation), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
+  end subroutine tenon_layer_set_dilation_int64
+  ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
+  subroutine tenon_layer_set_dilation_int32(layer, dilation, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: dilation(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
+      int(reverse(dilation), c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
+  end subroutine tenon_layer_set_dilation_int32
+  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_padding_int64(layer, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: low(:)
+    integer(c_int64_t), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_padding', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_padding', 'high', size(high), c_extent)
+    if (present(high)) c_high = int(reverse(high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
+      int(reverse(low), c_int64_t), c_high)
+    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
+  end subroutine tenon_layer_set_padding_int64
+  ! Sets the padding of a convolution or pooling. Local; call on all ranks.
+  subroutine tenon_layer_set_padding_int32(layer, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: low(:)
+    integer(c_int32_t), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int64_t), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_padding', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_padding', 'high', size(high), c_extent)
+    if (present(high)) c_high = int(reverse(high), c_int64_t)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
+      int(reverse(low), c_int64_t), c_high)
+    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
+  end subroutine tenon_layer_set_padding_int32
+  ! Sets the boundary modes, which give the padding its values. Local; call on all ranks.
+  subroutine tenon_layer_set_boundary(layer, low, high, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: low(:)
+    integer(c_int), intent(in), optional :: high(:)
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int) :: c_extent
+    integer(c_int), allocatable :: c_high(:)
+    tenon_code = TENON_SUCCESS
+    call spatial_dimensions(layer%handle, tenon_code, c_extent)
+    call check_length(tenon_code, 'tenon_layer_set_boundary', 'low', size(low), c_extent)
+    if (present(high)) call check_length(tenon_code, 'tenon_layer_set_boundary', 'high', size(high), c_extent)
+    if (present(high)) c_high = reverse(high)
+    if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
+    call finish(tenon_code, 'tenon_layer_set_boundary', ierr)
+  end subroutine tenon_layer_set_boundary
+  ! Sets one constant as value beyond sides of mode values. Local; call on all ranks.
+  subroutine tenon_layer_set_boundary_constant(layer, value, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: value
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBoundaryConstant(layer%handle, value)
+    call finish(tenon_code, 'tenon_layer_set_boundary_constant', ierr)
+  end subroutine tenon_layer_set_boundary_constant
+  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
+  subroutine tenon_layer_set_groups_int64(layer, groups, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int64_t), intent(in) :: groups
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
+  end subroutine tenon_layer_set_groups_int64
+  ! Sets the number of channel groups of a convolution. Local; call on all ranks.
+  subroutine tenon_layer_set_groups_int32(layer, groups, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int32_t), intent(in) :: groups
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
+    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
+  end subroutine tenon_layer_set_groups_int32
+  ! Sets the overlap of computation and halo exchange. Local; call on all ranks.
+  subroutine tenon_layer_set_overlap(layer, overlap, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: overlap
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetOverlap(layer%handle, overlap)
+    call finish(tenon_code, 'tenon_layer_set_overlap', ierr)
+  end subroutine tenon_layer_set_overlap
+  ! Sets whether a last window may reach beyond the padding. Local; call on all ranks.
+  subroutine tenon_layer_set_ceil_mode(layer, ceil, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: ceil
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetCeilMode(layer%handle, c_bool_of(ceil))
+    call finish(tenon_code, 'tenon_layer_set_ceil_mode', ierr)
+  end subroutine tenon_layer_set_ceil_mode
+  ! Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
+  subroutine tenon_layer_set_bias(layer, bias, ierr)
+    type(tenon_layer), intent(in) :: layer
+    logical, intent(in) :: bias
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBias(layer%handle, c_bool_of(bias))
+    call finish(tenon_code, 'tenon_layer_set_bias', ierr)
+  end subroutine tenon_layer_set_bias
+  ! Sets the rate of a dropout layer. Local; call on all ranks.
+  subroutine tenon_layer_set_rate(layer, rate, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: rate
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetRate(layer%handle, rate)
+    call finish(tenon_code, 'tenon_layer_set_rate', ierr)
+  end subroutine tenon_layer_set_rate
+  ! Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
+  subroutine tenon_layer_set_slope(layer, slope, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: slope
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSlope(layer%handle, slope)
+    call finish(tenon_code, 'tenon_layer_set_slope', ierr)
+  end subroutine tenon_layer_set_slope
+  ! Sets the factor of a "scale" layer. Local; call on all ranks.
+  subroutine tenon_layer_set_factor(layer, factor, ierr)
+    type(tenon_layer), intent(in) :: layer
+    real(c_double), intent(in) :: factor
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetFactor(layer%handle, factor)
+    call finish(tenon_code, 'tenon_layer_set_factor', ierr)
+  end subroutine tenon_layer_set_factor
+  ! Sets the element type of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_data_type(layer, type, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: type
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetDataType(layer%handle, type)
+    call finish(tenon_code, 'tenon_layer_set_data_type', ierr)
+  end subroutine tenon_layer_set_data_type
+  ! Sets the memory space of input, parameters and output. Local; call on all ranks.
+  subroutine tenon_layer_set_space(layer, space, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: space
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSpace(layer%handle, space)
+    call finish(tenon_code, 'tenon_layer_set_space', ierr)
+  end subroutine tenon_layer_set_space
+  ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
+  subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(in) :: depth
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
+    call finish(tenon_code, 'tenon_layer_set_stack_depth', ierr)
+  end subroutine tenon_layer_set_stack_depth
+  ! Sets the signature, overriding the default choice. Local; call on all ranks.
+  subroutine tenon_layer_set_signature(layer, labels, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: labels
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_signature', ierr)
+  end subroutine tenon_layer_set_signature
+  ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
+  subroutine tenon_layer_set_storage(layer, storage, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: storage
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_storage', ierr)
+  end subroutine tenon_layer_set_storage
+  ! Selects the compute backend. Local; call on all ranks.
+  subroutine tenon_layer_set_backend(layer, backend, ierr)
+    type(tenon_layer), intent(in) :: layer
+    character(len=*), intent(in) :: backend
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
+    call finish(tenon_code, 'tenon_layer_set_backend', ierr)
+  end subroutine tenon_layer_set_backend
+  ! Reads the options of a layer and of the layers in it. Local; call on all ranks.
+  subroutine tenon_layer_set_from_options(layer, ierr)
+    type(tenon_layer), intent(in) :: layer
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonLayerSetFromOptions(layer%handle)
+    call finish(tenon_code, 'tenon_layer_set_from_options', ierr)
+  end subroutine tenon_layer_set_from_options
   subroutine tenon_layer_create_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
     type(tenon_layer), intent(out) :: layer
@@ -7608,6 +7609,18 @@ contains
     tenon_code = TenonPartitionGetAxisComm(partition%handle, axis, comm)
     call finish(tenon_code, 'tenon_partition_get_axis_comm', ierr)
   end subroutine tenon_partition_get_axis_comm_mpi
+  ! Sets the CUDA stream on which kernels of the communicator run. Not collective.
+  subroutine tenon_partition_set_stream(partition, stream, ierr)
+    type(tenon_partition), intent(in) :: partition
+    type(c_ptr), intent(in), optional :: stream
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    type(c_ptr) :: c_stream
+    c_stream = c_null_ptr
+    if (present(stream)) c_stream = stream
+    tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
+    call finish(tenon_code, 'tenon_partition_set_stream', ierr)
+  end subroutine tenon_partition_set_stream
   ! Prints the process grid, on rank 0 of its communicator. Not collective.
   subroutine tenon_partition_view(partition, ierr)
     type(tenon_partition), intent(in) :: partition
@@ -8284,7 +8297,7 @@ contains
     end if
     call finish(tenon_code, 'tenon_plan_calibrate', ierr)
   end subroutine tenon_plan_calibrate
-  ! Takes all rates that explain best what was measured of another plan. Collective on the network of that
+  ! Takes the rates that best explain what was measured of another plan. Collective on the network of that
   ! plan.
   subroutine tenon_plan_set_rates_from(plan, measured, ierr)
     type(tenon_plan), intent(in) :: plan

@@ -245,7 +245,7 @@ std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {
   if (auto known = plans[graph].lock())
     return known;
   std::erase_if(plans, [](const auto& entry) { return entry.second.expired(); });
-  const auto made = std::make_shared<const ConvolutionPlan>(graph);
+  auto made = std::make_shared<const ConvolutionPlan>(graph);
   plans[graph] = made;
   return made;
 }

@@ -7,14 +7,21 @@
 
 namespace tenon {
 
+namespace {
+
+cublasOperation_t operation(bool transposes) {
+  return transposes ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+} // namespace
+
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& p) {
   const cuda::BlasTable& library = cuda::blas();
-  const cublasHandle_t handle = cuda::handlesOf(context).blas();
-  const auto operation = [](bool transposes) { return transposes ? CUBLAS_OP_T : CUBLAS_OP_N; };
   const auto call = [&](auto function, const char* name) {
-    cuda::checkBlas(function(handle, operation(p.transB), operation(p.transA), p.n, p.m, p.k,
-                             &p.alpha, p.b, p.ldb, p.a, p.lda, &p.beta, p.c, p.ldc),
+    cuda::checkBlas(function(cuda::handlesOf(context).blas(), operation(p.transB),
+                             operation(p.transA), p.n, p.m, p.k, &p.alpha, p.b, p.ldb, p.a, p.lda,
+                             &p.beta, p.c, p.ldc),
                     name);
   };
   if constexpr (std::is_same_v<T, float>)
@@ -23,11 +30,31 @@ void gemmOnDevice(KernelContext& context, const Product<T>& p) {
     call(library.cublasDgemm_v2_64, "cublasDgemm");
 }
 
+template <class T>
+void gemmBatchOnDevice(KernelContext& context, const Product<T>& p, Index count,
+                       const BatchStrides& strides) {
+  const cuda::BlasTable& library = cuda::blas();
+  const auto call = [&](auto function, const char* name) {
+    cuda::checkBlas(function(cuda::handlesOf(context).blas(), operation(p.transB),
+                             operation(p.transA), p.n, p.m, p.k, &p.alpha, p.b, p.ldb, strides.b,
+                             p.a, p.lda, strides.a, &p.beta, p.c, p.ldc, strides.c, count),
+                    name);
+  };
+  if constexpr (std::is_same_v<T, float>)
+    call(library.cublasSgemmStridedBatched_64, "cublasSgemmStridedBatched");
+  else
+    call(library.cublasDgemmStridedBatched_64, "cublasDgemmStridedBatched");
+}
+
 void prepareGemmOnDevice(KernelContext& context) {
   cuda::handlesOf(context).blas();
 }
 
 template void gemmOnDevice<float>(KernelContext&, const Product<float>&);
 template void gemmOnDevice<double>(KernelContext&, const Product<double>&);
+template void gemmBatchOnDevice<float>(KernelContext&, const Product<float>&, Index,
+                                       const BatchStrides&);
+template void gemmBatchOnDevice<double>(KernelContext&, const Product<double>&, Index,
+                                        const BatchStrides&);
 
 } // namespace tenon

@@ -2,7 +2,7 @@
 // What is done to a cell of a box that is read at one offset and written at another.
 #pragma once
 
-#include "kernels/maximum.hpp"
+#include "kernels/functors/operations.hpp"
 #include "sys/device_code.hpp"
 #include "sys/types.hpp"
 
@@ -11,25 +11,6 @@
 #include <type_traits>
 
 namespace tenon::functors {
-
-struct CopyTo {
-  template <class T>
-  TENON_DEVICE T operator()(T, T x) const {
-    return x;
-  }
-};
-struct AddTo {
-  template <class T>
-  TENON_DEVICE T operator()(T y, T x) const {
-    return y + x;
-  }
-};
-struct MaxTo {
-  template <class T>
-  TENON_DEVICE T operator()(T y, T x) const {
-    return beats(x, y) ? x : y;
-  }
-};
 
 // y = op(y, x); the arrays do not overlap. Op is no member: tests look for addresses of the host in all that a
 // kernel is given, and what pads it may look like one.

@@ -7,25 +7,12 @@
 #pragma once
 
 #include "kernels/cells.hpp"
-#include "kernels/maximum.hpp"
+#include "kernels/functors/operations.hpp"
 #include "kernels/walks.hpp"
 
 #include <cmath>
 
 namespace tenon::functors {
-
-struct Sum {
-  template <class Wide>
-  TENON_DEVICE Wide operator()(Wide a, Wide b) const {
-    return a + b;
-  }
-};
-struct Maximum {
-  template <class Wide>
-  TENON_DEVICE Wide operator()(Wide a, Wide b) const {
-    return beats(b, a) ? b : a;
-  }
-};
 
 // One block for each piece of each group: to[group, piece].
 template <class Op, class Term>

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Exponentials of a row of logits, as softmax.hpp combines them.
+// The pieces of axis_softmax.hpp and softmax.hpp, by element and by term of a sum.
 #pragma once
 
 #include "kernels/functors/elementary.hpp"
 #include "sys/types.hpp"
+
+#include <cmath>
+#include <cstdint>
 
 namespace tenon::functors {
 
@@ -14,6 +17,104 @@ struct Softmax {
   const T* z;
   T* p;
   TENON_DEVICE void operator()(Index i) const { p[i] = exponential(z[i] - shift) * factor; }
+};
+
+// What is done to element `at` of an array [outer, n, inner], to which element `of` of one [outer, inner]
+// belongs.
+template <class T>
+struct ShiftedExponential {
+  const T *x, *m;
+  T* e;
+  TENON_DEVICE void operator()(Index at, Index of) const { e[at] = exponential(x[at] - m[of]); }
+};
+template <class T>
+struct Spread {
+  const T* s;
+  T* y;
+  TENON_DEVICE void operator()(Index at, Index of) const { y[at] = s[of]; }
+};
+template <class T>
+struct Quotient {
+  const T *e, *s;
+  T* y;
+  TENON_DEVICE void operator()(Index at, Index of) const { y[at] = e[at] / s[of]; }
+};
+// de may be null.
+template <class T>
+struct QuotientTangent {
+  const T *e, *s, *de, *ds;
+  T* dy;
+  TENON_DEVICE void operator()(Index at, Index of) const {
+    dy[at] = ((de ? de[at] : T(0)) - e[at] * ds[of] / s[of]) / s[of];
+  }
+};
+// ds holds the sums of dy e.
+template <class T>
+struct QuotientSum {
+  const T* s;
+  T* ds;
+  TENON_DEVICE void operator()(Index i) const { ds[i] /= -s[i] * s[i]; }
+};
+
+// Of a row of logits, whose labels count from the first class that is here.
+template <class T>
+struct CrossEntropySlope {
+  const T *z, *m, *s, *dloss;
+  const std::int64_t* label;
+  Index cols, firstClass;
+  T* dz;
+  TENON_DEVICE void operator()(Index at, Index row) const {
+    const bool isLabel = label[row] - firstClass == at - row * cols;
+    dz[at] = exponential(z[at] - m[row]) * (dloss[row] / s[row]) - (isLabel ? dloss[row] : T(0));
+  }
+};
+template <class T>
+struct PickedLabel {
+  const T* z;
+  const std::int64_t* label;
+  Index cols, firstClass;
+  T* p;
+  TENON_DEVICE void operator()(Index row) const {
+    const Index c = label[row] - firstClass;
+    p[row] = c >= 0 && c < cols ? z[row * cols + c] : T(0);
+  }
+};
+
+// Terms along the dimension.
+template <class T>
+struct ElementOf {
+  const T* x;
+  TENON_DEVICE T operator()(Index at, Index) const { return x[at]; }
+};
+template <class T>
+struct ProductOf {
+  const T *a, *b;
+  TENON_DEVICE T operator()(Index at, Index) const { return a[at] * b[at]; }
+};
+template <class T>
+struct ExponentialOf {
+  const T *x, *m;
+  TENON_DEVICE T operator()(Index at, Index of) const { return exponential(x[at] - m[of]); }
+};
+
+// w (log s + m - p) of a row; w null: ones.
+template <class T>
+struct LogLikelihood {
+  using Wide = double;
+  const T *m, *s, *p, *w;
+  TENON_DEVICE double operator()(Index, Index r) const {
+    return (w ? double(w[r]) : 1.0) * (std::log(double(s[r])) + double(m[r]) - double(p[r]));
+  }
+};
+
+// rows - r for a row whose label is none of the classes, else 0: the maximum is that of the first.
+struct BadLabel {
+  using Wide = Index;
+  const std::int64_t* label;
+  Index rows, classes;
+  TENON_DEVICE Index operator()(Index, Index r) const {
+    return label[r] < 0 || label[r] >= classes ? rows - r : 0;
+  }
 };
 
 } // namespace tenon::functors

@@ -16,7 +16,9 @@ namespace tenon::cuda {
   X(cublasSetWorkspace_v2)                                                                         \
   X(cublasSetMathMode)                                                                             \
   X(cublasSgemm_v2_64)                                                                             \
-  X(cublasDgemm_v2_64)
+  X(cublasDgemm_v2_64)                                                                             \
+  X(cublasSgemmStridedBatched_64)                                                                  \
+  X(cublasDgemmStridedBatched_64)
 
 #define TENON_CUDNN_TABLE(X)                                                                       \
   X(cudnnCreate)                                                                                   \

@@ -49,13 +49,20 @@ Stream Stream::wrap(void* handle) {
 }
 
 Event Stream::record() const {
-  cudaEvent_t made = nullptr;
-  cuda::check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
   Event event;
-  event.handle_.reset(static_cast<void*>(made),
-                      [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); });
-  cuda::check(cudaEventRecord(made, streamOf(handle_)), "cudaEventRecord");
+  record(event);
   return event;
+}
+
+void Stream::record(Event& event) const {
+  if (!event.handle_) {
+    cudaEvent_t made = nullptr;
+    cuda::check(cudaEventCreateWithFlags(&made, cudaEventDisableTiming),
+                "cudaEventCreateWithFlags");
+    event.handle_.reset(static_cast<void*>(made),
+                        [](void* e) { cudaEventDestroy(static_cast<cudaEvent_t>(e)); });
+  }
+  cuda::check(cudaEventRecord(eventOf(event.handle_), streamOf(handle_)), "cudaEventRecord");
 }
 
 void Stream::wait(const Event& event) const {

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "dtensor/in_space.hpp"
+
+#include "dtensor/arithmetic.hpp"
+
+namespace tenon {
+
+namespace {
+
+void makeLike(const DTensor& x, Space space, Ref<DTensor>& copy) {
+  if (!copy || !(copy->layout() == x.layout()) || copy->dataType() != x.dataType())
+    copy = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), space);
+}
+
+} // namespace
+
+const DTensor& inSpace(const DTensor& x, Space space, Ref<DTensor>& copy) {
+  if (x.space() == space)
+    return x;
+  makeLike(x, space, copy);
+  copyLocal(x, *copy);
+  return *copy;
+}
+
+DTensor& likeInSpace(DTensor& x, Space space, Ref<DTensor>& copy) {
+  if (x.space() == space)
+    return x;
+  makeLike(x, space, copy);
+  return *copy;
+}
+
+} // namespace tenon

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/reductions.cuh"
+#include "kernels/functors/axis.hpp"
+#include "kernels/functors/fourier.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+#define TENON_ALL(T)                                                                               \
+  TENON_ELEMENTS(Turned<T>)                                                                        \
+  TENON_ELEMENTS(AlongAxis<WeightedModes<T>>)                                                      \
+  TENON_ELEMENTS(ComplexSums<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+
+} // namespace tenon::device

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "kernels/cuda/reductions.cuh"
+#include "kernels/functors/axis.hpp"
+#include "kernels/functors/softmax.hpp"
+#include "kernels/functors/sum.hpp"
+
+namespace tenon::device {
+
+using namespace functors;
+
+#define TENON_ALL(T)                                                                               \
+  TENON_ELEMENTS(AlongAxis<ShiftedExponential<T>>)                                                 \
+  TENON_ELEMENTS(AlongAxis<Spread<T>>)                                                             \
+  TENON_ELEMENTS(AlongAxis<Quotient<T>>)                                                           \
+  TENON_ELEMENTS(AlongAxis<QuotientTangent<T>>)                                                    \
+  TENON_ELEMENTS(AlongAxis<CrossEntropySlope<T>>)                                                  \
+  TENON_ELEMENTS(QuotientSum<T>)                                                                   \
+  TENON_ELEMENTS(PickedLabel<T>)                                                                   \
+  TENON_GROUPS(MaxTo, AxisTerm<T, ElementOf<T>>)                                                   \
+  TENON_ENDS(MaxTo, T, StoreGroup<T, T>)                                                           \
+  TENON_GROUPS(AddTo, AxisTerm<double, ElementOf<T>>)                                              \
+  TENON_GROUPS(AddTo, AxisTerm<double, ProductOf<T>>)                                              \
+  TENON_GROUPS(AddTo, AxisTerm<double, ExponentialOf<T>>)                                          \
+  TENON_GROUPS(AddTo, LogLikelihood<T>)
+TENON_ALL(float)
+TENON_ALL(double)
+TENON_GROUPS(MaxTo, BadLabel)
+
+} // namespace tenon::device

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Walks and sums along the middle dimension of arrays [outer, n, inner], beside arrays [outer, inner].
+#pragma once
+
+#include "kernels/cells.hpp"
+
+namespace tenon::functors {
+
+// f(place in [outer, n, inner], place in [outer, inner]) by element of the former.
+template <class F>
+struct AlongAxis {
+  Cells<1> places; // in [outer, inner]
+  F f;
+  TENON_DEVICE void operator()(Index i) const { f(i, places(i).of[0]); }
+};
+
+// The n terms of each element of [outer, inner], each term(place, place) as above.
+template <class T, class Term>
+struct AxisTerm {
+  using Wide = T;
+  Cells<1> groups; // in [outer, n, inner]
+  Index step;
+  Term term;
+  TENON_DEVICE Wide operator()(Index group, Index k) const {
+    return Wide(term(groups(group).of[0] + k * step, group));
+  }
+};
+
+} // namespace tenon::functors

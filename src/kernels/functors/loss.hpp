@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The terms of loss.hpp; those that are given a gradient write the term's part of it as well.
+#pragma once
+
+#include "kernels/cells.hpp"
+#include "kernels/loss.hpp"
+
+#include <cmath>
+
+namespace tenon::functors {
+
+struct ValueAndSlope {
+  double value, slope;
+};
+struct SquaredTerm {
+  TENON_DEVICE ValueAndSlope termOf(double d) const { return {d * d, 2 * d}; }
+};
+struct AbsoluteTerm {
+  TENON_DEVICE ValueAndSlope termOf(double d) const {
+    return {std::abs(d), d > 0 ? 1.0 : d < 0 ? -1.0 : d - d}; // NaN stays
+  }
+};
+struct HuberTerm {
+  double delta;
+  TENON_DEVICE ValueAndSlope termOf(double d) const {
+    if (std::abs(d) <= delta)
+      return {d * d / 2, d};
+    return {delta * (std::abs(d) - delta / 2), d > 0 ? delta : d < 0 ? -delta : d};
+  }
+};
+
+// g may be null.
+template <class Of, class T, class U>
+struct WeightedError : Of {
+  using Wide = double;
+  const T* x;
+  const U* t;
+  CellWeights<T> weights;
+  double scale;
+  T* g;
+  TENON_DEVICE double operator()(Index, Index i) const {
+    const double w = weights.of(i);
+    const ValueAndSlope l = this->termOf(double(x[i]) - double(t[i]));
+    if (g)
+      g[i] = T(scale * w * l.slope);
+    return w * l.value;
+  }
+};
+
+template <class T>
+TENON_DEVICE double weightAt(const T* weights, Index i) {
+  return weights ? double(weights[i]) : 1.0;
+}
+
+// w (x - t)^2 and w t^2 of a sample's cells.
+template <class T, class U>
+struct RowError {
+  using Wide = double;
+  const T* x;
+  const U* t;
+  const T* weights;
+  Index cols;
+  TENON_DEVICE double operator()(Index row, Index c) const {
+    const Index i = row * cols + c;
+    const double d = double(x[i]) - double(t[i]);
+    return weightAt(weights, i) * (d * d);
+  }
+};
+template <class T, class U>
+struct RowTarget {
+  using Wide = double;
+  const U* t;
+  const T* weights;
+  Index cols;
+  TENON_DEVICE double operator()(Index row, Index c) const {
+    const Index i = row * cols + c;
+    return weightAt(weights, i) * (double(t[i]) * double(t[i]));
+  }
+};
+
+// Of samples whose squared norms of error and target are e and s.
+template <class T>
+struct RelativeError {
+  using Wide = double;
+  const T *weights, *e, *s;
+  double scale, epsilon;
+  TENON_DEVICE double factor(Index r) const {
+    return scale * weightAt(weights, r) / (std::sqrt(double(s[r])) + epsilon);
+  }
+  TENON_DEVICE double operator()(Index, Index r) const {
+    return factor(r) * std::sqrt(double(e[r]));
+  }
+};
+template <class T, class U>
+struct RelativeSlope {
+  RelativeError<T> of;
+  const T* x;
+  const U* t;
+  const T* weights;
+  T* g;
+  TENON_DEVICE double factor(Index r) const {
+    const double error = std::sqrt(double(of.e[r]));
+    return error == 0 ? 0 : of.factor(r) / error;
+  }
+  TENON_DEVICE void put(Index i, double factor) const {
+    g[i] = T(factor * weightAt(weights, i) * (double(x[i]) - double(t[i])));
+  }
+  TENON_DEVICE void operator()(Index i, Index r) const { put(i, factor(r)); }
+};
+
+// By cell of a box of fewer than 2^31: the squares of its differences to the next cells. Its gradient is
+// gathered, also from the differences whose high end it is.
+template <class T, class U>
+struct DifferenceTerm {
+  using Wide = double;
+  Index rank, first;
+  Divisor cells[kMaxBlockRank];
+  Index extent[kMaxBlockRank], owned[kMaxBlockRank];
+  Index step[kMaxBlockRank], ownedStep[kMaxBlockRank]; // strides of x and of the owned cells
+  double inverse[kMaxBlockRank];                       // of the spacing
+  const T* x;
+  const U* t;
+  CellWeights<T> weights;
+  double scale;
+  T* g;
+
+  TENON_DEVICE double error(Index i) const { return double(x[i]) - (t ? double(t[i]) : 0.0); }
+  TENON_DEVICE double slope(Index low, Index d) const {
+    return (error(low + step[d]) - error(low)) * inverse[d];
+  }
+  TENON_DEVICE double operator()(Index, Index cell) const {
+    Index at[kMaxBlockRank];
+    auto rest = static_cast<std::uint32_t>(cell);
+    Index beyond = 0, ownedAt = 0; // dimensions in which the cell is not owned
+    for (Index d = rank - 1; d >= 0; --d) {
+      at[d] = cells[d].divide(rest);
+      beyond += at[d] >= owned[d];
+      ownedAt += at[d] * ownedStep[d];
+    }
+    double value = 0, gradient = 0;
+    for (Index d = first; d < rank; ++d) {
+      if (beyond == 0 && at[d] + 1 < extent[d]) {
+        const double w = weights.of(ownedAt), each = slope(cell, d);
+        value += w * each * each;
+        gradient -= 2 * scale * w * each * inverse[d];
+      }
+      if (at[d] > 0 && at[d] <= owned[d] && beyond == Index(at[d] == owned[d])) {
+        const double w = weights.of(ownedAt - ownedStep[d]);
+        gradient += 2 * scale * w * slope(cell - step[d], d) * inverse[d];
+      }
+    }
+    if (g)
+      g[cell] = T(gradient);
+    return value;
+  }
+};
+
+} // namespace tenon::functors

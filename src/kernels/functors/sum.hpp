@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What becomes of a sum that kernels leave where they work, and what they do with such a number.
+#pragma once
+
+#include "sys/device_code.hpp"
+#include "sys/types.hpp"
+
+namespace tenon::functors {
+
+// Factor 0 gives 0 whatever the sum is; y may be null.
+template <class T>
+struct StoreScaled {
+  double factor;
+  T* y;
+  TENON_DEVICE void operator()(Index, double value) const {
+    if (y)
+      *y = factor == 0 ? T(0) : T(factor * value);
+  }
+};
+
+// y = *factor x; a null factor is 0.
+template <class T>
+struct ScaledByNumber {
+  const T *factor, *x;
+  T* y;
+  TENON_DEVICE void operator()(Index i) const { y[i] = (factor ? *factor : T(0)) * x[i]; }
+};
+
+// x y of two vectors.
+template <class T>
+struct VectorDot {
+  using Wide = double;
+  const T *x, *y;
+  TENON_DEVICE double operator()(Index, Index i) const { return double(x[i]) * double(y[i]); }
+};
+
+} // namespace tenon::functors

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Checkpoints of a run on the device of one process: they are those of the same state on the host, and a run
+// goes on from them in either space.
+#include "training_run.hpp"
+
+#include "dtensor/arithmetic.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::Kind;
+using test::SharedFolder;
+using test::TrainingRun;
+using test::world;
+
+Kind in(Space space) {
+  return {.storage = "use", .optimizer = "adam", .space = space};
+}
+
+TEST(DeviceCheckpoint, GoesOnInEitherSpace) {
+  const SharedFolder folder("checkpoint_device");
+  for (const Space writer : {Space::Device, Space::Host}) {
+    TrainingRun written(world(), in(writer));
+    written.steps(2);
+    written.checkpoint().write(folder / "run.h5");
+    const auto state = written.state();
+    const double next = written.step();
+    for (const Space reader : {Space::Device, Space::Host}) {
+      TrainingRun run(world(), in(reader), 4);
+      run.step(); // so that there is something to be replaced
+      run.checkpoint().read(folder / "run.h5");
+      EXPECT_EQ(run.state(), state);
+      EXPECT_NEAR(run.step(), next, 1e-12 * std::abs(next));
+    }
+  }
+}
+
+TEST(DeviceCheckpoint, TakesArraysOfAnyStride) {
+  const SharedFolder folder("checkpoint_stride");
+  const Layout layout(
+      {.shape = {4, 5}, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+  const auto x = makeRef<DTensor>(world(), layout, TENON_FLOAT64, Space::Device);
+  Buffer memory(2 * 20 * Index(sizeof(double)), "the program's array", x->context().memory());
+  memory.setZero();
+  x->placeArray(memory.data<double>(), {10, 2}, {0, 0}, {0, 0}, false); // every second element
+  fillByIndex(*x, [](Index i) { return double(i); });
+  const auto file = makeRef<Checkpoint>(world());
+  file->addTensor(x, "x");
+  file->write(folder / "x.h5");
+  fillConstant(*x, -1);
+  file->read(folder / "x.h5");
+  DTensor copy(world(), layout, TENON_FLOAT64);
+  copyLocal(*x, copy);
+  const DTensor& cells = copy;
+  for (Index i = 0; i < 20; ++i)
+    EXPECT_EQ(cells.data<double>()[i], double(i));
+}
+
+} // namespace
+} // namespace tenon

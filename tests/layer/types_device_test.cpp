@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers of each type: on the device they give what they give on the host with the same parameters, in output,
+// tangent, input gradient and parameter gradients.
+#include "layer_run.hpp"
+#include "support/draws.hpp"
+
+#include <array>
+
+namespace tenon {
+namespace {
+
+using test::expectNear;
+using test::kSeed;
+using test::LayerCase;
+using test::localCells;
+
+Layout alone(const Shape& shape) {
+  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+// Output, tangent, input gradient, gradients of the parameters, and output in inference.
+std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Space space,
+                                     const char* backend) {
+  const Ref<Layer> layer = c.make(test::world());
+  layer->setDataType(type);
+  layer->setSpace(space);
+  if (layer->declaration().settings().has("backend"))
+    layer->setText("backend", backend);
+  const Layout input = alone(c.input);
+  layer->setUp(input);
+  test::fillParameters(*layer);
+  const Layout output = layer->outputLayout(input);
+  const auto made = [&](const Layout& layout, std::uint64_t stream) {
+    const auto x = makeRef<DTensor>(test::world(), layout, type, space);
+    fillUniform(*x, kSeed, stream, -1, 1);
+    return x;
+  };
+  const auto x = made(input, 1), dy = made(output.dual(), 2), direction = made(input, 3);
+  const auto y = made(output, 4), ofDirection = made(output, 4), dx = made(input.dual(), 4);
+  layer->apply(*x, *y);
+  layer->applyTangent(direction.get(), *ofDirection);
+  layer->applyAdjoint(*dy, dx.get());
+  std::vector<std::vector<double>> results{localCells(*y), localCells(*ofDirection),
+                                           localCells(*dx)};
+  for (const auto& p : layer->parameters())
+    results.push_back(localCells(p->gradient()));
+  layer->setTraining(false);
+  layer->apply(*x, *y);
+  results.push_back(localCells(*y));
+  return results;
+}
+
+bool isProduct(const LayerCase& c) {
+  const auto begins = [&](const char* name) { return c.name.starts_with(name); };
+  return begins("conv_") || begins("affine") || begins("transposedconv") || begins("net") ||
+         begins("residual");
+}
+std::vector<LayerCase> products() {
+  std::vector<LayerCase> cases = test::layerCases();
+  std::erase_if(cases, [](const LayerCase& c) { return !isProduct(c); });
+  return cases;
+}
+// But for a shell, whose functions are the test's own.
+std::vector<LayerCase> types() {
+  std::vector<LayerCase> cases = test::layerCases();
+  std::erase_if(cases, [](const LayerCase& c) { return c.name == "shell"; });
+  return cases;
+}
+
+class Types : public testing::TestWithParam<LayerCase> {};
+
+TEST_P(Types, OnTheDeviceGiveWhatTheyGiveOnTheHost) {
+  const std::vector<const char*> backends =
+      isProduct(GetParam()) ? std::vector{"cudnn", "gemm"} : std::vector{"auto"};
+  for (TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
+    const auto want =
+        run(GetParam(), type, Space::Host, isProduct(GetParam()) ? "reference" : "auto");
+    for (const char* backend : backends) {
+      const auto got = run(GetParam(), type, Space::Device, backend);
+      ASSERT_EQ(got.size(), want.size());
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NO_FATAL_FAILURE(
+            expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-5,
+                       fmt::format("{} by {}, {}", GetParam().name, backend, i)));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, Types, testing::ValuesIn(types()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(TypesOnTheDevice, InDrawnSettingsGiveWhatTheyGiveOnTheHost) {
+  for (const std::string& type : test::typesWithExamples()) {
+    if (makeDeclaration(type)->isRandom())
+      continue;
+    for (const LayerCase& c : test::exampleCases(type, test::draws(10))) {
+      const auto want = run(c, TENON_FLOAT64, Space::Host, "auto");
+      const auto got = run(c, TENON_FLOAT64, Space::Device, "auto");
+      ASSERT_EQ(got.size(), want.size()) << type;
+      for (std::size_t i = 0; i < got.size(); ++i)
+        ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], 1e-12, type));
+    }
+  }
+}
+
+// Value, tangent and input gradient of a loss with weights, the target and they in some space.
+std::vector<std::vector<double>> weighted(const char* type, const char* weights, Space space,
+                                          Space target) {
+  const Shape shape = {3, 2, 4, 5};
+  const Ref<Layer> layer = test::newLayer(test::world(), type);
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(space);
+  layer->set("loss_weights", std::string(weights));
+  const Layout input = alone(shape);
+  const auto made = [&](const Layout& layout, std::uint64_t stream, Space where) {
+    const auto x = makeRef<DTensor>(test::world(), layout, TENON_FLOAT64, where);
+    fillUniform(*x, kSeed, stream, 0.25, 1);
+    return x;
+  };
+  layer->setUp(input);
+  const Layout output = layer->outputLayout(input);
+  layer->setTarget(made(input, 1, target));
+  layer->setTargetWeights(made(weights == std::string("element") ? input : alone({3}), 2, target));
+  const auto x = made(input, 3, space), dy = made(output.dual(), 4, space),
+             direction = made(input, 5, space), y = made(output, 6, space),
+             ofDirection = made(output, 6, space), dx = made(input.dual(), 6, space);
+  layer->apply(*x, *y);
+  layer->applyTangent(direction.get(), *ofDirection);
+  layer->applyAdjoint(*dy, dx.get());
+  return {localCells(*y), localCells(*ofDirection), localCells(*dx)};
+}
+
+TEST(LossesOnTheDevice, WithWeightsAreThoseOfTheHost) {
+  for (const char* type :
+       {"meansquarederror", "meanabsoluteerror", "huber", "relativel2", "gradientpenalty"})
+    for (const char* weights : {"element", "sample"}) {
+      const auto want = weighted(type, weights, Space::Host, Space::Host);
+      for (const Space target : {Space::Host, Space::Device}) {
+        const auto got = weighted(type, weights, Space::Device, target);
+        for (std::size_t i = 0; i < want.size(); ++i)
+          expectNear(got[i], want[i], 1e-12, fmt::format("{} {} {}", type, weights, i));
+      }
+    }
+}
+
+TEST(LossesOnTheDevice, RefuseLabelsThatAreNoClasses) {
+  const Layout input = alone({4, 3}), ofLabels = alone({4});
+  const Ref<Layer> layer = test::newLayer(test::world(), "crossentropy");
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(Space::Device);
+  layer->setUp(input);
+  const auto x = makeRef<DTensor>(test::world(), input, TENON_FLOAT64, Space::Device);
+  const auto y =
+      makeRef<DTensor>(test::world(), layer->outputLayout(input), TENON_FLOAT64, Space::Device);
+  const auto labels = makeRef<DTensor>(test::world(), ofLabels, TENON_INT64, Space::Device);
+  fillByIndex(*labels, [](Index i) { return i == 2 ? 3 : double(i % 3); });
+  layer->setTarget(labels);
+  test::expectErrorOnAll(TENON_ERR_ARG, {"label 3 of sample 2 is outside [0,3)"},
+                         [&] { layer->apply(*x, *y); });
+}
+
+// Output and input gradients.
+std::vector<std::vector<double>> ofTwo(const char* type, const Shape& first, const Shape& second,
+                                       Space space) {
+  const Ref<Layer> layer = test::newLayer(test::world(), type);
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(space);
+  if (layer->declaration().settings().has("dim"))
+    layer->set("dim", Index(1));
+  const Layouts inputs{alone(first), alone(second)};
+  layer->setUp(inputs);
+  const auto made = [&](const Layout& layout, std::uint64_t stream) {
+    const auto x = makeRef<DTensor>(test::world(), layout, TENON_FLOAT64, space);
+    fillUniform(*x, kSeed, stream, -1, 1);
+    return x;
+  };
+  const auto a = made(inputs[0], 1), b = made(inputs[1], 2),
+             y = made(layer->outputLayout(inputs), 3);
+  const auto dy = made(y->layout().dual(), 4), da = made(inputs[0].dual(), 5),
+             db = made(inputs[1].dual(), 6);
+  layer->apply(std::array<const DTensor*, 2>{a.get(), b.get()}, *y);
+  layer->applyAdjoint(*dy, std::array<DTensor*, 2>{da.get(), db.get()});
+  return {localCells(*y), localCells(*da), localCells(*db)};
+}
+
+TEST(TypesOnTheDevice, OfTwoInputsGiveWhatTheyGiveOnTheHost) {
+  const struct {
+    const char* type;
+    Shape first, second;
+  } cases[] = {{"matmul", {3, 4, 5}, {3, 5, 2}},
+               {"multiply", {3, 4, 5}, {3, 4, 5}},
+               {"add", {3, 4, 5}, {3, 4, 5}},
+               {"concatenate", {3, 4, 5}, {3, 2, 5}}};
+  for (const auto& c : cases) {
+    const auto want = ofTwo(c.type, c.first, c.second, Space::Host);
+    const auto got = ofTwo(c.type, c.first, c.second, Space::Device);
+    for (std::size_t i = 0; i < want.size(); ++i)
+      expectNear(got[i], want[i], 1e-12, c.type);
+  }
+}
+
+TEST(ProductsOnTheDevice, RefuseBackendsOfTheHostAtSetUp) {
+  for (const char* backend : {"blas", "onednn", "direct", "reference"})
+    for (const LayerCase& c : {products().front(), products().back()}) {
+      const Ref<Layer> layer = c.make(test::world());
+      layer->setSpace(Space::Device);
+      layer->setText("backend", backend);
+      test::expectErrorOnAll(TENON_ERR_SUPPORT, {backend, "on the host", "'gemm'"},
+                             [&] { layer->setUp(alone(c.input)); });
+    }
+}
+
+TEST(ProductsOnTheHost, RefuseBackendsOfTheDeviceAtSetUp) {
+  for (const char* backend : {"cudnn", "gemm"})
+    for (const LayerCase& c : {products().front(), products().back()}) {
+      const Ref<Layer> layer = c.make(test::world());
+      layer->setText("backend", backend);
+      test::expectErrorOnAll(TENON_ERR_SUPPORT, {backend, "on the device", "'blas'"},
+                             [&] { layer->setUp(alone(c.input)); });
+    }
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators between processes on tensors in device memory: what they give there is what they give on the host, bit
+// for bit where only sums of one order are made, which each kind of operator and drawn layouts show.
+#include "capi/expect_code.hpp"
+#include "operators.hpp"
+#include "support/draws.hpp"
+#include "support/random_layout.hpp"
+#include "sys/expect_error.hpp"
+
+#include <tenon/partition.h>
+
+#include <numeric>
+
+namespace tenon {
+namespace {
+
+using test::act;
+using test::Ends;
+using test::LayoutDraw;
+using test::onLine;
+using test::world;
+
+Ref<DTensor> sameOnDevice(const DTensor& x) {
+  const auto there = makeRef<DTensor>(world(), x.layout(), x.dataType(), Space::Device);
+  copyLocal(x, *there);
+  return there;
+}
+
+// Whatever the space and the strides.
+std::vector<double> cellsIn(const DTensor& x) {
+  const auto packed = makeRef<DTensor>(world(), x.layout(), x.dataType());
+  copyLocal(x, *packed);
+  return test::cellsOf(*packed);
+}
+
+// The same action on both; y of the device may be where the action before has left it.
+void expectSame(LinearOp& op, Sense sense, std::uint64_t seed, bool integers, double alpha = 1,
+                double beta = 0) {
+  const Ends host(op, sense, seed);
+  if (!integers)
+    fillRaw(*host.x, seed, false);
+  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y), again = sameOnDevice(*host.y);
+  act(op, sense, alpha, *host.x, beta, *host.y);
+  const std::vector<double> want = cellsIn(*host.y);
+  act(op, sense, alpha, *x, beta, *y);
+  ASSERT_EQ(cellsIn(*y), want) << op.describe();
+  op.begin(sense, alpha, *x, beta, *again);
+  op.end(sense);
+  ASSERT_EQ(cellsIn(*again), want) << op.describe();
+}
+
+class OnDevice : public testing::TestWithParam<test::NamedOp> {};
+
+TEST_P(OnDevice, GivesWhatItGivesOnTheHost) {
+  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    const LinearOpRef op = GetParam().make(type);
+    for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 7, true));
+      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 9, true, -2, 3));
+    }
+  }
+}
+
+TEST_P(OnDevice, GivesTheSameBound) {
+  const LinearOpRef op = GetParam().make(TENON_FLOAT64);
+  for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    const Ends host(*op, sense, 7);
+    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    act(*op, sense, 1, *host.x, 0, *host.y);
+    op->bind(sense, *x, *y);
+    for (int n = 0; n < 2; ++n) {
+      act(*op, sense, 1, *x, 0, *y);
+      EXPECT_EQ(cellsIn(*y), cellsIn(*host.y)) << op->describe();
+    }
+    op->unbind();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Operators, OnDevice, testing::ValuesIn(test::allOperators()),
+                         test::nameOfParameter);
+
+TEST(DeviceConversion, OfDrawnLayoutsGivesTheBitsOfTheHost) {
+  for (unsigned seed = 0, end = test::draws(40); seed < end; ++seed) {
+    LayoutDraw draw(6000 + seed);
+    const int ranks = world()->size();
+    const Shape shape = draw.shape(1, 4, 6);
+    const MeshPtr a = draw.mesh(ranks, 3), b = draw.chance(60) ? a : draw.mesh(ranks, 3);
+    const Layout from = draw.layout(shape, a, 30, false), to = draw.layout(shape, b, 30, false);
+    const LinearOpRef op =
+        test::conversion(from, to, seed % 2 == 0 ? TENON_FLOAT64 : TENON_FLOAT32);
+    for (Sense sense : {Sense::Forward, Sense::Adjoint})
+      ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, seed, false)) << "seed " << seed;
+  }
+}
+
+// Sums along trees, in shares that are gathered, in one exchange and chunk by chunk.
+TEST(DeviceSums, HaveTheBitsOfTheHostOnEveryRoute) {
+  constexpr LinkRates kCheapMessages{.latency = 1e-12, .overhead = 1e-12};
+  const RoutePolicy policies[] = {{RouteMode::Exchange, {}},
+                                  {RouteMode::Collective, {}},
+                                  {RouteMode::Collective, kCheapMessages},
+                                  {RouteMode::Chain, {}}};
+  for (const RoutePolicy& policy : policies)
+    for (const char* to : {"B", "S0", "R"})
+      for (Index length : {5, 70000}) {
+        const LinearOpRef op = makeConversion(world(), onLine({length}, "P"), onLine({length}, to),
+                                              TENON_FLOAT64, test::by(policy));
+        for (Sense sense : {Sense::Forward, Sense::Adjoint})
+          ASSERT_NO_FATAL_FAILURE(expectSame(*op, sense, 3, false));
+      }
+  const LinearOpRef op = test::reduction(onLine({1001}, "P"), onLine({1001}, "B"), TENON_FLOAT64);
+  expectSame(*op, Sense::Forward, 3, false);
+}
+
+// Columns of user arrays, which no collective takes as they are.
+TEST(DeviceSums, TakeStridedArrays) {
+  const Layout from = onLine({6, 7}, "P"), to = onLine({6, 7}, "B");
+  const auto x = makeRef<DTensor>(world(), from, TENON_FLOAT64, Space::Device),
+             y = makeRef<DTensor>(world(), to, TENON_FLOAT64, Space::Device);
+  const auto hx = makeRef<DTensor>(world(), from, TENON_FLOAT64),
+             hy = makeRef<DTensor>(world(), to, TENON_FLOAT64);
+  Buffer memory(84 * Index(sizeof(double)), "the program's arrays", x->context().memory());
+  x->placeArray(memory.data<double>(), {1, 6}, {0, 0}, {0, 0}, false);
+  y->placeArray(memory.data<double>() + 42, {1, 6}, {0, 0}, {0, 0}, false);
+  fillRaw(*hx, 3, false);
+  copyLocal(*hx, *x);
+  for (const RouteMode mode : {RouteMode::Exchange, RouteMode::Collective}) {
+    const LinearOpRef op =
+        makeConversion(world(), from, to, TENON_FLOAT64, test::by(RoutePolicy{mode, {}}));
+    op->apply(*hx, *hy);
+    op->apply(*x, *y);
+    EXPECT_EQ(cellsIn(*y), cellsIn(*hy));
+  }
+  const LinearOpRef op = test::reduction(from, to, TENON_FLOAT64);
+  op->apply(*hx, *hy);
+  op->apply(*x, *y);
+  EXPECT_EQ(cellsIn(*y), cellsIn(*hy));
+}
+
+TEST(DeviceHalo, IsExchangedInPlace) {
+  const Layout plain = onLine({11, 2}, "S0"), wide = test::withMargin(plain, 2, Boundary::Periodic);
+  const LinearOpRef halo = test::conversion(plain, wide, TENON_FLOAT64);
+  const Ends host(*halo, Sense::Forward, 5);
+  halo->apply(*host.x, *host.y);
+  const auto inner = makeRef<DTensor>(world(), plain, TENON_FLOAT64, Space::Device),
+             whole = makeRef<DTensor>(world(), wide, TENON_FLOAT64, Space::Device);
+  Buffer field(whole->localCells() * Index(sizeof(double)), "a field", whole->context().memory());
+  double* owned = field.data<double>() + (whole->localCells() > 0 ? 4 : 0);
+  inner->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
+  whole->placeArray(owned, {2, 1}, {2, 0}, {2, 0}, false);
+  copyLocal(*host.x, *inner);
+  halo->apply(*inner, *whole);
+  EXPECT_EQ(cellsIn(*whole), cellsIn(*host.y));
+}
+
+// Kernels between the halves change what the first of them packed and the second combines with.
+TEST(DeviceConversion, SeveralAreInFlight) {
+  const Layout rows = onLine({9, 8}, "S0"), columns = onLine({9, 8}, "S1"),
+               all = onLine({9, 8}, "B");
+  const LinearOpRef turn = test::conversion(rows, columns, TENON_FLOAT64),
+                    gather = test::conversion(rows, all, TENON_FLOAT64);
+  const Ends turned(*turn, Sense::Forward, 1), gathered(*gather, Sense::Forward, 3);
+  const auto x = sameOnDevice(*turned.x), y = sameOnDevice(*turned.y),
+             z = sameOnDevice(*gathered.x), w = sameOnDevice(*gathered.y);
+  turn->apply(*turned.x, *turned.y);
+  gather->apply(*gathered.x, *gathered.y);
+  for (int n = 0; n < 3; ++n) {
+    turn->begin(Sense::Forward, 1, *x, 0, *y);
+    gather->begin(Sense::Forward, 1, *z, 0, *w);
+    turn->end(Sense::Forward);
+    gather->end(Sense::Forward);
+    EXPECT_EQ(cellsIn(*y), cellsIn(*turned.y));
+    EXPECT_EQ(cellsIn(*w), cellsIn(*gathered.y));
+    scaleArray(2, *x);
+    scaleArray(2, *turned.y);
+  }
+}
+
+// Nobody waits for the device between one use and the next, whose messages take the same buffers.
+void expectSameWithoutWaiting(LinearOp& op) {
+  constexpr int kTimes = 3;
+  for (Sense sense : {Sense::Forward, Sense::Adjoint}) {
+    std::vector<Ref<DTensor>> x, y;
+    std::vector<std::vector<double>> want;
+    for (int n = 0; n < kTimes; ++n) {
+      const Ends host(op, sense, 3 * n);
+      x.push_back(sameOnDevice(*host.x));
+      y.push_back(sameOnDevice(*host.y));
+      act(op, sense, 1, *host.x, 0, *host.y);
+      want.push_back(cellsIn(*host.y));
+    }
+    for (int n = 0; n < kTimes; ++n)
+      act(op, sense, 1, *x[n], 0, *y[n]);
+    for (int n = 0; n < kTimes; ++n)
+      ASSERT_EQ(cellsIn(*y[n]), want[n]) << op.describe() << "use " << n;
+  }
+}
+
+TEST(DeviceConversion, FollowsItselfWithoutWaiting) {
+  for (const RouteMode mode : {RouteMode::Exchange, RouteMode::Collective})
+    for (const char* from : {"R", "S0", "P"})
+      for (const char* to : {"B", "S1", "R"})
+        expectSameWithoutWaiting(*makeConversion(world(), onLine({7, 5}, from), onLine({7, 5}, to),
+                                                 TENON_FLOAT64, test::by(RoutePolicy{mode, {}})));
+  expectSameWithoutWaiting(*test::sendReceive(TENON_FLOAT64));
+  expectSameWithoutWaiting(
+      *test::reduction(onLine({7, 5}, "P"), onLine({7, 5}, "B"), TENON_FLOAT64));
+}
+
+TEST(DeviceConversion, FindsTheLargest) {
+  const Layout from = onLine({5, 3}, "P"), to = onLine({5, 3}, "B");
+  Conversion op(world(), from, to, TENON_FLOAT32, CarrierPolicy::fromOptions());
+  const Ends host(op, Sense::Forward, 5);
+  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  op.applyMax(*host.x, *host.y);
+  op.applyMax(*x, *y);
+  EXPECT_EQ(cellsIn(*y), cellsIn(*host.y));
+}
+
+TEST(DeviceConversion, TakesIntegers) {
+  const LinearOpRef op = test::conversion(onLine({7, 5}, "P"), onLine({7, 5}, "S1"), TENON_INT64);
+  for (Sense sense : {Sense::Forward, Sense::Adjoint})
+    expectSame(*op, sense, 3, true);
+}
+
+TEST(DeviceConversion, RefusesOtherTransportsAndMixedSpaces) {
+  const Layout from = onLine({4, 3}, "S0"), to = onLine({4, 3}, "B");
+  const auto x = makeRef<DTensor>(world(), from, TENON_FLOAT64, Space::Device),
+             y = makeRef<DTensor>(world(), to, TENON_FLOAT64, Space::Device);
+  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+  policy.route.mode = RouteMode::Exchange;
+  policy.carrier.transport = Transport::Datatypes;
+  expectError(TENON_ERR_SUPPORT, {"transport datatypes", "on the device", "messages"},
+              [&] { makeConversion(world(), from, to, TENON_FLOAT64, policy); });
+  const LinearOpRef op = test::conversion(from, to, TENON_FLOAT64);
+  const auto host = makeRef<DTensor>(world(), to, TENON_FLOAT64);
+  expectError(TENON_ERR_SUPPORT, {"input on the device", "output on the host"},
+              [&] { op->apply(*x, *host); });
+  op->apply(*x, *y); // usable
+}
+
+// Of the program, on which all kernels of the communicator run, and messages wait for what is queued there.
+class CallersStream : public test::CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    MPI_Comm_dup(MPI_COMM_WORLD, &parent_);
+    const int extents[] = {world()->size()};
+    test::expectSuccess(TenonPartitionCreate(parent_, 1, extents, &partition_));
+  }
+  void TearDown() override {
+    test::expectSuccess(TenonPartitionDestroy(&partition_));
+    MPI_Comm_free(&parent_);
+    CApi::TearDown();
+  }
+
+  MPI_Comm parent_ = MPI_COMM_NULL;
+  TenonPartition partition_ = nullptr;
+  Stream stream_ = Stream::make();
+};
+
+TEST_F(CallersStream, IsThatOfTensorsAndMessages) {
+  test::expectSuccess(TenonPartitionSetStream(partition_, stream_.handle()));
+  const CommPtr comm = Communicator::of(parent_);
+  const Layout from = onLine({6, 7}, "P"), to = onLine({6, 7}, "B");
+  const auto host = makeRef<DTensor>(comm, from, TENON_FLOAT64),
+             sum = makeRef<DTensor>(comm, to, TENON_FLOAT64);
+  auto x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device),
+       y = makeRef<DTensor>(comm, to, TENON_FLOAT64, Space::Device);
+  EXPECT_EQ(x->context().stream().handle(), stream_.handle());
+  fillRaw(*host, 3, false);
+  copyLocal(*host, *x);
+  auto op = makeConversion(comm, from, to, TENON_FLOAT64);
+  op->apply(*host, *sum);
+  op->apply(*x, *y);
+  const auto back = makeRef<DTensor>(comm, to, TENON_FLOAT64);
+  copyLocal(*y, *back);
+  EXPECT_EQ(test::cellsOf(*back), test::cellsOf(*sum));
+  EXPECT_EQ(TenonPartitionSetStream(partition_, nullptr), TENON_ERR_STATE);
+  x = {};
+  y = {};
+  op = {};
+  test::expectSuccess(TenonPartitionSetStream(partition_, nullptr));
+  x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device);
+  EXPECT_NE(x->context().stream().handle(), stream_.handle());
+}
+
+// Its kernels run on another stream.
+TEST_F(CallersStream, IsNotMixedWithThatOfAnotherCommunicator) {
+  const CommPtr comm = Communicator::of(parent_);
+  const Layout from = onLine({6, 7}, "S0"), to = onLine({6, 7}, "B");
+  const auto x = makeRef<DTensor>(comm, from, TENON_FLOAT64, Space::Device),
+             y = makeRef<DTensor>(world(), to, TENON_FLOAT64, Space::Device);
+  expectError(TENON_ERR_SUPPORT, {"another communicator", "create them on the communicator"},
+              [&] { test::conversion(from, to, TENON_FLOAT64)->apply(*x, *y); });
+}
+
+} // namespace
+} // namespace tenon

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Training on the device of one process follows training on the host step by step: batches of a dataset,
+// gradients that are accumulated and limited, and each optimizer.
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/fill.hpp"
+#include "support/networks.hpp"
+#include "support/world.hpp"
+#include "sys/random.hpp"
+#include "train/lbfgs.hpp"
+#include "train/sgd.hpp"
+#include "train/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+using test::world;
+using Vector = std::vector<double>;
+
+constexpr std::uint64_t kSeed = 3;
+
+// Numbers by the positions of sample and cell.
+class Drawn final : public Dataset {
+public:
+  Drawn(Shape samples, Shape labels, bool areIntegers) : Dataset(world()) {
+    setShapes(std::move(samples), {std::move(labels), areIntegers});
+  }
+
+private:
+  void open(const Layout&, const Layout*) override {}
+  void fill(Index epoch, Index batch, DTensor& x, DTensor* labels) override {
+    EXPECT_EQ(x.space(), Space::Host);
+    const auto stream = static_cast<std::uint64_t>(100 * epoch + batch);
+    fillUniform(x, kSeed, stream, 0, 1);
+    const bool areIntegers = labelKind().areIntegers;
+    fillByIndex(*labels, [=](Index i) {
+      const double value = uniformAt(kSeed, 50 + stream, static_cast<std::uint64_t>(i));
+      return areIntegers ? std::floor(10 * value) : value;
+    });
+  }
+};
+
+Layout alone(const Shape& shape) {
+  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+}
+
+// The losses of the steps, and then the parameters.
+Vector train(const Ref<Layer>& network, const std::string& loss, const std::string& optimizer,
+             Space space, const Shape& x, const Shape& labels, void (*set)(Trainer&)) {
+  Shape samples = x, allLabels = labels;
+  samples[0] *= 3;
+  allLabels[0] *= 3;
+  const auto data = makeRef<Drawn>(samples, allLabels, loss == "crossentropy");
+  const Layout batch = alone(x), ofLabels = alone(labels);
+  data->setUp(batch, &ofLabels);
+  network->setSpace(space);
+  network->setUp(batch);
+  network->initialize(kSeed, 0);
+  const Ref<Optimizer> steps = makeOptimizer(optimizer, network);
+  steps->setLearningRate(optimizer == "lbfgs" ? 1 : 0.05);
+  if (auto* lbfgs = dynamic_cast<Lbfgs*>(steps.get()))
+    lbfgs->setIterations(3);
+  if (auto* sgd = dynamic_cast<Sgd*>(steps.get()))
+    sgd->setMomentum(0.9, true);
+  const auto trainer = makeRef<Trainer>(network, test::newLayer(world(), loss), steps);
+  trainer->setBatches(trainer->batchesOf(data));
+  set(*trainer);
+  Vector found;
+  trainer->setListener([&](Trainer::Event event) {
+    if (event == Trainer::Event::Step)
+      found.push_back(trainer->loss());
+  });
+  trainer->run(1);
+  for (const Ref<Parameter>& p : network->parameters()) {
+    DTensor copy(world(), p->storage(), TENON_FLOAT64);
+    copyLocal(p->value(), copy);
+    const DTensor& cells = copy;
+    found.insert(found.end(), cells.data<double>(), cells.data<double>() + cells.localCells());
+  }
+  return found;
+}
+
+void expectNear(const Vector& got, const Vector& want, double tolerance) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_NEAR(got[i], want[i], tolerance * std::max(1.0, std::abs(want[i]))) << i;
+}
+
+TEST(DeviceTraining, OfLeNet5IsThatOfTheHost) {
+  const auto run = [](Space space) {
+    return train(test::lenet5(world()), "crossentropy", "sgd", space, {2, 1, 28, 28}, {2},
+                 [](Trainer& trainer) {
+                   trainer.setAccumulation(2);
+                   trainer.setGradientNorm(0.5);
+                 });
+  };
+  expectNear(run(Space::Device), run(Space::Host), 1e-12);
+}
+
+Ref<Layer> perceptron() {
+  const Ref<Layer> network = test::newNetwork(world(), "sequential");
+  test::add(*network, test::newLayer(world(), "flatten"), "flatten");
+  test::add(*network, test::newAffine(world(), 12, 8), "first");
+  test::add(*network, test::newPointwise(world(), "tanh"), "tanh");
+  test::add(*network, test::newAffine(world(), 8, 3), "second");
+  return network;
+}
+
+TEST(DeviceTraining, OfEachOptimizerIsThatOfTheHost) {
+  for (const char* optimizer : {"adam", "adamw", "lbfgs"}) {
+    const auto run = [&](Space space) {
+      return train(perceptron(), "meansquarederror", optimizer, space, {4, 1, 3, 4}, {4, 3},
+                   [](Trainer&) {});
+    };
+    SCOPED_TRACE(optimizer);
+    expectNear(run(Space::Device), run(Space::Host),
+               optimizer == std::string("lbfgs") ? 1e-8 : 1e-10);
+  }
+}
+
+} // namespace
+} // namespace tenon
