@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The work of the parts of a spectral convolution on one rank.
+// The work of the parts of a spectral convolution on one rank, of each transform as products with matrices,
+// whichever method computes it.
 #pragma once
 
 #include "geometry/box.hpp"

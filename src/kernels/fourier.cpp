@@ -162,14 +162,6 @@ std::string TruncatedFourier<T>::methods() const {
   return text;
 }
 
-template <class T>
-double TruncatedFourier<T>::flops(Index rows) const {
-  double flops = 0;
-  for (std::size_t s = 0; s < stages_.size() && !isEmpty_; ++s)
-    flops += stages_[s]->flops(rows * lines_[s]);
-  return flops;
-}
-
 namespace {
 
 template <class T>

@@ -51,8 +51,6 @@ public:
 
   // "FFTW, matrix": the method of each dimension.
   std::string methods() const;
-  // Of any of the four.
-  double flops(Index rows) const;
 
 private:
   void addStages(Backend backend, const std::vector<FourierDim>& dims, Index rows,

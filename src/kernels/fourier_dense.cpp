@@ -42,7 +42,6 @@ public:
             matrix_.data(), 2 * modes_, T(0), x, count_);
   }
   const char* method() const noexcept override { return "matrix"; }
-  double flops(Index outer) const override { return 4.0 * double(outer * count_ * modes_); }
 
 private:
   KernelContext& context_;
@@ -75,9 +74,6 @@ public:
   void analyse(Index outer, const T* x, T* y) override { multiply(false, outer, x, y); }
   void adjoint(Index outer, const T* y, T* x) override { multiply(true, outer, y, x); }
   const char* method() const noexcept override { return "matrix"; }
-  double flops(Index outer) const override {
-    return 8.0 * double(outer * count_ * modes_ * inner_);
-  }
 
 private:
   void multiply(bool adjoint, Index outer, const T* x, T* y) {

@@ -7,7 +7,6 @@
 #include "sys/error.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #ifdef TENON_HAS_FFTW
 #include <fftw3.h>
@@ -79,10 +78,6 @@ private:
 
 constexpr unsigned kPlanFlags = FFTW_ESTIMATE | FFTW_DESTROY_INPUT;
 
-double lineFlops(Index extent) {
-  return 5 * double(extent) * std::log2(double(extent));
-}
-
 // Of `lines` lines of cells, one after the other, and their pairs.
 template <class T>
 struct RealPlans {
@@ -145,7 +140,6 @@ public:
     });
   }
   const char* method() const noexcept override { return "FFTW"; }
-  double flops(Index outer) const override { return double(outer) * lineFlops(dim_.extent) / 2; }
 
 private:
   static constexpr Index kBlock = 2048; // cells
@@ -207,10 +201,6 @@ public:
     });
   }
   const char* method() const noexcept override { return "FFTW"; }
-  double flops(Index outer) const override {
-    const Index lines = outer * width_ / 2;
-    return double(lines) * lineFlops(dim_.extent);
-  }
 
 private:
   FftwPlan<T> planned(int sign) const {

@@ -26,7 +26,6 @@ public:
   // x = F' y, by the conjugate transpose; in the last dimension its real part.
   virtual void adjoint(Index outer, const T* y, T* x) = 0;
   virtual const char* method() const noexcept = 0;
-  virtual double flops(Index outer) const = 0;
 };
 
 // What they need of the scratch is added to the plan.
