@@ -48,6 +48,8 @@ set(TENON_TEST_DRAWS 50 CACHE STRING "Percentage of the draws that the tests' wi
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
 option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)
+set(TENON_TEST_NETWORKS ${PROJECT_SOURCE_DIR}/share/tenon/networks CACHE STRING
+  "Folder in which the tests of networks find them; elsewhere in a bundle (config/gpu_bundle)")
 set(TENON_TEST_PATIENCE 1 CACHE STRING
   "Factor on the tests' time limits, for sanitizers, valgrind and slow machines")
 
@@ -60,52 +62,68 @@ function(tenon_add_test name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   if(TEST_RANKS)
     target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects tenon_test_mpi ${TEST_LINK})
-    foreach(ranks IN LISTS TEST_RANKS)
-      add_test(NAME ${name}.${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
-        ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
-      set_tests_properties(${name}.${ranks} PROPERTIES LABELS mpi PROCESSORS ${ranks})
-      tenon_test_environment(${name}.${ranks})
-    endforeach()
   else()
     target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects GTest::gtest_main ${TEST_LINK})
-    add_test(NAME ${name} COMMAND ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
-    tenon_test_environment(${name})
   endif()
+  tenon_add_runs(${name} ${name} "${TEST_RANKS}" "${TEST_ARGS}")
 endfunction()
 
-# tenon_add_device_test(NAME ...): a test of device code, with the arguments of tenon_add_test(). It links the
-# stand-in for the CUDA runtime and runs in the modes that show most; with TENON_TEST_ON_GPU the runtime
-# itself, and is skipped where there is no device. There is none without CUDA.
+# tenon_add_runs(NAME PROGRAM RANKS ARGS): tests NAME.<ranks>, or NAME without ranks, that run the program.
+function(tenon_add_runs name program ranks args)
+  if(NOT ranks)
+    add_test(NAME ${name} COMMAND ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${program}> ${args})
+    tenon_test_environment(${name})
+  endif()
+  foreach(count IN LISTS ranks)
+    add_test(NAME ${name}.${count} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${count}
+      ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${program}> ${args})
+    set_tests_properties(${name}.${count} PROPERTIES LABELS mpi PROCESSORS ${count})
+    tenon_test_environment(${name}.${count})
+  endforeach()
+endfunction()
+
+# tenon_add_device_test(NAME ...): a test of device code, with the arguments of tenon_add_test() and the label device.
+# It links the stand-in for the CUDA runtime and runs in each of TENON_STANDIN_MODES; with TENON_TEST_ON_GPU the
+# runtime itself, and is skipped where there is no device. There is none without CUDA.
 option(TENON_TEST_ON_GPU "Run the tests of device code on a GPU in place of the stand-in" OFF)
+set(TENON_STANDIN_MODES "lazy;others" CACHE STRING
+  "In what orders the stand-in runs the work of streams: lazy, others, eager, random:SEED")
 function(tenon_add_device_test name)
   if(NOT TENON_HAS_CUDA)
     return()
   endif()
-  tenon_add_test(${name} ${ARGN})
+  cmake_parse_arguments(DEVICE "" "" "SOURCES;RANKS;LINK;ARGS" ${ARGN})
+  string(JOIN " " ranks ${DEVICE_RANKS})
+  set_property(GLOBAL APPEND PROPERTY TENON_DEVICE_TESTS "${name}:${ranks}")
   if(TENON_TEST_ON_GPU)
+    tenon_add_test(${name} ${ARGN})
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/needs_device.cpp)
+    tenon_label_device_tests(${name} "${DEVICE_RANKS}" "")
     return()
   endif()
+  list(GET TENON_STANDIN_MODES 0 first)
+  tenon_add_test(${name} ${ARGN})
   set_target_properties(${name} PROPERTIES TENON_STANDIN ON)
-  cmake_parse_arguments(TEST "" "" "SOURCES;RANKS;LINK;ARGS" ${ARGN})
-  foreach(ranks IN LISTS TEST_RANKS)
-    set(launcher.${ranks} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks})
-  endforeach()
-  list(TRANSFORM TEST_RANKS PREPEND . OUTPUT_VARIABLE suffixes)
-  if(NOT suffixes)
-    set(suffixes "-") # none
-  endif()
-  foreach(suffix IN LISTS suffixes)
-    string(REPLACE - "" suffix ${suffix})
-    set_property(TEST ${name}${suffix} APPEND PROPERTY ENVIRONMENT TENON_STANDIN=lazy)
-    set(other ${name}_others${suffix})
-    add_test(NAME ${other} COMMAND ${launcher${suffix}} ${TENON_TEST_LAUNCHER} $<TARGET_FILE:${name}> ${TEST_ARGS})
-    get_test_property(${name}${suffix} PROCESSORS processors)
-    if(processors)
-      set_tests_properties(${other} PROPERTIES LABELS mpi PROCESSORS ${processors})
+  tenon_label_device_tests(${name} "${DEVICE_RANKS}" ${first})
+  foreach(mode IN LISTS TENON_STANDIN_MODES)
+    if(NOT mode STREQUAL first)
+      string(MAKE_C_IDENTIFIER ${name}_${mode} other)
+      tenon_add_runs(${other} ${name} "${DEVICE_RANKS}" "${DEVICE_ARGS}")
+      tenon_label_device_tests(${other} "${DEVICE_RANKS}" ${mode})
     endif()
-    tenon_test_environment(${other})
-    set_property(TEST ${other} APPEND PROPERTY ENVIRONMENT TENON_STANDIN=others)
   endforeach()
+endfunction()
+
+# The label, and the stand-in's mode if there is one, of the tests of these ranks.
+function(tenon_label_device_tests name ranks mode)
+  set(tests ${name})
+  if(ranks)
+    list(TRANSFORM ranks PREPEND ${name}. OUTPUT_VARIABLE tests)
+  endif()
+  set_property(TEST ${tests} APPEND PROPERTY LABELS device)
+  if(mode)
+    set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT TENON_STANDIN=${mode})
+  endif()
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when

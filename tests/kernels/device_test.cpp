@@ -88,16 +88,9 @@ std::vector<Index> drawExtent(Draw& draw, Index most = 5) {
 }
 
 template <class T>
-class Device : public ::testing::Test {
-protected:
-  void SetUp() override {
-    const Error none = errorOf([] { deviceContext(); });
-    if (none.code() == TENON_ERR_SUPPORT)
-      GTEST_SKIP() << none.text();
-  }
-};
+class Device : public ::testing::Test {};
 template <class T>
-class DeviceReal : public Device<T> {};
+class DeviceReal : public ::testing::Test {};
 TYPED_TEST_SUITE(Device, ElementTypes);
 TYPED_TEST_SUITE(DeviceReal, RealTypes);
 
@@ -355,9 +348,6 @@ TYPED_TEST(DeviceReal, DropoutDrawsTheSameMask) {
 
 // A kernel of the host's with the device's context.
 TEST(DeviceCode, KernelsOfTheHostAreRefused) {
-  const Error none = errorOf([] { deviceContext(); });
-  if (none.code() == TENON_ERR_SUPPORT)
-    GTEST_SKIP() << none.text();
   expectError(errorOf([] { deviceContext()->threads(); }), TENON_ERR_SUPPORT,
               {"no code for the device", "space host"});
 }

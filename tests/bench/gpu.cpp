@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Work on a device beside what limits it: kernels beside copies on the device, messages beside copies to the host and
+// back, steps with halos beside those without. Times of layers and steps of training follow, one to a line
+// ("time NAME SECONDS"), for the peer gpu_torch.py. `small` only shows that everything runs.
+//
+//   tests/bench/gpu [small]
+//   mpiexec -n 2 tests/bench/gpu [small]
+#include "bench/handles.hpp"
+#include "bench/race.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "dtensor/fill.hpp"
+#include "dtensor/kernel_context.hpp"
+#include "dtensor/measure.hpp"
+#include "kernels/block_copy.hpp"
+#include "layer/network_file.hpp"
+#include "linop/make_conversion.hpp"
+#include "support/volume_networks.hpp"
+#include "support/world.hpp"
+#include "train/optimizer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace tenon::bench {
+namespace {
+
+using test::world;
+using Work = std::function<void()>;
+
+constexpr int kTimes = 20;
+bool isSmall = false;
+
+Index sized(Index full, Index small) {
+  return isSmall ? small : full;
+}
+
+KernelContext& device() {
+  return *contextOf(world(), Space::Device);
+}
+
+// Seconds of one call of the work, which may only queue: the median of kTimes, of `calls` calls each.
+double secondsOf(const Work& work, int calls = 1) {
+  std::vector<double> seconds;
+  for (int turn = -2; turn < kTimes; ++turn) {
+    device().stream().synchronise();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int call = 0; call < calls; ++call)
+      work();
+    device().stream().synchronise();
+    double taken = MPI_Wtime() - start;
+    MPI_Allreduce(MPI_IN_PLACE, &taken, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (turn >= 0)
+      seconds.push_back(taken / calls);
+  }
+  return quantile(seconds, 0.5);
+}
+
+void printRow(const std::string& what, const std::string& against, double ratio,
+              const std::string& target) {
+  if (world()->rank() == 0)
+    fmt::print("{:<46} {:<34} {:>6.2f}  {}\n", what, against, ratio, target);
+}
+void printTime(const std::string& name, double seconds) {
+  if (world()->rank() == 0)
+    fmt::print("time {} {:.4g}\n", name, seconds);
+}
+
+Ref<DTensor> made(const Layout& layout, TenonDataType type) {
+  const auto x = makeRef<DTensor>(world(), layout, type, Space::Device);
+  fillUniform(*x, 1, 1, -1, 1);
+  return x;
+}
+Layout onRow(const Shape& shape, Property property) {
+  return Layout({.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {property}});
+}
+Layout alone(const Shape& shape) {
+  return onRow(shape, Property::broadcast());
+}
+
+// Bytes read and written in a second by a copy within the device.
+double copyRate() {
+  const Index bytes = sized(Index(1) << 30, 1 << 16);
+  Buffer from(bytes, "source", device().memory()), to(bytes, "target", device().memory());
+  const double seconds = secondsOf(
+      [&] { Device::get().copy(to.data<char>(), from.data<char>(), bytes, device().stream()); });
+  return 2 * double(bytes) / seconds;
+}
+
+void measureStreams(double rate) {
+  const Index n = sized(Index(1) << 28, 1 << 12);
+  const auto x = made(alone({n}), TENON_FLOAT32), y = made(alone({n}), TENON_FLOAT32);
+  const double cells = double(n) * sizeof(float);
+  const auto row = [&](const char* what, double passes, const Work& work) {
+    printRow(what, "copy within the device", passes * cells / secondsOf(work) / rate, ">= 0.8");
+  };
+  row("axpby", 3, [&] { axpby(0.5, *x, 0.5, *y); });
+  row("copy of a tensor", 2, [&] { copyLocal(*x, *y); });
+  row("norm", 1, [&] { norm(*x); });
+  const auto relu = test::newPointwise(world(), "relu");
+  relu->setSpace(Space::Device);
+  relu->setUp(x->layout());
+  row("relu", 2, [&] { relu->apply(*x, *y); });
+}
+
+void measureAdam(double rate) {
+  const Index n = sized(1 << 14, 16);
+  const auto layer = test::newAffine(world(), n, n);
+  layer->setSpace(Space::Device);
+  layer->setUp(alone({1, n}));
+  layer->initialize(1, 0);
+  const Ref<Optimizer> adam = makeOptimizer("adam", layer);
+  const auto x = made(alone({1, n}), TENON_FLOAT32), y = made(layer->outputLayout(), TENON_FLOAT32),
+             dy = made(layer->outputLayout().dual(), TENON_FLOAT32);
+  layer->apply(*x, *y);
+  layer->applyAdjoint(*dy, nullptr);
+  // Reads value, gradient and two moments, and writes all but the gradient.
+  const double bytes = 7 * sizeof(float) * double(n) * double(n);
+  printRow("step of Adam", "copy within the device",
+           bytes / secondsOf([&] { adam->step(); }) / rate, ">= 0.8");
+}
+
+// Faces, one cell thick, of fields of 16 channels: where rows are one cell long a whole sector is read for each.
+void measureFaces(double rate) {
+  const Index n = sized(128, 8), channels = 16;
+  constexpr double kSector = 32;
+  Buffer field(channels * n * n * n * Index(sizeof(float)), "field", device().memory()),
+      packed(channels * n * n * Index(sizeof(float)), "face", device().memory());
+  const Index strides[] = {n * n * n, n * n, n, 1};
+  for (int dim = 1; dim <= 3; ++dim) {
+    Index extent[] = {channels, n, n, n};
+    extent[dim] = 1;
+    Index to[4], step = 1;
+    for (int d = 3; d >= 0; --d) {
+      to[d] = step;
+      step *= extent[d];
+    }
+    const double read = dim == 3 ? kSector : sizeof(float);
+    const double seconds = secondsOf(
+        [&] {
+          blockCombine(device(), Combine::Copy, 4, extent, field.data<float>(), strides,
+                       packed.data<float>(), to);
+        },
+        50);
+    printRow(fmt::format("pack of the face across dimension {}", dim), "copy, by sectors",
+             double(step) * (read + sizeof(float)) / seconds / rate, ">= 0.6");
+  }
+}
+
+// One cell: what the host takes to queue a kernel.
+void measureLaunch() {
+  const auto x = made(alone({1}), TENON_FLOAT32), y = made(alone({1}), TENON_FLOAT32);
+  Buffer one(64, "cell", device().memory()), other(64, "cell", device().memory());
+  const double launch = secondsOf([&] { axpby(1, *x, 1, *y); }, 1000);
+  const double copy = secondsOf(
+      [&] { Device::get().copy(other.data<char>(), one.data<char>(), 4, device().stream()); },
+      1000);
+  printRow("queueing axpby of one cell", "queueing a copy", launch / copy, "report");
+}
+
+struct Pass {
+  Ref<Layer> layer;
+  Ref<DTensor> x, y, dy, dx;
+
+  Pass(const Ref<Layer>& of, const Layout& input, TenonDataType type, const char* backend)
+      : layer(of) {
+    layer->setDataType(type);
+    layer->setSpace(Space::Device);
+    layer->setText("backend", backend);
+    layer->setUp(input);
+    layer->initialize(1, 0);
+    x = made(input, type);
+    y = made(layer->outputLayout(), type);
+    dy = made(layer->outputLayout().dual(), type);
+    dx = made(input.dual(), type);
+  }
+  void forward() { layer->apply(*x, *y); }
+  void both() {
+    layer->apply(*x, *y);
+    layer->applyAdjoint(*dy, dx.get());
+  }
+};
+
+const char* nameOfType(TenonDataType type) {
+  return type == TENON_FLOAT32 ? "float32" : "float64";
+}
+
+void measureConvolutions() {
+  struct Case {
+    const char* name;
+    Index batch, channels, extent;
+    int dims;
+  };
+  for (const Case& c : {Case{"conv2d", 32, 64, 128, 2}, Case{"conv3d", 2, 32, 64, 3}})
+    for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+      const Index channels = sized(c.channels, 2);
+      Shape shape{sized(c.batch, 1), channels};
+      shape.insert(shape.end(), std::size_t(c.dims), sized(c.extent, 6));
+      const std::vector<Window> windows(std::size_t(c.dims),
+                                        {.kernel = 3, .padLow = 1, .padHigh = 1});
+      double forward[2], both[2];
+      for (int b = 0; b < 2; ++b) {
+        Pass pass(test::newConv(world(), channels, channels, windows), alone(shape), type,
+                  b == 0 ? "cudnn" : "gemm");
+        forward[b] = secondsOf([&] { pass.forward(); });
+        both[b] = secondsOf([&] { pass.both(); });
+      }
+      const std::string name = fmt::format("{}_{}", c.name, nameOfType(type));
+      printRow(name + " forward by cuDNN", "by columns and cuBLAS", forward[0] / forward[1],
+               "decides auto");
+      printRow(name + " with adjoint by cuDNN", "by columns and cuBLAS", both[0] / both[1],
+               "decides auto");
+      printTime(name + "_forward", forward[0]);
+      printTime(name + "_both", both[0]);
+    }
+}
+
+void measureAffine() {
+  const Index n = sized(4096, 8);
+  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    Pass pass(test::newAffine(world(), n, n), alone({n, n}), type, "auto");
+    printTime(fmt::format("affine_{}_forward", nameOfType(type)),
+              secondsOf([&] { pass.forward(); }));
+    printTime(fmt::format("affine_{}_both", nameOfType(type)), secondsOf([&] { pass.both(); }));
+  }
+}
+
+// Apply, adjoint and Adam of a network that ends in its loss.
+double stepTime(const test::VolumeNetwork& network, const Layout& input, const Layout& target,
+                bool hasLabels) {
+  network.net->setSpace(Space::Device);
+  network.net->setUp(input);
+  network.net->initialize(1, 0);
+  const auto wanted = makeRef<DTensor>(world(), target, hasLabels ? TENON_INT64 : TENON_FLOAT32);
+  fillConstant(*wanted, 3);
+  network.loss->setTarget(wanted);
+  const Layout output = network.net->outputLayout();
+  const auto x = made(input, TENON_FLOAT32), y = made(output, TENON_FLOAT32),
+             seed = made(output.dual(), TENON_FLOAT32);
+  fillConstant(*seed, 1);
+  const Ref<Optimizer> adam = makeOptimizer("adam", network.net);
+  return secondsOf([&] {
+    network.net->apply(*x, *y);
+    network.net->applyAdjoint(*seed, nullptr);
+    adam->step();
+  });
+}
+
+test::VolumeNetwork lenet5() {
+  test::VolumeNetwork made{
+      test::newLayer(world(), "sequential"), test::newLayer(world(), "crossentropy"), {}};
+  appendLayer(*made.net, readNetwork(world(), TENON_TEST_NETWORKS "/lenet5.json"));
+  appendLayer(*made.net, made.loss);
+  return made;
+}
+
+void measureSteps() {
+  const Index batch = sized(256, 4), extent = sized(64, 16);
+  printTime("lenet5_step", stepTime(lenet5(), alone({batch, 1, 28, 28}), alone({batch}), true));
+  printTime("unet_step", stepTime(test::volumeUnet(world(), extent, 16, 3),
+                                  alone({1, 1, extent, extent, extent}),
+                                  alone({1, 1, extent, extent, extent}), false));
+}
+
+// Copies of as many bytes from the device to page-locked memory, or back.
+double stagingTime(Index bytes) {
+  Buffer host(bytes, "staging", Device::get().pinned()), there(bytes, "part", device().memory());
+  const double down = secondsOf(
+      [&] { Device::get().copy(host.data<char>(), there.data<char>(), bytes, device().stream()); });
+  const double up = secondsOf(
+      [&] { Device::get().copy(there.data<char>(), host.data<char>(), bytes, device().stream()); });
+  return std::max(down, up);
+}
+
+// Two ranks exchange the half that the other wants.
+void measureExchange() {
+  const Index n = sized(8192, 16);
+  const Layout rows = onRow({n, n}, Property::shard(0)),
+               columns = onRow({n, n}, Property::shard(1));
+  const LinearOpRef op = makeConversion(world(), rows, columns, TENON_FLOAT32);
+  const auto x = made(rows, TENON_FLOAT32), y = made(columns, TENON_FLOAT32);
+  const double seconds = secondsOf([&] { op->apply(*x, *y); });
+  const Index part = n * n / 4 * Index(sizeof(float));
+  printRow("staged exchange of 64 MiB", "a copy down or up", stagingTime(part) / seconds,
+           ">= 0.85");
+}
+
+// The same cells on each rank, with the neighbour's boundary and without.
+void measureHalo() {
+  const Index n = sized(128, 8);
+  const std::vector<Window> windows(3, {.kernel = 3, .padLow = 1, .padHigh = 1});
+  const auto timed = [&](const Shape& shape, Property split) {
+    Pass pass(test::newConv(world(), 16, 16, windows), onRow(shape, split), TENON_FLOAT32, "auto");
+    return secondsOf([&] { pass.both(); });
+  };
+  const double with = timed({1, 16, 2 * n, n, n}, Property::shard(2));
+  const double without = timed({2, 16, n, n, n}, Property::shard(0));
+  printRow("convolution with a halo, both passes", "batch split", with / without, "<= 1.1");
+}
+
+void run() {
+  if (world()->rank() == 0)
+    fmt::print("{} of {} ranks\n{:<46} {:<34} {:>6}  {}\n", Device::get().name(), world()->size(),
+               "what", "against", "ratio", "target");
+  if (world()->size() > 1) {
+    measureExchange();
+    measureHalo();
+    return;
+  }
+  const double rate = copyRate();
+  fmt::print("{:<46} {:<34} {:>6.0f}  GB/s\n", "copy within the device", "", rate / 1e9);
+  measureStreams(rate);
+  measureAdam(rate);
+  measureFaces(rate);
+  measureLaunch();
+  measureConvolutions();
+  measureAffine();
+  measureSteps();
+}
+
+} // namespace
+} // namespace tenon::bench
+
+int main(int argc, char** argv) {
+  tenon::bench::isSmall = argc > 1 && std::strcmp(argv[1], "small") == 0;
+  return tenon::bench::benchmarkMain(argc, argv, tenon::bench::run);
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The layers and steps of training that gpu times, in PyTorch on the same device.
+
+Usage: gpu_torch.py [FILE]. Prints the table of ratios for the lines "time NAME SECONDS" of FILE, which gpu wrote;
+without FILE the lines of PyTorch itself.
+"""
+import statistics
+import sys
+
+import torch
+from torch import nn
+
+TIMES = 20
+TARGETS = {"lenet5_step": 1.0, "unet_step": 1.0}
+TYPES = {"float32": torch.float32, "float64": torch.float64}
+
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
+torch.backends.cudnn.benchmark = True
+
+
+def seconds_of(work):
+    times = []
+    for turn in range(-3, TIMES):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda.synchronize()
+        start.record()
+        work()
+        end.record()
+        torch.cuda.synchronize()
+        if turn >= 0:
+            times.append(start.elapsed_time(end) / 1e3)
+    return statistics.median(times)
+
+
+def passes(name, layer, x):
+    """Times forward, and forward with the gradients of x and the parameters."""
+    layer, x = layer.cuda(), x.cuda().requires_grad_()
+    dy = torch.rand_like(layer(x))
+
+    def both():
+        layer.zero_grad(set_to_none=True)
+        x.grad = None
+        layer(x).backward(dy)
+
+    yield f"{name}_forward", seconds_of(lambda: layer(x))
+    yield f"{name}_both", seconds_of(both)
+
+
+def training(name, network, loss, x, target):
+    network, x, target = network.cuda(), x.cuda(), target.cuda()
+    adam = torch.optim.Adam(network.parameters())
+
+    def step():
+        adam.zero_grad(set_to_none=True)
+        loss(network(x), target).backward()
+        adam.step()
+
+    yield f"{name}_step", seconds_of(step)
+
+
+def lenet5():
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+
+
+def pair(inputs, outputs):
+    layers = []
+    for channels in (inputs, outputs):
+        layers += [nn.Conv3d(channels, outputs, 3, padding=1), nn.GroupNorm(2, outputs), nn.ReLU()]
+    return nn.Sequential(*layers)
+
+
+class UNet(nn.Module):
+    def __init__(self, channels, levels):
+        super().__init__()
+        widths = [channels << level for level in range(levels + 1)]
+        self.down = nn.ModuleList(pair(i, o) for i, o in zip([1] + widths, widths))
+        self.up = nn.ModuleList(nn.ConvTranspose3d(2 * w, w, 2, stride=2) for w in reversed(widths[:-1]))
+        self.join = nn.ModuleList(pair(2 * w, w) for w in reversed(widths[:-1]))
+        self.last = nn.Conv3d(channels, 1, 1)
+
+    def forward(self, x):
+        skips = []
+        for level, layers in enumerate(self.down):
+            x = layers(x if level == 0 else nn.functional.max_pool3d(x, 2))
+            skips.append(x)
+        skips.pop()
+        for up, join in zip(self.up, self.join):
+            x = join(torch.cat((skips.pop(), up(x)), 1))
+        return self.last(x)
+
+
+def everything():
+    for name, layer, shape in (("conv2d", nn.Conv2d(64, 64, 3, padding=1), (32, 64, 128, 128)),
+                               ("conv3d", nn.Conv3d(32, 32, 3, padding=1), (2, 32, 64, 64, 64)),
+                               ("affine", nn.Linear(4096, 4096), (4096, 4096))):
+        for kind, dtype in TYPES.items():
+            yield from passes(f"{name}_{kind}", layer.to(dtype), torch.rand(shape, dtype=dtype))
+    yield from training("lenet5", lenet5(), nn.functional.cross_entropy, torch.rand(256, 1, 28, 28),
+                        torch.randint(10, (256,)))
+    yield from training("unet", UNet(16, 3), nn.functional.huber_loss, torch.rand(1, 1, 64, 64, 64),
+                        torch.rand(1, 1, 64, 64, 64))
+
+
+def main():
+    measured = {}
+    if len(sys.argv) > 1:
+        with open(sys.argv[1], encoding="utf-8") as lines:
+            measured = {name: float(seconds) for kind, name, seconds in (line.split() for line in lines
+                                                                         if line.startswith("time "))}
+    for name, seconds in everything():
+        if name in measured:
+            print(f"{name:<46} {'PyTorch ' + torch.__version__:<34} {seconds / measured[name]:6.2f}  "
+                  f">= {TARGETS.get(name, 0.95)}  ({1e3 * measured[name]:.3f} ms)")
+        else:
+            print(f"time {name} {seconds:.4g}")
+
+
+main()
