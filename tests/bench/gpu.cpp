@@ -28,7 +28,6 @@ namespace {
 using test::world;
 using Work = std::function<void()>;
 
-constexpr int kTimes = 20;
 bool isSmall = false;
 
 Index sized(Index full, Index small) {
@@ -39,10 +38,10 @@ KernelContext& device() {
   return *contextOf(world(), Space::Device);
 }
 
-// Seconds of one call of the work, which may only queue: the median of kTimes, of `calls` calls each.
+// Seconds of one call of the work, which may only queue: the median of 20 times, of `calls` calls each.
 double secondsOf(const Work& work, int calls = 1) {
   std::vector<double> seconds;
-  for (int turn = -2; turn < kTimes; ++turn) {
+  for (Index turn = -2; turn < sized(20, 1); ++turn) {
     device().stream().synchronise();
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
@@ -101,6 +100,7 @@ void measureStreams(double rate) {
   const auto relu = test::newPointwise(world(), "relu");
   relu->setSpace(Space::Device);
   relu->setUp(x->layout());
+  relu->setTraining(false);
   row("relu", 2, [&] { relu->apply(*x, *y); });
 }
 
@@ -175,8 +175,12 @@ struct Pass {
     dy = made(layer->outputLayout().dual(), type);
     dx = made(input.dual(), type);
   }
-  void forward() { layer->apply(*x, *y); }
+  void forward() {
+    layer->setTraining(false);
+    layer->apply(*x, *y);
+  }
   void both() {
+    layer->setTraining(true);
     layer->apply(*x, *y);
     layer->applyAdjoint(*dy, dx.get());
   }
@@ -256,9 +260,9 @@ test::VolumeNetwork lenet5() {
 }
 
 void measureSteps() {
-  const Index batch = sized(256, 4), extent = sized(64, 16);
+  const Index batch = sized(256, 4), extent = sized(64, 4);
   printTime("lenet5_step", stepTime(lenet5(), alone({batch, 1, 28, 28}), alone({batch}), true));
-  printTime("unet_step", stepTime(test::volumeUnet(world(), extent, 16, 3),
+  printTime("unet_step", stepTime(test::volumeUnet(world(), extent, sized(16, 2), isSmall ? 1 : 3),
                                   alone({1, 1, extent, extent, extent}),
                                   alone({1, 1, extent, extent, extent}), false));
 }
@@ -300,6 +304,7 @@ void measureHalo() {
 }
 
 void run() {
+  const KernelContextPtr held = contextOf(world(), Space::Device); // the one of device()
   if (world()->rank() == 0)
     fmt::print("{} of {} ranks\n{:<46} {:<34} {:>6}  {}\n", Device::get().name(), world()->size(),
                "what", "against", "ratio", "target");
