@@ -117,7 +117,7 @@ function(tenon_add_device_test name)
   endforeach()
 endfunction()
 
-# The label, and the stand-in's mode if there is one, of the tests of these ranks.
+# The label of the tests of these ranks, and the stand-in's mode, or how they tell that there is no device.
 function(tenon_label_device_tests name ranks mode)
   set(tests ${name})
   if(ranks)
@@ -126,6 +126,8 @@ function(tenon_label_device_tests name ranks mode)
   set_property(TEST ${tests} APPEND PROPERTY LABELS device)
   if(mode)
     set_property(TEST ${tests} APPEND PROPERTY ENVIRONMENT TENON_STANDIN=${mode})
+  else()
+    set_property(TEST ${tests} PROPERTY SKIP_REGULAR_EXPRESSION "needs_device.cpp:[0-9]+: Skipped")
   endif()
 endfunction()
 

@@ -35,12 +35,6 @@ Setup& differentiable(const Layer& layer, const DTensor& x) {
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("{} has {} inputs; a Jacobian needs a layer with one", layer.title(), inputs));
-  if (layer.space() == Space::Device)
-    throw Error(
-        TENON_ERR_SUPPORT,
-        fmt::format("{} is on the device, where layers have no Jacobian in this version; set "
-                    "its space to host (TenonLayerSetSpace(), -tenon_[prefix_]space host)",
-                    layer.title()));
   if (isRandom(layer))
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} draws random numbers at each evaluation (dropout), so that it has "
@@ -70,8 +64,8 @@ Jacobian::Jacobian(Ref<Layer> layer, const DTensor& x)
              .applyAdjoint = [this](const DTensor& dy, DTensor& dx) { adjoint(dy, dx); },
              .typeName = "jacobian"}),
       layer_(std::move(layer)), setup_(layer_->setup({x.layout()})), frame_(setup_.makeFrame()),
-      x_(makeRef<DTensor>(comm(), domain(), domainType())),
-      y_(makeRef<DTensor>(comm(), range(), rangeType())) {}
+      x_(makeRef<DTensor>(comm(), domain(), domainType(), space())),
+      y_(makeRef<DTensor>(comm(), range(), rangeType(), space())) {}
 
 void Jacobian::setPoint(const DTensor& x) {
   static const int event = logEvent("LayerApply");
@@ -101,6 +95,7 @@ void Jacobian::checkPoint() const {
 
 void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
   checkPoint();
+  layer_->checkSpace(dx, "tangent of the input");
   const ConstantParameters constant(setup_.maps());
   const DTensor* one[] = {&dx};
   setup_.tangent(*frame_, Inputs(one), dy);
@@ -108,6 +103,7 @@ void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
 
 void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
   checkPoint();
+  layer_->checkSpace(dy, "cotangent of the output");
   const ConstantParameters constant(setup_.maps());
   DTensor* one[] = {&dx};
   setup_.adjoint(*frame_, dy, InputCotangents(one));

@@ -19,6 +19,7 @@ public:
   // Collective: evaluates the layer at x.
   void setPoint(const DTensor& x);
 
+  Space space() const noexcept override { return layer_->space(); }
   std::string agreedText() const override;
   std::string describeMore() const override;
   Index bufferBytes() const override;

@@ -62,6 +62,7 @@ public:
   void setFromOptions();
   TenonDataType dataType() const noexcept { return type_; }
   Space space() const noexcept { return space_; }
+  void checkSpace(const DTensor& tensor, const char* role) const; // is the layer's
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
 
@@ -188,7 +189,6 @@ private:
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
   void checkCount(std::size_t given, std::size_t wanted) const;
-  void checkSpace(const DTensor& tensor, const char* role) const;
   Entry makeEntry(const Layouts& inputs, Role role);
   void makeFrames(Entry& entry);
   // layoutOf(i) is the layout of input i.

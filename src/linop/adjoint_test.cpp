@@ -10,10 +10,11 @@
 namespace tenon {
 
 AdjointTestResult testAdjoint(LinearOp& op, std::uint64_t seed, bool integers) {
-  DTensor x(op.comm(), op.domain(), op.domainType());
-  DTensor y(op.comm(), op.range().dual(), op.rangeType());
-  DTensor forward(op.comm(), op.range(), op.rangeType());
-  DTensor adjoint(op.comm(), op.domain().dual(), op.domainType());
+  const Space space = op.space();
+  DTensor x(op.comm(), op.domain(), op.domainType(), space);
+  DTensor y(op.comm(), op.range().dual(), op.rangeType(), space);
+  DTensor forward(op.comm(), op.range(), op.rangeType(), space);
+  DTensor adjoint(op.comm(), op.domain().dual(), op.domainType(), space);
   fillRaw(x, 2 * seed, integers);
   fillRaw(y, 2 * seed + 1, integers);
   op.apply(x, forward);

@@ -25,6 +25,8 @@ public:
   TenonDataType domainType() const noexcept { return domainType_; }
   TenonDataType rangeType() const noexcept { return rangeType_; }
   virtual const char* type() const noexcept = 0;
+  // Where it wants its tensors; most work wherever these are.
+  virtual Space space() const noexcept { return Space::Host; }
   // Type, data types and layouts, and what else all ranks must agree on.
   virtual std::string agreedText() const;
   // For views: a heading, then one fact a line.

@@ -6,6 +6,7 @@
 #include "layer/jacobian.hpp"
 #include "layer/weights.hpp"
 #include "layer_run.hpp"
+#include "linop/adjoint_test.hpp"
 #include "train/optimizer.hpp"
 
 #include <filesystem>
@@ -209,15 +210,23 @@ TEST(DeviceLayer, GivesItsWeightsToOneOnTheHostByAFile) {
   std::filesystem::remove(path);
 }
 
-TEST(DeviceLayer, HasNoJacobian) {
+TEST(DeviceLayer, HasAJacobianOfItsSpace) {
   const Layout layout = onWorld({4, 3}, "B");
   const auto layer = test::newPointwise(world(), "tanh");
   layer->setDataType(TENON_FLOAT64);
   layer->setSpace(Space::Device);
   layer->setUp(layout);
-  const auto x = onDevice(layout);
-  expectErrorOnAll(TENON_ERR_SUPPORT, {"no Jacobian", "space to host"},
-                   [&] { makeRef<Jacobian>(layer, *x); });
+  const auto point = makeRef<DTensor>(world(), layout, TENON_FLOAT64); // the host's
+  fillUniform(*point, 3, 4, -1, 1);
+  const auto jacobian = makeRef<Jacobian>(layer, *point);
+  jacobian->setPoint(*point);
+  const AdjointTestResult dots = testAdjoint(*jacobian, 5, false);
+  EXPECT_LE(dots.relativeError, 1e-13);
+  EXPECT_NE(dots.forwardPairing, 0);
+  expectErrorOnAll(TENON_ERR_SUPPORT, {"tangent of the input is on the host"}, [&] {
+    const auto y = makeRef<DTensor>(world(), layout, TENON_FLOAT64);
+    jacobian->apply(*point, *y);
+  });
 }
 
 TEST(DeviceLayer, CopiesStridedInputs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers of each type: on the device they give what they give on the host with the same parameters, in output,
 // tangent, input gradient and parameter gradients.
+#include "layer/jacobian.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 
@@ -18,7 +19,8 @@ Layout alone(const Shape& shape) {
   return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
 }
 
-// Output, tangent, input gradient, gradients of the parameters, and output in inference.
+// Output, tangent, input gradient, gradients of the parameters, both of the Jacobian where there is one, and
+// output in inference.
 std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Space space,
                                      const char* backend) {
   const Ref<Layer> layer = c.make(test::world());
@@ -44,6 +46,13 @@ std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Spa
                                            localCells(*dx)};
   for (const auto& p : layer->parameters())
     results.push_back(localCells(p->gradient()));
+  if (layer->ownStates().empty()) {
+    const auto jacobian = makeRef<Jacobian>(layer, *x);
+    jacobian->setPoint(*x);
+    jacobian->apply(*direction, *ofDirection);
+    jacobian->applyAdjoint(*dy, *dx);
+    results.insert(results.end(), {localCells(*ofDirection), localCells(*dx)});
+  }
   layer->setTraining(false);
   layer->apply(*x, *y);
   results.push_back(localCells(*y));
