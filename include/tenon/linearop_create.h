@@ -447,10 +447,10 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateType(TenonLayout domain, TenonLay
  *
  *  The operator maps a tangent of the input to the tangent of the output, dy <- J dx, and its
  *  adjoint maps dL/dy to dL/dx. The layer is evaluated at x once; the operator then holds the point
- *  by itself, so x can be modified and destroyed, and can be applied any number of times. x may be in
- *  either space; the operator's tensors have to be in the space of the layer. Pending
- *  evaluations of the layer, its gradients, and the tangents of its parameters are neither used nor
- *  changed: the parameters count as constants.
+ *  by itself, so x can be modified and destroyed, and can be applied any number of times. x can be
+ *  in either space; the operator's tensors must be in the space of the layer. Pending evaluations
+ *  of the layer, its gradients, and the tangents of its parameters are neither used nor changed:
+ *  the parameters count as constants.
  *
  *  Once a parameter has been modified, for example by TenonOptimizerStep(), applying the operator
  *  returns TENON_ERR_STATE until TenonLinearOpJacobianSetPoint() has been called.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dtensor/fill.hpp"
+#include "dtensor/host_view.hpp"
 #include "plan/layer_plan.hpp"
 #include "support/networks.hpp"
 #include "support/world.hpp"
@@ -76,7 +77,7 @@ inline std::string forcedWord(const std::string& label) {
   return size == 8 ? "n," + run : run;
 }
 
-// Losses of the first steps with Adam, of a network that is set up.
+// Losses of the first steps with Adam, of a network that is set up, in its space.
 inline std::vector<double> trained(Layer& network, const CommPtr& comm, const Layout& input,
                                    int steps = kTrainingSteps) {
   // What stands around it has no part in the values that a network has without a plan.
@@ -84,52 +85,55 @@ inline std::vector<double> trained(Layer& network, const CommPtr& comm, const La
       !network.nodes().empty() && network.nodes().back().layer->name() == "plan_output";
   (isWrapped ? *network.nodes().front().layer : network).initialize(kTrainingSeed, 0);
   const Layout output = network.outputLayout(input);
+  const Space space = network.space();
   const bool isField = output.rank() > 2;
   const Ref<Layer> loss = newLayer(comm, isField ? "meansquarederror" : "crossentropy");
   loss->setDataType(TENON_FLOAT64);
+  loss->setSpace(space);
   loss->setUp(output);
   const Layout labels({.shape = isField ? output.shape() : Shape{input.shape()[0]},
                        .mesh = output.meshPtr(),
                        .properties = Properties(output.mesh().axes(), Property::broadcast())});
-  DTensor x(comm, input, TENON_FLOAT64), y(comm, output, TENON_FLOAT64),
-      dy(comm, output.dual(), TENON_FLOAT64),
-      value(comm, loss->outputLayout(output), TENON_FLOAT64),
-      seed(comm, loss->outputLayout(output).dual(), TENON_FLOAT64);
+  const auto made = [&](const Layout& layout) {
+    return makeRef<DTensor>(comm, layout, TENON_FLOAT64, space);
+  };
+  const Layout one = loss->outputLayout(output);
+  const Ref<DTensor> x = made(input), y = made(output), dy = made(output.dual()), value = made(one),
+                     seed = made(one.dual());
   const Ref<DTensor> target = makeRef<DTensor>(comm, labels, isField ? TENON_FLOAT64 : TENON_INT64);
   loss->setTarget(target);
   // 1 once, whatever the copies.
   const bool first = comm->rank() == output.mesh().rank(0);
-  fillConstant(seed, first ? 1 : 0);
+  fillConstant(*seed, first ? 1 : 0);
   const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
   optimizer->setLearningRate(0.01);
   std::vector<double> losses;
   for (int step = 0; step < steps; ++step) {
     const std::uint64_t batch = step % 2;
-    fillUniform(x, kTrainingSeed, 100 + batch, 0, 1);
+    fillUniform(*x, kTrainingSeed, 100 + batch, 0, 1);
     fillByIndex(*target, [&](Index n) {
       const double drawn = uniformAt(kTrainingSeed, 200 + batch, n);
       return isField ? drawn : std::floor(10 * drawn);
     });
-    network.apply(x, y);
-    loss->apply(y, value);
-    const DTensor& read = value;
-    if (read.localCells() > 0)
-      losses.push_back(read.data<double>()[0]);
-    loss->applyAdjoint(seed, &dy);
-    network.applyAdjoint(dy, nullptr);
+    network.apply(*x, *y);
+    loss->apply(*y, *value);
+    if (value->localCells() > 0)
+      losses.push_back(HostView<const double>(*value)[0]);
+    loss->applyAdjoint(*seed, dy.get());
+    network.applyAdjoint(*dy, nullptr);
     optimizer->step();
   }
   return losses;
 }
 
 // On one process, by itself.
-inline std::vector<double> trainedAlone(const NetworkCase& c) {
+inline std::vector<double> trainedAlone(const NetworkCase& c, int steps = kTrainingSteps) {
   const CommPtr self = Communicator::of(MPI_COMM_SELF);
   const Ref<Layer> network = c.make(self);
   const Layout input(
       {.shape = c.input, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
   network->setUp(input);
-  return trained(*network, self, input);
+  return trained(*network, self, input, steps);
 }
 
 inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
