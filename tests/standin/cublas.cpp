@@ -73,7 +73,8 @@ cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>
   product.checkArrays();
   enqueue(streamOf(handle->stream, who),
           [product, workspace = handle->workspace, bytes = handle->workspaceBytes] {
-            std::memset(workspace, 0xff, std::min(bytes, kLost));
+            if (workspace)
+              std::memset(workspace, 0xff, std::min(bytes, kLost));
             product.run();
           });
   return CUBLAS_STATUS_SUCCESS;

@@ -19,7 +19,7 @@ enum class Mode { Lazy, Others, Eager, Random };
 // Of the process: what is queued, and how it is run.
 struct Queues {
   std::recursive_mutex mutex;
-  std::vector<CUstream_st*> streams;
+  std::vector<CUstream_st*> streams, ended;
   Mode mode = Mode::Lazy;
   unsigned seed = 0;
   std::mt19937 generator;
@@ -108,11 +108,12 @@ CUstream_st* makeStream() {
   return queues().streams.back();
 }
 
-// The handle stays, so that a later use of it is known.
+// The handle stays, so that no other gets its address and a later use of it is known.
 void endStream(CUstream_st* stream) {
   drain(*stream);
   auto& streams = queues().streams;
   streams.erase(std::find(streams.begin(), streams.end(), stream));
+  queues().ended.push_back(stream);
 }
 
 CUstream_st& streamOf(cudaStream_t stream, const char* who) {
