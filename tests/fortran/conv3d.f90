@@ -59,6 +59,7 @@ program conv3d
   call tenon_destroy(conv)
   call tenon_destroy(layout)
   call tenon_finalize()
+  deallocate (u, v, w)
   if (rank == 0) print '(a)', 'the convolution and its adjoint agree with the loops'
   call MPI_Comm_free(cart)
   call MPI_Finalize()
