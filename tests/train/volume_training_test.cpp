@@ -38,12 +38,25 @@ Layout divided(const Shape& shape, const MeshPtr& mesh, const std::string& prope
   return Layout({.shape = shape, .mesh = mesh, .properties = parseProperties(properties)});
 }
 
-// A field that no power of two divides evenly, and one that has to do with it.
+// Where a cell is, in the unit cube of one of the batch.
+struct Place {
+  double z, y, x;
+};
+Place placeOf(Index i) {
+  const auto along = [&](Index stride) {
+    return static_cast<double>(i / stride % kExtent) / static_cast<double>(kExtent);
+  };
+  return {along(kExtent * kExtent), along(kExtent), along(1)};
+}
+
+// A smooth field without a symmetry, and one that has to do with it.
 double fieldAt(Index i) {
-  return std::sin(0.37 * static_cast<double>(i)) + std::cos(0.011 * static_cast<double>(i));
+  const Place at = placeOf(i);
+  return std::sin(5.1 * at.x + 3.7 * at.y) + std::cos(4.3 * at.z + 1.9 * at.x);
 }
 double wantedAt(Index i) {
-  return std::cos(0.37 * static_cast<double>(i)) * std::cos(0.011 * static_cast<double>(i));
+  const Place at = placeOf(i);
+  return std::cos(5.1 * at.x + 3.7 * at.y) * std::cos(4.3 * at.z);
 }
 
 // Of each step; on every rank that has them.
