@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 #include <utility>
 #include <vector>
 
@@ -23,7 +24,10 @@ std::pair<double, double> seenAcrossFork(volatile double* cell) {
     const bool told = read(changed[0], &go, 1) == 1;
     const double seen = *cell;
     *cell = 3;
-    _exit(told && write(answer[1], &seen, sizeof seen) == sizeof seen ? 0 : 1);
+    if (told && write(answer[1], &seen, sizeof seen) == sizeof seen)
+      raise(
+          SIGKILL); // at an exit memcheck would read all of the arena, which takes memory for each page
+    _exit(1);
   }
   *cell = 2;
   double seen = -1;
@@ -31,7 +35,7 @@ std::pair<double, double> seenAcrossFork(volatile double* cell) {
   EXPECT_EQ(write(changed[1], "!", 1), 1);
   EXPECT_EQ(read(answer[0], &seen, sizeof seen), static_cast<ssize_t>(sizeof seen));
   EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
   for (const int file : {changed[0], changed[1], answer[0], answer[1]})
     close(file);
   return {seen, *cell};
