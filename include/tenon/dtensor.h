@@ -48,12 +48,12 @@
 TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType type,
                                                TenonDTensor* x) TENON_NOEXCEPT;
 
-/** @brief Selects the memory space of the local array. Local; call on all ranks.
+/** @brief Selects the memory space of the local array. Local; call on all ranks, with one space.
  *
  *  Call it before the first use of the values and before an array is placed. The kernels of a
  *  tensor on the device run there, in order, on a stream of the library, or of the program
  *  (TenonPartitionSetStream()); TenonDTensorGetArray() returns its values in host memory. Messages
- *  between processes travel through host memory in this version.
+ *  between processes travel through host memory, or directly with `-tenon_gpu_aware`.
  *
  *  @param[in] x      tensor
  *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE: the CUDA device of

@@ -10,21 +10,6 @@ namespace tenon {
 
 namespace {
 
-int pieceBytes(const Message& message, std::size_t piece) {
-  const Index begin = static_cast<Index>(piece) * Exchange::kPieceBytes;
-  return static_cast<int>(std::min(Exchange::kPieceBytes, message.bytes - begin));
-}
-
-// call(piece's address, its bytes, its request) for each piece of a message.
-template <class Call>
-void forEachPiece(const Message& message, std::vector<MPI_Request>& requests, const char* name,
-                  Call call) {
-  for (std::size_t piece = 0; piece < requests.size(); ++piece)
-    checkMpi(call(message.data + piece * Exchange::kPieceBytes, pieceBytes(message, piece),
-                  &requests[piece]),
-             name);
-}
-
 void startAll(std::vector<MPI_Request>& requests) {
   checkMpi(MPI_Startall(static_cast<int>(requests.size()), requests.data()), "MPI_Startall");
 }
@@ -42,9 +27,9 @@ std::string pendingText(const std::vector<Message>& messages,
 } // namespace
 
 Exchange::Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vector<Message> receives,
-                   Requests requests)
-    : comm_(std::move(comm)), tag_(tag), kind_(requests), sends_(std::move(sends)),
-      receives_(std::move(receives)), sendRequests_(requestsFor(sends_)),
+                   Requests requests, Index pieceBytes)
+    : comm_(std::move(comm)), tag_(tag), kind_(requests), pieceBytes_(pieceBytes),
+      sends_(std::move(sends)), receives_(std::move(receives)), sendRequests_(requestsFor(sends_)),
       receiveRequests_(requestsFor(receives_)) {
   if (kind_ == Requests::Persistent)
     makePersistent();
@@ -59,26 +44,31 @@ Exchange::~Exchange() {
   freePersistent(receiveRequests_);
 }
 
-std::vector<Exchange::RequestList> Exchange::requestsFor(const std::vector<Message>& messages) {
+std::vector<Exchange::RequestList>
+Exchange::requestsFor(const std::vector<Message>& messages) const {
   std::vector<RequestList> requests;
   for (const Message& m : messages)
-    requests.emplace_back((m.bytes + kPieceBytes - 1) / kPieceBytes, MPI_REQUEST_NULL);
+    requests.emplace_back((m.bytes + pieceBytes_ - 1) / pieceBytes_, MPI_REQUEST_NULL);
   return requests;
 }
 
+Message Exchange::pieceOf(const Message& message, int piece) const {
+  const Index begin = piece * pieceBytes_;
+  return {message.peer, message.data + begin, std::min(pieceBytes_, message.bytes - begin)};
+}
+
 void Exchange::makePersistent() {
-  for (std::size_t i = 0; i < sends_.size(); ++i)
-    forEachPiece(sends_[i], sendRequests_[i], "MPI_Send_init",
-                 [&](std::byte* data, int bytes, MPI_Request* request) {
-                   return MPI_Send_init(data, bytes, MPI_BYTE, sends_[i].peer, tag_, comm_->mpi(),
-                                        request);
-                 });
-  for (std::size_t i = 0; i < receives_.size(); ++i)
-    forEachPiece(receives_[i], receiveRequests_[i], "MPI_Recv_init",
-                 [&](std::byte* data, int bytes, MPI_Request* request) {
-                   return MPI_Recv_init(data, bytes, MPI_BYTE, receives_[i].peer, tag_,
-                                        comm_->mpi(), request);
-                 });
+  const auto make = [&](const auto& messages, auto& requests, auto* init, const char* name) {
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      for (std::size_t n = 0; n < requests[i].size(); ++n) {
+        const Message piece = pieceOf(messages[i], static_cast<int>(n));
+        checkMpi(init(piece.data, static_cast<int>(piece.bytes), MPI_BYTE, piece.peer, tag_,
+                      comm_->mpi(), &requests[i][n]),
+                 name);
+      }
+  };
+  make(sends_, sendRequests_, MPI_Send_init, "MPI_Send_init");
+  make(receives_, receiveRequests_, MPI_Recv_init, "MPI_Recv_init");
 }
 
 void Exchange::freePersistent(std::vector<RequestList>& requests) {
@@ -89,33 +79,40 @@ void Exchange::freePersistent(std::vector<RequestList>& requests) {
 }
 
 void Exchange::startReceives() {
-  for (std::size_t i = 0; i < receives_.size(); ++i)
-    if (kind_ == Requests::Persistent)
+  for (std::size_t i = 0; i < receives_.size(); ++i) {
+    if (kind_ == Requests::Persistent) {
       startAll(receiveRequests_[i]);
-    else
-      forEachPiece(receives_[i], receiveRequests_[i], "MPI_Irecv",
-                   [&](std::byte* data, int bytes, MPI_Request* request) {
-                     return MPI_Irecv(data, bytes, MPI_BYTE, receives_[i].peer, tag_, comm_->mpi(),
-                                      request);
-                   });
+      continue;
+    }
+    for (int n = 0; n < piecesOfReceive(static_cast<int>(i)); ++n) {
+      const Message piece = pieceOf(receives_[i], n);
+      checkMpi(MPI_Irecv(piece.data, static_cast<int>(piece.bytes), MPI_BYTE, piece.peer, tag_,
+                         comm_->mpi(), &receiveRequests_[i][n]),
+               "MPI_Irecv");
+    }
+  }
 }
 
 void Exchange::startSend(int index) {
-  const Message& message = sends_[index];
-  if (kind_ == Requests::Persistent)
-    startAll(sendRequests_[index]);
-  else
-    forEachPiece(message, sendRequests_[index], "MPI_Isend",
-                 [&](std::byte* data, int bytes, MPI_Request* request) {
-                   return MPI_Isend(data, bytes, MPI_BYTE, message.peer, tag_, comm_->mpi(),
-                                    request);
-                 });
-  logMessage(message.bytes);
+  for (int n = 0; n < piecesOfSend(index); ++n)
+    startSend(index, n);
 }
 
-void Exchange::waitReceive(int index) {
-  RequestList& requests = receiveRequests_[index];
-  waitFor(*comm_, requests.data(), requests.size(),
+void Exchange::startSend(int index, int piece) {
+  MPI_Request& request = sendRequests_[index][piece];
+  const Message part = pieceOfSend(index, piece);
+  if (kind_ == Requests::Persistent)
+    checkMpi(MPI_Start(&request), "MPI_Start");
+  else
+    checkMpi(MPI_Isend(part.data, static_cast<int>(part.bytes), MPI_BYTE, part.peer, tag_,
+                       comm_->mpi(), &request),
+             "MPI_Isend");
+  if (piece == 0)
+    logMessage(sends_[index].bytes);
+}
+
+void Exchange::waitReceive(int index, int piece) {
+  waitFor(*comm_, &receiveRequests_[index][piece], 1,
           [&] { return pendingText(receives_, receiveRequests_); });
 }
 

@@ -18,11 +18,12 @@ struct Message {
 class Exchange {
 public:
   enum class Requests { EachRound, Persistent };
-  // A message above this size travels in pieces, since MPI counts in int.
-  static constexpr Index kPieceBytes = Index(1) << 30;
+  // The largest piece in which a message may travel, since MPI counts in int.
+  static constexpr Index kMostPieceBytes = Index(1) << 30;
 
+  // Both sides of a message cut it into pieces of the same size.
   Exchange(CommPtr comm, int tag, std::vector<Message> sends, std::vector<Message> receives,
-           Requests requests = Requests::EachRound);
+           Requests requests = Requests::EachRound, Index pieceBytes = kMostPieceBytes);
   // Frees persistent requests; no round may be under way.
   ~Exchange();
   Exchange(const Exchange&) = delete;
@@ -30,18 +31,27 @@ public:
 
   void startReceives();
   void startSend(int index);
-  void waitReceive(int index);
   void waitSends();
+
+  // Piece by piece, in their order.
+  int piecesOfSend(int index) const { return static_cast<int>(sendRequests_[index].size()); }
+  int piecesOfReceive(int index) const { return static_cast<int>(receiveRequests_[index].size()); }
+  Message pieceOfSend(int index, int piece) const { return pieceOf(sends_[index], piece); }
+  Message pieceOfReceive(int index, int piece) const { return pieceOf(receives_[index], piece); }
+  void startSend(int index, int piece);
+  void waitReceive(int index, int piece);
 
 private:
   using RequestList = std::vector<MPI_Request>; // one for each piece of a message
-  static std::vector<RequestList> requestsFor(const std::vector<Message>& messages);
+  std::vector<RequestList> requestsFor(const std::vector<Message>& messages) const;
+  Message pieceOf(const Message& message, int piece) const;
   void makePersistent();
   void freePersistent(std::vector<RequestList>& requests);
 
   CommPtr comm_;
   int tag_;
   Requests kind_;
+  Index pieceBytes_;
   std::vector<Message> sends_, receives_;
   std::vector<RequestList> sendRequests_, receiveRequests_;
 };

@@ -11,6 +11,12 @@ KernelContext::KernelContext(Space space) {
 KernelContext::KernelContext(Stream stream)
     : stream_(std::move(stream)), memory_(Device::get().memory(*stream_)) {}
 
+const Stream& KernelContext::transfers() {
+  if (!transfers_)
+    transfers_ = Stream::make();
+  return *transfers_;
+}
+
 void KernelContext::fetch(void* to, const void* from, Index bytes) const {
   Device::get().copy(to, from, bytes, *stream_);
   stream_->synchronise();

@@ -61,6 +61,9 @@ public:
   const std::shared_ptr<MemorySource>& memory() const noexcept { return memory_; }
   // On the device alone:
   const Stream& stream() const { return *stream_; }
+  // For copies between the spaces that run beside kernels. What is queued there and on stream() is in no order but by
+  // events.
+  const Stream& transfers();
   // Brings values to the host, which waits for them.
   void fetch(void* to, const void* from, Index bytes) const;
 
@@ -91,7 +94,7 @@ private:
   // Loops of the host cannot run here: TENON_ERR_SUPPORT.
   [[noreturn]] static void refuseHostKernel();
 
-  std::optional<Stream> stream_;
+  std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;
   Buffer scratch_;
   std::shared_ptr<KernelStream> oneDnn_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/carrier.hpp"
 
+#include "comm/gpu_aware.hpp"
 #include "linop/datatype_carrier.hpp"
 #include "linop/lane_carrier.hpp"
 #include "sys/options.hpp"
@@ -23,6 +24,11 @@ constexpr OptionSpec kConversionOptions[] = {
      "stores that pack messages of 16 KiB or more: through the caches, past them, or auto "
      "(measured with shared memory, past them otherwise)",
      kStoreWayChoices},
+    {"gpu_aware", OptionSpec::Choice, "auto",
+     "MPI sends from and receives into device memory, without copies in host memory; auto: if it "
+     "says "
+     "that it can",
+     "auto|on|off"},
 };
 const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
 
@@ -38,18 +44,27 @@ Transport transportOf(const CarrierSetup& setup, Space space) {
   return Transport::Messages;
 }
 
+bool isGpuAware(const std::string& wanted) {
+  return wanted == "on" || (wanted == "auto" && mpiIsGpuAware());
+}
+
 } // namespace
 
 CarrierPolicy CarrierPolicy::fromOptions(Space space) {
   return {.transport = parseTransport(options().getChoice("", "conversion_transport")),
           .packLimit = options().getInt("", "conversion_pack_limit"),
           .stores = parseStoreWay(options().getChoice("", "conversion_stores")),
-          .space = space};
+          .space = space,
+          .gpuAware = isGpuAware(options().getChoice("", "gpu_aware"))};
 }
 
 std::string CarrierPolicy::agreedText() const {
-  return transport == Transport::Auto ? ""
-                                      : fmt::format("; transport {}", transportName(transport));
+  std::string text;
+  if (transport != Transport::Auto)
+    text += fmt::format("; transport {}", transportName(transport));
+  if (gpuAware)
+    text += "; GPU-aware MPI";
+  return text;
 }
 
 std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {

@@ -18,11 +18,13 @@ struct CarrierPolicy {
   Index packLimit = 8192; // larger parts, in bytes, of arrays in the arena are read in place
   StoreWay stores = StoreWay::Auto;
   Space space =
-      Space::Host; // of the arrays that are expected; others are prepared for when they come
+      Space::Host;       // of the arrays that are expected; others are prepared for when they come
+  bool gpuAware = false; // MPI reads and writes messages in device memory
 
-  // As -tenon_conversion_transport, _pack_limit and _stores say.
+  // As -tenon_conversion_transport, _pack_limit, _stores and -tenon_gpu_aware say.
   static CarrierPolicy fromOptions(Space space = Space::Host);
-  // For texts that ranks agree on: "" for the default transport; the rest is each rank's own matter.
+  // For texts that ranks agree on: "" for the default transport, and what both sides of a message must know; the rest
+  // is each rank's own matter.
   std::string agreedText() const;
 };
 

@@ -81,8 +81,8 @@ void CollectiveStep::begin(const Action& action) {
   const DTensor& x = *action.x;
   const bool root = pieces_.coordinate == 0;
   wires_ = &wires(x.space());
-  wires_->whole.awaitReceived();
-  wires_->parts.awaitReceived();
+  wires_->whole.open();
+  wires_->parts.open();
   switch (kindOf(action.sense)) {
   case CollectiveKind::AllGather:
     target_ = landing<T>(action);
@@ -131,6 +131,7 @@ template <class T>
 const T* CollectiveStep::sent(Wire& wire, const T* cells, Index count) {
   if (!wire.isStaged())
     return cells;
+  wire.packed();
   wire.send(0, cells, count * static_cast<Index>(sizeof(T)), ready_);
   ready_.synchronise();
   return reinterpret_cast<const T*>(wire.bytes());
@@ -141,7 +142,8 @@ template <class T>
 const T* CollectiveStep::arrived(Wire& wire, const T* bytes, Index count) {
   if (!wire.isStaged())
     return bytes;
-  wire.receive(0, wire.cells(), count * static_cast<Index>(sizeof(T)));
+  wire.receive(0, count * static_cast<Index>(sizeof(T)));
+  wire.received();
   return reinterpret_cast<const T*>(wire.cells());
 }
 
@@ -195,6 +197,7 @@ void CollectiveStep::unpackWhole(const Action& action, const T* from) {
                from + offsets_[c], packedStrides(extent.data(), y.rank()).data(),
                static_cast<T>(action.beta), y.mutableData<T>() + before, y.strides().data());
   }
+  wires_->whole.unpacked();
 }
 
 template <class T>
@@ -206,6 +209,7 @@ void CollectiveStep::unpackPiece(const Action& action, const T* from) {
   blockAxpby(y.context(), y.rank(), y.extent().data(), static_cast<T>(action.alpha), from,
              packedStrides(y).data(), static_cast<T>(action.beta), y.mutableData<T>(),
              y.strides().data());
+  wires_->parts.unpacked();
 }
 
 template <class T>

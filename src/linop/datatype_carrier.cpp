@@ -36,12 +36,12 @@ DatatypeCarrier::DatatypeCarrier(const CarrierSetup& setup)
 
 int DatatypeCarrier::bytesOf(const Part& part) const {
   const Index bytes = part.cells * cellBytes_;
-  if (bytes > Exchange::kPieceBytes)
+  if (bytes > Exchange::kMostPieceBytes)
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("the transport datatypes carries at most {} bytes from rank to rank, but "
                     "{} go to or come from rank {}; use auto or messages",
-                    Exchange::kPieceBytes, bytes, part.peer));
+                    Exchange::kMostPieceBytes, bytes, part.peer));
   return static_cast<int>(bytes);
 }
 

@@ -32,8 +32,8 @@ MessageCarrier::MessageCarrier(const CarrierSetup& setup, std::vector<std::size_
     : comm_(setup.comm), tag_(setup.tag), direction_(setup.direction), cellBytes_(setup.cellBytes),
       streams_(setup.policy.stores != StoreWay::Cached), packs_(std::move(sends)),
       unpacks_(std::move(receives)), sends_(messagesOf(packs_, direction_.packs)),
-      receives_(messagesOf(unpacks_, direction_.unpacks)), ready_(packs_.size()),
-      next_(unpacks_.size()), messageOf_(direction_.unpacks.size(), -1) {
+      receives_(messagesOf(unpacks_, direction_.unpacks)), next_(unpacks_.size()),
+      messageOf_(direction_.unpacks.size(), -1) {
   for (std::size_t i = 0; i < unpacks_.size(); ++i)
     messageOf_[unpacks_[i]] = static_cast<int>(i);
 }
@@ -63,7 +63,12 @@ void MessageCarrier::useWires(Wire& send, Wire& receive) {
     message.data = std::exchange(received, received + message.bytes);
   plain_ = {.sentInArray = std::vector<bool>(sends_.size()),
             .receivedInArray = std::vector<bool>(receives_.size()),
-            .exchange = std::make_unique<Exchange>(comm_, tag_, sends_, receives_)};
+            .exchange = std::make_unique<Exchange>(
+                comm_, tag_, sends_, receives_, Exchange::Requests::EachRound, send.pieceBytes())};
+  departures_.clear();
+  for (int i = 0; send.isOnDevice() && i < static_cast<int>(sends_.size()); ++i)
+    for (int n = 0; n < plain_.exchange->piecesOfSend(i); ++n)
+      departures_.push_back({i, n, {}});
 }
 
 MessageCarrier::BoundArray::BoundArray(DTensor& x)
@@ -78,13 +83,14 @@ void MessageCarrier::bind(DTensor& x, DTensor& y) {
   Round round = {.sentInArray = plain_.sentInArray,
                  .receivedInArray = plain_.receivedInArray,
                  .exchange = nullptr};
-  for (std::size_t i = 0; i < sends.size() && !sendWire_->isStaged(); ++i)
+  for (std::size_t i = 0; i < sends.size() && !sendWire_->isOnDevice(); ++i)
     round.sentInArray[i] = redirect(sends[i], direction_.packs[packs_[i]].from, x);
-  const bool arrivesInArray = !direction_.sums && !receiveWire_->isStaged();
+  const bool arrivesInArray = !direction_.sums && !receiveWire_->isOnDevice();
   for (std::size_t i = 0; i < receives.size() && arrivesInArray; ++i)
     round.receivedInArray[i] = redirect(receives[i], direction_.unpacks[unpacks_[i]].to, y);
-  round.exchange = std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
-                                              Exchange::Requests::Persistent);
+  round.exchange =
+      std::make_unique<Exchange>(comm_, tag_, std::move(sends), std::move(receives),
+                                 Exchange::Requests::Persistent, sendWire_->pieceBytes());
   bound_.emplace(Bound{BoundArray(x), BoundArray(y), std::move(round)});
 }
 
@@ -92,16 +98,17 @@ void MessageCarrier::begin(const Action& action) {
   const bool fits =
       bound_ && action.isPlain() && bound_->x.isThatOf(*action.x) && bound_->y.isThatOf(*action.y);
   round_ = fits ? &bound_->round : &plain_;
-  receiveWire_->awaitReceived();
+  receiveWire_->open();
   round_->exchange->startReceives();
   for (std::size_t i = 0; i < sends_.size(); ++i) {
     if (!round_->sentInArray[i])
       pack(action, i);
-    if (!sendWire_->isStaged())
+    if (!sendWire_->isOnDevice())
       round_->exchange->startSend(static_cast<int>(i));
   }
-  if (sendWire_->isStaged() && !sends_.empty()) {
-    sent_ = 0;
+  sent_ = 0;
+  if (!departures_.empty()) {
+    queueCopies();
     comm_->add(*this);
   }
   comm_->advance();
@@ -109,44 +116,59 @@ void MessageCarrier::begin(const Action& action) {
 
 void MessageCarrier::pack(const Action& action, std::size_t message) {
   const auto& [peer, data, bytes] = sends_[message];
-  const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isStaged();
-  const Index begin = data - sendWire_->bytes();
-  std::byte* cells = sendWire_->cells() + begin;
+  const bool streams = streams_ && bytes >= kLargePart && !sendWire_->isOnDevice();
+  std::byte* cells = sendWire_->cells() + (data - sendWire_->bytes());
   for (const Region& region : direction_.packs[packs_[message]].from)
     cells = packRegion(*action.x, region, cells, streams ? StoreWay::Streaming : StoreWay::Cached);
-  if (sendWire_->isStaged())
-    sendWire_->send(begin, sendWire_->cells() + begin, bytes, ready_[message]);
+}
+
+void MessageCarrier::queueCopies() {
+  sendWire_->packed();
+  for (Departure& departure : departures_) {
+    const Message piece = round_->exchange->pieceOfSend(departure.message, departure.piece);
+    const Index begin = piece.data - sendWire_->bytes();
+    sendWire_->send(begin, sendWire_->cells() + begin, piece.bytes, departure.ready);
+  }
+}
+
+void MessageCarrier::depart() {
+  const Departure& next = departures_[sent_++];
+  round_->exchange->startSend(next.message, next.piece);
 }
 
 void MessageCarrier::advance() {
-  while (sent_ < sends_.size() && ready_[sent_].isDone())
-    round_->exchange->startSend(static_cast<int>(sent_++));
-  if (sent_ == sends_.size())
+  while (sent_ < departures_.size() && departures_[sent_].ready.isDone())
+    depart();
+  if (sent_ == departures_.size())
     comm_->remove(*this);
 }
 
 void MessageCarrier::sendRest() {
-  if (!sendWire_->isStaged())
-    return;
-  while (sent_ < sends_.size()) {
-    ready_[sent_].synchronise();
-    round_->exchange->startSend(static_cast<int>(sent_++));
+  while (sent_ < departures_.size()) {
+    departures_[sent_].ready.synchronise();
+    depart();
   }
-  comm_->remove(*this);
+  if (!departures_.empty())
+    comm_->remove(*this);
+}
+
+// Each piece is on its way to the cells while the next is waited for.
+void MessageCarrier::fetch(int message) {
+  Exchange& exchange = *round_->exchange;
+  for (int n = 0; n < exchange.piecesOfReceive(message); ++n) {
+    exchange.waitReceive(message, n);
+    const Message piece = exchange.pieceOfReceive(message, n);
+    receiveWire_->receive(piece.data - receiveWire_->bytes(), piece.bytes);
+  }
+  receiveWire_->received();
+  next_[message] = receiveWire_->cells() + (receives_[message].data - receiveWire_->bytes());
 }
 
 void MessageCarrier::receive(const Action& action, std::size_t part, Interval chunks,
                              const Meeting& meeting) {
   const int i = messageOf_[part];
-  if (chunks.begin == 0) {
-    sendRest();
-    round_->exchange->waitReceive(i);
-    const Index begin = receives_[i].data - receiveWire_->bytes();
-    std::byte* cells = receiveWire_->cells() + begin;
-    if (receiveWire_->isStaged())
-      receiveWire_->receive(begin, cells, receives_[i].bytes);
-    next_[i] = cells;
-  }
+  if (chunks.begin == 0)
+    fetch(i);
   if (round_->receivedInArray[i])
     return;
   direction_.unpacks[part].visit(chunks, [&](const Region&, const Region& to) {
@@ -158,10 +180,14 @@ void MessageCarrier::receive(const Action& action, std::size_t part, Interval ch
 void MessageCarrier::end(const Action&) {
   sendRest();
   round_->exchange->waitSends();
+  receiveWire_->unpacked();
 }
 
 std::string MessageCarrier::describe() const {
-  return sendWire_->isStaged() ? "messages from the device, through host memory" : "messages";
+  if (!sendWire_->isOnDevice())
+    return "messages";
+  return sendWire_->isStaged() ? "messages from the device, through host memory"
+                               : "messages from the device, read and written by MPI";
 }
 
 } // namespace tenon

@@ -4,8 +4,8 @@
 // Bound to two arrays, messages use persistent requests, and what lies contiguous in an array is
 // sent from it, or, where each target cell gets one value, received into it, without a copy.
 //
-// Staged messages (wire.hpp) leave when they have been packed and copied, for which nobody waits before the
-// action's end.
+// Those of arrays on the device (wire.hpp) leave piece by piece when they have been packed and copied, for which nobody
+// waits before the action's end.
 #pragma once
 
 #include "comm/exchange.hpp"
@@ -57,10 +57,18 @@ private:
     BoundArray x, y;
     Round round;
   };
+  // A piece of a message from the device.
+  struct Departure {
+    int message, piece;
+    Event ready;
+  };
 
   void pack(const Action& action, std::size_t message);
+  void queueCopies();
+  void depart();
   void advance() override;
   void sendRest();
+  void fetch(int message);
   std::vector<Message> messagesOf(const std::vector<std::size_t>& numbers,
                                   const std::vector<Part>& parts) const;
   static Index bytesOf(const std::vector<Message>& messages);
@@ -73,7 +81,7 @@ private:
   std::vector<std::size_t> packs_, unpacks_; // of the messages, as numbers of parts
   std::vector<Message> sends_, receives_;    // in the buffers
   Wire *sendWire_ = nullptr, *receiveWire_ = nullptr;
-  std::vector<Event> ready_;           // of staged sends
+  std::vector<Departure> departures_;
   std::size_t sent_ = 0;               // of them, in the action in flight
   std::vector<const std::byte*> next_; // of what was received, the cells not combined yet
   std::vector<int> messageOf_;         // of an unpack part, -1 if it is none

@@ -59,9 +59,9 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
 ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
     : carriers{of.makeCarrierFor(Sense::Forward, space), of.makeCarrierFor(Sense::Adjoint, space)},
       sourceSide(std::max(carriers[0]->sendBytes(), carriers[1]->receiveBytes()),
-                 of.owner_ + " source buffer", contextOf(of.comm_, space)),
+                 of.owner_ + " source buffer", contextOf(of.comm_, space), of.reach()),
       targetSide(std::max(carriers[0]->receiveBytes(), carriers[1]->sendBytes()),
-                 of.owner_ + " target buffer", contextOf(of.comm_, space)) {
+                 of.owner_ + " target buffer", contextOf(of.comm_, space), of.reach()) {
   carriers[0]->useWires(sourceSide, targetSide);
   carriers[1]->useWires(targetSide, sourceSide);
 }

@@ -48,6 +48,7 @@ private:
 
   const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
+  Wire::Reach reach() const { return policy_.gpuAware ? Wire::Reach::Device : Wire::Reach::Host; }
   Carriage& carriage(Space space);
   Carrier& carrierOf(Sense sense, Space space) {
     return *carriage(space).carriers[static_cast<int>(sense)];

@@ -59,6 +59,8 @@ public:
   // Device memory in the order of a stream: what is given back may be taken again by later work of this
   // stream. Whoever uses a buffer on another stream lets this one wait before the buffer goes.
   std::shared_ptr<MemorySource> memory(const Stream& stream);
+  // The same that is not from a pool and can be shown to other processes; whoever gives it back waits for the device.
+  std::shared_ptr<MemorySource> unpooled(const Stream& stream);
   // Host memory that copies reach without staging.
   std::shared_ptr<MemorySource> pinned();
   // Queued: neither end may change, nor the source go, until the stream is there.

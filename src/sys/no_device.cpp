@@ -51,6 +51,9 @@ std::string Device::support() {
 std::shared_ptr<MemorySource> Device::memory(const Stream&) {
   refuse();
 }
+std::shared_ptr<MemorySource> Device::unpooled(const Stream&) {
+  refuse();
+}
 std::shared_ptr<MemorySource> Device::pinned() {
   refuse();
 }

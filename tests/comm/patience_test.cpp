@@ -88,7 +88,7 @@ TEST_F(LongWait, InAnExchangeNamesWhoHasNotSent) {
     if (!sends.empty())
       exchange.startSend(0);
     if (!receives.empty())
-      exchange.waitReceive(0);
+      exchange.waitReceive(0, 0);
     exchange.waitSends();
   });
   if (rank() == 0) {

@@ -207,6 +207,27 @@ TEST(DeviceConversion, FollowsItselfWithoutWaiting) {
       *test::reduction(onLine({7, 5}, "P"), onLine({7, 5}, "B"), TENON_FLOAT64));
 }
 
+// Of more than 4 MiB, whose pieces are copied while others travel.
+TEST(DeviceConversion, OfLargeMessagesGivesTheBitsOfTheHost) {
+  const LinearOpRef op =
+      makeConversion(world(), onLine({1300001}, "R"), onLine({1300001}, "B"), TENON_FLOAT64,
+                     test::by(RoutePolicy{RouteMode::Exchange, {}}));
+  for (Sense sense : {Sense::Forward, Sense::Adjoint})
+    expectSame(*op, sense, 3, false);
+}
+
+TEST(DeviceConversion, SaysHowItsMessagesTravel) {
+  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+  policy.route.mode = RouteMode::Exchange;
+  const auto describe = [&](bool gpuAware) {
+    policy.carrier.gpuAware = gpuAware;
+    return makeConversion(world(), onLine({4, 3}, "S0"), onLine({4, 3}, "B"), TENON_FLOAT64, policy)
+        ->describe();
+  };
+  EXPECT_NE(describe(false).find("through host memory"), std::string::npos) << describe(false);
+  EXPECT_NE(describe(true).find("by MPI"), std::string::npos) << describe(true);
+}
+
 TEST(DeviceConversion, FindsTheLargest) {
   const Layout from = onLine({5, 3}, "P"), to = onLine({5, 3}, "B");
   Conversion op(world(), from, to, TENON_FLOAT32, CarrierPolicy::fromOptions());

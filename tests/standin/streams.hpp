@@ -2,7 +2,8 @@
 // The streams of the stand-in: queues whose work runs at the latest when somebody waits for it.
 // TENON_STANDIN says how late:
 //
-//   lazy         only what somebody waits for (the default): shows a consumer that does not wait
+//   lazy         only what somebody waits for (the default), be it by asking many times: shows a consumer that does
+//                not wait
 //   others       before that, what the other streams have: shows memory that is written too early
 //   eager        at once
 //   random:SEED  streams in a random order that seldom changes, the host far ahead of them or little, the
@@ -24,6 +25,7 @@ namespace tenon::standin {
 struct Recording { // of an event, each anew
   CUstream_st* stream = nullptr;
   bool isDone = false;
+  int asked = 0; // in vain
 };
 
 struct Work {

@@ -24,36 +24,57 @@ cudaMemPool_t makePool(int device) {
   return pool;
 }
 
-bool isOut(cudaError_t status) {
-  if (status == cudaErrorMemoryAllocation)
+// What a call gave, NULL if there was no memory left.
+void* taken(void* memory, cudaError_t status, const char* call) {
+  if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-  return status == cudaErrorMemoryAllocation;
+    return nullptr;
+  }
+  check(status, call);
+  return memory;
 }
 
-class PoolMemory : public MemorySource {
+// Memory of the device that a stream fills.
+class DeviceMemory : public MemorySource {
 public:
-  PoolMemory(cudaMemPool_t pool, Stream stream) : pool_(pool), stream_(std::move(stream)) {}
+  explicit DeviceMemory(Stream stream) : stream_(std::move(stream)) {}
   Space space() const noexcept override { return Space::Device; }
-  void* take(Index bytes) override {
-    void* memory = nullptr;
-    const cudaError_t status =
-        cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool_, stream());
-    if (isOut(status))
-      return nullptr;
-    check(status, "cudaMallocFromPoolAsync");
-    return memory;
-  }
-  void giveBack(void* memory) noexcept override { cudaFreeAsync(memory, stream()); }
   void fill(void* memory, unsigned char byte, Index bytes) override {
     check(cudaMemsetAsync(memory, byte, static_cast<std::size_t>(bytes), stream()),
           "cudaMemsetAsync");
   }
 
-private:
+protected:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(stream_.handle()); }
 
-  cudaMemPool_t pool_;
+private:
   Stream stream_;
+};
+
+class PoolMemory : public DeviceMemory {
+public:
+  PoolMemory(cudaMemPool_t pool, Stream stream) : DeviceMemory(std::move(stream)), pool_(pool) {}
+  void* take(Index bytes) override {
+    void* memory = nullptr;
+    const cudaError_t status =
+        cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool_, stream());
+    return taken(memory, status, "cudaMallocFromPoolAsync");
+  }
+  void giveBack(void* memory) noexcept override { cudaFreeAsync(memory, stream()); }
+
+private:
+  cudaMemPool_t pool_;
+};
+
+class UnpooledMemory : public DeviceMemory {
+public:
+  using DeviceMemory::DeviceMemory;
+  void* take(Index bytes) override {
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
+    return taken(memory, status, "cudaMalloc");
+  }
+  void giveBack(void* memory) noexcept override { cudaFree(memory); }
 };
 
 class PinnedMemory : public MemorySource {
@@ -62,10 +83,7 @@ public:
     void* memory = nullptr;
     const cudaError_t status =
         cudaHostAlloc(&memory, static_cast<std::size_t>(bytes), cudaHostAllocPortable);
-    if (isOut(status))
-      return nullptr;
-    check(status, "cudaHostAlloc");
-    return memory;
+    return taken(memory, status, "cudaHostAlloc");
   }
   void giveBack(void* memory) noexcept override { cudaFreeHost(memory); }
 };
@@ -75,6 +93,10 @@ public:
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream) {
   static const cudaMemPool_t pool = makePool(device);
   return std::make_shared<PoolMemory>(pool, stream);
+}
+
+std::shared_ptr<MemorySource> unpooledMemory(const Stream& stream) {
+  return std::make_shared<UnpooledMemory>(stream);
 }
 
 std::shared_ptr<MemorySource> pinnedMemory() {
