@@ -46,6 +46,7 @@ struct Log {
   std::atomic<bool> on{false};
   std::atomic<double (*)()> clock;
   std::atomic<LogSink> sink{nullptr};
+  std::atomic<LogBarrier> barrier{nullptr};
   std::atomic<int> threads{0};
   double start = 0;
 };
@@ -83,6 +84,12 @@ Frame* innermost() noexcept {
   if (depth == 0)
     return nullptr;
   return &frames[static_cast<std::size_t>(std::min(depth, kMaxDepth) - 1)];
+}
+
+double nowThatAllIsDone() noexcept {
+  if (const LogBarrier barrier = log().barrier.load(std::memory_order_relaxed))
+    barrier();
+  return logNow();
 }
 
 Totals& totalsOf(int stage, int event) {
@@ -125,7 +132,7 @@ void closeInnermost() noexcept {
   if (depth-- > kMaxDepth)
     return;
   const Frame frame = frames[static_cast<std::size_t>(depth)];
-  const double time = logNow() - frame.start;
+  const double time = nowThatAllIsDone() - frame.start;
   addTotals(frame, time, isOpen(frame.event));
   tellSink(frame, time);
   if (Frame* parent = innermost()) {
@@ -199,7 +206,7 @@ bool logBegin(int event) noexcept {
   frame = Frame{};
   frame.event = event;
   frame.stage = log().stage.load(std::memory_order_relaxed);
-  frame.start = logNow();
+  frame.start = nowThatAllIsDone();
   return true;
 }
 
@@ -243,7 +250,8 @@ void logMessage(Index bytes) noexcept {
 
 OpenScope logOpenScope() noexcept {
   const Frame* frame = logEnabled() ? innermost() : nullptr;
-  return frame ? OpenScope{logNow() - frame->start, frame->messages, frame->bytes} : OpenScope{};
+  return frame ? OpenScope{nowThatAllIsDone() - frame->start, frame->messages, frame->bytes}
+               : OpenScope{};
 }
 
 void logStagePush(const char* name) {
@@ -278,6 +286,10 @@ std::vector<EventRecord> logSnapshot() {
 
 double logElapsed() noexcept {
   return logNow() - log().start;
+}
+
+void setLogBarrier(LogBarrier barrier) noexcept {
+  log().barrier = barrier;
 }
 
 void setLogSink(LogSink sink) noexcept {

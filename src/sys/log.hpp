@@ -80,6 +80,11 @@ struct ClosedScope {
 using LogSink = void (*)(const ClosedScope&) noexcept;
 void setLogSink(LogSink sink) noexcept;
 
+// Called before the clock is read where a scope begins or ends: for work that goes on while the host does, as a device's,
+// which would else count for whoever waits for it. nullptr for none.
+using LogBarrier = void (*)() noexcept;
+void setLogBarrier(LogBarrier barrier) noexcept;
+
 // The clock's time in seconds.
 double logNow() noexcept;
 // The clock in seconds; nullptr restores the steady clock. For tests and simulated time.

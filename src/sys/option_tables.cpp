@@ -28,6 +28,9 @@ constexpr OptionSpec kGlobalOptions[] = {
      "events that a rank keeps for the trace",
      nullptr,
      {1, 1e9}},
+    {"log_device_wait", OptionSpec::Flag, "true",
+     "while the log is on, its events wait for the device, so that their times are those of their "
+     "work"},
     {"ranks", OptionSpec::Int, nullptr,
      "number of ranks that the program must have; any by default", nullptr, atLeast(1)},
     {"progress", OptionSpec::Flag, "false", "show the progress of long work"},

@@ -13,6 +13,7 @@
 #include "kernels/pooling.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/update.hpp"
+#include "sys/log.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -344,6 +345,21 @@ TYPED_TEST(DeviceReal, DropoutDrawsTheSameMask) {
   applyDropout(*deviceContext(), mask, dcounter.data(), 3, extent, 1000, strides, dx.data(),
                dy.data());
   EXPECT_EQ(dy.values(), y);
+}
+
+TEST(DeviceLog, WaitsForTheDeviceWhileItIsOn) {
+  const std::vector<double> values(1000, 1);
+  OnDevice<double> x(values);
+  const auto fillLater = [&] {
+    const LogScope scope(logEvent("Fill"));
+    const Index extent[] = {1000}, strides[] = {1};
+    fillBlock(*deviceContext(), 1, extent, 2., x.data(), strides);
+    return deviceContext()->stream().record();
+  };
+  logEnable(true);
+  const Event logged = fillLater();
+  logEnable(false);
+  EXPECT_TRUE(logged.isDone());
 }
 
 // A kernel of the host's with the device's context.

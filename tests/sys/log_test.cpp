@@ -4,12 +4,14 @@
 
 #include "sys/expect_error.hpp"
 #include "sys/hand_clock.hpp"
+#include "sys/open_scope.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace {
 
@@ -62,6 +64,27 @@ TEST_F(LogTest, InclusiveAndSelfTime) {
   EXPECT_EQ(of("Inner").time, 6);
   EXPECT_EQ(of("Inner").selfTime, 6);
   EXPECT_EQ(logElapsed(), 11);
+}
+
+// What goes on beside the host counts where it was begun.
+TEST_F(LogTest, ScopesWaitForWhatTheBarrierWaitsFor) {
+  static double underWay = 0;
+  underWay = 10;
+  setLogBarrier([]() noexcept { seconds += std::exchange(underWay, 0); });
+  {
+    LogScope outer(outer_);
+    {
+      LogScope inner(inner_);
+      seconds += 1;
+      underWay = 5;
+    }
+    EXPECT_EQ(logOpenScope().seconds, 6);
+    underWay = 2;
+  }
+  setLogBarrier(nullptr);
+  EXPECT_EQ(of("Inner").time, 6);
+  EXPECT_EQ(of("Outer").time, 8);
+  EXPECT_EQ(of("Outer").selfTime, 2);
 }
 
 TEST_F(LogTest, WorkCountsForTheInnermostAndThoseAround) {

@@ -4,6 +4,7 @@
 #include "sys/cuda/pool.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/environment.hpp"
+#include "sys/log.hpp"
 #include "sys/options.hpp"
 
 #include <fmt/format.h>
@@ -89,6 +90,9 @@ Device::Device() : number_(chooseDevice(countDevices())) {
                                number_, major, minor, kLeastCapability));
   name_ = fmt::format("CUDA device {} (compute capability {}.{})", number_, major, minor);
   multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount, number_);
+  if (options().getFlag("", "log_device_wait"))
+    setLogBarrier(
+        []() noexcept { cudaDeviceSynchronize(); }); // a failure stays, and the next call tells
 }
 
 Device& Device::get() {
@@ -108,6 +112,10 @@ std::string Device::support() {
 
 std::shared_ptr<MemorySource> Device::memory(const Stream& stream) {
   return cuda::poolMemory(number_, stream);
+}
+
+std::shared_ptr<MemorySource> Device::unpooled(const Stream& stream) {
+  return cuda::unpooledMemory(stream);
 }
 
 std::shared_ptr<MemorySource> Device::pinned() {
