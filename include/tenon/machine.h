@@ -79,18 +79,20 @@ TENON_EXTERN TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm,
  *  Its levels are those of TenonMachineCreateFromComm(). For each level with several units latency
  *  and bandwidth are measured with Tenon's own redistribution, sums and gathers between pairs of
  *  ranks. Kernels of the usual types of layers are measured on all ranks at once, in float32 and
- *  float64. TenonPlanSetMachine() uses all of it. Measure on an otherwise idle machine, with as
- *  many ranks as will run.
+ *  float64. TenonPlanSetMachine() uses all of it, for networks in the same memory space. Measure on
+ *  an otherwise idle machine, with as many ranks as will run.
  *
  *  @param[in]  comm     communicator; any of the user's
+ *  @param[in]  space    where arrays are: TENON_MEMORY_HOST, or TENON_MEMORY_DEVICE
  *  @param[in]  rounds   number of rounds, of which the fastest counts; must be >= 1, and 15 is
  *                       enough
  *  @param[out] machine  new machine; destroy it with TenonMachineDestroy()
- *  @return TENON_ERR_ARG         rounds is below 1
+ *  @return TENON_ERR_ARG         rounds is below 1, or space is not a memory space
+ *  @return TENON_ERR_SUPPORT     there is no device
  *  @return TENON_ERR_STATE       Tenon is not initialised
- *  @return TENON_ERR_COLLECTIVE  the ranks passed different numbers
+ *  @return TENON_ERR_COLLECTIVE  the ranks passed different numbers or spaces
  */
-TENON_EXTERN TenonErrorCode TenonMachineMeasure(MPI_Comm comm, int rounds,
+TENON_EXTERN TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int rounds,
                                                 TenonMachine* machine) TENON_NOEXCEPT;
 
 /** @brief Writes a description file of the machine. Collective on the communicator of a machine

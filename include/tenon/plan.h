@@ -72,7 +72,9 @@ TENON_EXTERN TenonErrorCode TenonPlanSetLink(TenonPlan plan, double latency,
 /** @brief Sets the machine that the processes run on. Not collective.
  *
  *  The axes of the grid follow its levels, and model own takes latencies and bandwidths from its
- *  links, and the rates of kernels where the machine has them (TenonMachineMeasure()).
+ *  links, and the rates of kernels where the machine has them (TenonMachineMeasure()). A measured
+ *  machine has rates of arrays in one memory space, which must be that of the network, otherwise
+ *  TenonPlanSearch() and TenonPlanSetUp() return TENON_ERR_ARG.
  *
  *  @param[in] plan     plan
  *  @param[in] machine  machine with a device for each process; TenonPlanSearch() checks that */
@@ -93,7 +95,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim,
 
 /** @brief Sets the speed of each process, for model own. Not collective.
  *  @param[in] plan   plan
- *  @param[in] flops  floating-point operations per second; must be > 0. Default: 5e10
+ *  @param[in] flops  floating-point operations per second; must be > 0. Default: 5e10, and 1e13 for
+ *                    networks on the device
  *  @return TENON_ERR_ARG  flops is out of range */
 TENON_EXTERN TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) TENON_NOEXCEPT;
 
@@ -103,7 +106,8 @@ TENON_EXTERN TenonErrorCode TenonPlanSetFlopRate(TenonPlan plan, double flops) T
  *  A kernel takes the time of its operations or that of its bytes, whichever is longer.
  *
  *  @param[in] plan       plan
- *  @param[in] bandwidth  bytes per second; must be > 0. Default: 1e10
+ *  @param[in] bandwidth  bytes per second; must be > 0. Default: 1e10, and 1e12 for networks on the
+ *                        device
  *  @return TENON_ERR_ARG  bandwidth is out of range */
 TENON_EXTERN TenonErrorCode TenonPlanSetMemoryRate(TenonPlan plan, double bandwidth) TENON_NOEXCEPT;
 

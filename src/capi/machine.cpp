@@ -90,16 +90,19 @@ TenonErrorCode TenonMachineCreateFromComm(MPI_Comm comm, TenonMachine* machine) 
   });
 }
 
-TenonErrorCode TenonMachineMeasure(MPI_Comm comm, int rounds, TenonMachine* machine) noexcept {
+TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int rounds,
+                                   TenonMachine* machine) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
-    agreeOnText(*own, "the number of rounds", std::to_string(rounds));
+    const Space arrays = spaceOf(space);
+    agreeOnText(*own, "what is measured",
+                fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays)));
     const std::string source = fmt::format("measured on {}, the fastest of {}",
                                            counted(own->size(), "rank"), counted(rounds, "round"));
     createTogether(
         *own, machine, "machine", "the machine",
-        [&] { return makeRef<MachineObject>(measuredMachine(own, rounds), own, source); },
+        [&] { return makeRef<MachineObject>(measuredMachine(own, arrays, rounds), own, source); },
         [](const Ref<MachineObject>& made) { return made->describe(); });
   });
 }

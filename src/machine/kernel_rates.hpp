@@ -47,6 +47,8 @@ struct KernelRates {
   // How many times as long kernels of a type took as the rates above say.
   std::map<std::pair<std::string, KernelPass>, double> scales = {};
 
+  // In place of the defaults, which are those of a core.
+  static KernelRates ofDevice() { return {.flops = 1e13, .memory = 1e12, .call = 5e-6}; }
   // 0 for no work.
   double seconds(const std::string& layer, KernelPass pass, Index cellBytes,
                  const KernelWork& work) const;

@@ -20,6 +20,7 @@
 #pragma once
 
 #include "machine/kernel_rates.hpp"
+#include "sys/memory.hpp"
 
 #include <optional>
 #include <string>
@@ -63,6 +64,7 @@ struct MachineRates {
   std::optional<double> overhead;      // seconds that a device spends on each message
   std::optional<double> copyBandwidth; // bytes a second that it copies in its memory
   std::optional<KernelRates> kernels;
+  Space space = Space::Host; // of the arrays whose messages and kernels these are
   bool operator==(const MachineRates&) const = default;
 };
 

@@ -151,6 +151,13 @@ KernelCurve readCurve(const JsonView& curve) {
   return made;
 }
 
+Space readSpace(const JsonView& arrays) {
+  for (const Space space : {Space::Host, Space::Device})
+    if (arrays.text() == spaceName(space))
+      return space;
+  arrays.fail(fmt::format("is \"{}\"; expected host or device", arrays.text()));
+}
+
 KernelRates readKernels(const JsonView& kernels) {
   kernels.allow({"flops", "memory", "call", "curves"});
   KernelRates made{.flops = positive(kernels.at("flops"), "1/s", false),
@@ -178,7 +185,7 @@ auto madeAt(const JsonView& place, Make&& make) {
 Machine parseMachine(const std::string& text, const std::string& where) {
   const JsonNode tree = parseJson(text, where);
   const JsonView root(tree, where);
-  root.allow({"name", "about", "levels", "links", "messages", "kernels"});
+  root.allow({"name", "about", "levels", "links", "messages", "kernels", "arrays"});
   root.at("about").text();
   const std::string& name = root.at("name").text();
   std::vector<Level> levels;
@@ -192,6 +199,8 @@ Machine parseMachine(const std::string& text, const std::string& where) {
     rates = readMessages(root.at("messages"));
   if (root.has("kernels"))
     rates.kernels = readKernels(root.at("kernels"));
+  if (root.has("arrays"))
+    rates.space = readSpace(root.at("arrays"));
   return made.ratedBy(std::move(rates));
 }
 

@@ -5,6 +5,7 @@
 //   levels        from the outermost: name, size
 //   links         name, level, bandwidth (B/s), latency (s), rules; units may be left out (then 1)
 //   messages      may be left out: overhead (s), copy_bandwidth (B/s)
+//   arrays        may be left out: host or device, where the arrays are whose messages and kernels have these rates
 //   kernels       may be left out: flops (1/s), memory (B/s), call (s), and curves, each of them with
 //                 layer, pass (apply, adjoint), data_type, source, and lists of as many flops (for each
 //                 byte) as bandwidths (B/s)

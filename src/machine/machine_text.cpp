@@ -28,6 +28,8 @@ public:
     if (rates.overhead && rates.copyBandwidth)
       json["messages"] = {{"overhead", number(*rates.overhead, "s")},
                           {"copy_bandwidth", number(*rates.copyBandwidth, "B/s")}};
+    if (rates.space != Space::Host)
+      json["arrays"] = spaceName(rates.space);
     if (rates.kernels)
       json["kernels"] = of(*rates.kernels);
     return json;

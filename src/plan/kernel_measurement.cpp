@@ -60,10 +60,11 @@ std::vector<Subject> subjects() {
 // A layer of one process.
 class Measured {
 public:
-  Measured(const Subject& subject, TenonDataType type)
+  Measured(const Subject& subject, TenonDataType type, Space space)
       : self_(Communicator::of(MPI_COMM_SELF)), layer_(makeLayer(self_, subject.type)),
         cellBytes_(dataTypeSize(type)) {
     layer_->setDataType(type);
+    layer_->setSpace(space);
     for (const auto& [name, value] : subject.settings)
       layer_->set(name, value);
     const Layout input(
@@ -71,10 +72,10 @@ public:
     layer_->setUp(input);
     layer_->initialize(kSeed, 0);
     const Layout& output = layer_->outputLayout(input);
-    x_ = makeRef<DTensor>(self_, input, type);
-    y_ = makeRef<DTensor>(self_, output, type);
-    dy_ = makeRef<DTensor>(self_, output.dual(), type);
-    dx_ = makeRef<DTensor>(self_, input.dual(), type);
+    x_ = makeRef<DTensor>(self_, input, type, space);
+    y_ = makeRef<DTensor>(self_, output, type, space);
+    dy_ = makeRef<DTensor>(self_, output.dual(), type, space);
+    dx_ = makeRef<DTensor>(self_, input.dual(), type, space);
     fillUniform(*x_, kSeed, 1, -1, 1);
     fillUniform(*dy_, kSeed, 2, -1, 1);
   }
@@ -120,19 +121,20 @@ public:
 };
 
 // Of a kernel on a few cells: what each call takes, whatever it does.
-double secondsOfACall(const Communicator& comm, int rounds) {
-  Measured few({"relu", {}, {1, 8}}, TENON_FLOAT64);
-  return leastSeconds(comm, rounds, [&] { few.apply(); });
+double secondsOfACall(const Communicator& comm, const KernelContext& at, int rounds) {
+  Measured few({"relu", {}, {1, 8}}, TENON_FLOAT64, at.space());
+  return leastSeconds(comm, rounds, at, [&] { few.apply(); });
 }
 
 } // namespace
 
-KernelRates measuredKernels(const Communicator& comm, int rounds) {
-  KernelRates rates{.flops = 0, .memory = 0, .call = secondsOfACall(comm, rounds)};
+KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
+  const KernelContextPtr at = contextOf(Communicator::of(MPI_COMM_SELF), space);
+  KernelRates rates{.flops = 0, .memory = 0, .call = secondsOfACall(comm, *at, rounds)};
   Curves curves;
   for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64})
     for (const Subject& subject : subjects()) {
-      Measured one(subject, type);
+      Measured one(subject, type, space);
       const KernelCost cost = one.cost();
       const auto add = [&](KernelPass pass, const KernelWork& work, double took) {
         const double seconds = std::max(took - rates.call, kLeastShare * took);
@@ -141,8 +143,8 @@ KernelRates measuredKernels(const Communicator& comm, int rounds) {
         if (subject.type == "relu")
           rates.memory = std::max(rates.memory, work.bytes / seconds);
       };
-      const double both = leastSeconds(comm, rounds, [&] { one.applyAndAdjoint(); });
-      const double apply = leastSeconds(comm, rounds, [&] { one.apply(); });
+      const double both = leastSeconds(comm, rounds, *at, [&] { one.applyAndAdjoint(); });
+      const double apply = leastSeconds(comm, rounds, *at, [&] { one.apply(); });
       add(KernelPass::Apply, cost.apply, apply);
       add(KernelPass::Adjoint, cost.adjoint, std::max(both - apply, kLeastShare * both));
     }

@@ -7,7 +7,7 @@
 
 namespace tenon {
 
-// Collective. Times are those of the slowest process.
-KernelRates measuredKernels(const Communicator& comm, int rounds);
+// Collective. Of arrays in a space. Times are those of the slowest process.
+KernelRates measuredKernels(const Communicator& comm, Space space, int rounds);
 
 } // namespace tenon

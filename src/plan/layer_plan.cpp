@@ -108,6 +108,7 @@ void LayerPlan::setOutput(const Layout& layout) {
 }
 
 const FoundPlan& LayerPlan::search() {
+  setSpace(network_->space());
   if (!wasSearched())
     fixSignatures();
   return NetworkPlan::search();

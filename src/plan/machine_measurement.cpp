@@ -55,14 +55,15 @@ std::vector<PairMove> pairMoves(const MeshPtr& pairs, Index bytes) {
 
 class LinkMeasurement {
 public:
-  LinkMeasurement(const CommPtr& comm, const MeshPtr& pairs, int rounds) {
+  LinkMeasurement(const CommPtr& comm, const MeshPtr& pairs, Space space, int rounds) {
+    const MovementPolicy policy = MovementPolicy::fromOptions(space);
     for (const Index bytes : kMoved)
       for (const PairMove& move : pairMoves(pairs, bytes)) {
-        const LinearOpRef op = makeConversion(comm, move.from, move.to, TENON_FLOAT64);
-        DTensor x(comm, move.from, TENON_FLOAT64), y(comm, move.to, TENON_FLOAT64);
+        const LinearOpRef op = makeConversion(comm, move.from, move.to, TENON_FLOAT64, policy);
+        DTensor x(comm, move.from, TENON_FLOAT64, space), y(comm, move.to, TENON_FLOAT64, space);
         fillConstant(x, 1);
         moves_.push_back(move);
-        seconds_.push_back(leastSeconds(*comm, rounds, [&] { op->apply(x, y); }));
+        seconds_.push_back(leastSeconds(*comm, rounds, x.context(), [&] { op->apply(x, y); }));
       }
   }
 
@@ -109,7 +110,7 @@ Link linkOf(const Machine& machine, int level, const LinkRates& rates) {
 } // namespace
 
 // From the innermost level, on which the rates of copies are fitted.
-JoinedPlaces measuredMachine(const CommPtr& comm, int rounds) {
+JoinedPlaces measuredMachine(const CommPtr& comm, Space space, int rounds) {
   if (rounds < 1)
     throw Error(TENON_ERR_ARG, fmt::format("rounds is {}; it must be >= 1", rounds));
   JoinedPlaces found = findJobMachine(*comm);
@@ -121,13 +122,15 @@ JoinedPlaces measuredMachine(const CommPtr& comm, int rounds) {
   for (int level = static_cast<int>(measured.levels().size()); level-- > 0;) {
     if (measured.levels()[level].size == 1)
       continue;
-    links = LinkMeasurement(comm, pairsAcross(found, level), rounds).fitted(links, !isInnermost);
+    links =
+        LinkMeasurement(comm, pairsAcross(found, level), space, rounds).fitted(links, !isInnermost);
     measured = measured.linkedBy(linkOf(measured, level, links));
     if (isInnermost)
       rates = {.overhead = links.overhead, .copyBandwidth = links.copyBandwidth, .kernels = {}};
     isInnermost = false;
   }
-  rates.kernels = measuredKernels(*comm, rounds);
+  rates.space = space;
+  rates.kernels = measuredKernels(*comm, space, rounds);
   found.machine = measured.ratedBy(std::move(rates));
   return found;
 }

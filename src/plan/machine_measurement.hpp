@@ -8,6 +8,8 @@
 //   kernels   of types of layers, by themselves on all ranks at once, forward and adjoint, in float32 and float64;
 //             types that are not measured have the roof of the largest rates
 //
+// Arrays are in one space, on the device with the copies that their messages need.
+//
 // Times are those of the fastest round, and of its slowest rank.
 #pragma once
 
@@ -17,6 +19,6 @@
 namespace tenon {
 
 // Collective. Throws TENON_ERR_ARG unless there is a round.
-JoinedPlaces measuredMachine(const CommPtr& comm, int rounds);
+JoinedPlaces measuredMachine(const CommPtr& comm, Space space, int rounds);
 
 } // namespace tenon

@@ -129,13 +129,27 @@ void NetworkPlan::setMachine(const Machine& machine) {
   machine_ = machine;
 }
 
+void NetworkPlan::setSpace(Space space) {
+  const bool isMeasured =
+      machine_ && (machine_->rates().kernels || machine_->rates().copyBandwidth);
+  if (isMeasured && machine_->rates().space != space)
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("machine '{}' has rates of arrays on the {}, but the network is on the {}; "
+                    "measure it with TenonMachineMeasure() or tenon bench -machine_out FILE "
+                    "-space {}",
+                    machine_->name(), spaceName(machine_->rates().space), spaceName(space),
+                    spaceName(space)));
+  space_ = space;
+}
+
 void NetworkPlan::setFlops(double flops) {
   if (!(flops > 0) || !std::isfinite(flops))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the rate of operations is {}; it must be finite and above 0", flops));
   found_.reset();
   fitted_.reset();
-  kernels_.flops = flops;
+  flops_ = flops;
 }
 
 void NetworkPlan::setMemoryRate(double bytesPerSecond) {
@@ -144,7 +158,7 @@ void NetworkPlan::setMemoryRate(double bytesPerSecond) {
                                            bytesPerSecond));
   found_.reset();
   fitted_.reset();
-  kernels_.memory = bytesPerSecond;
+  memory_ = bytesPerSecond;
 }
 
 void NetworkPlan::setRates(const OwnRates& rates) {
@@ -293,13 +307,20 @@ std::unique_ptr<CostModel> NetworkPlan::model(const FineMesh& mesh) const {
                                     inputChannels_.value_or(true), std::move(task));
 }
 
+KernelRates NetworkPlan::kernels() const {
+  KernelRates rates = space_ == Space::Device ? KernelRates::ofDevice() : KernelRates();
+  rates.flops = flops_.value_or(rates.flops);
+  rates.memory = memory_.value_or(rates.memory);
+  return rates;
+}
+
 OwnRates NetworkPlan::rates() const {
   if (fitted_)
     return *fitted_;
   const LinkRates links{.latency = link_.alpha, .bandwidth = 1 / link_.beta};
   if (!machine_)
-    return {links, kernels_};
-  return {ratesOf(*machine_, links), machine_->rates().kernels.value_or(kernels_)};
+    return {links, kernels()};
+  return {ratesOf(*machine_, links), machine_->rates().kernels.value_or(kernels())};
 }
 
 double NetworkPlan::publishedSeconds(const std::string& equation, const PaperGrid& grid,

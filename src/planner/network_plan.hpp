@@ -30,6 +30,8 @@ public:
   void setInputChannels(bool on);
   // Whose levels are those of the fine mesh, and whose links those of the prices.
   void setMachine(const Machine& machine);
+  // Of the arrays of a network of layers. Throws TENON_ERR_ARG if the machine was measured with arrays of another.
+  void setSpace(Space space);
   void setFlops(double flops);
   void setMemoryRate(double bytesPerSecond);
   // Of what a machine file or these calls say, once they were fitted to what was measured.
@@ -81,6 +83,7 @@ protected:
   OwnRates rates() const;
 
 private:
+  KernelRates kernels() const;
   std::unique_ptr<CostModel> model(const FineMesh& mesh) const;
   std::vector<FineMesh> meshes(bool fewer, bool outer, bool inner) const;
   FineMesh meshOf(const Mesh& grid) const;
@@ -95,7 +98,8 @@ private:
   std::string model_ = "t1";
   T1Link link_;
   std::optional<Machine> machine_;
-  KernelRates kernels_;
+  Space space_ = Space::Host;
+  std::optional<double> flops_, memory_; // as they were set
   std::optional<OwnRates> fitted_;
   Index cellBytes_ = 4;
   std::optional<bool> inputChannels_; // none: as the model does by itself

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 namespace tenon::tools {
 
@@ -17,6 +18,8 @@ const std::vector<ProgramOption> kBenchOptions = {
     {"repeat", TENON_OPTION_INT, "15", "number of rounds; the median is reported"},
     {"machine_out", TENON_OPTION_STRING, "",
      "measure this machine instead, and write its description to this file"},
+    {"space", TENON_OPTION_STRING, "host",
+     "memory space of the arrays for -machine_out: host or device"},
 };
 
 namespace {
@@ -140,9 +143,9 @@ void runCase(const BenchCase& bench, const Limits& limits, int repeat) {
 namespace {
 
 // On any number of ranks: one has kernels, but no links.
-int describeMachine(const std::string& path, int rounds) {
+int describeMachine(const std::string& path, TenonMemorySpace space, int rounds) {
   Machine machine;
-  require(TenonMachineMeasure(MPI_COMM_WORLD, rounds, machine.out()));
+  require(TenonMachineMeasure(MPI_COMM_WORLD, space, rounds, machine.out()));
   require(TenonMachineSave(machine, path.c_str()));
   require(TenonMachineView(machine));
   return 0;
@@ -164,10 +167,13 @@ int runBench() {
           stderr);
     return kExitUsage;
   }
+  const std::optional<TenonMemorySpace> space = spaceOption("bench");
+  if (!space)
+    return kExitUsage;
   const int rounds = static_cast<int>(repeat);
   printSettings(rounds);
   if (describes)
-    return describeMachine(textOption("machine_out"), rounds);
+    return describeMachine(textOption("machine_out"), *space, rounds);
   const Limits limits = measureLimits(rounds);
   say(fmt::format("latency {:.2f} us, messages {:.2f} GB/s, memcpy {:.2f} GB/s on each of {} ranks "
                   "concurrently\n\n",

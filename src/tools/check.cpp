@@ -79,14 +79,6 @@ int refuseOnly(const Selection& selection) {
   return kExitUsage;
 }
 
-int refuseSpace(const std::string& word) {
-  if (worldRank() == 0)
-    std::fputs(
-        fmt::format("tenon check: -space is '{}'; it must be host or device\n", word).c_str(),
-        stderr);
-  return kExitUsage;
-}
-
 int refuseNumbers(TenonInt n, TenonInt number, TenonInt patience) {
   if (worldRank() == 0)
     std::fputs(fmt::format("tenon check: -n is {}, -case {} and -patience {}; they must be >= 0, "
@@ -194,11 +186,10 @@ int runCheck() {
                  patience = intOption("patience");
   TenonBool layers = TENON_FALSE;
   TenonCallAbort(TenonOptionsGetFlag("-", "layers", &layers));
-  const std::string space = textOption("space");
-  if (space != "host" && space != "device")
-    return refuseSpace(space);
-  const Selection selection{textOption("only"), layers != TENON_FALSE,
-                            space == "device" ? TENON_MEMORY_DEVICE : TENON_MEMORY_HOST};
+  const std::optional<TenonMemorySpace> space = spaceOption("check");
+  if (!space)
+    return kExitUsage;
+  const Selection selection{textOption("only"), layers != TENON_FALSE, *space};
   if (n < 0 || one < -1 || patience < 0 || patience > 86400)
     return refuseNumbers(n, one, patience);
   if (kindsIn(selection).empty())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/program.hpp"
 
+#include "tools/handles.hpp"
+
 #include <cctype>
 #include <cstdio>
 #include <exception>
@@ -67,6 +69,18 @@ TenonInt intOption(const char* name) {
   TenonInt value = 0;
   TenonCallAbort(TenonOptionsGetInt("-", name, &value));
   return value;
+}
+
+std::optional<TenonMemorySpace> spaceOption(const char* command) {
+  const std::string word = textOption("space");
+  if (word == "host")
+    return TENON_MEMORY_HOST;
+  if (word == "device")
+    return TENON_MEMORY_DEVICE;
+  if (worldRank() == 0)
+    std::fprintf(stderr, "tenon %s: -space is '%s'; it must be host or device\n", command,
+                 word.c_str());
+  return std::nullopt;
 }
 
 std::string counted(TenonInt count, const char* noun) {

@@ -4,6 +4,7 @@
 
 #include <tenon.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ int runProgram(const Program& program, int argc, char** argv);
 // A key, not a number below 0.
 bool isOption(const char* word);
 TenonInt intOption(const char* name);
+// The value of -space; none of a word that is no space, which is refused.
+std::optional<TenonMemorySpace> spaceOption(const char* command);
 // "1 rank", "3 ranks".
 std::string counted(TenonInt count, const char* noun);
 int worldRank();

@@ -61,8 +61,8 @@ TEST_F(MachineFile, AreWrittenAsTheyAreRead) {
   KernelRates kernels{.flops = 3e10, .memory = 7e9, .call = 1e-7};
   kernels.curves = {{"conv", KernelPass::Adjoint, 8, {{0.5, 1e9}, {20, 2.5e9}}},
                     {"relu", KernelPass::Apply, 4, {{0, 1.25e10}}}};
-  const Machine rated =
-      readMachine("cpu2s").ratedBy({.overhead = 1.5e-7, .copyBandwidth = 9e9, .kernels = kernels});
+  const Machine rated = readMachine("cpu2s").ratedBy(
+      {.overhead = 1.5e-7, .copyBandwidth = 9e9, .kernels = kernels, .space = Space::Device});
   EXPECT_EQ(parseMachine(tenon::textOf(rated, "about", "a test"), "m.json"), rated);
   EXPECT_EQ(rated.resized(0, 4).rates(), rated.rates());
 }
@@ -72,7 +72,8 @@ TEST_F(MachineFile, WrongRatesAreRefused) {
   KernelRates kernels;
   kernels.curves = {{"conv", KernelPass::Adjoint, 8, {{0.5, 1e9}, {20, 2.5e9}}}};
   const std::string text = tenon::textOf(
-      readMachine("cpu2s").ratedBy({.overhead = 1, .copyBandwidth = 1, .kernels = kernels}),
+      readMachine("cpu2s").ratedBy(
+          {.overhead = 1, .copyBandwidth = 1, .kernels = kernels, .space = Space::Device}),
       "about", "a test");
   const auto refused = [&](const std::string& old, const std::string& now, const char* why) {
     std::string wrong = text;
@@ -87,6 +88,7 @@ TEST_F(MachineFile, WrongRatesAreRefused) {
   refused("0.5,", "", "1 flops and 2 bandwidths");
   refused("2500000000.0", "0", "not above 0");
   refused("\"copy_bandwidth\"", "\"copies\"", "unknown key");
+  refused("\"device\"", "\"gpu\"", "expected host or device");
 }
 
 TEST_F(MachineFile, OfProcessorsAreRead) {

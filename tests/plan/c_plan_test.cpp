@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Plans of networks through the C face: from a solver's layout to a step, and each refusal.
 #include "capi/expect_code.hpp"
+#include "sys/whole_file.hpp"
 
 #include <cmath>
+#include <fstream>
 #include <string>
 
 namespace tenon::test {
@@ -104,11 +106,12 @@ TEST_F(CPlan, RefusesCallsInTheWrongOrder) {
 // A description of this machine is read as it was written, and a plan takes its rates.
 TEST_F(CPlan, TakesAMeasuredMachine) {
   TenonMachine machine = nullptr, read = nullptr;
-  expectCommonCode(TENON_ERR_ARG, TenonMachineMeasure(MPI_COMM_WORLD, 0, &machine), {"rounds"});
+  expectCommonCode(TENON_ERR_ARG,
+                   TenonMachineMeasure(MPI_COMM_WORLD, TENON_MEMORY_HOST, 0, &machine), {"rounds"});
   const int size = worldSize();
   if (size > 2)
     return; // they would share cores, and measure each other
-  expectSuccess(TenonMachineMeasure(MPI_COMM_WORLD, 1, &machine));
+  expectSuccess(TenonMachineMeasure(MPI_COMM_WORLD, TENON_MEMORY_HOST, 1, &machine));
   const std::string path = "./measured_machine." + std::to_string(size) + ".json";
   expectCommonCode(TENON_ERR_FILE, TenonMachineSave(machine, "none/such.json"), {"none/such.json"});
   expectSuccess(TenonMachineSave(machine, path.c_str()));
@@ -133,6 +136,18 @@ TEST_F(CPlan, TakesAMeasuredMachine) {
   const double seconds = predicted(machine);
   EXPECT_GT(seconds, 0);
   EXPECT_DOUBLE_EQ(predicted(read), seconds);
+  // As if the arrays had been on a device.
+  if (worldRank() == 0) {
+    std::string text = readWholeFile(path, "machine");
+    text.replace(text.find("\"kernels\""), 0, "\"arrays\": \"device\", ");
+    std::ofstream(path) << text;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectSuccess(TenonMachineDestroy(&read));
+  expectSuccess(TenonMachineCreateFromFile(path.c_str(), 0, &read));
+  expectSuccess(TenonPlanSetMachine(plan_, read));
+  expectCode(TENON_ERR_ARG, TenonPlanSearch(plan_),
+             {"arrays on the device", "network is on the host", "-space host"});
   expectSuccess(TenonMachineDestroy(&read));
   expectSuccess(TenonMachineDestroy(&machine));
 }

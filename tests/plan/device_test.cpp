@@ -2,6 +2,8 @@
 // Networks on the device that are set up by their plans: losses of training are those of one process of the host.
 #include "planned_network.hpp"
 
+#include "sys/expect_error.hpp"
+
 namespace tenon::test {
 namespace {
 
@@ -26,6 +28,30 @@ TEST_P(PlannedOnDevice, TrainsLikeOneProcessOfTheHost) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t step = 0; step < want.size(); ++step)
     EXPECT_NEAR(got[step], want[step], 1e-10) << step << "\n" << plan->layer().describe();
+}
+
+// Rates of its kernels and messages, which no other network's plan takes. (The stand-in is too slow to measure them.)
+TEST(DevicePlan, TakesAMachineOfTheDevice) {
+  const NetworkCase lenet = networkCases().front();
+  const Machine machine = Machine::make("gpus", {{"device", world()->size()}})
+                              .ratedBy({.overhead = 1e-5,
+                                        .copyBandwidth = 1e12,
+                                        .kernels = KernelRates::ofDevice(),
+                                        .space = Space::Device});
+  const Ref<LayerPlan> host = planOf(lenet, world());
+  host->setMachine(machine);
+  expectError(TENON_ERR_ARG, {"arrays on the device", "network is on the host"},
+              [&] { host->setUp(); });
+  NetworkCase there = lenet;
+  there.make = [&](const CommPtr& comm) {
+    const Ref<Layer> network = lenet.make(comm);
+    network->setSpace(Space::Device);
+    return network;
+  };
+  const Ref<LayerPlan> plan = planOf(there, world());
+  plan->setMachine(machine);
+  plan->setUp();
+  EXPECT_GT(plan->found().seconds, 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PlannedOnDevice, testing::ValuesIn(networkCases()),

@@ -33,6 +33,7 @@ refused 2 "no kind of configuration contains 'hola'; the kinds are conversion, h
 refused 2 "-space is 'gpu'" check -space gpu
 refused 1 "at least 2 ranks" bench
 refused 2 "-repeat is 0" bench -repeat 0
+refused 2 "-space is 'there'" bench -space there
 refused 1 "did you mean 'check'" chek
 for one in "${tries[@]}"; do
   wait "$one" || status=1

@@ -109,8 +109,8 @@ TenonErrorCode TenonFMachineCreateFromComm(int comm, TenonMachine* machine) {
   return TenonMachineCreateFromComm(MPI_Comm_f2c(comm), machine);
 }
 
-TenonErrorCode TenonFMachineMeasure(int comm, int rounds, TenonMachine* machine) {
-  return TenonMachineMeasure(MPI_Comm_f2c(comm), rounds, machine);
+TenonErrorCode TenonFMachineMeasure(int comm, TenonMemorySpace space, int rounds, TenonMachine* machine) {
+  return TenonMachineMeasure(MPI_Comm_f2c(comm), space, rounds, machine);
 }
 
 TenonErrorCode TenonFObjectGetComm(TenonObject object, int* comm) {

@@ -2063,9 +2063,11 @@ module tenon_c
       type(c_ptr), intent(inout) :: machine
       integer(c_int) :: answer
     end function TenonMachineCreateFromComm
-    function TenonMachineMeasure(comm, rounds, machine) bind(C, name="TenonFMachineMeasure") result(answer)
+    function TenonMachineMeasure(comm, space, rounds, &
+      machine) bind(C, name="TenonFMachineMeasure") result(answer)
       import
       integer(c_int), value :: comm
+      integer(c_int), value :: space
       integer(c_int), value :: rounds
       type(c_ptr), intent(inout) :: machine
       integer(c_int) :: answer

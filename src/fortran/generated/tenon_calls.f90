@@ -1362,7 +1362,7 @@ contains
     tenon_code = TenonDTensorCreate(layout%handle, type, x%handle)
     call finish(tenon_code, 'tenon_dtensor_create', ierr)
   end subroutine tenon_dtensor_create
-  ! Selects the memory space of the local array. Local; call on all ranks.
+  ! Selects the memory space of the local array. Local; call on all ranks, with one space.
   subroutine tenon_dtensor_set_space(x, space, ierr)
     type(tenon_dtensor), intent(in) :: x
     integer(c_int), intent(in) :: space
@@ -5221,21 +5221,23 @@ contains
     tenon_code = TenonMachineCreateFromComm(comm, machine%handle)
     call finish(tenon_code, 'tenon_machine_create_from_comm', ierr)
   end subroutine tenon_machine_create_from_comm_mpi
-  subroutine tenon_machine_measure_f08(comm, rounds, machine, ierr)
+  subroutine tenon_machine_measure_f08(comm, space, rounds, machine, ierr)
     type(MPI_Comm), intent(in) :: comm
+    integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: rounds
     type(tenon_machine), intent(out) :: machine
     integer(c_int), intent(out), optional :: ierr
-    call tenon_machine_measure_mpi(comm%MPI_VAL, rounds, machine, ierr)
+    call tenon_machine_measure_mpi(comm%MPI_VAL, space, rounds, machine, ierr)
   end subroutine tenon_machine_measure_f08
   ! Measures the machine of a job. Collective on comm.
-  subroutine tenon_machine_measure_mpi(comm, rounds, machine, ierr)
+  subroutine tenon_machine_measure_mpi(comm, space, rounds, machine, ierr)
     integer(c_int), intent(in) :: comm
+    integer(c_int), intent(in) :: space
     integer(c_int), intent(in) :: rounds
     type(tenon_machine), intent(out) :: machine
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonMachineMeasure(comm, rounds, machine%handle)
+    tenon_code = TenonMachineMeasure(comm, space, rounds, machine%handle)
     call finish(tenon_code, 'tenon_machine_measure', ierr)
   end subroutine tenon_machine_measure_mpi
   ! Writes a description file of the machine. Collective on the communicator of a machine that was found or
