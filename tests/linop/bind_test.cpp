@@ -36,6 +36,10 @@ int MPI_Recv_init(void* data, int count, MPI_Datatype type, int peer, int tag, M
   requests.fixed.push_back(data);
   return PMPI_Recv_init(data, count, type, peer, tag, comm, request);
 }
+int MPI_Start(MPI_Request* request) {
+  ++requests.started;
+  return PMPI_Start(request);
+}
 int MPI_Startall(int count, MPI_Request* list) {
   requests.started += count;
   return PMPI_Startall(count, list);
