@@ -171,8 +171,8 @@ TENON_EXTERN TenonErrorCode TenonPlanCalibrate(TenonPlan plan, double* latency, 
 /** @brief Takes the rates that best explain what was measured of another plan. Collective on the
  *         network of that plan.
  *
- *  Those of TenonPlanCalibrate(), and for the kernels of each type of layers the factor by which
- *  they took longer than predicted. They replace the rates of the machine, of TenonPlanSetLink(),
+ *  Those of TenonPlanCalibrate(), and for each kind of kernels the factor by which they took
+ *  longer than predicted. They replace the rates of the machine, of TenonPlanSetLink(),
  *  TenonPlanSetFlopRate() and TenonPlanSetMemoryRate(), until one of these is set.
  *
  *  @param[in] plan      plan, not set up

@@ -51,7 +51,12 @@ public:
     const Box in = form.uses[0].box(position), out = form.output.box(position);
     const double flops =
         2.0 * double(cells(out)) * (double(in[1].size()) / double(groupsOf(in))) * double(taps());
-    return {flops, flops, flops};
+    const double pixels = double(cells(out)) / double(std::max<Index>(1, out[1].size()));
+    return {flops, flops, flops, pixels * double(in[1].size() * taps())};
+  }
+  // Where outputs do not read consecutive inputs their windows are gathered, and single taps are a product.
+  std::string kernelKind() const override {
+    return windows().back().stride > 1 ? "strided conv" : taps() == 1 ? "single-tap conv" : type();
   }
   KernelEntry kernel(const Form&) const override {
     return {.name = type(), .keepsInputs = true, .gradients = Gradients::Apart};

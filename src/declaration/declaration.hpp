@@ -52,6 +52,8 @@ public:
   virtual Form form(const Layouts& inputs, const Choice& choice) const = 0;
   // Of the rank at a position of the form's mesh, for one evaluation.
   virtual Work work(const Form& form, int position) const;
+  // Kernels of a kind take alike for alike work: those of the type, unless its settings lead to different ones.
+  virtual std::string kernelKind() const { return type(); }
   // The maps of a form whose parameters are stored in these layouts: by default those of one kernel
   // (kernel_maps.cpp).
   virtual MapList maps(const Form& form, const Layouts& storage) const;

@@ -70,9 +70,10 @@ struct Form {
   std::vector<StateForm> states = {};
 };
 
-// Floating-point operations of one rank.
+// Floating-point operations of one rank, and the cells that its windows read: those of im2col's matrix.
 struct Work {
   double forward = 0, adjoint = 0, adjointParameters = 0;
+  double columns = 0;
 };
 
 } // namespace tenon

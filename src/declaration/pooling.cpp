@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
@@ -48,6 +50,19 @@ public:
 
   SignatureTable rows(const std::vector<Shape>&) const override {
     return imageTable(spatialRank(), !isMaximum_);
+  }
+
+  Work work(const Form& form, int position) const override {
+    double taps = 1;
+    for (const Window& window : windows())
+      taps *= double(window.kernel);
+    return {.columns = taps * double(cells(form.output.box(position)))};
+  }
+  // Windows apart from each other have kernels of their own.
+  std::string kernelKind() const override {
+    const bool isApart = std::ranges::all_of(
+        windows(), [](const Window& window) { return window.kernel <= window.stride; });
+    return isApart ? type() : "overlapping " + type();
   }
 
   // Of a maximum the adjoint reads where it was, and the tangent looks for it.

@@ -4,9 +4,13 @@
 //
 //     call + max(operations / flops, bytes / memory)
 //
-// Where kernels of a type of layers were measured, their own curve stands in place of the roof: the seconds of
-// a byte over the operations for each byte, straight in logarithms between the points that were measured. It is
-// level before the first of them, where memory limits, and rises with the operations behind the last.
+// Kernels of a kind that was measured take instead
+//
+//     call + operations x a + bytes x b + rows x r + columns x c
+//
+// where rows are the operations, or the columns where there are none, over the length of the output's rows: loops
+// over rows begin and end, and short rows fill no vectors. Columns are the cells that windows read: gathering them
+// takes its time where few channels share them.
 #pragma once
 
 #include "sys/types.hpp"
@@ -17,41 +21,40 @@
 
 namespace tenon {
 
-enum class KernelPass { Apply, Adjoint }; // the adjoint of inputs and parameters together
+// The adjoint of inputs and parameters together, or that of parameters where no cotangent of inputs is wanted.
+enum class KernelPass { Apply, Adjoint, Parameters };
 const char* kernelPassName(KernelPass pass);
 
 struct KernelWork {
-  double flops = 0, bytes = 0;
+  KernelPass pass = KernelPass::Apply;
+  double flops = 0, bytes = 0, rows = 0, columns = 0;
 };
 
-struct KernelCurve {
-  struct Point {
-    double flops = 0;     // for each byte
-    double bandwidth = 0; // bytes a second
-    bool operator==(const Point&) const = default;
-  };
-  std::string layer; // a type of layers
+// Of a kind of kernels in one pass: seconds of each operation, byte, row and column.
+struct KernelTimes {
+  std::string kind;
   KernelPass pass = KernelPass::Apply;
   Index cellBytes = 4;
-  std::vector<Point> points; // at least one, in rising order of operations
+  double flop = 0, byte = 0, row = 0, column = 0;
 
-  double secondsOfByte(double flops) const;
-  bool operator==(const KernelCurve&) const = default;
+  double seconds(const KernelWork& work) const {
+    return work.flops * flop + work.bytes * byte + work.rows * row + work.columns * column;
+  }
+  bool operator==(const KernelTimes&) const = default;
 };
 
 struct KernelRates {
   double flops = 5e10;  // operations a second of one process
   double memory = 1e10; // bytes a second that it reads or writes
   double call = 0;      // seconds for each call of a kernel
-  std::vector<KernelCurve> curves = {};
-  // How many times as long kernels of a type took as the rates above say.
+  std::vector<KernelTimes> measured = {};
+  // How many times as long kernels of a kind took as the rates above say.
   std::map<std::pair<std::string, KernelPass>, double> scales = {};
 
   // In place of the defaults, which are those of a core.
   static KernelRates ofDevice() { return {.flops = 1e13, .memory = 1e12, .call = 5e-6}; }
   // 0 for no work.
-  double seconds(const std::string& layer, KernelPass pass, Index cellBytes,
-                 const KernelWork& work) const;
+  double seconds(const std::string& kind, Index cellBytes, const KernelWork& work) const;
   bool operator==(const KernelRates&) const = default;
 };
 

@@ -121,34 +121,29 @@ Index readCellBytes(const JsonView& type) {
 }
 
 KernelPass readPass(const JsonView& pass) {
-  for (const auto known : {KernelPass::Apply, KernelPass::Adjoint})
+  for (const auto known : {KernelPass::Apply, KernelPass::Adjoint, KernelPass::Parameters})
     if (pass.text() == kernelPassName(known))
       return known;
-  pass.fail(fmt::format("is \"{}\"; expected apply or adjoint", pass.text()));
+  pass.fail(fmt::format("is \"{}\"; expected apply, adjoint or parameters", pass.text()));
 }
 
-KernelCurve readCurve(const JsonView& curve) {
-  curve.allow({"layer", "pass", "data_type", "source", "flops", "bandwidth"});
-  if (curve.at("source").text().empty())
-    curve.at("source").fail("is empty; state where the numbers come from");
-  KernelCurve made{.layer = curve.at("layer").text(),
-                   .pass = readPass(curve.at("pass")),
-                   .cellBytes = readCellBytes(curve.at("data_type")),
-                   .points = {}};
-  const std::vector<JsonView> flops = curve.at("flops").list(),
-                              bandwidths = curve.at("bandwidth").list();
-  if (flops.empty() || flops.size() != bandwidths.size())
-    curve.fail(fmt::format("has {} flops and {} bandwidths; give as many of both, at least one",
-                           flops.size(), bandwidths.size()));
-  for (std::size_t p = 0; p < flops.size(); ++p) {
-    made.points.push_back({flops[p].real(), bandwidths[p].real()});
-    if (!(made.points.back().flops >= 0) ||
-        (p > 0 && made.points[p].flops <= made.points[p - 1].flops))
-      flops[p].fail("is below 0 or not above the one before it");
-    if (!(made.points.back().bandwidth > 0))
-      bandwidths[p].fail("is not above 0");
-  }
-  return made;
+KernelTimes readTimes(const JsonView& times) {
+  times.allow({"kind", "pass", "data_type", "source", "flop", "byte", "row", "column"});
+  if (times.at("source").text().empty())
+    times.at("source").fail("is empty; state where the numbers come from");
+  const auto seconds = [&](const char* key) {
+    const JsonView value = times.at(key);
+    if (!(value.real() >= 0))
+      value.fail(fmt::format("is {}; it must be >= 0", value.real()));
+    return value.real();
+  };
+  return {.kind = times.at("kind").text(),
+          .pass = readPass(times.at("pass")),
+          .cellBytes = readCellBytes(times.at("data_type")),
+          .flop = seconds("flop"),
+          .byte = seconds("byte"),
+          .row = seconds("row"),
+          .column = seconds("column")};
 }
 
 Space readSpace(const JsonView& arrays) {
@@ -159,12 +154,15 @@ Space readSpace(const JsonView& arrays) {
 }
 
 KernelRates readKernels(const JsonView& kernels) {
-  kernels.allow({"flops", "memory", "call", "curves"});
+  if (kernels.has("curves"))
+    kernels.at("curves").fail("are no longer read, since kernels have times by their kind instead; "
+                              "measure the machine again with tenon bench -machine_out FILE");
+  kernels.allow({"flops", "memory", "call", "measured"});
   KernelRates made{.flops = positive(kernels.at("flops"), "1/s", false),
                    .memory = positive(kernels.at("memory"), "B/s", false),
                    .call = positive(kernels.at("call"), "s", true)};
-  for (const JsonView& curve : kernels.at("curves").list())
-    made.curves.push_back(readCurve(curve));
+  for (const JsonView& times : kernels.at("measured").list())
+    made.measured.push_back(readTimes(times));
   return made;
 }
 

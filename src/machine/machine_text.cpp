@@ -69,20 +69,16 @@ private:
     Json json = {{"flops", number(kernels.flops, "1/s")},
                  {"memory", number(kernels.memory, "B/s")},
                  {"call", number(kernels.call, "s")},
-                 {"curves", Json::array()}};
-    for (const KernelCurve& curve : kernels.curves) {
-      Json made = {{"layer", curve.layer},
-                   {"pass", kernelPassName(curve.pass)},
-                   {"data_type", curve.cellBytes == 8 ? "float64" : "float32"},
-                   {"source", source_},
-                   {"flops", Json::array()},
-                   {"bandwidth", Json::array()}};
-      for (const KernelCurve::Point& point : curve.points) {
-        made["flops"].push_back(point.flops);
-        made["bandwidth"].push_back(point.bandwidth);
-      }
-      json["curves"].push_back(std::move(made));
-    }
+                 {"measured", Json::array()}};
+    for (const KernelTimes& times : kernels.measured)
+      json["measured"].push_back({{"kind", times.kind},
+                                  {"pass", kernelPassName(times.pass)},
+                                  {"data_type", times.cellBytes == 8 ? "float64" : "float32"},
+                                  {"source", source_},
+                                  {"flop", times.flop},
+                                  {"byte", times.byte},
+                                  {"row", times.row},
+                                  {"column", times.column}});
     return json;
   }
 

@@ -19,20 +19,20 @@ void fitSpeed(const std::vector<MeasuredKernel>& kernels, KernelRates& rates) {
     rates.flops = ff / f;
 }
 
-void fitTypes(const std::vector<MeasuredKernel>& kernels, Index cellBytes, KernelRates& rates) {
+void fitKinds(const std::vector<MeasuredKernel>& kernels, Index cellBytes, KernelRates& rates) {
   std::map<std::pair<std::string, KernelPass>, std::pair<double, double>> sums;
   KernelRates unscaled = rates;
   unscaled.scales.clear();
   for (const MeasuredKernel& kernel : kernels) {
-    const double predicted = unscaled.seconds(kernel.layer, kernel.pass, cellBytes, kernel.work);
+    const double predicted = unscaled.seconds(kernel.kind, cellBytes, kernel.work);
     if (!(kernel.seconds > 0) || !(predicted > 0))
       continue;
-    auto& [measured, all] = sums[{kernel.layer, kernel.pass}];
+    auto& [measured, all] = sums[{kernel.kind, kernel.work.pass}];
     measured += kernel.seconds;
     all += predicted;
   }
-  for (const auto& [type, sum] : sums)
-    rates.scales[type] = sum.first / sum.second;
+  for (const auto& [kind, sum] : sums)
+    rates.scales[kind] = sum.first / sum.second;
 }
 
 LinkRates fittedLinks(const std::vector<MeasuredMove>& moves, const LinkRates& links) {
@@ -54,7 +54,7 @@ LinkRates fittedLinks(const std::vector<MeasuredMove>& moves, const LinkRates& l
 OwnRates fittedRates(const std::vector<MeasuredKernel>& kernels,
                      const std::vector<MeasuredMove>& moves, Index cellBytes, OwnRates rates) {
   fitSpeed(kernels, rates.kernels);
-  fitTypes(kernels, cellBytes, rates.kernels);
+  fitKinds(kernels, cellBytes, rates.kernels);
   rates.links = fittedLinks(moves, rates.links);
   return rates;
 }

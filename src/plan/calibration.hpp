@@ -2,7 +2,7 @@
 // Rates fitted to what was measured.
 //
 //    speed      least squares of the relative errors of kernels by their operations alone
-//    kernels    of each type of layers and pass the factor by which all of them took longer than predicted
+//    kernels    of each kind and pass the factor by which all of them took longer than predicted
 //    links      latencies, bandwidths and copies (price_parts.hpp), then all of them by the factor by which all
 //               moves took longer
 #pragma once
@@ -14,10 +14,8 @@
 
 namespace tenon {
 
-// Of all layers of a type in one pass.
 struct MeasuredKernel {
-  std::string layer;
-  KernelPass pass = KernelPass::Apply;
+  std::string kind;
   KernelWork work;
   double seconds = 0;
 };

@@ -4,10 +4,12 @@
 #include "dtensor/data_type.hpp"
 #include "dtensor/fill.hpp"
 #include "layer/layer_types.hpp"
+#include "plan/least_squares.hpp"
 #include "plan/timing.hpp"
 #include "planner/kernel_cost.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace tenon {
 
@@ -15,7 +17,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 constexpr double kLeastShare = 0.1; // of a time, without the call
-constexpr double kAlike = 1.2;      // operations for a byte of which two points are one
 
 struct Subject {
   std::string type;
@@ -23,37 +24,63 @@ struct Subject {
   Shape input;
 };
 
-Subject convolution(Index in, Index out, Index kernel, Index pixels, Index batch) {
-  const std::vector<Index> window = {kernel, kernel}, padding = {kernel / 2, kernel / 2};
+Subject convolution(Index in, Index out, Index kernel, Index stride, Index pixels, Index batch) {
+  const std::vector<Index> window = {kernel, kernel}, padding = {kernel / 2, kernel / 2},
+                           strides = {stride, stride};
   return {"conv",
-          {{"in_channels", in}, {"out_channels", out}, {"kernel", window}, {"padding", padding}},
+          {{"in_channels", in},
+           {"out_channels", out},
+           {"kernel", window},
+           {"stride", strides},
+           {"padding", padding}},
           {batch, in, pixels, pixels}};
 }
 
-Subject affine(Index width, Index batch) {
-  return {"affine", {{"inputs", width}, {"outputs", width}}, {batch, width}};
+Subject affine(Index inputs, Index outputs, Index batch) {
+  return {"affine", {{"inputs", inputs}, {"outputs", outputs}}, {batch, inputs}};
 }
 
-// Activations beyond the caches that a core has for itself, as those of a batch are: between two kernels on the
-// same data there are others.
+Subject pooling(const char* type, Index kernel, Index stride, Shape input) {
+  return {type,
+          {{"kernel", std::vector<Index>{kernel, kernel}},
+           {"stride", std::vector<Index>{stride, stride}}},
+          std::move(input)};
+}
+
+// {inputs, outputs, kernel, stride, pixels, batch}
+constexpr Index kConvolutions[][6] = {
+    {1, 4, 3, 1, 64, 16},  {1, 8, 5, 1, 40, 8},    {1, 16, 3, 1, 12, 64}, {2, 12, 7, 1, 24, 8},
+    {3, 8, 5, 1, 10, 64},  {4, 8, 3, 1, 32, 32},   {4, 24, 3, 1, 6, 128}, {8, 4, 3, 1, 9, 64},
+    {8, 8, 5, 1, 16, 32},  {10, 20, 3, 1, 8, 64},  {12, 6, 5, 1, 6, 64},  {16, 16, 3, 1, 16, 32},
+    {24, 8, 3, 1, 13, 32}, {32, 32, 3, 1, 7, 32},  {64, 64, 3, 1, 8, 8},  {16, 64, 3, 1, 20, 8},
+    {1, 8, 3, 2, 40, 32},  {3, 16, 5, 2, 32, 16},  {3, 6, 7, 2, 48, 8},   {4, 12, 3, 2, 12, 64},
+    {8, 16, 3, 2, 20, 32}, {16, 32, 3, 2, 16, 16}, {32, 8, 5, 2, 10, 16}, {48, 64, 3, 2, 14, 8},
+    {1, 8, 1, 1, 32, 64},  {4, 16, 1, 1, 16, 64},  {8, 4, 1, 1, 24, 64},  {16, 16, 1, 1, 12, 64},
+    {32, 64, 1, 1, 8, 32}, {64, 32, 1, 1, 14, 16}};
+// {inputs, outputs, batch}
+constexpr Index kAffine[][3] = {{16, 16, 64},     {64, 64, 64},  {256, 256, 64},
+                                {1024, 1024, 64}, {512, 16, 64}, {16, 512, 64}};
+// {kernel, stride}
+constexpr Index kPooling[][2] = {{2, 2}, {3, 3}, {2, 1}, {3, 2}, {5, 2}};
+
+// Few and many channels, small and large windows, short and long rows: of each kind so many that the times of
+// operations, bytes, rows and columns are told from each other. Large activations do not fit into the caches that
+// a core has for itself, and small ones do.
 std::vector<Subject> subjects() {
-  std::vector<Subject> all = {convolution(1, 4, 3, 64, 16),
-                              convolution(4, 8, 3, 32, 32),
-                              convolution(8, 8, 5, 16, 64),
-                              convolution(16, 16, 3, 16, 64),
-                              convolution(64, 64, 3, 8, 32),
-                              affine(16, 64),
-                              affine(64, 64),
-                              affine(256, 64),
-                              affine(1024, 64)};
-  const Shape field = {64, 8, 32, 32};
+  std::vector<Subject> all;
+  for (const auto& [in, out, kernel, stride, pixels, batch] : kConvolutions)
+    all.push_back(convolution(in, out, kernel, stride, pixels, batch));
+  for (const auto& [inputs, outputs, batch] : kAffine)
+    all.push_back(affine(inputs, outputs, batch));
+  const Shape large = {64, 8, 32, 32}, small = {32, 16, 8, 8};
   for (const char* type : {"relu", "tanh", "sigmoid", "flatten", "dropout"})
-    all.push_back({type, {}, field});
+    for (const Shape& input : {large, small})
+      all.push_back({type, {}, input});
   for (const char* type : {"maxpooling", "averagepooling"})
-    all.push_back({type,
-                   {{"kernel", std::vector<Index>{2, 2}}, {"stride", std::vector<Index>{2, 2}}},
-                   field});
-  all.push_back({"batchnorm", {{"channels", Index(8)}}, field});
+    for (const Shape& input : {large, small})
+      for (const auto& [kernel, stride] : kPooling)
+        all.push_back(pooling(type, kernel, stride, input));
+  all.push_back({"batchnorm", {{"channels", Index(8)}}, large});
   return all;
 }
 
@@ -84,14 +111,16 @@ public:
     layer_->apply(*x_, *y_);
     layer_->forgetLast();
   }
-  void applyAndAdjoint() {
+  void applyAndAdjoint(bool wantsInput) {
     layer_->apply(*x_, *y_);
-    layer_->applyAdjoint(*dy_, dx_.get());
+    layer_->applyAdjoint(*dy_, wantsInput ? dx_.get() : nullptr);
   }
-  KernelCost cost() const {
-    return kernelCost(layer_->declaration(), layer_->form(layer_->inputLayouts()), true, cellBytes_,
-                      {}, Looks::First);
+  KernelCost cost(bool wantsInput) const {
+    return kernelCost(layer_->declaration(), layer_->form(layer_->inputLayouts()), wantsInput,
+                      cellBytes_, {}, Looks::First);
   }
+  std::string kind() const { return layer_->declaration().kernelKind(); }
+  bool hasParameters() const { return !layer_->form(layer_->inputLayouts()).parameters.empty(); }
 
 private:
   CommPtr self_;
@@ -100,24 +129,27 @@ private:
   Ref<DTensor> x_, y_, dy_, dx_;
 };
 
-class Curves {
+// What kernels took, by kind and pass, and the times of their work that explain it best.
+class Fit {
 public:
-  void add(const std::string& layer, KernelPass pass, Index cellBytes, const KernelWork& work,
-           double seconds) {
-    const auto isSame = [&](const KernelCurve& known) {
-      return known.layer == layer && known.pass == pass && known.cellBytes == cellBytes;
-    };
-    auto curve = std::ranges::find_if(all, isSame);
-    if (curve == all.end())
-      curve = all.insert(all.end(), {layer, pass, cellBytes, {}});
-    const KernelCurve::Point point{work.flops / work.bytes, work.bytes / seconds};
-    const auto at =
-        std::ranges::upper_bound(curve->points, point.flops, {}, &KernelCurve::Point::flops);
-    if (at == curve->points.begin() || at[-1].flops * kAlike < point.flops)
-      curve->points.insert(at, point);
+  void add(const std::string& kind, const KernelWork& work, double seconds) {
+    sums_[{kind, work.pass}].push_back(
+        {.parts = {work.flops, work.bytes, work.rows, work.columns}, .seconds = seconds});
+  }
+  void addTo(std::vector<KernelTimes>& all, Index cellBytes) const {
+    for (const auto& [name, sums] : sums_)
+      if (const auto times = leastRatios(sums))
+        all.push_back({.kind = name.first,
+                       .pass = name.second,
+                       .cellBytes = cellBytes,
+                       .flop = (*times)[0],
+                       .byte = (*times)[1],
+                       .row = (*times)[2],
+                       .column = (*times)[3]});
   }
 
-  std::vector<KernelCurve> all;
+private:
+  std::map<std::pair<std::string, KernelPass>, std::vector<MeasuredSum<4>>> sums_;
 };
 
 // Of a kernel on a few cells: what each call takes, whatever it does.
@@ -130,25 +162,31 @@ double secondsOfACall(const Communicator& comm, const KernelContext& at, int rou
 
 KernelRates measuredKernels(const Communicator& comm, Space space, int rounds) {
   const KernelContextPtr at = contextOf(Communicator::of(MPI_COMM_SELF), space);
+  const auto timed = [&](const std::function<void()>& call) {
+    return leastSeconds(comm, rounds, *at, call);
+  };
   KernelRates rates{.flops = 0, .memory = 0, .call = secondsOfACall(comm, *at, rounds)};
-  Curves curves;
-  for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64})
+  for (const TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    Fit fit;
     for (const Subject& subject : subjects()) {
       Measured one(subject, type, space);
-      const KernelCost cost = one.cost();
-      const auto add = [&](KernelPass pass, const KernelWork& work, double took) {
+      const auto add = [&](const KernelWork& work, double took) {
         const double seconds = std::max(took - rates.call, kLeastShare * took);
-        curves.add(subject.type, pass, dataTypeSize(type), work, seconds);
+        fit.add(one.kind(), work, seconds);
         rates.flops = std::max(rates.flops, work.flops / seconds);
         if (subject.type == "relu")
           rates.memory = std::max(rates.memory, work.bytes / seconds);
       };
-      const double both = leastSeconds(comm, rounds, *at, [&] { one.applyAndAdjoint(); });
-      const double apply = leastSeconds(comm, rounds, *at, [&] { one.apply(); });
-      add(KernelPass::Apply, cost.apply, apply);
-      add(KernelPass::Adjoint, cost.adjoint, std::max(both - apply, kLeastShare * both));
+      const double apply = timed([&] { one.apply(); });
+      add(one.cost(true).apply, apply);
+      for (const bool wantsInput : {true, false})
+        if (wantsInput || one.hasParameters()) {
+          const double both = timed([&] { one.applyAndAdjoint(wantsInput); });
+          add(one.cost(wantsInput).adjoint, std::max(both - apply, kLeastShare * both));
+        }
     }
-  rates.curves = std::move(curves.all);
+    fit.addTo(rates.measured, dataTypeSize(type));
+  }
   return rates;
 }
 

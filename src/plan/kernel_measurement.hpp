@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What kernels of some types of layers take on the processes of a job, all at once.
+// What kernels of some types of layers take on the processes of a job, all at once: the times of their work by which
+// the predictions of all measured shapes of a kind are off by the least ratios.
 #pragma once
 
 #include "comm/communicator.hpp"

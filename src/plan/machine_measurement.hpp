@@ -5,8 +5,9 @@
 //   links     of each level an exchange, a sum and an all-gather of pairs of ranks on both sides of it, all pairs at
 //             once, in several sizes; latency, bandwidth and the rate of copies are those whose prices have the
 //             least squares of relative errors
-//   kernels   of types of layers, by themselves on all ranks at once, forward and adjoint, in float32 and float64;
-//             types that are not measured have the roof of the largest rates
+//   kernels   of types of layers, by themselves on all ranks at once, forward and adjoint, in float32 and float64,
+//             in several shapes of each kind, by whose work the times of each kind are fitted; kinds that are not
+//             measured have the roof of the largest rates
 //
 // Arrays are in one space, on the device with the copies that their messages need.
 //

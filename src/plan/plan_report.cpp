@@ -64,14 +64,14 @@ std::string lineOf(const Row& row, const std::string& layer) {
 
 // What rate would make the prediction true.
 std::string explanation(const Row& row, int ranks) {
-  if (row.isKernel() && row.predicted.flops == 0)
+  if (row.isKernel() && row.predicted.work.flops == 0)
     return fmt::format("{:.3g} GB/s in place of {:.3g}",
-                       row.predicted.touched / row.measured.seconds / 1e9,
-                       row.predicted.touched / row.predicted.seconds / 1e9);
+                       row.predicted.work.bytes / row.measured.seconds / 1e9,
+                       row.predicted.work.bytes / row.predicted.seconds / 1e9);
   if (row.isKernel())
     return fmt::format("{:.3g} Gflop/s in place of {:.3g}",
-                       row.predicted.flops / row.measured.seconds / 1e9,
-                       row.predicted.flops / row.predicted.seconds / 1e9);
+                       row.predicted.work.flops / row.measured.seconds / 1e9,
+                       row.predicted.work.flops / row.predicted.seconds / 1e9);
   return fmt::format("{:.3g} MB/s and rank, latency included, in place of {:.3g}",
                      double(row.measured.bytes) / ranks / row.measured.seconds / 1e6,
                      double(row.predicted.bytes) / ranks / row.predicted.seconds / 1e6);
@@ -163,11 +163,9 @@ OwnRates LayerPlan::calibrated() const {
   const PartsOfAll parts(known.links, costsBy);
   for (const Row& row : rows)
     if (row.isKernel())
-      kernels.push_back(
-          {.layer = nodes_[row.node].layer->type(),
-           .pass = row.phase == Phase::ApplyKernel ? KernelPass::Apply : KernelPass::Adjoint,
-           .work = {row.predicted.flops, row.predicted.touched},
-           .seconds = row.measured.seconds});
+      kernels.push_back({.kind = nodes_[row.node].layer->declaration().kernelKind(),
+                         .work = row.predicted.work,
+                         .seconds = row.measured.seconds});
     else if (row.isComparable())
       moves.push_back({.parts = parts.of(row.node, row.phase), .seconds = row.measured.seconds});
   return fittedRates(kernels, moves, dataTypeSize(network_->dataType()), known);

@@ -61,7 +61,7 @@ std::string LayerPlan::describe(const PlannedNode& node, const LayerCost& most) 
     text +=
         fmt::format("    predicted {:.4g} ms, {}; {} in Apply, {} in the adjoint\n",
                     1e3 * sumOf(most).seconds, sizeText(static_cast<Index>(node.planned->bytes)),
-                    flopsText(apply.flops), flopsText(adjoint.flops));
+                    flopsText(apply.work.flops), flopsText(adjoint.work.flops));
   const std::string sent = sentText("Apply", in(most, Phase::ApplyMove)) +
                            sentText("adjoint", in(most, Phase::AdjointMove)) +
                            sentText("gradients", in(most, Phase::Gradients));

@@ -57,10 +57,8 @@ public:
       return;
     const KernelCost cost = kernelCost(layer.declaration(), layer.form(layer.inputLayouts()),
                                        wantsInput, cellBytes_, rates_.kernels, Looks::Sampled);
-    at(node, Phase::ApplyKernel) +=
-        {.seconds = cost.applySeconds, .flops = cost.apply.flops, .touched = cost.apply.bytes};
-    at(node, Phase::AdjointKernel) += {
-        .seconds = cost.adjointSeconds, .flops = cost.adjoint.flops, .touched = cost.adjoint.bytes};
+    at(node, Phase::ApplyKernel) = {.seconds = cost.applySeconds, .work = cost.apply};
+    at(node, Phase::AdjointKernel) = {.seconds = cost.adjointSeconds, .work = cost.adjoint};
   }
 
   const MapList& list() const { return maps_.list(); }
@@ -124,8 +122,6 @@ const char* phaseName(Phase phase) {
 
 PhaseCost& operator+=(PhaseCost& sum, const PhaseCost& more) {
   sum.seconds += more.seconds;
-  sum.flops += more.flops;
-  sum.touched += more.touched;
   sum.messages += more.messages;
   sum.bytes += more.bytes;
   return sum;

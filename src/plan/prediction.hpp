@@ -16,7 +16,7 @@ const char* phaseName(Phase phase);
 
 struct PhaseCost {
   double seconds = 0;
-  double flops = 0, touched = 0; // operations and bytes of kernels, on the rank that has most
+  KernelWork work = {};          // of kernels, on the rank that has most
   Index messages = 0, bytes = 0; // that one rank sends
 };
 using LayerCost = std::array<PhaseCost, kPhases>;
@@ -37,6 +37,7 @@ struct ComparedPhase {
   double ratio() const { return predicted.seconds / measured.seconds; }
 };
 
+// Kernels' work is not added.
 PhaseCost& operator+=(PhaseCost& sum, const PhaseCost& more);
 PhaseCost sumOf(const LayerCost& cost);
 

@@ -2,9 +2,6 @@
 #include "plan/price_parts.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
 
 namespace tenon {
 
@@ -12,55 +9,6 @@ namespace {
 
 constexpr double kStep = 1e-3;              // of a rate, for slopes
 constexpr double kLeastOfABandwidth = 1e-6; // factor of its times, so that it stays finite
-
-// Solves the normal equations of some of the parts; none if these are alike in all moves.
-std::optional<PriceParts> leastSquares(const std::vector<MeasuredMove>& moves, unsigned chosen) {
-  double a[kPriceParts][kPriceParts + 1] = {};
-  for (const MeasuredMove& move : moves)
-    for (int i = 0; i < kPriceParts; ++i) {
-      const double row = move.parts[i] / move.seconds;
-      for (int j = 0; j < kPriceParts; ++j)
-        a[i][j] += row * move.parts[j] / move.seconds;
-      a[i][kPriceParts] += row;
-    }
-  PriceParts factors{};
-  const auto isIn = [&](int i) { return (chosen >> i & 1) != 0; };
-  for (int i = 0; i < kPriceParts; ++i) {
-    if (!isIn(i))
-      continue;
-    const double before = a[i][i];
-    for (int k = 0; k < i; ++k)
-      if (isIn(k)) {
-        const double share = a[i][k] / a[k][k];
-        for (int j = k; j <= kPriceParts; ++j)
-          a[i][j] -= share * a[k][j];
-      }
-    if (!(a[i][i] > 1e-9 * before))
-      return std::nullopt;
-  }
-  for (int i = kPriceParts; i-- > 0;) {
-    if (!isIn(i))
-      continue;
-    double left = a[i][kPriceParts];
-    for (int j = i + 1; j < kPriceParts; ++j)
-      left -= isIn(j) ? a[i][j] * factors[j] : 0;
-    factors[i] = left / a[i][i];
-    if (factors[i] < 0)
-      return std::nullopt;
-  }
-  return factors;
-}
-
-double squaredErrors(const std::vector<MeasuredMove>& moves, const PriceParts& factors) {
-  double sum = 0;
-  for (const MeasuredMove& move : moves) {
-    double predicted = 0;
-    for (int i = 0; i < kPriceParts; ++i)
-      predicted += factors[i] * move.parts[i];
-    sum += std::pow(1 - predicted / move.seconds, 2);
-  }
-  return sum;
-}
 
 } // namespace
 
@@ -100,28 +48,16 @@ PriceParts partsOfPrice(const LinkRates& rates, const Price& price) {
   return parts;
 }
 
-PriceParts fittedFactors(const std::vector<MeasuredMove>& given) {
-  std::vector<MeasuredMove> moves;
-  PriceParts most{};
-  for (const MeasuredMove& move : given) {
-    if (!(move.seconds > 0))
-      continue;
-    moves.push_back(move);
-    for (int i = 0; i < kPriceParts; ++i)
-      most[i] = std::max(most[i], move.parts[i] / move.seconds);
-  }
-  PriceParts best = {1, 1, 1};
-  double least = std::numeric_limits<double>::infinity();
-  for (unsigned chosen = 1; chosen < 1U << kPriceParts; ++chosen)
-    if (const auto factors = leastSquares(moves, chosen))
-      if (const double errors = squaredErrors(moves, *factors); errors < least) {
-        least = errors;
-        best = *factors;
-      }
-  for (int i = 0; i < kPriceParts; ++i)
-    if (most[i] == 0)
-      best[i] = 1;
-  return best;
+PriceParts fittedFactors(const std::vector<MeasuredMove>& moves) {
+  PriceParts factors = leastSquares(moves).value_or(PriceParts{1, 1, 1});
+  const auto isMeasured = [&](int part) {
+    return std::ranges::any_of(
+        moves, [&](const MeasuredMove& move) { return move.seconds > 0 && move.parts[part] > 0; });
+  };
+  for (int part = 0; part < kPriceParts; ++part)
+    if (!isMeasured(part))
+      factors[part] = 1;
+  return factors;
 }
 
 } // namespace tenon

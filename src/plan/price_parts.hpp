@@ -4,6 +4,7 @@
 #pragma once
 
 #include "machine/link.hpp"
+#include "plan/least_squares.hpp"
 
 #include <array>
 #include <functional>
@@ -25,10 +26,7 @@ double slopeOf(double seconds, double secondsBySlope);
 // Times multiplied by factors.
 LinkRates scaledRates(const LinkRates& rates, const PriceParts& factors);
 
-struct MeasuredMove {
-  PriceParts parts{};
-  double seconds = 0;
-};
+using MeasuredMove = MeasuredSum<kPriceParts>;
 
 // Least squares of relative errors, by factors of at least 0. Of parts that nothing measured has they are 1.
 PriceParts fittedFactors(const std::vector<MeasuredMove>& moves);

@@ -5,6 +5,8 @@
 //    apply     reads inputs and parameters, writes the output
 //    adjoint   reads the output's cotangent and the inputs, writes the inputs' cotangents where they are wanted;
 //              reads parameters for these, and adds to their gradients
+//
+// Rows and columns (kernel_rates.hpp) are those of the output and of the windows, once for each product.
 #pragma once
 
 #include "declaration/declaration.hpp"

@@ -59,18 +59,29 @@ TEST_F(MachineFile, AreWrittenAsTheyAreRead) {
     EXPECT_EQ(parseMachine(tenon::textOf(machine, "about", "a test"), "m.json"), machine) << name;
   }
   KernelRates kernels{.flops = 3e10, .memory = 7e9, .call = 1e-7};
-  kernels.curves = {{"conv", KernelPass::Adjoint, 8, {{0.5, 1e9}, {20, 2.5e9}}},
-                    {"relu", KernelPass::Apply, 4, {{0, 1.25e10}}}};
+  kernels.measured = {{"strided conv", KernelPass::Adjoint, 8, 1.0 / 3, 2e-10, 3.5e-12, 0},
+                      {"conv", KernelPass::Parameters, 8, 1e-11, 0, 0, 1e-300},
+                      {"relu", KernelPass::Apply, 4, 0, 0.1, 0, 0}};
   const Machine rated = readMachine("cpu2s").ratedBy(
       {.overhead = 1.5e-7, .copyBandwidth = 9e9, .kernels = kernels, .space = Space::Device});
   EXPECT_EQ(parseMachine(tenon::textOf(rated, "about", "a test"), "m.json"), rated);
   EXPECT_EQ(rated.resized(0, 4).rates(), rated.rates());
 }
 
+// Files of curves, as they were written before: what to do is said.
+TEST_F(MachineFile, WithCurvesIsRefused) {
+  const std::string rate = R"({"value": 1, "unit": "1/s", "source": "a test"})",
+                    text = R"({"name": "m", "about": "", "levels": [{"name": "rank",
+      "size": {"value": 1, "source": "a test"}}], "links": [], "kernels": {"flops": )" +
+                           rate + R"(, "memory": 1, "call": 0, "curves": []}})";
+  expectRefused(TENON_ERR_FORMAT, "measure the machine again with tenon bench -machine_out",
+                [&] { parseMachine(text, "m.json"); });
+}
+
 // The description with rates, with one part replaced.
 TEST_F(MachineFile, WrongRatesAreRefused) {
   KernelRates kernels;
-  kernels.curves = {{"conv", KernelPass::Adjoint, 8, {{0.5, 1e9}, {20, 2.5e9}}}};
+  kernels.measured = {{"conv", KernelPass::Adjoint, 8, 0.5, 0.25, 0, 0}};
   const std::string text = tenon::textOf(
       readMachine("cpu2s").ratedBy(
           {.overhead = 1, .copyBandwidth = 1, .kernels = kernels, .space = Space::Device}),
@@ -82,11 +93,10 @@ TEST_F(MachineFile, WrongRatesAreRefused) {
     wrong.replace(at, old.size(), now);
     expectRefused(TENON_ERR_FORMAT, why, [&] { parseMachine(wrong, "m.json"); });
   };
-  refused("adjoint", "backward", "expected apply or adjoint");
+  refused("adjoint", "backward", "expected apply, adjoint or parameters");
   refused("float64", "float16", "expected float32 or float64");
-  refused("0.5", "50", "not above the one before");
-  refused("0.5,", "", "1 flops and 2 bandwidths");
-  refused("2500000000.0", "0", "not above 0");
+  refused("\"flop\": 0.5", "\"flop\": -0.5", "flop: is -0.5; it must be >= 0");
+  refused("\"column\"", "\"columns\"", "unknown key");
   refused("\"copy_bandwidth\"", "\"copies\"", "unknown key");
   refused("\"device\"", "\"gpu\"", "expected host or device");
 }

@@ -37,34 +37,35 @@ TEST(Calibration, FindsPlantedRates) {
   std::vector<MeasuredKernel> kernels;
   std::vector<MeasuredMove> moves;
   for (double size : {1e3, 5e4, 2e6}) {
-    kernels.push_back({.layer = "conv", .work = {.flops = size}, .seconds = size / 3e9});
+    kernels.push_back({.kind = "conv", .work = {.flops = size}, .seconds = size / 3e9});
     moves.push_back(moveOf(2, size, truth, known.links));
   }
   // Copies are not told from transfers; of another ratio they are.
   moves.push_back(moveOf(1, 0, truth, known.links));
   const OwnRates found = fittedRates(kernels, moves, kBytes, known);
   EXPECT_NEAR(found.kernels.flops, 3e9, 1);
-  EXPECT_NEAR(found.kernels.seconds("conv", KernelPass::Apply, kBytes, {.flops = 6e9}), 2, 1e-9);
+  EXPECT_NEAR(found.kernels.seconds("conv", kBytes, {.flops = 6e9}), 2, 1e-9);
   EXPECT_NEAR(found.links.latency, 4e-6, 1e-13);
   const MeasuredMove all = moveOf(3, 1e5, truth, found.links);
   EXPECT_NEAR(all.parts[0] + all.parts[1] + all.parts[2], all.seconds, 1e-6 * all.seconds);
 }
 
-// Types of layers that were measured take what they took, others what they did.
-TEST(Calibration, KernelsOfATypeHaveAFactor) {
-  const OwnRates found = fittedRates({{.layer = "relu", .work = {.bytes = 1e6}, .seconds = 3e-3},
-                                      {.layer = "relu", .work = {.bytes = 3e6}, .seconds = 5e-3}},
+// Kinds of kernels that were measured take what they took, others what they did.
+TEST(Calibration, KernelsOfAKindHaveAFactor) {
+  const OwnRates found = fittedRates({{.kind = "relu", .work = {.bytes = 1e6}, .seconds = 3e-3},
+                                      {.kind = "relu", .work = {.bytes = 3e6}, .seconds = 5e-3}},
                                      {}, kBytes, someRates());
   const KernelRates& kernels = found.kernels;
-  EXPECT_NEAR(kernels.seconds("relu", KernelPass::Apply, kBytes, {.bytes = 4e6}), 8e-3, 1e-12);
-  EXPECT_NEAR(kernels.seconds("relu", KernelPass::Adjoint, kBytes, {.bytes = 4e6}), 4e-3, 1e-12);
-  EXPECT_NEAR(kernels.seconds("tanh", KernelPass::Apply, kBytes, {.bytes = 4e6}), 4e-3, 1e-12);
+  EXPECT_NEAR(kernels.seconds("relu", kBytes, {.bytes = 4e6}), 8e-3, 1e-12);
+  EXPECT_NEAR(kernels.seconds("relu", kBytes, {.pass = KernelPass::Adjoint, .bytes = 4e6}), 4e-3,
+              1e-12);
+  EXPECT_NEAR(kernels.seconds("tanh", kBytes, {.bytes = 4e6}), 4e-3, 1e-12);
   EXPECT_EQ(kernels.flops, 1e10);
 }
 
 TEST(Calibration, KeepsRatesOfWhichNothingWasMeasured) {
   const OwnRates none =
-      fittedRates({{.layer = "conv", .work = {.flops = 1}, .seconds = 0}}, {}, kBytes, someRates());
+      fittedRates({{.kind = "conv", .work = {.flops = 1}, .seconds = 0}}, {}, kBytes, someRates());
   EXPECT_EQ(none.kernels, someRates().kernels);
   EXPECT_EQ(none.links, someRates().links);
 }
@@ -99,6 +100,32 @@ TEST(Calibration, ResidualsAreOrthogonalToTheParts) {
     EXPECT_GT(factors[part], 0);
     EXPECT_NEAR(product, 0, 1e-12);
   }
+}
+
+// Sums of planted times: found again where none has an error, also those that are 0.
+TEST(Calibration, LeastSquaresFindPlantedFactors) {
+  const std::array<double, 4> planted = {2e-10, 0, 3e-11, 5e-9};
+  std::vector<MeasuredSum<4>> sums;
+  for (int s = 1; s < 9; ++s) {
+    MeasuredSum<4> sum{.parts = {1e6 * s, 1e5 * (s * s % 7), 1e4 * (9 - s), 1e3 * (s * s % 5)}};
+    sum.seconds = sumOf(sum, planted);
+    sums.push_back(sum);
+  }
+  for (const auto& found : {leastSquares(sums), leastRatios(sums)}) {
+    ASSERT_TRUE(found);
+    for (int part = 0; part < 4; ++part)
+      EXPECT_NEAR((*found)[part], planted[part], 1e-6 * planted[part] + 1e-18);
+  }
+  EXPECT_FALSE(leastSquares(std::vector<MeasuredSum<2>>{{.parts = {1, 1}, .seconds = 0}}));
+}
+
+// Of one and four seconds for the same work: p / 1 + p / 4 + 1 / p + 4 / p is least at 2. Relative errors are at
+// (1 + 1/4) / (1 + 1/16).
+TEST(Calibration, LeastRatiosTakeTooLongAsTooShort) {
+  const std::vector<MeasuredSum<1>> sums = {{.parts = {1}, .seconds = 1},
+                                            {.parts = {1}, .seconds = 4}};
+  EXPECT_NEAR((*leastSquares(sums))[0], 1.25 / 1.0625, 1e-14);
+  EXPECT_NEAR((*leastRatios(sums))[0], 2, 1e-6);
 }
 
 // Every rank gets the same rates, and a second search takes them.
