@@ -199,7 +199,7 @@ private:
 
 void run(Index batch, int rounds, bool reports) {
   const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
-  const Machine machine = measuredMachine(comm, kMachineRounds).machine;
+  const Machine machine = measuredMachine(comm, Space::Host, kMachineRounds).machine;
   if (comm->rank() == 0)
     fmt::print("{}", machine.draw());
   for (const Subject& subject : {Subject{"lenet5", {1, 28, 28}, test::lenet5},
