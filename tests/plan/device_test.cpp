@@ -9,17 +9,21 @@ namespace {
 
 constexpr int kSteps = 3;
 
+NetworkCase onDevice(const NetworkCase& host) {
+  NetworkCase there = host;
+  there.make = [make = host.make](const CommPtr& comm) {
+    const Ref<Layer> network = make(comm);
+    network->setSpace(Space::Device);
+    return network;
+  };
+  return there;
+}
+
 class PlannedOnDevice : public testing::TestWithParam<NetworkCase> {};
 
 TEST_P(PlannedOnDevice, TrainsLikeOneProcessOfTheHost) {
   const NetworkCase& host = GetParam();
-  NetworkCase there = host;
-  there.make = [&](const CommPtr& comm) {
-    const Ref<Layer> network = host.make(comm);
-    network->setSpace(Space::Device);
-    return network;
-  };
-  const Ref<LayerPlan> plan = planOf(there, world());
+  const Ref<LayerPlan> plan = planOf(onDevice(host), world());
   plan->setUp();
   const std::vector<double> want = trainedAlone(host, kSteps),
                             got = trained(plan->layer(), world(), plan->inputLayout(), kSteps);
@@ -42,13 +46,7 @@ TEST(DevicePlan, TakesAMachineOfTheDevice) {
   host->setMachine(machine);
   expectError(TENON_ERR_ARG, {"arrays on the device", "network is on the host"},
               [&] { host->setUp(); });
-  NetworkCase there = lenet;
-  there.make = [&](const CommPtr& comm) {
-    const Ref<Layer> network = lenet.make(comm);
-    network->setSpace(Space::Device);
-    return network;
-  };
-  const Ref<LayerPlan> plan = planOf(there, world());
+  const Ref<LayerPlan> plan = planOf(onDevice(lenet), world());
   plan->setMachine(machine);
   plan->setUp();
   EXPECT_GT(plan->found().seconds, 0);
