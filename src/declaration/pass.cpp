@@ -169,6 +169,13 @@ private:
 
 } // namespace
 
+bool addsToGradients(const MapList& list, const Step& step) {
+  if (step.what == Do::AdjointParameters)
+    return true;
+  return step.what == Do::Adjoint &&
+         list.kernels()[list.maps()[step.map].object].gradients == Gradients::Within;
+}
+
 Pass applyPass(const MapList& list, Order order, When when) {
   Pass pass{list.values(), {}, list.inputs(), list.output(), false, when};
   std::vector<bool> written(list.values().size(), false);

@@ -32,6 +32,9 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+// Whether its kernel adds to the gradients of parameters.
+bool addsToGradients(const MapList& list, const Step& step);
+
 struct Pass {
   std::vector<Value> values; // of Apply the list's own, else their tangents or cotangents
   std::vector<Step> steps;

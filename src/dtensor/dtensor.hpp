@@ -85,6 +85,10 @@ public:
     return const_cast<T*>(static_cast<const T*>(address(dataTypeOf<T>())));
   }
 
+  // The same whatever the type: for those who look at the address alone.
+  const void* readAddress() const { return checkReadable(), address(type_); }
+  void* writeAddress() { return checkWritable(), changed(), const_cast<void*>(address(type_)); }
+
   // Loans of the array to the caller, who gets its address before: one for writing, or any number
   // for reading. Meanwhile everything else that would read or write against that is
   // TENON_ERR_STATE.

@@ -86,6 +86,8 @@ public:
   // and one that works in these pieces, which were planned when it was made.
   int threads(const ThreadScratch& pieces) const { return std::min(pieces.threads, threads()); }
   Index scratchBytes() const noexcept { return scratch_.bytes(); }
+  // Where it lies, until a later kernel needs more.
+  const void* scratchAddress() const noexcept { return scratch_.data<void>(); }
   // Made by the first kernel that needs them.
   std::shared_ptr<KernelStream>& oneDnn() noexcept { return oneDnn_; }
   std::shared_ptr<DeviceHandles>& handles() noexcept { return handles_; }

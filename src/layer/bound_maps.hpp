@@ -65,6 +65,7 @@ public:
   // For several tensors, where ranks of the node can read them.
   Buffer memory(Index bytes) const;
   TenonDataType dataType() const noexcept { return type_; }
+  KernelContext& context() const noexcept { return *context_; }
   // The log's event of a map's node: its layer's name, or type.
   int event(const Map& map) const { return events_[map.node]; }
   // Null unless somebody wants to know what steps take.

@@ -59,6 +59,7 @@ public:
   }
   std::string describe() const override { return "sums"; }
   bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
 
 private:
   void checkLabels() const {
@@ -127,6 +128,7 @@ public:
   }
   std::string describe() const override { return "negative log-likelihood"; }
   bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
 
 private:
   // Behind the labels.

@@ -34,6 +34,7 @@ public:
       mask(point.workspace, dy, *dx);
   }
   bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; } // the number of the draw differs
   std::string describe() const override { return "random mask by global position"; }
 
 private:

@@ -38,6 +38,9 @@ public:
   virtual std::string describe() const = 0;
   // Whether it can work on the arrays of a device.
   virtual bool runsOnDevice() const { return false; }
+  // Whether a call on the same arrays gives the device the same work each time, without waiting for it: no number
+  // of the host's goes into it that may differ.
+  virtual bool isRepeatable() const { return true; }
   // Memory for values and for what they keep, for views.
   virtual Index bytes() const { return 0; }
 };

@@ -102,6 +102,7 @@ public:
   }
   std::string describe() const override { return "sum of weights"; }
   bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
 
 private:
   // How many terms of this rank have one weight.

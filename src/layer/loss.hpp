@@ -43,6 +43,7 @@ public:
   void adjointMany(const KernelPoint& point, const DTensor& dAddend, ParameterUses&,
                    InputCotangents dx) final;
   bool runsOnDevice() const final { return true; }
+  bool isRepeatable() const final { return false; } // targets come and go
 };
 
 // The place of the number in a tensor of one cell, which stays where kernels work; null on ranks that do not

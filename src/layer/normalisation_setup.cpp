@@ -99,6 +99,8 @@ public:
   }
   std::string describe() const override { return "combined moments"; }
   bool runsOnDevice() const override { return true; }
+  // Others have to know that the running ones were written.
+  bool isRepeatable() const override { return running_.empty(); }
 
 private:
   std::shared_ptr<const PartMoments> of_;
@@ -186,6 +188,8 @@ public:
   }
   std::string describe() const override { return "row by row"; }
   bool runsOnDevice() const override { return true; }
+  // Users may place arrays in them.
+  bool isRepeatable() const override { return false; }
 
 private:
   std::shared_ptr<RowKernels> rows_;

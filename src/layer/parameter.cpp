@@ -143,8 +143,15 @@ Index ParameterUse::bytes() const {
   return heldBytes(addends_, discarded_, toUse_) + (toUse_ ? heldBytes(value_, tangent_) : 0);
 }
 
+bool ParameterUse::isIdle(bool ofTangent) const {
+  if (!toUse_ || begun_)
+    return !toUse_;
+  return ofTangent ? constant_ || !parameter_->hasTangent()
+                   : !parameter_->isExposed() && seen_ == parameter_->version();
+}
+
 void ParameterUse::begin() {
-  if (!toUse_ || (!parameter_->isExposed() && seen_ == parameter_->version()))
+  if (isIdle(false))
     return;
   toUse_->start({Sense::Forward, 1, parameter_->value_.get(), 0, value_.get()});
   begun_ = true;
@@ -158,7 +165,7 @@ void ParameterUse::end() {
 }
 
 void ParameterUse::beginTangent() {
-  if (!toUse_ || constant_ || !parameter_->hasTangent())
+  if (isIdle(true))
     return;
   toUse_->start({Sense::Forward, 1, parameter_->tangent_.get(), 0, tangent_.get()});
   begun_ = true;

@@ -126,6 +126,7 @@ public:
   void end() override;
   void beginTangent() override;
   void endTangent() override;
+  bool isIdle(bool ofTangent) const override;
 
   // In the use layout.
   const DTensor& value() const;

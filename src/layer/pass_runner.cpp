@@ -22,8 +22,9 @@ void compute(F&& f) {
 class Run {
 public:
   Run(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors, const PassPoint& point,
-      AdjointReductions* reductions)
-      : maps_(maps), pass_(pass), tensors_(tensors), point_(point), reductions_(reductions) {}
+      RecordedSteps* recorded, AdjointReductions* reductions)
+      : maps_(maps), pass_(pass), tensors_(tensors), point_(point),
+        recorded_(logEnabled() ? nullptr : recorded), reductions_(reductions) {}
 
   void all() {
     std::size_t s = 0;
@@ -32,10 +33,15 @@ public:
     if (reductions_)
       reductions_->begins(maps_, pass_);
     try {
-      for (; s < pass_.steps.size(); ++s) {
-        logged(pass_.steps[s]);
+      while (s < pass_.steps.size()) {
+        const std::size_t end = endOfRun(s);
+        if (end > s)
+          runRecorded(s, end);
+        else
+          logged(pass_.steps[s]);
+        s = std::max(end, s + 1);
         if (reductions_)
-          reductions_->ran(s);
+          reductions_->ran(s - 1);
       }
     } catch (...) {
       endBegunBefore(s);
@@ -124,6 +130,89 @@ private:
             step.adds ? 1. : 0., at(step.writes[0])};
   }
 
+  // Of steps that may be recorded as one; `begin` where there are none with work.
+  std::size_t endOfRun(std::size_t begin) const {
+    bool works = false;
+    std::size_t end = begin;
+    while (recorded_ && end < pass_.steps.size() && isRepeatable(pass_.steps[end])) {
+      works = works || !isDone(pass_.steps[end]);
+      if (++end; reductions_ && reductions_->waitsFor(end - 1))
+        break;
+    }
+    return works ? end : begin;
+  }
+  // A source that is up to date, or a value that stands in its argument.
+  bool isDone(const Step& step) const {
+    return step.map >= 0 && (mapOf(step).kind == Map::Kind::Source ||
+                             (step.what == Do::Copy && at(step.reads[0]) == at(step.writes[0])));
+  }
+  bool isRepeatable(const Step& step) const {
+    if (step.map < 0)
+      return true;
+    const Map& map = mapOf(step);
+    switch (map.kind) {
+    case Map::Kind::Kernel:
+      return maps_.kernel(map.object).kernel->isRepeatable();
+    case Map::Kind::Operator:
+      return maps_.list().operators()[map.object].isLocal();
+    case Map::Kind::Source:
+      return maps_.source(map.object).isIdle(pass_.ofTangents);
+    case Map::Kind::Stage:
+      break;
+    }
+    return true;
+  }
+  void runRecorded(std::size_t begin, std::size_t end) {
+    KernelContext& context = maps_.context();
+    recorded_->clear();
+    recorded_->note(context.scratchAddress());
+    for (std::size_t s = begin; s < end; ++s)
+      note(pass_.steps[s]);
+    const auto run = [&] {
+      for (std::size_t s = begin; s < end; ++s)
+        one(pass_.steps[s]);
+    };
+    StreamRecording* recording = recorded_->find(begin, end);
+    if (!recording)
+      return run();
+    if (!recording->exists())
+      *recording = context.stream().recording(run);
+    recording->queue(context.stream());
+  }
+  // What the step works on, and what it does on the host.
+  void note(const Step& step) {
+    recorded_->noteFlag(isDone(step));
+    if (isDone(step))
+      return;
+    for (ValueId v : step.reads)
+      recorded_->noteRead(at(v));
+    for (ValueId v : step.writes)
+      recorded_->noteWritten(at(v));
+    if (step.map >= 0 && mapOf(step).kind == Map::Kind::Kernel)
+      noteKernel(step, mapOf(step));
+  }
+  void noteKernel(const Step& step, const Map& map) {
+    const BoundKernel& bound = maps_.kernel(map.object);
+    const KernelEntry& entry = maps_.list().kernels()[map.object];
+    const Buffer* workspace = workspaceOf(step);
+    recorded_->note(workspace ? workspace->data<void>() : nullptr);
+    const bool isPoint = step.what != Do::Forward;
+    for (std::size_t i = 0; isPoint && entry.keepsInputs && i < map.x.size(); ++i)
+      recorded_->noteRead(point_.tensors[map.x[i]]);
+    if (isPoint && entry.keepsOutput)
+      recorded_->noteRead(point_.tensors[map.y]);
+    const bool adds = addsToGradients(maps_.list(), step) && bound.wantsGradients();
+    if (adds)
+      bound.changeGradients();
+    for (const auto& use : *bound.uses) {
+      recorded_->noteRead(&use->value());
+      recorded_->noteRead(step.what == Do::Tangent ? use->tangent() : nullptr);
+      recorded_->noteFlag(use->isFrozen());
+      if (adds && !use->isFrozen())
+        recorded_->noteWritten(&use->gradientAddends());
+    }
+  }
+
   void kernel(const Step& step, const Map& map) {
     const BoundKernel& bound = maps_.kernel(map.object);
     LocalKernel& kernel = *bound.kernel;
@@ -184,14 +273,15 @@ private:
   const Pass& pass_;
   DTensor* const* tensors_;
   const PassPoint& point_;
+  RecordedSteps* recorded_;
   AdjointReductions* reductions_;
 };
 
 } // namespace
 
 void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point, AdjointReductions* reductions) {
-  Run(maps, pass, tensors, point, reductions).all();
+             const PassPoint& point, RecordedSteps* recorded, AdjointReductions* reductions) {
+  Run(maps, pass, tensors, point, recorded, reductions).all();
 }
 
 } // namespace tenon

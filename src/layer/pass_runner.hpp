@@ -6,6 +6,7 @@
 
 #include "layer/adjoint_reductions.hpp"
 #include "layer/bound_maps.hpp"
+#include "layer/recorded_steps.hpp"
 
 namespace tenon {
 
@@ -16,8 +17,10 @@ struct PassPoint {
   Buffer* workspaces;
 };
 
-// `tensors`: by value of the pass. Of an adjoint there may be reductions beside it.
+// `tensors`: by value of the pass. Steps are recorded if there is where to; not while the log is on. Of an adjoint
+// there may be reductions beside it.
 void runPass(const BoundMaps& maps, const Pass& pass, DTensor* const* tensors,
-             const PassPoint& point, AdjointReductions* reductions = nullptr);
+             const PassPoint& point, RecordedSteps* recorded,
+             AdjointReductions* reductions = nullptr);
 
 } // namespace tenon

@@ -29,6 +29,7 @@ public:
   }
   std::string describe() const override { return "squared norms of samples"; }
   bool runsOnDevice() const override { return true; }
+  bool isRepeatable() const override { return false; }
 
 private:
   LossPart part_;

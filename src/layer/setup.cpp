@@ -19,6 +19,10 @@ constexpr OptionSpec kOptions[] = {
     {"overlap_steps", OptionSpec::Flag, "true",
      "begin communication as early and end it as late as values allow, also across layers; false: "
      "one step after the other"},
+    {"device_graphs", OptionSpec::Flag, "false",
+     "on the device, record the kernels of a pass between its messages when they work on the same "
+     "arrays for the "
+     "second time, and launch them as CUDA graphs from then on, but not while the log is on"},
     {"poison_values", OptionSpec::Flag, "false",
      "fill the memory that values share with NaN before each pass: shows reads of what nobody "
      "wrote"},
@@ -142,6 +146,8 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
     made.staging.push_back(made.own.back().get());
   }
   made.copies.resize(made.staged.size());
+  if (maps_.context().space() == Space::Device && options().getFlag("", "device_graphs"))
+    made.recorded = std::make_unique<RecordedSteps>(made.pass.steps.size());
   made.lodging = lodgingOf(
       made.pass, [&](ValueId v) { return bytesOf(v, made); }, kAlignment);
   return made;
@@ -227,7 +233,7 @@ void Setup::runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*
     slots[of.pass.inputs[i]] = slotOf(x[i]);
   slots[of.pass.output] = &y;
   stage(of, slots, staging);
-  runPass(maps_, of.pass, slots.data(), {slots.data(), workspaces});
+  runPass(maps_, of.pass, slots.data(), {slots.data(), workspaces}, of.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {
@@ -289,7 +295,7 @@ void Setup::tangent(Frame& frame, Inputs dx, DTensor& dy) {
       of.slots[of.pass.inputs[i]] = slotOf(dx[i]);
   of.slots[of.pass.output] = &dy;
   stage(of, of.slots, of.staging);
-  runPass(maps_, of.pass, of.slots.data(), pointOf(frame));
+  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get());
 }
 
 void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
@@ -303,7 +309,7 @@ void Setup::adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
     if (dx[i])
       of.slots[of.pass.inputs[i]] = dx[i];
   stage(of, of.slots, of.staging);
-  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), reductions);
+  runPass(maps_, of.pass, of.slots.data(), pointOf(frame), of.recorded.get(), reductions);
 }
 
 std::string Setup::role(ValueId argument, bool cotangents) const {
@@ -341,6 +347,9 @@ std::string Setup::describe() const {
                                 "saved for the adjoint");
   }
   text += copiesText(*lastAdjoint_, "ApplyAdjoint", true);
+  if (lastApply_->recorded)
+    text += fmt::format("  CUDA graphs: {} in Apply, {} in ApplyAdjoint\n",
+                        lastApply_->recorded->count(), lastAdjoint_->recorded->count());
   if (!viewsInDetail())
     return text;
   return text + "  apply\n" + tenon::describe(maps_.list(), apply_.pass) + "  adjoint\n" +

@@ -87,8 +87,9 @@ private:
     Lodging lodging;                // in the shared memory,
     const void* lodgedIn = nullptr; // and where that was
     std::vector<ValueId> staged;
-    std::vector<DTensor*> staging;   // where they lie if their argument is not contiguous
-    std::vector<CallersCopy> copies; // of them, by the last call
+    std::vector<DTensor*> staging;           // where they lie if their argument is not contiguous
+    std::vector<CallersCopy> copies;         // of them, by the last call
+    std::unique_ptr<RecordedSteps> recorded; // null where nothing is
   };
   struct Saved {
     ValueId value;

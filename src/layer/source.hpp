@@ -10,6 +10,8 @@ public:
   virtual ~Source() = default;
   virtual void begin() = 0;
   virtual void end() = 0;
+  // Whether neither of the halves that comes next, or those of the tangent, has anything to do.
+  virtual bool isIdle(bool /*ofTangent*/) const { return false; }
   // The same of its tangent, if it has one.
   virtual void beginTangent() {}
   virtual void endTangent() {}

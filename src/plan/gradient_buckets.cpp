@@ -21,13 +21,6 @@ std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   return axes;
 }
 
-bool addsToGradients(const MapList& list, const Step& step) {
-  if (step.what == Do::AdjointParameters)
-    return true;
-  return step.what == Do::Adjoint &&
-         list.kernels()[list.maps()[step.map].object].gradients == Gradients::Within;
-}
-
 // The last step of an adjoint that adds to the gradient of each parameter. What a kernel that recomputes does for
 // the parameters within it is not in the list.
 std::map<const Parameter*, std::size_t> lastSteps(const BoundMaps& maps, const Pass& pass) {

@@ -21,6 +21,7 @@ public:
 
   void begins(const BoundMaps& maps, const Pass& pass) override;
   void ran(std::size_t step) override;
+  bool waitsFor(std::size_t step) const override { return !running_->full[step].empty(); }
   void ends() override;
 
   int count() const noexcept { return static_cast<int>(buckets_.size()); }

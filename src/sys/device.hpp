@@ -5,6 +5,7 @@
 
 #include "sys/memory.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,20 @@ public:
   bool isDone() const;
   // The host waits for it. Throws TENON_ERR_LIBRARY if work before it failed.
   void synchronise() const;
+
+private:
+  friend class Stream;
+  std::shared_ptr<void> handle_;
+};
+
+class Stream;
+
+// Work that was recorded instead of queued: a CUDA graph. Copies are the same one.
+class StreamRecording {
+public:
+  bool exists() const noexcept { return handle_ != nullptr; }
+  // All of it, with the addresses that it was recorded with.
+  void queue(const Stream& stream) const;
 
 private:
   friend class Stream;
@@ -39,6 +54,9 @@ public:
   void wait(const Event& event) const;
   // The host waits for all that is queued. Throws TENON_ERR_LIBRARY if some of it failed.
   void synchronise() const;
+  // What work() queues here is recorded, and not done. It may wait neither for the device nor for other streams.
+  // Throws TENON_ERR_LIBRARY if the device's libraries refuse to be recorded.
+  StreamRecording recording(const std::function<void()>& work) const;
 
 private:
   std::shared_ptr<void> handle_;

@@ -41,6 +41,12 @@ void Stream::wait(const Event&) const {
 void Stream::synchronise() const {
   refuse();
 }
+StreamRecording Stream::recording(const std::function<void()>&) const {
+  refuse();
+}
+void StreamRecording::queue(const Stream&) const {
+  refuse();
+}
 
 Device& Device::get() {
   refuse();

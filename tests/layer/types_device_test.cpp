@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Layers of each type: on the device they give what they give on the host with the same parameters, in output,
-// tangent, input gradient and parameter gradients.
+// tangent, input gradient and parameter gradients; also where their kernels are recorded and launched as graphs.
+#include "dtensor/arithmetic.hpp"
 #include "layer/jacobian.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
+#include "sys/options.hpp"
 
 #include <array>
 
@@ -59,6 +61,55 @@ std::vector<std::vector<double>> run(const LayerCase& c, TenonDataType type, Spa
   return results;
 }
 
+// Output, tangent, input gradient and gradients of the parameters, several times with other values in the same arrays
+// and in those of two levels of the stack by turns, in training and in inference.
+std::vector<std::vector<double>> runAgain(const LayerCase& c, Space space, std::string* view) {
+  constexpr int kRounds = 6;
+  const Ref<Layer> layer = c.make(test::world());
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(space);
+  layer->setStackDepth(2);
+  const Layout input = alone(c.input);
+  layer->setUp(input);
+  test::fillParameters(*layer);
+  const Layout output = layer->outputLayout(input);
+  const auto made = [&](const Layout& layout) {
+    return makeRef<DTensor>(test::world(), layout, TENON_FLOAT64, space);
+  };
+  const auto x = made(input), other = made(input), direction = made(input),
+             dy = made(output.dual());
+  const auto y = made(output), ofOther = made(output), ofDirection = made(output),
+             dx = made(input.dual());
+  std::vector<std::vector<double>> results;
+  for (int round = 0; round < kRounds; ++round) {
+    std::uint64_t stream = 10 * static_cast<std::uint64_t>(round);
+    for (const auto& tensor : {x, other, direction, dy})
+      fillUniform(*tensor, kSeed, ++stream, -1, 1);
+    for (const auto& p : layer->parameters()) {
+      scaleArray(1.1, p->value());
+      p->valueChanged();
+    }
+    layer->zeroGradients();
+    layer->apply(*x, *y);
+    results.push_back(localCells(*y));
+    layer->apply(*other, *ofOther);
+    results.push_back(localCells(*ofOther));
+    for (int level = 0; level < 2; ++level) {
+      layer->applyTangent(direction.get(), *ofDirection);
+      layer->applyAdjoint(*dy, dx.get());
+      results.insert(results.end(), {localCells(*ofDirection), localCells(*dx)});
+    }
+    for (const auto& p : layer->parameters())
+      results.push_back(localCells(p->gradient()));
+    *view = layer->describe();
+    layer->setTraining(false);
+    layer->apply(*x, *y);
+    layer->setTraining(true);
+    results.push_back(localCells(*y));
+  }
+  return results;
+}
+
 bool isProduct(const LayerCase& c) {
   const auto begins = [&](const char* name) { return c.name.starts_with(name); };
   return begins("conv_") || begins("affine") || begins("transposedconv") || begins("net") ||
@@ -92,6 +143,22 @@ TEST_P(Types, OnTheDeviceGiveWhatTheyGiveOnTheHost) {
             expectNear(got[i], want[i], type == TENON_FLOAT64 ? 1e-12 : 1e-5,
                        fmt::format("{} by {}, {}", GetParam().name, backend, i)));
     }
+  }
+}
+
+TEST_P(Types, RecordedGiveWhatTheyGiveOnTheHost) {
+  std::string view;
+  const auto want = runAgain(GetParam(), Space::Host, &view);
+  options().set("-tenon_device_graphs", "true");
+  const auto got = runAgain(GetParam(), Space::Device, &view);
+  options().clear();
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_NO_FATAL_FAILURE(
+        expectNear(got[i], want[i], 1e-12, fmt::format("{}, {}", GetParam().name, i)));
+  if (isProduct(GetParam())) {
+    EXPECT_EQ(view.find("CUDA graphs: 0 in Apply"), std::string::npos) << view;
+    EXPECT_NE(view.find("CUDA graphs: "), std::string::npos) << view;
   }
 }
 

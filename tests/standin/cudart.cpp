@@ -28,6 +28,13 @@
 using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads,
                            const unsigned* order);
 
+struct CUgraph_st {
+  std::shared_ptr<tenon::standin::Graph> recorded;
+};
+struct CUgraphExec_st {
+  std::shared_ptr<tenon::standin::Graph> recorded;
+};
+
 namespace tenon::standin {
 
 namespace {
@@ -115,6 +122,8 @@ std::uint64_t hashOf(const void* p, std::size_t bytes) {
 void copyLater(CUstream_st& s, void* to, const void* from, std::size_t bytes) {
   const DeviceMemory& memory = DeviceMemory::get();
   const bool toDevice = memory.contains(to), fromDevice = memory.contains(from);
+  if (s.recording && !(toDevice && fromDevice))
+    refuse("a copy to or from the host is recorded"); // CUDA would repeat it
   if (toDevice)
     memory.checkRange(to, bytes, "a copy");
   else
@@ -221,6 +230,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
 }
 cudaError_t cudaDeviceSynchronize() {
   TENON_CALL(cudaErrorUnknown);
+  refuseWhileRecording(__func__);
   drainAll();
   return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
 }
@@ -258,13 +268,24 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
 cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t,
                                     cudaStream_t stream) {
   TENON_CALL(cudaErrorMemoryAllocation);
-  streamOf(stream, "cudaMallocFromPoolAsync");
+  CUstream_st& s = streamOf(stream, "cudaMallocFromPoolAsync");
   *p = DeviceMemory::get().take(bytes);
+  if (*p && s.recording) { // the graph's own, fresh each time
+    s.recording->taken.push_back(*p);
+    s.recording->inUse.insert(*p);
+    enqueue(s, [memory = *p, bytes] { std::memset(memory, 0xff, bytes); });
+  }
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
   const Call call;
-  enqueue(streamOf(stream, "cudaFreeAsync"), [p] {
+  CUstream_st& s = streamOf(stream, "cudaFreeAsync");
+  if (s.recording) {
+    if (s.recording->inUse.erase(p) == 0)
+      refuse("memory is freed while a stream records, but was not taken meanwhile");
+    return cudaSuccess;
+  }
+  enqueue(s, [p] {
     if (!DeviceMemory::get().giveBack(p))
       refuse("memory is freed twice, or was never allocated");
   });
@@ -272,16 +293,19 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
 }
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   TENON_CALL(cudaErrorMemoryAllocation);
+  refuseWhileRecording(__func__);
   *p = DeviceMemory::get().take(bytes);
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
   const Call call;
+  refuseWhileRecording(__func__);
   drainAll();
   return !p || DeviceMemory::get().giveBack(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
 }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
   TENON_CALL(cudaErrorMemoryAllocation);
+  refuseWhileRecording(__func__);
   constexpr std::size_t kPage = 4096;
   *p = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
   if (!*p)
@@ -291,6 +315,7 @@ cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
 }
 cudaError_t cudaFreeHost(void* p) { // waits too
   const Call call;
+  refuseWhileRecording(__func__);
   drainAll();
   state().hostMemory.erase(static_cast<char*>(p));
   std::free(p);
@@ -298,6 +323,7 @@ cudaError_t cudaFreeHost(void* p) { // waits too
 }
 cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned) {
   TENON_CALL(cudaErrorMemoryAllocation);
+  refuseWhileRecording(__func__);
   if (isRegistered(p))
     return fail(cudaErrorHostMemoryAlreadyRegistered);
   state().hostMemory[static_cast<char*>(p)] = bytes;
@@ -345,6 +371,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t s) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   TENON_CALL(cudaErrorUnknown);
+  refuseWhileRecording(__func__);
   drain(streamOf(s, "cudaStreamSynchronize"));
   return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
 }
@@ -359,6 +386,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t e) {
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   TENON_CALL(cudaErrorInvalidValue);
   CUstream_st& s = streamOf(stream, "cudaEventRecord");
+  refuseWhileRecording(__func__);
   auto recording = std::make_shared<Recording>(Recording{&s});
   e->last = recording;
   enqueue(s, [recording] { recording->isDone = true; });
@@ -371,18 +399,61 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e, unsigned) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   TENON_CALL(cudaErrorUnknown);
+  refuseWhileRecording(__func__);
   if (e->last && !e->last->isDone)
     drain(*e->last->stream, e->last.get());
   return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
   const Call call;
+  refuseWhileRecording(__func__);
   constexpr int kOften = 20;
   if (!e->last || e->last->isDone)
     return cudaSuccess;
   if (++e->last->asked > kOften)
     drain(*e->last->stream, e->last.get());
   return e->last->isDone ? cudaSuccess : cudaErrorNotReady;
+}
+
+// Graphs, of one stream.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  TENON_CALL(cudaErrorStreamCaptureUnsupported);
+  refuseWhileRecording(__func__);
+  streamOf(stream, "cudaStreamBeginCapture").recording = std::make_shared<Graph>();
+  return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  const Call call;
+  auto recorded = std::exchange(streamOf(stream, "cudaStreamEndCapture").recording, nullptr);
+  *graph = nullptr;
+  if (isToFail(__func__))
+    return fail(cudaErrorStreamCaptureInvalidated);
+  if (!recorded->inUse.empty())
+    refuse("memory that was taken while a stream recorded was not given back");
+  *graph = new CUgraph_st{std::move(recorded)};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long) {
+  TENON_CALL(cudaErrorMemoryAllocation);
+  *made = new CUgraphExec_st{graph->recorded};
+  return cudaSuccess;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  const Call call;
+  delete graph;
+  return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  TENON_CALL(cudaErrorUnknown);
+  CUstream_st& s = streamOf(stream, "cudaGraphLaunch");
+  for (const auto& run : graph->recorded->work)
+    enqueue(s, [run, kept = graph->recorded] { run(); });
+  return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  const Call call;
+  delete graph;
+  return cudaSuccess;
 }
 
 } // extern "C"

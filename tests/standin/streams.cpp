@@ -123,7 +123,24 @@ CUstream_st& streamOf(cudaStream_t stream, const char* who) {
   return *stream;
 }
 
+Graph::~Graph() {
+  for (void* memory : taken)
+    DeviceMemory::get().giveBack(memory);
+}
+
+void refuseWhileRecording(const char* who) {
+  for (const CUstream_st* s : queues().streams)
+    if (s->recording)
+      refuse(std::string(who) + " while a stream records");
+}
+
 void enqueue(CUstream_st& stream, std::function<void()> run, std::shared_ptr<Recording> after) {
+  if (stream.recording) {
+    if (after)
+      refuse("a stream that records waits for an event");
+    stream.recording->work.push_back(std::move(run));
+    return;
+  }
   stream.queue.push_back({std::move(run), std::move(after)});
   progress();
 }

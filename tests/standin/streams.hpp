@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace tenon::standin {
@@ -26,6 +27,15 @@ struct Recording { // of an event, each anew
   CUstream_st* stream = nullptr;
   bool isDone = false;
   int asked = 0; // in vain
+};
+
+// What a stream was given while it recorded, and memory that was taken from the pool meanwhile.
+struct Graph {
+  std::vector<std::function<void()>> work;
+  std::vector<void*> taken;
+  std::set<void*> inUse; // of it
+
+  ~Graph();
 };
 
 struct Work {
@@ -46,6 +56,8 @@ CUstream_st* makeStream();
 void endStream(CUstream_st* stream);
 // Refuses the default stream and ones that do not exist.
 CUstream_st& streamOf(cudaStream_t stream, const char* who);
+// Refuses a call that waits, or that the graph of a stream could not repeat, while any stream records.
+void refuseWhileRecording(const char* who);
 
 void enqueue(CUstream_st& stream, std::function<void()> run,
              std::shared_ptr<Recording> after = nullptr);
@@ -60,6 +72,7 @@ std::vector<unsigned> blockOrder(unsigned blocks);
 
 struct CUstream_st {
   std::deque<tenon::standin::Work> queue;
+  std::shared_ptr<tenon::standin::Graph> recording;
 };
 
 struct CUevent_st {

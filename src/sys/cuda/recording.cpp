@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/cuda/status.hpp"
+#include "sys/device.hpp"
+
+#include <fmt/format.h>
+
+namespace tenon {
+
+namespace {
+
+// A stream that records, until it is told to end or work on it fails.
+class Capture {
+public:
+  explicit Capture(cudaStream_t stream) : stream_(stream) {
+    cuda::check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
+                "cudaStreamBeginCapture");
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() {
+    if (!ended_) {
+      end();
+      cudaGetLastError(); // of a recording that was given up
+    }
+    if (graph_)
+      cudaGraphDestroy(graph_);
+  }
+
+  cudaError_t end() {
+    ended_ = true;
+    return cudaStreamEndCapture(stream_, &graph_);
+  }
+  cudaGraph_t graph() const { return graph_; }
+
+private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  bool ended_ = false;
+};
+
+void checkRecorded(cudaError_t status, const char* call) {
+  if (status == cudaSuccess)
+    return;
+  cudaGetLastError();
+  throw Error(TENON_ERR_LIBRARY,
+              fmt::format("the kernels of a pass cannot be recorded: {} failed: {}; set "
+                          "-tenon_device_graphs to false",
+                          call, cudaGetErrorString(status)));
+}
+
+} // namespace
+
+StreamRecording Stream::recording(const std::function<void()>& work) const {
+  Capture capture(static_cast<cudaStream_t>(handle()));
+  work();
+  checkRecorded(capture.end(), "cudaStreamEndCapture");
+  cudaGraphExec_t made = nullptr;
+  checkRecorded(cudaGraphInstantiate(&made, capture.graph(), 0), "cudaGraphInstantiate");
+  StreamRecording recording;
+  recording.handle_.reset(static_cast<void*>(made), [](void* graph) {
+    cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); // waits for work that still runs
+  });
+  return recording;
+}
+
+void StreamRecording::queue(const Stream& stream) const {
+  cuda::check(cudaGraphLaunch(static_cast<cudaGraphExec_t>(handle_.get()),
+                              static_cast<cudaStream_t>(stream.handle())),
+              "cudaGraphLaunch");
+}
+
+} // namespace tenon
