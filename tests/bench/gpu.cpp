@@ -16,6 +16,7 @@
 #include "linop/make_conversion.hpp"
 #include "support/volume_networks.hpp"
 #include "support/world.hpp"
+#include "sys/options.hpp"
 #include "train/optimizer.hpp"
 
 #include <fmt/format.h>
@@ -167,7 +168,8 @@ struct Pass {
       : layer(of) {
     layer->setDataType(type);
     layer->setSpace(Space::Device);
-    layer->setText("backend", backend);
+    if (layer->declaration().settings().has("backend"))
+      layer->setText("backend", backend);
     layer->setUp(input);
     layer->initialize(1, 0);
     x = made(input, type);
@@ -259,12 +261,34 @@ test::VolumeNetwork lenet5() {
   return made;
 }
 
+// A step by graphs beside the same one kernel after the other.
+template <class Step>
+void measureStep(const char* name, const char* what, const char* target, const Step& step) {
+  const double each = step();
+  options().set("-tenon_device_graphs", "true");
+  const double whole = step();
+  options().set("-tenon_device_graphs", "false");
+  printTime(name, each);
+  printTime(std::string(name) + "_graphs", whole);
+  printRow(what, "without graphs", whole / each, target);
+}
+
 void measureSteps() {
-  const Index batch = sized(256, 4), extent = sized(64, 4);
-  printTime("lenet5_step", stepTime(lenet5(), alone({batch, 1, 28, 28}), alone({batch}), true));
-  printTime("unet_step", stepTime(test::volumeUnet(world(), extent, sized(16, 2), isSmall ? 1 : 3),
-                                  alone({1, 1, extent, extent, extent}),
-                                  alone({1, 1, extent, extent, extent}), false));
+  const Index batch = sized(256, 4), extent = sized(64, 4), points = sized(4096, 8);
+  measureStep("lenet5_step", "step of LeNet-5 by graphs", "<= 1.0", [&] {
+    return stepTime(lenet5(), alone({batch, 1, 28, 28}), alone({batch}), true);
+  });
+  measureStep("unet_step", "step of a U-Net by graphs", "<= 1.0", [&] {
+    const Shape field{1, 1, extent, extent, extent};
+    return stepTime(test::volumeUnet(world(), extent, sized(16, 2), isSmall ? 1 : 3), alone(field),
+                    alone(field), false);
+  });
+  measureStep("closure", "column network of 4,096 points by graphs", "<= 0.8", [&] {
+    const Ref<Layer> closure = test::newLayer(world(), "columnmlp");
+    closure->set("widths", std::vector<Index>{8, 32, 32, 8});
+    Pass pass(closure, alone({1, 8, points}), TENON_FLOAT32, "auto");
+    return secondsOf([&] { pass.both(); });
+  });
 }
 
 // Copies of as many bytes from the device to page-locked memory, or back.

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 TIMES = 20
-TARGETS = {"lenet5_step": 1.0, "unet_step": 1.0}
+TARGETS = {"lenet5_step": 1.0, "unet_step": 1.0, "lenet5_step_graphs": 0.9, "unet_step_graphs": 0.9}
 TYPES = {"float32": torch.float32, "float64": torch.float64}
 
 torch.backends.cuda.matmul.allow_tf32 = False
@@ -48,15 +48,28 @@ def passes(name, layer, x):
 
 
 def training(name, network, loss, x, target):
+    """Times a step, and the same recorded as a graph."""
     network, x, target = network.cuda(), x.cuda(), target.cuda()
-    adam = torch.optim.Adam(network.parameters())
 
-    def step():
-        adam.zero_grad(set_to_none=True)
-        loss(network(x), target).backward()
-        adam.step()
+    def stepper(adam):
+        def step():
+            adam.zero_grad(set_to_none=True)
+            loss(network(x), target).backward()
+            adam.step()
+        return step
 
-    yield f"{name}_step", seconds_of(step)
+    yield f"{name}_step", seconds_of(stepper(torch.optim.Adam(network.parameters())))
+    step = stepper(torch.optim.Adam(network.parameters(), capturable=True))
+    aside = torch.cuda.Stream()
+    aside.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(aside):
+        for _ in range(3):
+            step()
+    torch.cuda.current_stream().wait_stream(aside)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        step()
+    yield f"{name}_step_graphs", seconds_of(graph.replay)
 
 
 def lenet5():

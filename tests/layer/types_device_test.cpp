@@ -162,6 +162,54 @@ TEST_P(Types, RecordedGiveWhatTheyGiveOnTheHost) {
   }
 }
 
+LayerCase dropout() {
+  return {.name = "dropout", .input = {4, 50}, .make = [](CommPtr comm) {
+            return test::newDropout(std::move(comm), 0.3);
+          }};
+}
+
+TEST(Recorded, DrawsOfDropoutDifferAsOnTheHost) {
+  std::string view;
+  const auto want = runAgain(dropout(), Space::Host, &view);
+  options().set("-tenon_device_graphs", "true");
+  const auto got = runAgain(dropout(), Space::Device, &view);
+  options().clear();
+  for (std::size_t i = 0; i < want.size(); ++i)
+    ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], 1e-12, fmt::format("{}", i)));
+}
+
+// Its kernels know an address that is gone then.
+TEST(Recorded, LayerIsRecordedAnewWhenTheScratchHasGrown) {
+  const auto conv = [](Index width) {
+    const Ref<Layer> layer = test::newLayer(test::world(), "conv");
+    layer->setDataType(TENON_FLOAT64);
+    layer->setSpace(Space::Device);
+    for (const char* channels : {"in_channels", "out_channels"})
+      layer->set(channels, Index(3));
+    layer->set("kernel", std::vector<Index>{3, 3});
+    layer->setText("backend", "gemm");
+    layer->setUp(alone({1, 3, width, width}));
+    test::fillParameters(*layer);
+    return layer;
+  };
+  options().set("-tenon_device_graphs", "true");
+  const Ref<Layer> small = conv(6);
+  const auto x =
+      makeRef<DTensor>(test::world(), small->inputLayout(), TENON_FLOAT64, Space::Device);
+  const auto y =
+      makeRef<DTensor>(test::world(), small->outputLayout(), TENON_FLOAT64, Space::Device);
+  fillUniform(*x, kSeed, 1, -1, 1);
+  small->setTraining(false);
+  for (int round = 0; round < 3; ++round)
+    small->apply(*x, *y);
+  const std::vector<double> before = localCells(*y);
+  const Ref<Layer> large = conv(60);
+  for (int round = 0; round < 3; ++round)
+    small->apply(*x, *y);
+  options().clear();
+  EXPECT_EQ(localCells(*y), before);
+}
+
 INSTANTIATE_TEST_SUITE_P(Layers, Types, testing::ValuesIn(types()),
                          [](const auto& info) { return info.param.name; });
 

@@ -77,6 +77,23 @@ int ends(const std::function<void(Exchange&)>& scene) {
   return verdict;
 }
 
+// A pack that is recorded and queued twice; the second time the field is another one.
+int packsRecorded(const std::function<void(Exchange&)>& within) {
+  Exchange e;
+  const StreamRecording pack = e.compute.stream().recording([&] {
+    e.pack(e.compute);
+    within(e);
+  });
+  e.field.setZero();
+  pack.queue(e.compute.stream());
+  e.fill();
+  pack.queue(e.compute.stream());
+  e.transfer.stream().wait(e.compute.stream().record());
+  e.bringDown();
+  e.transfer.stream().synchronise();
+  return e.verdict();
+}
+
 struct Scene {
   const char* name;
   std::function<int()> run;
@@ -153,6 +170,25 @@ const std::vector<Scene>& scenes() {
          });
        },
        kRefused, kRefused},
+      {"recorded work is done each time", [] { return packsRecorded([](Exchange&) {}); }, kRight,
+       kRight},
+      {"memory of a recording is NaN each time",
+       [] {
+         return packsRecorded([](Exchange& e) {
+           const Buffer fresh(8, "fresh", e.compute.memory());
+           const Index one = 1;
+           blockCombine(e.compute, Combine::Copy, 1, &one, fresh.data<double>(), &one,
+                        e.packed.data<double>(), &one);
+         });
+       },
+       kWrong, kWrong},
+      {"the host waits while a stream records",
+       [] { return packsRecorded([](Exchange& e) { e.compute.stream().synchronise(); }); },
+       kRefused, kRefused},
+      {"a copy of the host's is recorded",
+       [] { return packsRecorded([](Exchange& e) { e.fill(); }); }, kRefused, kRefused},
+      {"older memory is freed while a stream records",
+       [] { return packsRecorded([](Exchange& e) { e.field = Buffer(); }); }, kRefused, kRefused},
       {"memory runs out",
        [] {
          try {
