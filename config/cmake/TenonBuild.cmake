@@ -45,6 +45,10 @@ set(TENON_TEST_LAUNCHER "" CACHE STRING
 set(TENON_TEST_RANKS_DEEP "" CACHE STRING
   "Numbers of ranks above those of the other tests, for those that gain from them, such as 12;16")
 set(TENON_TEST_DRAWS 50 CACHE STRING "Percentage of the draws that the tests' widest sweeps make")
+set(TENON_TEST_RANKS_ALL "") # numbers of ranks that only runs with all draws have, where fewer show nearly as much
+if(TENON_TEST_DRAWS EQUAL 100)
+  set(TENON_TEST_RANKS_ALL 8)
+endif()
 option(TENON_TEST_DELAYS "Let the ranks of tests fall behind now and then, so that messages arrive in other orders" OFF)
 option(TENON_TEST_KEEP_PLUGINS
   "Run the tests with libraries never closed, so that LeakSanitizer can name MPI's plugins" OFF)

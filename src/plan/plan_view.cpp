@@ -34,10 +34,14 @@ std::string wordText(const PlannedLayer& planned, double seconds) {
       "{}, grid of {} x {} x {} (batch, channels, space)", word, parts.batch, parts.channels,
       parts.spatial.empty() ? fmt::format("{}", parts.space)
                             : fmt::format("{}", fmt::join(parts.spatial, " x ")));
-  if (!planned.runnerUp.empty())
-    text += fmt::format("; next best {}, the plan with it takes {:.4g} ms longer", planned.runnerUp,
-                        1e3 * (planned.runnerUpSeconds - seconds));
-  return text;
+  if (planned.runnerUp.empty())
+    return text;
+  constexpr double kRounding = 1e-12;
+  const double longer = planned.runnerUpSeconds - seconds;
+  return text + fmt::format("; next best {}, the plan with it takes {}", planned.runnerUp,
+                            longer > kRounding * seconds
+                                ? fmt::format("{:.4g} ms longer", 1e3 * longer)
+                                : "as long");
 }
 
 } // namespace

@@ -305,7 +305,7 @@ void printAsText(const NetworkAnswer& answer) {
                row.domain, row.batch, row.bytes / (1 << 20),
                row.runnerUp.empty() ? "none"
                                     : fmt::format("{} (+{:.4f} ms)", row.runnerUp,
-                                                  (row.runnerUpSeconds - answer.seconds) * 1e3));
+                                                  std::max(0.0, row.runnerUpSeconds - answer.seconds) * 1e3));
 }
 
 Sizes gridOption(const char* name) {
