@@ -255,11 +255,14 @@ TEST(Standin, GivesTheSameBitsInEveryMode) {
 }
 
 TEST(Standin, CallsFailWhereTheTestSays) {
-  const auto codeOf = [](const char* failure) {
+  const auto codeOf = [](
+                          const char* failure, const std::function<void()>& work = [] {
+                            Exchange e;
+                            e.run(true, true, true);
+                          }) {
     setenv("TENON_STANDIN_FAIL", failure, 1);
     try {
-      Exchange e;
-      e.run(true, true, true);
+      work();
       return int(TENON_SUCCESS);
     } catch (const Error& error) {
       return int(error.code());
@@ -275,6 +278,11 @@ TEST(Standin, CallsFailWhereTheTestSays) {
       "lazy", [&] { return codeOf("cudaMallocFromPoolAsync:2"); }, TENON_ERR_MEMORY);
   inChild(
       "lazy", [&] { return codeOf("cudaHostAlloc:1"); }, TENON_SUCCESS); // from the heap
+  for (const char* call :
+       {"cudaStreamBeginCapture", "cudaStreamEndCapture", "cudaGraphInstantiate"})
+    inChild(
+        "lazy", [&] { return codeOf(call, [] { packsRecorded([](Exchange&) {}); }); },
+        TENON_ERR_LIBRARY);
 }
 
 TEST(Standin, ADeviceThatIsNotThereIsNamed) {

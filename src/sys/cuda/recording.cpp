@@ -8,12 +8,22 @@ namespace tenon {
 
 namespace {
 
+void checkRecorded(cudaError_t status, const char* call) {
+  if (status == cudaSuccess)
+    return;
+  cudaGetLastError();
+  throw Error(TENON_ERR_LIBRARY,
+              fmt::format("the kernels of a pass cannot be recorded: {} failed: {}; set "
+                          "-tenon_device_graphs to false",
+                          call, cudaGetErrorString(status)));
+}
+
 // A stream that records, until it is told to end or work on it fails.
 class Capture {
 public:
   explicit Capture(cudaStream_t stream) : stream_(stream) {
-    cuda::check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
+    checkRecorded(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
+                  "cudaStreamBeginCapture");
   }
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -38,16 +48,6 @@ private:
   bool ended_ = false;
 };
 
-void checkRecorded(cudaError_t status, const char* call) {
-  if (status == cudaSuccess)
-    return;
-  cudaGetLastError();
-  throw Error(TENON_ERR_LIBRARY,
-              fmt::format("the kernels of a pass cannot be recorded: {} failed: {}; set "
-                          "-tenon_device_graphs to false",
-                          call, cudaGetErrorString(status)));
-}
-
 } // namespace
 
 StreamRecording Stream::recording(const std::function<void()>& work) const {
@@ -58,7 +58,7 @@ StreamRecording Stream::recording(const std::function<void()>& work) const {
   checkRecorded(cudaGraphInstantiate(&made, capture.graph(), 0), "cudaGraphInstantiate");
   StreamRecording recording;
   recording.handle_.reset(static_cast<void*>(made), [](void* graph) {
-    cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); // waits for work that still runs
+    cudaGraphExecDestroy(static_cast<cudaGraphExec_t>(graph)); // which lets it end first
   });
   return recording;
 }
