@@ -303,9 +303,10 @@ void printAsText(const NetworkAnswer& answer) {
   for (const NetworkRow& row : answer.rows)
     fmt::print("  {:<12} {:<14} {:>6} {:>6} {:>6} {:>10.2f}  {}\n", row.name, row.word, row.model,
                row.domain, row.batch, row.bytes / (1 << 20),
-               row.runnerUp.empty() ? "none"
-                                    : fmt::format("{} (+{:.4f} ms)", row.runnerUp,
-                                                  std::max(0.0, row.runnerUpSeconds - answer.seconds) * 1e3));
+               row.runnerUp.empty()
+                   ? "none"
+                   : fmt::format("{} (+{:.4f} ms)", row.runnerUp,
+                                 std::max(0.0, row.runnerUpSeconds - answer.seconds) * 1e3));
 }
 
 Sizes gridOption(const char* name) {

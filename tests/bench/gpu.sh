@@ -68,6 +68,17 @@ run_benchmarks() {
   fi
 }
 
+# Rates for plans of networks on machines of this kind.
+measure_machine() {
+  if on 2 120 bin/tenon bench -machine_out "$logs/machine.json" -space device >"$logs/machine.log" 2>&1; then
+    echo "written to $logs/machine.json"
+  else
+    failed=1
+    echo "failed ($?):"
+    tail -n 4 "$logs/machine.log"
+  fi
+}
+
 echo "== device"
 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
 echo "== tests"
@@ -80,4 +91,6 @@ if command -v compute-sanitizer >/dev/null; then
 fi
 echo "== benchmarks"
 run_benchmarks
+echo "== machine for plans"
+measure_machine
 exit "$failed"
