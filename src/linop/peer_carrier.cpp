@@ -119,7 +119,11 @@ void PeerCarrier::open() {
   announcements_.waitUntilRead();
 }
 
-void PeerCarrier::awaitPosting(const Incoming& in) {
+void PeerCarrier::awaitPosting(Incoming& in) {
+  if (in.isRead) { // what was posted before is still there
+    in.read.synchronise();
+    release(in);
+  }
   Patience patience(*comm_);
   while (!in.lane.hasPosting()) {
     comm_->advance();

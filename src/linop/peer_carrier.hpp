@@ -55,7 +55,7 @@ private:
   void pack(Outgoing& out);
   void post();
   void release(Incoming& in);
-  void awaitPosting(const Incoming& in);
+  void awaitPosting(Incoming& in);
   void settle() noexcept;
   std::string missingReaders() const;
 

@@ -269,8 +269,9 @@ TEST(DeviceConversion, BeginsWithoutWaitingForReaders) {
     if (world()->rank() == 0)
       MPI_Barrier(MPI_COMM_WORLD);
     op->end(Sense::Forward);
-    if (n == 2)
+    if (n == 2) {
       EXPECT_EQ(cellsIn(*y), cellsIn(*host.y));
+    }
   }
 }
 
