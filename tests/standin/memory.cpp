@@ -26,11 +26,13 @@ void protect(char* memory, std::size_t bytes, bool usable) {
 }
 
 void onFault(int number, siginfo_t* info, void*) {
-  const DeviceMemory& memory = DeviceMemory::get();
+  DeviceMemory& memory = DeviceMemory::get();
   if (!memory.contains(info->si_addr)) {
     signal(number, SIG_DFL); // the instruction is tried again
     return;
   }
+  if (memory.isOpen() && memory.makeUsable(info->si_addr))
+    return;
   const std::string text = std::string("stand-in for CUDA: ") +
                            (memory.isOpen() ? "a kernel" : "the host") +
                            " touches device memory: " + memory.describe(info->si_addr) + "\n";
@@ -101,7 +103,6 @@ void* DeviceMemory::take(std::size_t bytes, Kind kind) {
     mapFile(memory, pages, file_, static_cast<std::size_t>(memory - base_));
   }
   known_[memory] = {bytes, pages, true, kind};
-  alive_.insert(memory);
   inUse_ += bytes;
   protect(memory, pages, true);
   fillWithNan(memory, pages);
@@ -109,8 +110,7 @@ void* DeviceMemory::take(std::size_t bytes, Kind kind) {
   const std::size_t granules = (bytes + 7) / 8 * 8;
   __asan_poison_memory_region(memory + granules, pages - granules);
 #endif
-  if (depth_ == 0)
-    protect(memory, pages, false);
+  protect(memory, pages, false);
   return memory;
 }
 
@@ -135,7 +135,7 @@ bool DeviceMemory::giveBack(void* memory) {
 void DeviceMemory::end(char* memory) {
   Allocation& a = known_.at(memory);
   a.isAlive = false;
-  alive_.erase(memory);
+  usable_.erase(memory);
   if (mmap(memory, a.pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
            0) == MAP_FAILED)
     refuse("freed pages cannot be unmapped");
@@ -173,8 +173,6 @@ char* DeviceMemory::mapShown(const Place& place) {
   if (memory) {
     mapFile(memory, pages, file, place.offset);
     known_[memory] = {place.bytes, pages, true};
-    alive_.insert(memory);
-    protect(memory, pages, depth_ > 0);
   }
   ::close(file);
   return memory;
@@ -204,19 +202,20 @@ void DeviceMemory::checkRange(const void* p, std::size_t bytes, const char* who)
     refuse(std::string(who) + " reaches beyond device memory that is allocated");
 }
 
-void DeviceMemory::open() {
-  if (depth_++ == 0)
-    protectAll(true);
+bool DeviceMemory::makeUsable(const void* p) {
+  const auto* at = around(p);
+  if (!at || !at->second.isAlive || p >= at->first + at->second.pages)
+    return false;
+  protect(at->first, at->second.pages, true);
+  return usable_.insert(at->first).second;
 }
 
 void DeviceMemory::close() {
-  if (--depth_ == 0)
-    protectAll(false);
-}
-
-void DeviceMemory::protectAll(bool usable) {
-  for (char* memory : alive_)
-    protect(memory, known_.at(memory).pages, usable);
+  if (--depth_ > 0)
+    return;
+  for (char* memory : usable_)
+    protect(memory, known_.at(memory).pages, false);
+  usable_.clear();
 }
 
 std::string DeviceMemory::describe(const void* p) const {

@@ -42,10 +42,12 @@ public:
   // Refuses a range that is not within one allocation.
   void checkRange(const void* p, std::size_t bytes, const char* who) const;
 
-  // Between them, possibly nested, the device's work runs.
-  void open();
+  // Between them, possibly nested, the device's work runs, and an allocation becomes usable when it is first touched.
+  void open() { ++depth_; }
   void close();
   bool isOpen() const { return depth_ > 0; }
+  // False if there is no allocation here, or it is usable already.
+  bool makeUsable(const void* p);
 
   // For the report of a fault: "byte 24 of an allocation of 1680 bytes".
   std::string describe(const void* p) const;
@@ -65,12 +67,11 @@ private:
   void mapFile(char* memory, std::size_t pages, int file, std::size_t offset);
   char* mapShown(const Place& place);
   void end(char* memory);
-  void protectAll(bool usable);
 
   char* base_;
   std::size_t next_ = kPage, inUse_ = 0, limit_;
   std::map<char*, Allocation> known_;
-  std::set<char*> alive_;                               // of these
+  std::set<char*> usable_;                              // of these, while work runs
   std::map<std::pair<int, std::size_t>, char*> opened_; // by process and offset
   int file_ = -1;
   int depth_ = 0;
