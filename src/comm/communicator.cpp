@@ -140,6 +140,14 @@ void Communicator::openArena() {
   shared_ = SharedArena::make(comm_, asked < 0 ? -1 : asked * kMiB);
 }
 
+const DeviceArena::Made& Communicator::openDeviceArena() {
+  if (!deviceShared_) {
+    agree(*this, std::nullopt); // the calls below have no time limit
+    deviceShared_ = DeviceArena::make(comm_, arena() ? "" : whyNoArena());
+  }
+  return *deviceShared_;
+}
+
 void Communicator::freeAll() {
   for (const CommPtr& comm : registry().takeAll()) {
     if (comm->parent_ != MPI_COMM_NULL)
@@ -152,6 +160,7 @@ void Communicator::freeAll() {
 
 void Communicator::free() noexcept {
   splits_.clear();
+  deviceShared_ = {.reason = "the communicator is freed"};
   if (shared_.arena)
     shared_.arena->close();
   shared_ = {.arena = nullptr, .reason = "the communicator is freed"};

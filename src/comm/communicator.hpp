@@ -8,11 +8,13 @@
 // MPI_THREAD_MULTIPLE; the calls on one copy belong to one thread at a time.
 #pragma once
 
+#include "comm/device_arena.hpp"
 #include "comm/pending.hpp"
 #include "comm/shared_arena.hpp"
 #include "comm/sub_communicator.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,12 @@ public:
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
 
+  // Device memory that the ranks of this node read in each other's; NULL, with the reason, if there is none. Collective
+  // the first time.
+  const DeviceArena::Made& openDeviceArena();
+  // The same once it was opened.
+  const DeviceArena::Made& deviceArena() const noexcept { return *deviceShared_; }
+
   // A communicator of the ranks that share a colour, ordered by key; collective where none of that
   // name is kept. Ranks with colour MPI_UNDEFINED get MPI_COMM_NULL.
   SubCommPtr split(const std::vector<int>& name, int color, int key);
@@ -84,6 +92,7 @@ private:
   SubCommunicatorCache<std::vector<int>> splits_;
   bool arenaTried_ = false;
   SharedArena::Made shared_;
+  std::optional<DeviceArena::Made> deviceShared_;
   std::vector<Pending*> pending_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/shared_arena.hpp"
 
-#include "sys/error.hpp"
+#include "comm/node.hpp"
 #include "sys/own_memory.hpp"
 
 #include <fmt/format.h>
@@ -26,36 +26,6 @@ std::string freshName() {
   std::random_device random;
   return fmt::format("tenon.{}.{:08x}{:08x}", getpid(), random(), random());
 }
-
-// The node's communicator, freed when the set-up is over.
-struct Node {
-  MPI_Comm comm = MPI_COMM_NULL;
-  int rank = 0, size = 1;
-
-  explicit Node(MPI_Comm parent) {
-    int key = 0;
-    checkMpi(MPI_Comm_rank(parent, &key), "MPI_Comm_rank");
-    checkMpi(MPI_Comm_split_type(parent, MPI_COMM_TYPE_SHARED, key, MPI_INFO_NULL, &comm),
-             "MPI_Comm_split_type");
-    checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
-    checkMpi(MPI_Comm_size(comm, &size), "MPI_Comm_size");
-  }
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
-  ~Node() { MPI_Comm_free(&comm); }
-
-  // The reason of the lowest rank that has one.
-  std::string firstReason(const std::string& mine) const {
-    int speaker = mine.empty() ? size : rank;
-    checkMpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, comm), "MPI_Allreduce");
-    if (speaker == size)
-      return {};
-    std::string text = mine.substr(0, 255);
-    text.resize(256);
-    checkMpi(MPI_Bcast(text.data(), 256, MPI_CHAR, speaker, comm), "MPI_Bcast");
-    return text.substr(0, text.find('\0'));
-  }
-};
 
 // What a rank reserves, in whole pages.
 struct Reservation {
@@ -119,16 +89,6 @@ void checkOwn(const Pages& pages) {
     refuse("is not mapped");
 }
 
-template <class Body>
-std::string reasonOf(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return {};
-}
-
 } // namespace
 
 SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
@@ -138,14 +98,14 @@ SharedArena::Made SharedArena::make(MPI_Comm comm, Index bytes) {
   const Reservation mine = reservationFor(bytes, node.size);
   std::shared_ptr<SharedArena> arena(new SharedArena);
   const std::string name = freshName();
-  std::string reason = node.firstReason(reasonOf([&] {
+  std::string reason = node.whyNot([&] {
     mine.check();
     arena->own_ = node.rank;
     arena->segments_.resize(node.size);
     arena->segments_[node.rank] = SharedSegment::create(name, mine.bytes);
-  }));
+  });
   if (reason.empty())
-    reason = node.firstReason(reasonOf([&] { arena->map(node.comm, mine.bytes, name); }));
+    reason = node.whyNot([&] { arena->map(node.comm, mine.bytes, name); });
   SharedSegment::unlink(name); // all have mapped it, or given up
   if (!reason.empty())
     return {.reason = reason};

@@ -77,7 +77,7 @@ SharedSegment::SharedSegment(const std::string& name, Index bytes, int flags) : 
 
 void SharedSegment::closeFile() noexcept {
   if (file_ >= 0)
-    close(std::exchange(file_, -1));
+    ::close(std::exchange(file_, -1));
 }
 
 SharedSegment SharedSegment::create(const std::string& name, Index bytes) {

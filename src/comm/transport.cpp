@@ -35,4 +35,23 @@ Transport resolveTransport(Transport asked, const Communicator& comm) {
   return comm.arena() ? Transport::Shared : Transport::Messages;
 }
 
+Transport resolveDeviceTransport(Transport asked, bool gpuAware, Communicator& comm) {
+  if (asked == Transport::Datatypes)
+    throw Error(TENON_ERR_SUPPORT, "transport \"datatypes\" is not available for arrays on the "
+                                   "device; set -tenon_conversion_transport to auto, messages or "
+                                   "shared");
+  if (asked == Transport::Messages || (asked == Transport::Auto && gpuAware) || comm.size() == 1)
+    return Transport::Messages;
+  const DeviceArena::Made& made = comm.openDeviceArena();
+  if (made.arena)
+    return Transport::Shared;
+  if (asked == Transport::Shared)
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("transport \"shared\" is not available for arrays on the device, "
+                            "since the ranks of the node do not share device memory: {}; set "
+                            "-tenon_conversion_transport to auto or messages",
+                            made.reason));
+  return Transport::Messages;
+}
+
 } // namespace tenon

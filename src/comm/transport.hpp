@@ -11,7 +11,7 @@ namespace tenon {
 enum class Transport {
   Auto,      // shared where the node has an arena, else messages
   Messages,  // point to point, persistent once bound
-  Shared,    // through the memory of the node; messages to other nodes
+  Shared,    // through the memory of the node, or of its devices; messages to other nodes
   Datatypes, // messages straight from array to array, by MPI's derived datatypes
 };
 
@@ -23,5 +23,8 @@ const char* transportName(Transport transport) noexcept;
 // What auto stands for here. Throws TENON_ERR_SUPPORT with the reason if shared is asked for on a
 // node that has no arena, unless the rank is alone.
 Transport resolveTransport(Transport asked, const Communicator& comm);
+// The same for arrays on the device, which `datatypes` does not know: auto is messages where MPI reaches device memory,
+// else shared where the node has a DeviceArena. Collective.
+Transport resolveDeviceTransport(Transport asked, bool gpuAware, Communicator& comm);
 
 } // namespace tenon

@@ -4,6 +4,7 @@
 #include "comm/gpu_aware.hpp"
 #include "linop/datatype_carrier.hpp"
 #include "linop/lane_carrier.hpp"
+#include "linop/peer_carrier.hpp"
 #include "sys/options.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr OptionSpec kConversionOptions[] = {
     {"conversion_transport", OptionSpec::Choice, "auto",
-     "transport of conversions; auto: shared memory where available, otherwise messages",
+     "transport of conversions; auto: shared memory, on the device after a GPU-aware MPI, where "
+     "available, otherwise messages",
      kTransportChoices},
     {"conversion_pack_limit", OptionSpec::Int, "8192",
      "size in bytes up to which data for a rank of the same node is packed; larger data is read in "
@@ -33,15 +35,10 @@ constexpr OptionSpec kConversionOptions[] = {
 const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
 
 Transport transportOf(const CarrierSetup& setup, Space space) {
-  const Transport asked = setup.policy.transport;
-  if (space == Space::Host)
-    return resolveTransport(asked, *setup.comm);
-  if (asked != Transport::Auto && asked != Transport::Messages)
-    throw Error(TENON_ERR_SUPPORT,
-                fmt::format("{} cannot use the transport {} for arrays on the device; set "
-                            "-tenon_conversion_transport to auto or messages",
-                            setup.owner, transportName(asked)));
-  return Transport::Messages;
+  const CarrierPolicy& policy = setup.policy;
+  return space == Space::Host
+             ? resolveTransport(policy.transport, *setup.comm)
+             : resolveDeviceTransport(policy.transport, policy.gpuAware, *setup.comm);
 }
 
 bool isGpuAware(const std::string& wanted) {
@@ -69,6 +66,8 @@ std::string CarrierPolicy::agreedText() const {
 
 std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {
   const Transport transport = transportOf(setup, space);
+  if (transport == Transport::Shared && space == Space::Device)
+    return std::make_unique<PeerCarrier>(setup);
   if (transport == Transport::Shared)
     return std::make_unique<LaneCarrier>(setup);
   if (transport == Transport::Datatypes)

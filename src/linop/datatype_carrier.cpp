@@ -92,10 +92,7 @@ void DatatypeCarrier::receive(const Action& action, std::size_t part, Interval c
     message.next = message.cells;
   }
   if (!straight_)
-    direction_.unpacks[part].visit(chunks, [&](const Region&, const Region& to) {
-      combineRegion(action, to, packedView(message.next, to, action.y->rank()), meeting);
-      message.next += to.cells * cellBytes_;
-    });
+    message.next = combineChunks(action, direction_.unpacks[part], chunks, message.next, meeting);
 }
 
 void DatatypeCarrier::end(const Action&) {

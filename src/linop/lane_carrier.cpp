@@ -24,7 +24,8 @@ Index placeInArena(const DTensor& x, const SharedArena& arena) {
 LaneCarrier::LaneCarrier(const CarrierSetup& setup)
     : comm_(setup.comm), arena_(setup.comm->arena()), tag_(setup.tag), direction_(setup.direction),
       cellBytes_(setup.cellBytes), packLimit_(setup.policy.packLimit), owner_(setup.owner),
-      outgoing_(makeLanes(setup.policy.stores)), laneOf_(direction_.unpacks.size(), -1),
+      announcements_(comm_, tag_), outgoing_(makeLanes(setup.policy.stores)),
+      laneOf_(direction_.unpacks.size(), -1),
       messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
         return !arena_->isOnNode(peer);
       })) {}
@@ -42,7 +43,7 @@ std::vector<LaneCarrier::Outgoing> LaneCarrier::makeLanes(StoreWay stores) {
     const LaneShape shape(bytes);
     const int slots = shape.slotsOf(bytes, packedBytes);
     auto lane = std::make_unique<SendLane>(arena_, bytes, slots, owner_);
-    announcements_.push_back({.peer = parts[i].peer, .address = lane->address()});
+    announcements_.add(parts[i].peer, lane->address());
     if (lane->exists())
       outgoing.push_back({.part = i,
                           .stores = {shape.isTimed() ? stores : StoreWay::Cached, slots},
@@ -71,30 +72,13 @@ std::string LaneCarrier::describe() const {
   return messages_.sendBytes() > 0 ? "shared, messages" : "shared";
 }
 
-void LaneCarrier::announce() {
-  announced_ = true;
-  for (Announcement& out : announcements_)
-    checkMpi(MPI_Isend(&out.address, sizeof out.address, MPI_BYTE, out.peer, tag_, comm_->mpi(),
-                       &out.request),
-             "MPI_Isend");
-}
-
-LaneAddress LaneCarrier::receiveAddress(int peer) const {
-  LaneAddress address;
-  MPI_Request request = MPI_REQUEST_NULL;
-  checkMpi(MPI_Irecv(&address, sizeof address, MPI_BYTE, peer, tag_, comm_->mpi(), &request),
-           "MPI_Irecv");
-  waitFor(*comm_, &request, 1, [&] { return ranksText({peer}); });
-  return address;
-}
-
 // At the end of the first action, whose announcements all senders have made when they began it.
 void LaneCarrier::open(const Action& action) {
   opened_ = true;
   std::vector<std::size_t> late;
   for (std::size_t i : direction_.others(direction_.unpacks, onNode())) {
     const Part& part = direction_.unpacks[i];
-    const LaneAddress address = receiveAddress(part.peer);
+    const LaneAddress address = announcements_.receive(part.peer);
     if (address.place < 0) {
       late.push_back(i);
       continue;
@@ -111,13 +95,11 @@ void LaneCarrier::open(const Action& action) {
     late_->useWires(*noWire_, *lateWire_);
     late_->begin(action);
   }
-  for (Announcement& out : announcements_)
-    waitFor(*comm_, &out.request, 1, [&] { return ranksText({out.peer}); });
+  announcements_.waitUntilRead();
 }
 
 void LaneCarrier::begin(const Action& action) {
-  if (!announced_)
-    announce();
+  announcements_.send();
   messages_.begin(action);
   if (late_)
     late_->begin(action);
@@ -204,12 +186,8 @@ void LaneCarrier::receive(Incoming& in, const Action& action, Interval chunks,
   for (Index chunk = chunks.begin; chunk < chunks.end; ++chunk) {
     if (chunk > 0)
       awaitPosting(in, *action.x);
-    const std::byte* cells = in.lane.slotData();
     const Stopwatch watch(in.lane.isTimed());
-    part.visit({chunk, chunk + 1}, [&](const Region&, const Region& to) {
-      combineRegion(action, to, packedView(cells, to, rank), meeting);
-      cells += to.cells * cellBytes_;
-    });
+    combineChunks(action, part, {chunk, chunk + 1}, in.lane.slotData(), meeting);
     in.lane.release(watch.seconds());
   }
 }

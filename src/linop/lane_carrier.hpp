@@ -9,6 +9,7 @@
 // messages.
 #pragma once
 
+#include "comm/announcements.hpp"
 #include "comm/lane.hpp"
 #include "linop/message_carrier.hpp"
 
@@ -44,12 +45,6 @@ private:
     ReceiveLane lane;
     ArrayPlace place{};
   };
-  // To the receiver of a part.
-  struct Announcement {
-    int peer;
-    LaneAddress address{};
-    MPI_Request request = MPI_REQUEST_NULL;
-  };
 
   auto onNode() const {
     return [this](int peer) { return arena_->isOnNode(peer); };
@@ -59,9 +54,7 @@ private:
 
   std::vector<Outgoing> makeLanes(StoreWay stores);
   std::vector<std::size_t> sendsByMessage() const;
-  void announce();
   void open(const Action& action);
-  LaneAddress receiveAddress(int peer) const;
 
   void receive(Incoming& in, const Action& action, Interval chunks, const Meeting& meeting);
   void pump(const DTensor& x, Index mostOfEach);
@@ -77,7 +70,7 @@ private:
   Index cellBytes_, packLimit_;
   std::string owner_;
   Index largest_ = 0; // bytes of the parts for the node's ranks, at most
-  std::vector<Announcement> announcements_;
+  Announcements<LaneAddress> announcements_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
   std::vector<int> laneOf_; // of an unpack part, -1 if it comes as a message
@@ -85,7 +78,7 @@ private:
   // Of senders without a lane.
   std::optional<MessageCarrier> late_;
   std::optional<Wire> lateWire_, noWire_;
-  bool announced_ = false, opened_ = false;
+  bool opened_ = false;
   bool morePosts_ = false; // of the action in flight
   Index place_ = -1;       // in the arena, of its x; -1 outside, or if all is packed
 };

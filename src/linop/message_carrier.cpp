@@ -171,10 +171,7 @@ void MessageCarrier::receive(const Action& action, std::size_t part, Interval ch
     fetch(i);
   if (round_->receivedInArray[i])
     return;
-  direction_.unpacks[part].visit(chunks, [&](const Region&, const Region& to) {
-    combineRegion(action, to, packedView(next_[i], to, action.y->rank()), meeting);
-    next_[i] += to.cells * cellBytes_;
-  });
+  next_[i] = combineChunks(action, direction_.unpacks[part], chunks, next_[i], meeting);
 }
 
 void MessageCarrier::end(const Action&) {

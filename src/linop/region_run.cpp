@@ -73,6 +73,16 @@ void combineRegion(const Action& action, const Region& to, const RegionView& fro
   });
 }
 
+const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
+                               const std::byte* cells, const Meeting& meeting) {
+  const DTensor& y = *action.y;
+  part.visit(chunks, [&](const Region&, const Region& to) {
+    combineRegion(action, to, packedView(cells, to, y.rank()), meeting);
+    cells += to.cells * dataTypeSize(y.dataType());
+  });
+  return cells;
+}
+
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way) {
   const RegionView source = viewOf(x, region), target = packedView(cells, region, x.rank());
   visitDataType(x.dataType(), [&]<class T>(T) {

@@ -30,6 +30,10 @@ struct Meeting {
 void combineRegion(const Action& action, const Region& to, const RegionView& from,
                    const Meeting& meeting);
 
+// The same for these chunks of a part, whose cells lie one after the other; returns their end.
+const std::byte* combineChunks(const Action& action, const Part& part, Interval chunks,
+                               const std::byte* cells, const Meeting& meeting);
+
 // Copies the region's cells to one place; returns the end.
 std::byte* packRegion(const DTensor& x, const Region& region, std::byte* cells, StoreWay way);
 

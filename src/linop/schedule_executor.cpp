@@ -104,8 +104,12 @@ Index ScheduleExecutor::bufferBytes() const noexcept {
 
 std::string ScheduleExecutor::describeTransport() const {
   std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
-  if (policy_.space == Space::Device)
+  if (policy_.space == Space::Device) {
+    if (policy_.transport == Transport::Auto && !policy_.gpuAware && comm_->size() > 1 &&
+        !comm_->deviceArena().arena)
+      text += fmt::format(" (no shared device memory: {})", comm_->deviceArena().reason);
     return text;
+  }
   if (policy_.transport == Transport::Auto && !comm_->arena() && comm_->size() > 1)
     text += fmt::format(" (no shared memory: {})", comm_->whyNoArena());
   if (comm_->arena() && policy_.transport != Transport::Messages && !comm_->whySmallArena().empty())

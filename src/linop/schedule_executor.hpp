@@ -17,7 +17,7 @@ namespace tenon {
 
 class ScheduleExecutor {
 public:
-  // Throws TENON_ERR_SUPPORT if the policy's transport is shared and the node has no arena.
+  // Collective. Throws TENON_ERR_SUPPORT if the policy's transport is shared and the node has no arena.
   ScheduleExecutor(const CommPtr& comm, const Schedule& schedule, TenonDataType type,
                    const std::string& owner, const CarrierPolicy& policy);
   ScheduleExecutor(const ScheduleExecutor&) = delete;

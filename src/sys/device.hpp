@@ -5,6 +5,7 @@
 
 #include "sys/memory.hpp"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -62,6 +63,9 @@ private:
   std::shared_ptr<void> handle_;
 };
 
+// By which another process on the node opens device memory: bytes of the driver's, without pointers.
+using MemoryKey = std::array<std::byte, 64>;
+
 class Device {
 public:
   // The process's device, opened by the first call: -tenon_device, or by this rank's number on its node.
@@ -79,6 +83,12 @@ public:
   std::shared_ptr<MemorySource> memory(const Stream& stream);
   // The same that is not from a pool and can be shown to other processes; whoever gives it back waits for the device.
   std::shared_ptr<MemorySource> unpooled(const Stream& stream);
+  // Shows others the whole of what unpooled() gave at once, which must not be given back while one has it open.
+  MemoryKey keyOf(void* memory);
+  // What another process shows, until it is closed as often. Throws TENON_ERR_LIBRARY with the driver's text if it
+  // cannot be reached from here.
+  void* openShown(const MemoryKey& key);
+  void closeShown(void* memory) noexcept;
   // Host memory that copies reach without staging.
   std::shared_ptr<MemorySource> pinned();
   // Queued: neither end may change, nor the source go, until the stream is there.

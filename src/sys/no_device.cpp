@@ -60,6 +60,13 @@ std::shared_ptr<MemorySource> Device::memory(const Stream&) {
 std::shared_ptr<MemorySource> Device::unpooled(const Stream&) {
   refuse();
 }
+MemoryKey Device::keyOf(void*) {
+  refuse();
+}
+void* Device::openShown(const MemoryKey&) {
+  refuse();
+}
+void Device::closeShown(void*) noexcept {}
 std::shared_ptr<MemorySource> Device::pinned() {
   refuse();
 }

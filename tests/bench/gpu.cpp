@@ -301,17 +301,35 @@ double stagingTime(Index bytes) {
   return std::max(down, up);
 }
 
-// Two ranks exchange the half that the other wants.
+// Of as many bytes within the device.
+double copyTime(Index bytes) {
+  Buffer from(bytes, "part", device().memory()), to(bytes, "copy", device().memory());
+  return secondsOf(
+      [&] { Device::get().copy(to.data<char>(), from.data<char>(), bytes, device().stream()); });
+}
+
+// Two ranks exchange the half that the other wants: what a rank keeps is copied once, what it sends is packed, and what
+// it receives unpacked.
 void measureExchange() {
   const Index n = sized(8192, 16);
   const Layout rows = onRow({n, n}, Property::shard(0)),
                columns = onRow({n, n}, Property::shard(1));
-  const LinearOpRef op = makeConversion(world(), rows, columns, TENON_FLOAT32);
   const auto x = made(rows, TENON_FLOAT32), y = made(columns, TENON_FLOAT32);
-  const double seconds = secondsOf([&] { op->apply(*x, *y); });
+  const auto exchange = [&](Transport transport) {
+    MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+    policy.carrier.transport = transport;
+    const LinearOpRef op = makeConversion(world(), rows, columns, TENON_FLOAT32, policy);
+    return secondsOf([&] { op->apply(*x, *y); });
+  };
   const Index part = n * n / 4 * Index(sizeof(float));
-  printRow("staged exchange of 64 MiB", "a copy down or up", stagingTime(part) / seconds,
-           ">= 0.85");
+  printRow("staged exchange of 64 MiB", "a copy down or up",
+           stagingTime(part) / exchange(Transport::Messages), ">= 0.85");
+  const DeviceArena::Made& shared = world()->openDeviceArena();
+  if (shared.arena)
+    printRow("exchange of 64 MiB, device memory shared", "three copies within the device",
+             3 * copyTime(part) / exchange(Transport::Shared), ">= 0.8");
+  else if (world()->rank() == 0)
+    fmt::print("exchange with shared device memory: {}\n", shared.reason);
 }
 
 // The same cells on each rank, with the neighbour's boundary and without.

@@ -4,17 +4,20 @@
 #include "capi/expect_code.hpp"
 #include "operators.hpp"
 #include "support/draws.hpp"
+#include "support/own_communicator.hpp"
 #include "support/random_layout.hpp"
 #include "sys/expect_error.hpp"
 
 #include <tenon/partition.h>
 
+#include <cstdlib>
 #include <numeric>
 
 namespace tenon {
 namespace {
 
 using test::act;
+using test::communicatorWithArena;
 using test::Ends;
 using test::LayoutDraw;
 using test::onLine;
@@ -216,16 +219,92 @@ TEST(DeviceConversion, OfLargeMessagesGivesTheBitsOfTheHost) {
     expectSame(*op, sense, 3, false);
 }
 
-TEST(DeviceConversion, SaysHowItsMessagesTravel) {
+MovementPolicy onDeviceBy(Transport transport, bool gpuAware = false) {
   MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
   policy.route.mode = RouteMode::Exchange;
-  const auto describe = [&](bool gpuAware) {
-    policy.carrier.gpuAware = gpuAware;
-    return makeConversion(world(), onLine({4, 3}, "S0"), onLine({4, 3}, "B"), TENON_FLOAT64, policy)
-        ->describe();
+  policy.carrier.transport = transport;
+  policy.carrier.gpuAware = gpuAware;
+  return policy;
+}
+
+// A machine may forbid it, but not the stand-in.
+bool sharesDeviceMemory() {
+  const DeviceArena::Made& made = world()->openDeviceArena();
+  EXPECT_TRUE(made.arena || !std::getenv("TENON_STANDIN")) << made.reason;
+  return made.arena != nullptr;
+}
+
+TEST(DeviceConversion, SaysHowItsMessagesTravel) {
+  const auto expect = [](const char* text, const CommPtr& comm, const MovementPolicy& policy) {
+    const LinearOpRef op =
+        makeConversion(comm, onLine({4, 3}, "S0"), onLine({4, 3}, "B"), TENON_FLOAT64, policy);
+    EXPECT_NE(op->describe().find(text), std::string::npos) << op->describe();
   };
-  EXPECT_NE(describe(false).find("through host memory"), std::string::npos) << describe(false);
-  EXPECT_NE(describe(true).find("by MPI"), std::string::npos) << describe(true);
+  const char *staged = "through host memory", *byMpi = "by MPI", *shared = "shared (device memory";
+  expect(staged, world(), onDeviceBy(Transport::Messages));
+  expect(byMpi, world(), onDeviceBy(Transport::Messages, true));
+  expect(byMpi, world(), onDeviceBy(Transport::Auto, true));
+  if (sharesDeviceMemory()) {
+    expect(shared, world(), onDeviceBy(Transport::Auto));
+    expect(shared, world(), onDeviceBy(Transport::Shared, true));
+  }
+  expect("through host memory (no shared device memory: -tenon_shared_memory is 0)",
+         communicatorWithArena(0), onDeviceBy(Transport::Auto));
+}
+
+// What a rank sent may still be read while it begins again,
+TEST(DeviceConversion, BeginsWithoutWaitingForReaders) {
+  if (!sharesDeviceMemory())
+    GTEST_SKIP() << world()->deviceArena().reason;
+  const Layout root = onLine({40}, "R"), all = onLine({40}, "B");
+  const LinearOpRef op =
+      makeConversion(world(), root, all, TENON_FLOAT64, onDeviceBy(Transport::Shared));
+  for (int n = 0; n < 3; ++n) {
+    const Ends host(*op, Sense::Forward, n);
+    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    op->apply(*host.x, *host.y);
+    if (world()->rank() != 0)
+      MPI_Barrier(MPI_COMM_WORLD);
+    op->begin(Sense::Forward, 1, *x, 0, *y);
+    if (world()->rank() == 0)
+      MPI_Barrier(MPI_COMM_WORLD);
+    op->end(Sense::Forward);
+    if (n == 2) {
+      EXPECT_EQ(cellsIn(*y), cellsIn(*host.y));
+    }
+  }
+}
+
+// and when the operator has gone and the next one works.
+TEST(DeviceConversion, KeepsWhatOthersStillRead) {
+  if (!sharesDeviceMemory())
+    GTEST_SKIP() << world()->deviceArena().reason;
+  const Layout root = onLine({40}, "R"), all = onLine({40}, "B");
+  const auto make = [&] {
+    return makeRef<Conversion>(world(), root, all, TENON_FLOAT64,
+                               onDeviceBy(Transport::Shared).carrier);
+  };
+  auto first = make();
+  const Ends one(*first, Sense::Forward, 1), other(*first, Sense::Forward, 2);
+  const auto x = sameOnDevice(*one.x), y = sameOnDevice(*one.y), z = sameOnDevice(*other.x),
+             w = sameOnDevice(*other.y);
+  first->apply(*one.x, *one.y);
+  first->apply(*other.x, *other.y);
+  first->apply(*x, *y);
+  const bool isRoot = world()->rank() == 0;
+  if (isRoot)
+    first = {};
+  const auto second = make();
+  if (!isRoot)
+    MPI_Barrier(MPI_COMM_WORLD);
+  second->begin(Sense::Forward, 1, *z, 0, *w);
+  if (isRoot) {
+    z->context().stream().synchronise(); // what it sends is packed
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  second->end(Sense::Forward);
+  EXPECT_EQ(cellsIn(*y), cellsIn(*one.y));
+  EXPECT_EQ(cellsIn(*w), cellsIn(*other.y));
 }
 
 TEST(DeviceConversion, FindsTheLargest) {
@@ -248,11 +327,15 @@ TEST(DeviceConversion, RefusesOtherTransportsAndMixedSpaces) {
   const Layout from = onLine({4, 3}, "S0"), to = onLine({4, 3}, "B");
   const auto x = makeRef<DTensor>(world(), from, TENON_FLOAT64, Space::Device),
              y = makeRef<DTensor>(world(), to, TENON_FLOAT64, Space::Device);
-  MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
-  policy.route.mode = RouteMode::Exchange;
-  policy.carrier.transport = Transport::Datatypes;
-  expectError(TENON_ERR_SUPPORT, {"transport datatypes", "on the device", "messages"},
-              [&] { makeConversion(world(), from, to, TENON_FLOAT64, policy); });
+  expectError(TENON_ERR_SUPPORT, {"transport \"datatypes\"", "on the device", "messages"}, [&] {
+    makeConversion(world(), from, to, TENON_FLOAT64, onDeviceBy(Transport::Datatypes));
+  });
+  expectError(TENON_ERR_SUPPORT,
+              {"transport \"shared\"", "on the device", "-tenon_shared_memory is 0", "messages"},
+              [&] {
+                makeConversion(communicatorWithArena(0), from, to, TENON_FLOAT64,
+                               onDeviceBy(Transport::Shared));
+              });
   const LinearOpRef op = test::conversion(from, to, TENON_FLOAT64);
   const auto host = makeRef<DTensor>(world(), to, TENON_FLOAT64);
   expectError(TENON_ERR_SUPPORT, {"input on the device", "output on the host"},

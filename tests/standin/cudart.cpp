@@ -269,7 +269,7 @@ cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t,
                                     cudaStream_t stream) {
   TENON_CALL(cudaErrorMemoryAllocation);
   CUstream_st& s = streamOf(stream, "cudaMallocFromPoolAsync");
-  *p = DeviceMemory::get().take(bytes);
+  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Private);
   if (*p && s.recording) { // the graph's own, fresh each time
     s.recording->taken.push_back(*p);
     s.recording->inUse.insert(*p);
@@ -294,7 +294,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   TENON_CALL(cudaErrorMemoryAllocation);
   refuseWhileRecording(__func__);
-  *p = DeviceMemory::get().take(bytes);
+  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Showable);
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
@@ -302,6 +302,29 @@ cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
   refuseWhileRecording(__func__);
   drainAll();
   return !p || DeviceMemory::get().giveBack(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
+}
+static_assert(sizeof(DeviceMemory::Place) <= sizeof(cudaIpcMemHandle_t));
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* p) {
+  TENON_CALL(cudaErrorNotSupported);
+  const auto place = DeviceMemory::get().show(p);
+  if (!place)
+    return fail(cudaErrorInvalidValue);
+  std::memset(handle, 0, sizeof *handle);
+  std::memcpy(handle, &*place, sizeof *place);
+  return cudaSuccess;
+}
+cudaError_t cudaIpcOpenMemHandle(void** p, cudaIpcMemHandle_t handle, unsigned) {
+  TENON_CALL(cudaErrorMapBufferObjectFailed);
+  DeviceMemory::Place place{};
+  std::memcpy(&place, &handle, sizeof place);
+  if (place.process == getpid()) // not in the process that made it
+    return fail(cudaErrorDeviceUninitialized);
+  *p = DeviceMemory::get().openShown(place);
+  return *p ? cudaSuccess : fail(cudaErrorMapBufferObjectFailed);
+}
+cudaError_t cudaIpcCloseMemHandle(void* p) {
+  TENON_CALL(cudaErrorInvalidValue);
+  return DeviceMemory::get().closeShown(p) ? cudaSuccess : fail(cudaErrorInvalidValue);
 }
 cudaError_t cudaHostAlloc(void** p, std::size_t bytes, unsigned) {
   TENON_CALL(cudaErrorMemoryAllocation);

@@ -4,6 +4,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,23 +19,32 @@ namespace tenon::standin {
 namespace {
 
 constexpr int kRefused = 86, kFaulted = 87; // exit codes
+constexpr std::size_t kFilled = std::size_t(1) << 20;
 
 void protect(char* memory, std::size_t bytes, bool usable) {
   mprotect(memory, bytes, usable ? PROT_READ | PROT_WRITE : PROT_NONE);
 }
 
 void onFault(int number, siginfo_t* info, void*) {
-  const DeviceMemory& memory = DeviceMemory::get();
+  DeviceMemory& memory = DeviceMemory::get();
   if (!memory.contains(info->si_addr)) {
     signal(number, SIG_DFL); // the instruction is tried again
     return;
   }
+  if (memory.isOpen() && memory.makeUsable(info->si_addr))
+    return;
   const std::string text = std::string("stand-in for CUDA: ") +
                            (memory.isOpen() ? "a kernel" : "the host") +
                            " touches device memory: " + memory.describe(info->si_addr) + "\n";
   if (write(STDERR_FILENO, text.data(), text.size()) < 0) {
   }
   _exit(kFaulted);
+}
+
+void fillWithNan(char* memory, std::size_t bytes) {
+  const std::size_t filled = std::min(bytes, kFilled);
+  std::memset(memory, 0xff, filled);
+  std::memset(memory + bytes - filled, 0xff, filled);
 }
 
 std::size_t limitOf(std::size_t most) {
@@ -67,37 +77,116 @@ DeviceMemory::DeviceMemory() : limit_(limitOf(kBytes)) {
   sigaction(SIGSEGV, &action, nullptr);
 }
 
-void* DeviceMemory::take(std::size_t bytes) {
-  const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
-  if (next_ + pages + kPage > kBytes || inUse_ + bytes > limit_)
+char* DeviceMemory::addressesFor(std::size_t pages) {
+  char* const memory = base_ + next_;
+  if (next_ + pages + kPage > kBytes)
     return nullptr;
-  char* memory = base_ + next_;
   next_ += pages + kPage;
-  known_[memory] = {bytes, pages, true};
-  alive_.insert(memory);
+  return memory;
+}
+
+void DeviceMemory::mapFile(char* memory, std::size_t pages, int file, std::size_t offset) {
+  if (mmap(memory, pages, PROT_NONE, MAP_SHARED | MAP_FIXED, file, static_cast<off_t>(offset)) ==
+      MAP_FAILED)
+    refuse("pages of shown memory cannot be mapped");
+}
+
+void* DeviceMemory::take(std::size_t bytes, Kind kind) {
+  const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
+  char* const memory = inUse_ + bytes > limit_ ? nullptr : addressesFor(pages);
+  if (!memory)
+    return nullptr;
+  if (kind == Kind::Showable) {
+    if (file_ < 0 && ((file_ = memfd_create("stand-in for CUDA", MFD_CLOEXEC)) < 0 ||
+                      ftruncate(file_, static_cast<off_t>(kBytes)) != 0))
+      refuse("no file for memory that is shown");
+    mapFile(memory, pages, file_, static_cast<std::size_t>(memory - base_));
+  }
+  known_[memory] = {bytes, pages, true, kind};
   inUse_ += bytes;
   protect(memory, pages, true);
-  std::memset(memory, 0xff, std::min(pages, kFilled));
-  std::memset(memory + pages - std::min(pages, kFilled), 0xff, std::min(pages, kFilled));
+  fillWithNan(memory, pages);
 #ifdef __SANITIZE_ADDRESS__
   const std::size_t granules = (bytes + 7) / 8 * 8;
   __asan_poison_memory_region(memory + granules, pages - granules);
 #endif
-  if (depth_ == 0)
-    protect(memory, pages, false);
+  protect(memory, pages, false);
   return memory;
 }
 
 bool DeviceMemory::giveBack(void* memory) {
   const auto found = known_.find(static_cast<char*>(memory));
-  if (found == known_.end() || !found->second.isAlive)
+  if (found == known_.end() || !found->second.isAlive || found->second.timesOpened > 0)
     return false;
-  Allocation& a = found->second;
-  a.isAlive = false;
-  alive_.erase(found->first);
+  const auto& [begin, a] = *found;
   inUse_ -= a.bytes;
-  madvise(found->first, a.pages, MADV_DONTNEED);
-  protect(found->first, a.pages, false);
+  if (a.kind == Kind::Shown) {
+    protect(begin, a.pages, true);
+    fillWithNan(begin, a.pages);
+  } else if (a.kind == Kind::Showable) {
+    fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, begin - base_,
+              static_cast<off_t>(a.pages));
+  }
+  end(begin);
+  return true;
+}
+
+// Its pages are nobody's.
+void DeviceMemory::end(char* memory) {
+  Allocation& a = known_.at(memory);
+  a.isAlive = false;
+  usable_.erase(memory);
+  if (mmap(memory, a.pages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+           0) == MAP_FAILED)
+    refuse("freed pages cannot be unmapped");
+}
+
+std::optional<DeviceMemory::Place> DeviceMemory::show(const void* memory) {
+  const auto found = known_.find(static_cast<char*>(const_cast<void*>(memory)));
+  if (found == known_.end() || !found->second.isAlive || found->second.kind == Kind::Private)
+    return std::nullopt;
+  auto& [begin, a] = *found;
+  a.kind = Kind::Shown;
+  return Place{getpid(), file_, static_cast<std::size_t>(begin - base_), a.bytes};
+}
+
+void* DeviceMemory::openShown(const Place& place) {
+  char*& memory = opened_[{place.process, place.offset}];
+  if (!memory)
+    memory = mapShown(place);
+  if (!memory) {
+    opened_.erase({place.process, place.offset});
+    return nullptr;
+  }
+  ++known_.at(memory).timesOpened;
+  return memory;
+}
+
+char* DeviceMemory::mapShown(const Place& place) {
+  const std::string name =
+      "/proc/" + std::to_string(place.process) + "/fd/" + std::to_string(place.file);
+  const int file = ::open(name.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0)
+    return nullptr;
+  const std::size_t pages = (place.bytes + kPage - 1) / kPage * kPage;
+  char* const memory = addressesFor(pages);
+  if (memory) {
+    mapFile(memory, pages, file, place.offset);
+    known_[memory] = {place.bytes, pages, true};
+  }
+  ::close(file);
+  return memory;
+}
+
+bool DeviceMemory::closeShown(void* memory) {
+  const auto found = std::find_if(opened_.begin(), opened_.end(),
+                                  [&](const auto& entry) { return entry.second == memory; });
+  if (found == opened_.end())
+    return false;
+  if (--known_.at(found->second).timesOpened == 0) {
+    end(found->second);
+    opened_.erase(found);
+  }
   return true;
 }
 
@@ -113,19 +202,20 @@ void DeviceMemory::checkRange(const void* p, std::size_t bytes, const char* who)
     refuse(std::string(who) + " reaches beyond device memory that is allocated");
 }
 
-void DeviceMemory::open() {
-  if (depth_++ == 0)
-    protectAll(true);
+bool DeviceMemory::makeUsable(const void* p) {
+  const auto* at = around(p);
+  if (!at || !at->second.isAlive || p >= at->first + at->second.pages)
+    return false;
+  protect(at->first, at->second.pages, true);
+  return usable_.insert(at->first).second;
 }
 
 void DeviceMemory::close() {
-  if (--depth_ == 0)
-    protectAll(false);
-}
-
-void DeviceMemory::protectAll(bool usable) {
-  for (char* memory : alive_)
-    protect(memory, known_.at(memory).pages, usable);
+  if (--depth_ > 0)
+    return;
+  for (char* memory : usable_)
+    protect(memory, known_.at(memory).pages, false);
+  usable_.clear();
 }
 
 std::string DeviceMemory::describe(const void* p) const {

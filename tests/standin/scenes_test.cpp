@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -207,6 +209,186 @@ const std::vector<Scene>& scenes() {
   return all;
 }
 
+// Of two processes, which wait for each other by single letters.
+class Other {
+public:
+  Other() {
+    if (pipe(toReader_) != 0 || pipe(toOwner_) != 0)
+      std::abort();
+  }
+  void becomeOwner() { take(toReader_[1], toOwner_[0], toReader_[0], toOwner_[1]); }
+  void becomeReader() { take(toOwner_[1], toReader_[0], toOwner_[0], toReader_[1]); }
+
+  template <class T>
+  void tell(const T& what) const {
+    if (write(out_, &what, sizeof what) != sizeof what)
+      std::_Exit(kError);
+  }
+  void tell() const { tell('x'); }
+  template <class T>
+  T hear() const {
+    T what{};
+    if (read(in_, &what, sizeof what) != sizeof what)
+      std::_Exit(kError);
+    return what;
+  }
+  void wait() const { hear<char>(); }
+
+private:
+  // So that whoever waits for an other that has ended is told.
+  void take(int out, int in, int others, int others2) {
+    out_ = out;
+    in_ = in;
+    close(others);
+    close(others2);
+  }
+  int toReader_[2], toOwner_[2], out_ = -1, in_ = -1;
+};
+
+// One process shows memory that it has filled, another reads it.
+struct Shown {
+  KernelContext at{Space::Device};
+  Device& device = Device::get();
+  Buffer values = Exchange::pinned(kPacked);
+  Buffer memory{kPacked * 8, "shown", device.unpooled(at.stream())};
+
+  void fill(double first) {
+    at.stream().synchronise(); // the values may still be read
+    for (Index i = 0; i < kPacked; ++i)
+      values.data<double>()[i] = first + double(i);
+    device.copy(memory.data<void>(), values.data<void>(), kPacked * 8, at.stream());
+  }
+};
+struct Reading {
+  KernelContext at{Space::Device};
+  Device& device = Device::get();
+  Buffer values = Exchange::pinned(kPacked);
+  Buffer copied{kPacked * 8, "copied", at.memory()};
+
+  void start(const void* shown) {
+    device.copy(copied.data<void>(), shown, kPacked * 8, at.stream());
+    device.copy(values.data<void>(), copied.data<void>(), kPacked * 8, at.stream());
+  }
+  int verdict(double first) {
+    at.stream().synchronise();
+    for (Index i = 0; i < kPacked; ++i)
+      if (values.data<double>()[i] != first + double(i))
+        return kWrong;
+    return kRight;
+  }
+};
+
+struct SharedScene {
+  const char* name;
+  std::function<void(Other&, Shown&)> owner;
+  std::function<int(Other&, Reading&)> reader;
+  int ends; // in each mode
+
+  int run() const {
+    Other other;
+    const pid_t child = fork();
+    if (child == 0) {
+      other.becomeOwner();
+      Shown shown;
+      other.tell(shown.device.keyOf(shown.memory.data<void>()));
+      owner(other, shown);
+      std::_Exit(kRight);
+    }
+    other.becomeReader();
+    int status = 0;
+    {
+      Reading reading;
+      status = reader(other, reading);
+    }
+    return status;
+  }
+};
+
+int readOnce(Other& other, Reading& r, bool releasesEarly) {
+  void* const shown = r.device.openShown(other.hear<MemoryKey>());
+  other.wait();
+  r.start(shown);
+  if (!releasesEarly)
+    r.at.stream().synchronise();
+  other.tell();
+  other.wait(); // filled again
+  return r.verdict(1);
+}
+void fillTwice(Other& other, Shown& shown, bool synchronises) {
+  shown.fill(1);
+  if (synchronises)
+    shown.at.stream().synchronise();
+  other.tell();
+  other.wait();
+  shown.fill(2);
+  shown.at.stream().synchronise();
+  other.tell();
+}
+
+const std::vector<SharedScene>& sharedScenes() {
+  static const std::vector<SharedScene> all = {
+      {"right", [](Other& o, Shown& s) { fillTwice(o, s, true); },
+       [](Other& o, Reading& r) { return readOnce(o, r, false); }, kRight},
+      {"the owner does not wait before it tells",
+       [](Other& o, Shown& s) { fillTwice(o, s, false); },
+       [](Other& o, Reading& r) { return readOnce(o, r, false); }, kWrong},
+      {"the reader does not wait before it tells",
+       [](Other& o, Shown& s) { fillTwice(o, s, true); },
+       [](Other& o, Reading& r) { return readOnce(o, r, true); }, kWrong},
+      {"the owner frees what another has open",
+       [](Other& o, Shown& s) {
+         s.fill(1);
+         s.at.stream().synchronise();
+         o.wait();
+         s.memory = Buffer();
+         o.tell();
+       },
+       [](Other& o, Reading& r) {
+         void* const shown = r.device.openShown(o.hear<MemoryKey>());
+         o.tell();
+         o.wait();
+         r.start(shown);
+         return r.verdict(1);
+       },
+       kWrong},
+      {"a kernel reads what was closed", [](Other& o, Shown&) { o.wait(); },
+       [](Other& o, Reading& r) {
+         void* const shown = r.device.openShown(o.hear<MemoryKey>());
+         r.start(shown);
+         r.device.closeShown(shown);
+         return r.verdict(1);
+       },
+       kFaulted},
+      {"it is open until it is closed as often as opened",
+       [](Other& o, Shown& s) {
+         s.fill(1);
+         s.at.stream().synchronise();
+         o.tell();
+         o.wait();
+       },
+       [](Other& o, Reading& r) {
+         const auto key = o.hear<MemoryKey>();
+         void* const shown = r.device.openShown(key);
+         if (r.device.openShown(key) != shown)
+           return kError;
+         r.device.closeShown(shown);
+         o.wait();
+         r.start(shown);
+         const int verdict = r.verdict(1);
+         o.tell();
+         return verdict;
+       },
+       kRight},
+      {"the host reads it", [](Other& o, Shown&) { o.wait(); },
+       [](Other& o, Reading& r) {
+         const auto* shown = static_cast<double*>(r.device.openShown(o.hear<MemoryKey>()));
+         return shown[0] == 1 ? kRight : kWrong;
+       },
+       kFaulted},
+  };
+  return all;
+}
+
 // Runs it in a child, since the stand-in reads its mode once.
 void inChild(const char* mode, const std::function<int()>& scene, int expected) {
   EXPECT_EXIT(
@@ -225,6 +407,48 @@ TEST(Standin, ShowsEachFaultInTheModesMadeForIt) {
     inChild("lazy", scene.run, scene.lazy);
     inChild("others", scene.run, scene.others);
   }
+}
+
+TEST(Standin, LetsOtherProcessesReadWhatIsShown) {
+  for (const SharedScene& scene : sharedScenes()) {
+    SCOPED_TRACE(scene.name);
+    for (const char* mode : {"lazy", "others"})
+      inChild(
+          mode, [&] { return scene.run(); }, scene.ends);
+  }
+}
+
+TEST(Standin, RefusesToShowWhatCudaDoesNot) {
+  const auto codeOf = [](const std::function<void(Shown&)>& use, const char* failure = "") {
+    setenv("TENON_STANDIN_FAIL", failure, 1);
+    Shown shown;
+    try {
+      use(shown);
+    } catch (const Error& error) {
+      return int(error.code());
+    }
+    return int(TENON_SUCCESS);
+  };
+  const auto keyOfShown = [](Shown& s) { s.device.keyOf(s.memory.data<void>()); };
+  const struct {
+    std::function<void(Shown&)> use;
+    const char* failure;
+    TenonErrorCode code;
+  } cases[] = {
+      {keyOfShown, "", TENON_SUCCESS},
+      {keyOfShown, "cudaIpcGetMemHandle:1", TENON_ERR_LIBRARY},
+      {[](Shown& s) { s.device.keyOf(s.memory.data<double>() + 1); }, "", TENON_ERR_LIBRARY},
+      {[](Shown& s) {
+         Buffer pooled(64, "pooled", s.at.memory());
+         s.device.keyOf(pooled.data<void>());
+       },
+       "", TENON_ERR_LIBRARY},
+      {[](Shown& s) { s.device.openShown(s.device.keyOf(s.memory.data<void>())); }, "",
+       TENON_ERR_LIBRARY}, // its own
+  };
+  for (const auto& one : cases)
+    inChild(
+        "lazy", [&] { return codeOf(one.use, one.failure); }, one.code);
 }
 
 TEST(Standin, LetsTheRightProgramPassInEveryMode) {

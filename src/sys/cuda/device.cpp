@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <bit>
 #include <charconv>
 
 namespace tenon {
@@ -116,6 +117,24 @@ std::shared_ptr<MemorySource> Device::memory(const Stream& stream) {
 
 std::shared_ptr<MemorySource> Device::unpooled(const Stream& stream) {
   return cuda::unpooledMemory(stream);
+}
+
+MemoryKey Device::keyOf(void* memory) {
+  cudaIpcMemHandle_t handle{};
+  cuda::check(cudaIpcGetMemHandle(&handle, memory), "cudaIpcGetMemHandle");
+  return std::bit_cast<MemoryKey>(handle);
+}
+
+void* Device::openShown(const MemoryKey& key) {
+  void* memory = nullptr;
+  cuda::check(cudaIpcOpenMemHandle(&memory, std::bit_cast<cudaIpcMemHandle_t>(key),
+                                   cudaIpcMemLazyEnablePeerAccess),
+              "cudaIpcOpenMemHandle");
+  return memory;
+}
+
+void Device::closeShown(void* memory) noexcept {
+  cudaIpcCloseMemHandle(memory);
 }
 
 std::shared_ptr<MemorySource> Device::pinned() {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The way from one rank to another on its node through device memory of the sender, which the receiver's kernels read
+// where it lies. Data never leave the devices; a lane of the host (lane.hpp), through which none of them goes, says
+// whose turn it is:
+//
+//   sender's kernels fill the data; when they are done the host posts
+//   the receiver waits for the posting; its kernels read; when they are done its host releases
+//   the sender waits for the release before it lets kernels fill the data again
+#pragma once
+
+#include "comm/device_arena.hpp"
+#include "comm/lane.hpp"
+
+namespace tenon {
+
+// By which a receiver opens it.
+struct DeviceLaneAddress {
+  LaneAddress turns;
+  DevicePlace data;
+};
+
+// The sender's end, of a communicator that has a DeviceArena. Its memory is kept until the receiver has released it.
+class SendDeviceLane {
+public:
+  // Throws TENON_ERR_MEMORY if the device, or the node's shared memory, has none left.
+  SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner);
+  SendDeviceLane(SendDeviceLane&&) noexcept = default;
+  SendDeviceLane& operator=(SendDeviceLane&&) = delete;
+  // The kernels that fill the data are done.
+  ~SendDeviceLane();
+
+  Index bytes() const noexcept { return data_.bytes(); }
+  DeviceLaneAddress address() const;
+  bool isReleased() const noexcept { return turns_->isDrained(); }
+  std::byte* data() noexcept { return data_.data<std::byte>(); }
+  void post() noexcept { turns_->postPacked(); }
+
+private:
+  std::shared_ptr<DeviceArena> arena_;
+  std::unique_ptr<SendLane> turns_;
+  Buffer data_;
+};
+
+// The receiver's end.
+class ReceiveDeviceLane {
+public:
+  ReceiveDeviceLane(const Communicator& comm, int sender, const DeviceLaneAddress& address);
+
+  bool hasPosting() const noexcept { return turns_.hasPosting(); }
+  const std::byte* data() const noexcept { return data_; }
+  void release() noexcept { turns_.release(); }
+
+private:
+  std::shared_ptr<SharedArena> hostArena_;
+  std::shared_ptr<DeviceArena> arena_;
+  ReceiveLane turns_;
+  const std::byte* data_;
+};
+
+} // namespace tenon
