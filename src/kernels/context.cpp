@@ -32,6 +32,11 @@ void KernelContext::reserve(const ScratchPlan& plan) {
     scratch_ = Buffer(plan.bytes(), "scratch of the kernels", memory_);
 }
 
+void KernelContext::reserveParts(Index bytes) {
+  if (bytes > parts_.bytes())
+    parts_ = Buffer(bytes, "parts of reductions", memory_);
+}
+
 KernelContextPtr contextOrOwn(KernelContextPtr context) {
   return context ? std::move(context) : std::make_shared<KernelContext>();
 }

@@ -9,6 +9,7 @@
 #include "kernels/parallel.hpp"
 #include "sys/device.hpp"
 
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -85,9 +86,18 @@ public:
   }
   // and one that works in these pieces, which were planned when it was made.
   int threads(const ThreadScratch& pieces) const { return std::min(pieces.threads, threads()); }
-  Index scratchBytes() const noexcept { return scratch_.bytes(); }
-  // Where it lies, until a later kernel needs more.
-  const void* scratchAddress() const noexcept { return scratch_.data<void>(); }
+  // For the parts of a reduction, whose terms may lie in the scratch: room for count elements of T, until the next
+  // reduction.
+  template <class T>
+  T* parts(Index count) {
+    reserveParts(count * static_cast<Index>(sizeof(T)));
+    return parts_.data<T>();
+  }
+  Index scratchBytes() const noexcept { return scratch_.bytes() + parts_.bytes(); }
+  // Where both lie, until a later kernel needs more.
+  std::array<const void*, 2> scratchAddresses() const noexcept {
+    return {scratch_.data<void>(), parts_.data<void>()};
+  }
   // Made by the first kernel that needs them.
   std::shared_ptr<KernelStream>& oneDnn() noexcept { return oneDnn_; }
   std::shared_ptr<DeviceHandles>& handles() noexcept { return handles_; }
@@ -95,10 +105,11 @@ public:
 private:
   // Loops of the host cannot run here: TENON_ERR_SUPPORT.
   [[noreturn]] static void refuseHostKernel();
+  void reserveParts(Index bytes);
 
   std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;
-  Buffer scratch_;
+  Buffer scratch_, parts_;
   std::shared_ptr<KernelStream> oneDnn_;
   std::shared_ptr<DeviceHandles> handles_;
 };

@@ -10,11 +10,11 @@
 
 namespace tenon::device {
 
-// Parts of each group's value: [groups, pieces].
+// Parts of each group's value, [groups, pieces], until the next reduction.
 template <class Wide>
 struct GroupParts {
-  Buffer memory;
-  Index pieces = 1;
+  Wide* values;
+  Index pieces;
 };
 
 template <class Op, class Term>
@@ -23,21 +23,17 @@ GroupParts<typename Term::Wide> reduceGroups(KernelContext& context, Index group
   using Wide = typename Term::Wide;
   constexpr Index kForOneThread = 64, kPiece = 4096, kBlocks = 1024;
   const bool loops = n < kForOneThread;
-  GroupParts<Wide> parts;
-  if (!loops)
-    parts.pieces =
-        std::clamp<Index>((n + kPiece - 1) / kPiece, 1, std::max(Index(1), kBlocks / groups));
-  parts.memory =
-      Buffer(groups * parts.pieces * Index(sizeof(Wide)), "parts of a reduction", context.memory());
-  auto* to = parts.memory.template data<Wide>();
+  const Index pieces =
+      loops ? 1
+            : std::clamp<Index>((n + kPiece - 1) / kPiece, 1, std::max(Index(1), kBlocks / groups));
+  Wide* const to = context.parts<Wide>(groups * pieces);
   if (loops)
     eachElement(context.stream(), groups, functors::GroupLoops<Op, Term>{term, neutral, n, to});
   else
-    eachBlock(context.stream(), groups * parts.pieces,
-              functors::GroupTrees<Op, Term>{term, neutral, n,
-                                             (n + parts.pieces - 1) / parts.pieces,
-                                             static_cast<unsigned>(parts.pieces), to});
-  return parts;
+    eachBlock(context.stream(), groups * pieces,
+              functors::GroupTrees<Op, Term>{term, neutral, n, (n + pieces - 1) / pieces,
+                                             static_cast<unsigned>(pieces), to});
+  return {to, pieces};
 }
 
 // use(group, value) for each group, on the device.
@@ -49,8 +45,7 @@ void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
     return;
   const GroupParts<Wide> parts = reduceGroups<Op>(context, groups, n, term, neutral);
   eachElement(context.stream(), groups,
-              functors::GroupEnds<Op, Wide, Use>{parts.memory.template data<Wide>(), neutral,
-                                                 parts.pieces, use});
+              functors::GroupEnds<Op, Wide, Use>{parts.values, neutral, parts.pieces, use});
 }
 
 // The value of the terms i < n of one group on the host, which waits for it.
@@ -60,8 +55,7 @@ typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
   using Wide = typename Term::Wide;
   const GroupParts<Wide> parts = reduceGroups<Op>(context, 1, n, term, neutral);
   std::vector<Wide> values(static_cast<std::size_t>(parts.pieces));
-  context.fetch(values.data(), parts.memory.template data<Wide>(),
-                parts.pieces * Index(sizeof(Wide)));
+  context.fetch(values.data(), parts.values, parts.pieces * Index(sizeof(Wide)));
   Wide all = neutral;
   for (const Wide value : values)
     all = Op{}(all, value);

@@ -165,7 +165,8 @@ private:
   void runRecorded(std::size_t begin, std::size_t end) {
     KernelContext& context = maps_.context();
     recorded_->clear();
-    recorded_->note(context.scratchAddress());
+    for (const void* address : context.scratchAddresses())
+      recorded_->note(address);
     for (std::size_t s = begin; s < end; ++s)
       note(pass_.steps[s]);
     const auto run = [&] {

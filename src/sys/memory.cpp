@@ -14,7 +14,7 @@ namespace tenon {
 namespace {
 
 struct Count {
-  std::atomic<Index> alive{0}, highest{0};
+  std::atomic<Index> alive{0}, highest{0}, taken{0};
 };
 
 Count& countOf(Space space) {
@@ -23,6 +23,7 @@ Count& countOf(Space space) {
 }
 
 void countUp(Count& count, Index bytes) {
+  count.taken.fetch_add(1, std::memory_order_relaxed);
   const Index now = count.alive.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   Index seen = count.highest.load(std::memory_order_relaxed);
   while (seen < now && !count.highest.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
@@ -113,6 +114,9 @@ Index bytesAlive(Space space) noexcept {
 }
 Index memoryHighWater(Space space) noexcept {
   return countOf(space).highest.load(std::memory_order_relaxed);
+}
+Index buffersTaken(Space space) noexcept {
+  return countOf(space).taken.load(std::memory_order_relaxed);
 }
 
 } // namespace tenon

@@ -83,5 +83,7 @@ private:
 // Of all buffers of the process in a space, now and at most so far.
 Index bytesAlive(Space space = Space::Host) noexcept;
 Index memoryHighWater(Space space = Space::Host) noexcept;
+// How often any of them has taken memory so far.
+Index buffersTaken(Space space = Space::Host) noexcept;
 
 } // namespace tenon

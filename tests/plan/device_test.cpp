@@ -3,6 +3,7 @@
 #include "planned_network.hpp"
 
 #include "sys/expect_error.hpp"
+#include "sys/memory.hpp"
 
 namespace tenon::test {
 namespace {
@@ -32,6 +33,15 @@ TEST_P(PlannedOnDevice, TrainsLikeOneProcessOfTheHost) {
   ASSERT_EQ(got.size(), want.size());
   for (std::size_t step = 0; step < want.size(); ++step)
     EXPECT_NEAR(got[step], want[step], 1e-10) << step << "\n" << plan->layer().describe();
+}
+
+TEST_P(PlannedOnDevice, TakesNoMemoryFromTheSecondStepOn) {
+  PlannedSteps steps(onDevice(GetParam()));
+  steps.step();
+  const Index before = buffersTaken(Space::Device);
+  steps.step();
+  steps.step();
+  EXPECT_EQ(buffersTaken(Space::Device), before) << steps.network.describe();
 }
 
 // Rates of its kernels and messages, which no other network's plan takes. (The stand-in is too slow to measure them.)

@@ -16,38 +16,24 @@ TEST_P(PlanAllocation, IsZeroFromTheSecondStepOn) {
   const NetworkCase& c = GetParam();
   const Index high = memoryHighWater(), aliveBefore = bytesAlive(),
               scratchBefore = contextOf(world())->scratchBytes();
-  const Ref<LayerPlan> plan = planOf(c, world());
-  plan->setUp();
-  Layer& network = plan->layer();
-  network.initialize(kTrainingSeed, 0);
-  const Layout output = network.outputLayout();
-  DTensor x(world(), plan->inputLayout(), TENON_FLOAT64), y(world(), output, TENON_FLOAT64),
-      dy(world(), output.dual(), TENON_FLOAT64);
-  fillUniform(x, kTrainingSeed, 1, 0, 1);
-  fillConstant(dy, 1e-3);
-  const Ref<Optimizer> optimizer = makeOptimizer("adam", Ref<Layer>::share(&network));
-  const auto step = [&] {
-    network.apply(x, y);
-    network.applyTangent(&x, y);
-    network.applyAdjoint(dy, nullptr);
-    optimizer->step();
-  };
-  step();
+  PlannedSteps steps(c);
+  const Layer& network = steps.network;
+  steps.step();
   const long before = allocations;
   const Index alive = bytesAlive();
-  step();
-  step();
+  steps.step();
+  steps.step();
   EXPECT_EQ(allocations - before, 0) << network.describe();
   EXPECT_EQ(bytesAlive(), alive);
 
   // What the plan says that it holds is what the log's memory says.
-  Index others = x.arrayBytes() + y.arrayBytes() + dy.arrayBytes();
+  Index others = steps.x->arrayBytes() + steps.y->arrayBytes() + steps.dy->arrayBytes();
   for (const Ref<Parameter>& parameter : network.parameters())
     others += 2 * parameter->value().arrayBytes(); // of Adam
-  EXPECT_EQ(plan->memory().total(), alive - aliveBefore - others + scratchBefore)
-      << plan->describe();
+  EXPECT_EQ(steps.plan->memory().total(), alive - aliveBefore - others + scratchBefore)
+      << steps.plan->describe();
   EXPECT_EQ(memoryHighWater(), std::max(high, alive)) << "something was there in between";
-  EXPECT_NE(plan->describe().find(sizeText(plan->memory().total())), std::string::npos);
+  EXPECT_NE(steps.plan->describe().find(sizeText(steps.plan->memory().total())), std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, PlanAllocation, testing::ValuesIn(networkCases()),

@@ -142,4 +142,36 @@ inline Ref<LayerPlan> planOf(const NetworkCase& c, const CommPtr& comm) {
   return plan;
 }
 
+// A plan's network that is set up, and steps of its training.
+struct PlannedSteps {
+  explicit PlannedSteps(const NetworkCase& c)
+      : plan(planOf(c, world())), network(setUp(*plan)), x(made(plan->inputLayout())),
+        y(made(network.outputLayout())), dy(made(network.outputLayout().dual())),
+        optimizer(makeOptimizer("adam", Ref<Layer>::share(&network))) {
+    fillUniform(*x, kTrainingSeed, 1, 0, 1);
+    fillConstant(*dy, 1e-3);
+  }
+  void step() {
+    network.apply(*x, *y);
+    network.applyTangent(x.get(), *y);
+    network.applyAdjoint(*dy, nullptr);
+    optimizer->step();
+  }
+
+  Ref<LayerPlan> plan;
+  Layer& network;
+  Ref<DTensor> x, y, dy;
+  Ref<Optimizer> optimizer;
+
+private:
+  static Layer& setUp(LayerPlan& plan) {
+    plan.setUp();
+    plan.layer().initialize(kTrainingSeed, 0);
+    return plan.layer();
+  }
+  Ref<DTensor> made(const Layout& layout) const {
+    return makeRef<DTensor>(world(), layout, TENON_FLOAT64, network.space());
+  }
+};
+
 } // namespace tenon::test

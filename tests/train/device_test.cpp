@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Training on the device of one process follows training on the host step by step: batches of a dataset,
+// Training on the device follows training on the host step by step: batches of a dataset, divided among the processes,
 // gradients that are accumulated and limited, and each optimizer.
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
@@ -41,8 +41,10 @@ private:
   }
 };
 
-Layout alone(const Shape& shape) {
-  return Layout({.shape = shape, .mesh = Mesh::make({1}), .properties = {Property::broadcast()}});
+Layout divided(const Shape& shape) {
+  return Layout({.shape = shape,
+                 .mesh = Mesh::make({world()->size()}),
+                 .properties = {Property::shard(0)}});
 }
 
 // The losses of the steps, and then the parameters.
@@ -52,7 +54,7 @@ Vector train(const Ref<Layer>& network, const std::string& loss, const std::stri
   samples[0] *= 3;
   allLabels[0] *= 3;
   const auto data = makeRef<Drawn>(samples, allLabels, loss == "crossentropy");
-  const Layout batch = alone(x), ofLabels = alone(labels);
+  const Layout batch = divided(x), ofLabels = divided(labels);
   data->setUp(batch, &ofLabels);
   network->setSpace(space);
   network->setUp(batch);
@@ -89,7 +91,7 @@ void expectNear(const Vector& got, const Vector& want, double tolerance) {
 
 TEST(DeviceTraining, OfLeNet5IsThatOfTheHost) {
   const auto run = [](Space space) {
-    return train(test::lenet5(world()), "crossentropy", "sgd", space, {2, 1, 28, 28}, {2},
+    return train(test::lenet5(world()), "crossentropy", "sgd", space, {5, 1, 28, 28}, {5},
                  [](Trainer& trainer) {
                    trainer.setAccumulation(2);
                    trainer.setGradientNorm(0.5);
@@ -110,7 +112,7 @@ Ref<Layer> perceptron() {
 TEST(DeviceTraining, OfEachOptimizerIsThatOfTheHost) {
   for (const char* optimizer : {"adam", "adamw", "lbfgs"}) {
     const auto run = [&](Space space) {
-      return train(perceptron(), "meansquarederror", optimizer, space, {4, 1, 3, 4}, {4, 3},
+      return train(perceptron(), "meansquarederror", optimizer, space, {5, 1, 3, 4}, {5, 3},
                    [](Trainer&) {});
     };
     SCOPED_TRACE(optimizer);
