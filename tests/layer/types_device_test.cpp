@@ -2,12 +2,14 @@
 // Layers of each type: on the device they give what they give on the host with the same parameters, in output,
 // tangent, input gradient and parameter gradients; also where their kernels are recorded and launched as graphs.
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/measure.hpp"
 #include "layer/jacobian.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 #include "sys/options.hpp"
 
 #include <array>
+#include <functional>
 
 namespace tenon {
 namespace {
@@ -178,36 +180,54 @@ TEST(Recorded, DrawsOfDropoutDifferAsOnTheHost) {
     ASSERT_NO_FATAL_FAILURE(expectNear(got[i], want[i], 1e-12, fmt::format("{}", i)));
 }
 
-// Its kernels know an address that is gone then.
+void onDevice(const Ref<Layer>& layer, const Shape& input) {
+  layer->setDataType(TENON_FLOAT64);
+  layer->setSpace(Space::Device);
+  layer->setUp(alone(input));
+  test::fillParameters(*layer);
+}
+
+// The kernels of the layer know addresses that are gone after the call.
+void expectSameAfter(const std::function<void()>& needMore, const Ref<Layer>& layer,
+                     const Shape& input) {
+  options().set("-tenon_device_graphs", "true");
+  onDevice(layer, input);
+  const auto x =
+      makeRef<DTensor>(test::world(), layer->inputLayout(), TENON_FLOAT64, Space::Device);
+  const auto y =
+      makeRef<DTensor>(test::world(), layer->outputLayout(), TENON_FLOAT64, Space::Device);
+  fillUniform(*x, kSeed, 1, -1, 1);
+  layer->setTraining(false);
+  for (int round = 0; round < 3; ++round)
+    layer->apply(*x, *y);
+  const std::vector<double> before = localCells(*y);
+  needMore();
+  fillConstant(*y, 0);
+  for (int round = 0; round < 3; ++round)
+    layer->apply(*x, *y);
+  options().clear();
+  EXPECT_EQ(localCells(*y), before);
+}
+
 TEST(Recorded, LayerIsRecordedAnewWhenTheScratchHasGrown) {
-  const auto conv = [](Index width) {
+  const auto conv = [] {
     const Ref<Layer> layer = test::newLayer(test::world(), "conv");
-    layer->setDataType(TENON_FLOAT64);
-    layer->setSpace(Space::Device);
     for (const char* channels : {"in_channels", "out_channels"})
       layer->set(channels, Index(3));
     layer->set("kernel", std::vector<Index>{3, 3});
     layer->setText("backend", "gemm");
-    layer->setUp(alone({1, 3, width, width}));
-    test::fillParameters(*layer);
     return layer;
   };
-  options().set("-tenon_device_graphs", "true");
-  const Ref<Layer> small = conv(6);
-  const auto x =
-      makeRef<DTensor>(test::world(), small->inputLayout(), TENON_FLOAT64, Space::Device);
-  const auto y =
-      makeRef<DTensor>(test::world(), small->outputLayout(), TENON_FLOAT64, Space::Device);
-  fillUniform(*x, kSeed, 1, -1, 1);
-  small->setTraining(false);
-  for (int round = 0; round < 3; ++round)
-    small->apply(*x, *y);
-  const std::vector<double> before = localCells(*y);
-  const Ref<Layer> large = conv(60);
-  for (int round = 0; round < 3; ++round)
-    small->apply(*x, *y);
-  options().clear();
-  EXPECT_EQ(localCells(*y), before);
+  const Ref<Layer> large = conv();
+  expectSameAfter([&] { onDevice(large, {1, 3, 60, 60}); }, conv(), {1, 3, 6, 6});
+}
+
+TEST(Recorded, LayerIsRecordedAnewWhenPartsOfReductionsHaveGrown) {
+  const Ref<Layer> layer = test::newLayer(test::world(), "groupnorm");
+  layer->set("channels", Index(2));
+  layer->set("groups", Index(1));
+  const DTensor large(test::world(), alone({1 << 22}), TENON_FLOAT64, Space::Device);
+  expectSameAfter([&] { norm(large); }, layer, {1, 2, 8, 8});
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, Types, testing::ValuesIn(types()),
