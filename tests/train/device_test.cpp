@@ -42,9 +42,8 @@ private:
 };
 
 Layout divided(const Shape& shape) {
-  return Layout({.shape = shape,
-                 .mesh = Mesh::make({world()->size()}),
-                 .properties = {Property::shard(0)}});
+  return Layout(
+      {.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {Property::shard(0)}});
 }
 
 // The losses of the steps, and then the parameters.
