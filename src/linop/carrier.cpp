@@ -16,8 +16,7 @@ namespace {
 constexpr OptionSpec kConversionOptions[] = {
     {"conversion_transport", OptionSpec::Choice, "auto",
      "transport of conversions; auto: shared memory where available, otherwise messages; for "
-     "arrays "
-     "on the device, messages of a GPU-aware MPI before both",
+     "arrays on the device, messages of a GPU-aware MPI before both",
      kTransportChoices},
     {"conversion_pack_limit", OptionSpec::Int, "8192",
      "size in bytes up to which data for a rank of the same node is packed; larger data is read in "
