@@ -33,7 +33,7 @@ StoredFile readStructure(const std::string&) {
 
 struct DataFile::Handles {};
 
-DataFile::DataFile(std::string, Access, const std::vector<StoredDataset>&, Communicator*) {
+DataFile::DataFile(const std::string&, Access, const std::vector<StoredDataset>&, Communicator*) {
   requireHdf5();
 }
 DataFile::~DataFile() = default;
