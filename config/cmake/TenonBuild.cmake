@@ -72,6 +72,14 @@ function(tenon_add_test name)
   tenon_add_runs(${name} ${name} "${TEST_RANKS}" "${TEST_ARGS}")
 endfunction()
 
+# tenon_compile_absent(SOURCE): what stands in src for a library where it is not found. It is compiled wherever tests
+# are, so that it stays right; the library does not have it.
+function(tenon_compile_absent source)
+  cmake_path(GET source STEM name)
+  add_library(${name} OBJECT ${PROJECT_SOURCE_DIR}/src/${source})
+  target_link_libraries(${name} PRIVATE tenon_warnings tenon_objects)
+endfunction()
+
 # tenon_add_runs(NAME PROGRAM RANKS ARGS): tests NAME.<ranks>, or NAME without ranks, that run the program.
 function(tenon_add_runs name program ranks args)
   if(NOT ranks)
