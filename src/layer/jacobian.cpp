@@ -85,12 +85,12 @@ void Jacobian::checkPoint() const {
                 fmt::format("the last evaluation at a new point of {} failed; call "
                             "TenonLinearOpJacobianSetPoint() again",
                             title()));
-  if (const Parameter* changed = setup_.changedSince(*frame_))
+  if (const auto* changed = setup_.changedSince(*frame_))
     throw Error(
         TENON_ERR_STATE,
         fmt::format("parameter \"{}\" of {} was changed after the point of {} was set; call "
                     "TenonLinearOpJacobianSetPoint(), which evaluates the layer anew",
-                    changed->name(), layer_->title(), title()));
+                    changed->first->name(), layer_->title(), title()));
 }
 
 void Jacobian::tangent(const DTensor& dx, DTensor& dy) {

@@ -247,22 +247,21 @@ void Setup::save(Frame& frame, Saving saving) {
     frame.parameters_[i] = parameters_[i].first->state();
 }
 
-const Parameter* Setup::changedSince(const Frame& frame) const {
+const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (frame.parameters_[i] != parameters_[i].first->state())
-      return parameters_[i].first;
+      return &parameters_[i];
   return nullptr;
 }
 
 void Setup::restore(Frame& frame) const {
-  for (const Parameter* changed = changedSince(frame); const auto& [parameter, layer] : parameters_)
-    if (parameter == changed)
-      throw Error(
-          TENON_ERR_STATE,
-          fmt::format("parameter \"{}\" of {} was changed after TenonLayerApply(), so that its "
-                      "adjoint cannot be evaluated; update parameters after "
-                      "TenonLayerApplyAdjoint()",
-                      parameter->name(), layer->title()));
+  if (const ParameterOfLayer* changed = changedSince(frame))
+    throw Error(
+        TENON_ERR_STATE,
+        fmt::format("parameter \"{}\" of {} was changed after TenonLayerApply(), so that its "
+                    "adjoint cannot be evaluated; update parameters after "
+                    "TenonLayerApplyAdjoint()",
+                    changed->first->name(), changed->second->title()));
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     const ValueId v = saved_[i].value;
     if (frame.slots_[v] != frame.own_[v].get())

@@ -70,8 +70,9 @@ public:
   // dx <- J* dy; the parameters' gradients accumulate.
   void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
                AdjointReductions* reductions = nullptr);
-  // A parameter that was changed since the frame's Apply; null if there is none.
-  const Parameter* changedSince(const Frame& frame) const;
+  // A parameter, and the layer that it is of, that was changed since the frame's Apply; null if there is none.
+  using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
+  const ParameterOfLayer* changedSince(const Frame& frame) const;
   std::string describe() const;
   // Memory of its own, allocated now; frames and parameters apart.
   Index bytes() const;
@@ -133,7 +134,7 @@ private:
   Index keptBytes_ = 0;
   std::vector<std::pair<ValueId, Index>> keptPlaces_;
   std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
-  std::vector<std::pair<const Parameter*, const Layer*>> parameters_;
+  std::vector<ParameterOfLayer> parameters_;
 };
 
 } // namespace tenon
