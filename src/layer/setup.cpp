@@ -21,8 +21,8 @@ constexpr OptionSpec kOptions[] = {
      "one step after the other"},
     {"device_graphs", OptionSpec::Flag, "false",
      "on the device, record the kernels of a pass between its messages when they work on the same "
-     "arrays for the "
-     "second time, and launch them as CUDA graphs from then on, but not while the log is on"},
+     "arrays for the second time, and launch them as CUDA graphs from then on, but not while the "
+     "log is on"},
     {"poison_values", OptionSpec::Flag, "false",
      "fill the memory that values share with NaN before each pass: shows reads of what nobody "
      "wrote"},

@@ -70,7 +70,7 @@ public:
   // dx <- J* dy; the parameters' gradients accumulate.
   void adjoint(Frame& frame, const DTensor& dy, InputCotangents dx,
                AdjointReductions* reductions = nullptr);
-  // A parameter, and the layer that it is of, that was changed since the frame's Apply; null if there is none.
+  // A parameter that was changed since the frame's Apply, and its layer; null if there is none.
   using ParameterOfLayer = std::pair<const Parameter*, const Layer*>;
   const ParameterOfLayer* changedSince(const Frame& frame) const;
   std::string describe() const;
