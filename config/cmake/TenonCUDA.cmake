@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # CUDA: TENON_HAS_CUDA, and the target tenon_cuda with its headers and the runtime. The runtime is linked
-# statically, so that the library starts where there is no CUDA; cuBLAS and cuDNN are opened when they are
+# statically, so that the library starts where there is no CUDA; cuBLAS, cuDNN and cuFFT are opened when they are
 # needed, and only their headers are read here.
 set(TENON_WITH_CUDA AUTO CACHE STRING
-  "Kernels for CUDA devices: AUTO (where nvcc and the headers of cuBLAS and cuDNN are found), ON (required), OFF, or \
+  "Kernels for CUDA devices: AUTO (where nvcc and the headers of cuBLAS, cuDNN and cuFFT are found), ON (required), OFF, or \
 STANDIN (for tests: everything is linked with the stand-in for the runtime in tests/standin)")
 set_property(CACHE TENON_WITH_CUDA PROPERTY STRINGS AUTO ON OFF STANDIN)
 if(NOT TENON_WITH_CUDA MATCHES "^(AUTO|ON|OFF|STANDIN)$")
@@ -28,7 +28,7 @@ else()
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
     endif()
     find_package(CUDAToolkit QUIET)
-    foreach(header cublas_v2.h cudnn.h)
+    foreach(header cublas_v2.h cudnn.h cufftXt.h)
       find_path(TENON_FOLDER_OF_${header} ${header} HINTS ${CUDAToolkit_INCLUDE_DIRS})
       mark_as_advanced(TENON_FOLDER_OF_${header})
       if(NOT TENON_FOLDER_OF_${header})
@@ -60,7 +60,7 @@ if(NOT missing)
   set(real "$<NOT:$<OR:$<STREQUAL:${TENON_WITH_CUDA},STANDIN>,$<BOOL:$<TARGET_PROPERTY:TENON_STANDIN>>>>")
   add_library(tenon_cuda INTERFACE)
   target_include_directories(tenon_cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS}
-    ${TENON_FOLDER_OF_cublas_v2.h} ${TENON_FOLDER_OF_cudnn.h})
+    ${TENON_FOLDER_OF_cublas_v2.h} ${TENON_FOLDER_OF_cudnn.h} ${TENON_FOLDER_OF_cufftXt.h})
   target_link_libraries(tenon_cuda INTERFACE $<IF:${real},CUDA::cudart_static,tenon_standin>)
 elseif(TENON_WITH_CUDA STREQUAL AUTO)
   message(STATUS "CUDA devices are not supported: there is${missing}")

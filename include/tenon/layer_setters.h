@@ -225,10 +225,11 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *                      1 in the last dimension, AVX2 and FMA) or "fftw" (fast Fourier transforms in
  *                      all dimensions of spectral convolutions); with the last two, other layers
  *                      use BLAS. On the device "auto" and "cudnn" are cuDNN for convolutions and
- *                      cuBLAS for products, and "gemm" is cuBLAS for both. A backend that does not
- *                      support the data type, the layer, the processor or the space, or that the
- *                      library was built without, is TENON_ERR_SUPPORT in
- *                      TenonLayerSetUp(). Layers with a single implementation, such as functions
+ *                      cuBLAS for products, "gemm" is cuBLAS for both, and "cufft" is cuFFT in all
+ *                      dimensions of spectral convolutions ("auto" in some) and otherwise as
+ *                      "gemm". A backend that does not support the data type, the layer, the
+ *                      processor or the space, or that the library was built without, is
+ *                      TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers with a single implementation, such as functions
  *                      of each element and columnmlp, ignore it.
  *  @return TENON_ERR_TYPE  the name is not a backend */
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,

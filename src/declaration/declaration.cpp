@@ -21,7 +21,7 @@ constexpr OptionSpec kCommon[] = {
      "storage layout of parameters: use, sharded (what several ranks use is divided among them), "
      "root, or properties such as S0,B"},
     {"backend", OptionSpec::Choice, "auto", "compute backend of the local kernels",
-     "auto|reference|blas|onednn|direct|fftw|cudnn|gemm"},
+     "auto|reference|blas|onednn|direct|fftw|cudnn|cufft|gemm"},
     {"space", OptionSpec::Choice, "host", "memory space of input, parameters and output",
      "host|device"},
     {"stack_depth",

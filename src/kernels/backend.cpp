@@ -12,8 +12,9 @@ namespace tenon {
 
 namespace {
 
-constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas,  Backend::OneDnn,
-                               Backend::Direct, Backend::Fftw,      Backend::Cudnn, Backend::Gemm};
+constexpr std::array kBackends{Backend::Auto,   Backend::Reference, Backend::Blas,
+                               Backend::OneDnn, Backend::Direct,    Backend::Fftw,
+                               Backend::Cudnn,  Backend::Cufft,     Backend::Gemm};
 
 void checkSpace(Backend backend, Space space) {
   if (backend == Backend::Auto || isOfDevice(backend) == (space == Space::Device))
@@ -21,8 +22,8 @@ void checkSpace(Backend backend, Space space) {
   throw Error(
       TENON_ERR_SUPPORT,
       space == Space::Device
-          ? fmt::format("backend '{}' computes on the host; use 'auto', 'cudnn' or 'gemm' "
-                        "on the device, or the space host",
+          ? fmt::format("backend '{}' computes on the host; use 'auto', 'cudnn', 'cufft' or "
+                        "'gemm' on the device, or the space host",
                         backendName(backend))
           : fmt::format("backend '{}' computes on the device; use 'auto', 'onednn', "
                         "'blas', 'direct', 'fftw' or 'reference' on the host, or the space device",
@@ -47,6 +48,8 @@ const char* backendName(Backend backend) {
     return "fftw";
   case Backend::Cudnn:
     return "cudnn";
+  case Backend::Cufft:
+    return "cufft";
   case Backend::Gemm:
     return "gemm";
   }
@@ -64,7 +67,7 @@ Backend parseBackend(std::string_view name) {
 }
 
 bool isOfDevice(Backend backend) {
-  return backend == Backend::Cudnn || backend == Backend::Gemm;
+  return backend == Backend::Cudnn || backend == Backend::Cufft || backend == Backend::Gemm;
 }
 
 template <class T>

@@ -11,7 +11,7 @@
 namespace tenon {
 
 // The most cells that one such walk covers.
-inline constexpr Index kMostCells = std::numeric_limits<std::int32_t>::max();
+inline constexpr Index kMostWalkedCells = std::numeric_limits<std::int32_t>::max();
 
 // Of a box of at most so many cells and K arrays.
 template <int K>

@@ -52,8 +52,9 @@ std::unique_ptr<Convolution<T>> makeOnDevice(const ConvolutionShape& shape, Back
                                              KernelContextPtr context) {
   resolveBackend<T>(backend, Space::Device);
   if constexpr (kHasDevice)
-    return backend == Backend::Gemm ? makeGemmConvolution<T>(shape, std::move(context))
-                                    : makeCudnnConvolution<T>(shape, std::move(context));
+    return backend == Backend::Gemm || backend == Backend::Cufft
+               ? makeGemmConvolution<T>(shape, std::move(context))
+               : makeCudnnConvolution<T>(shape, std::move(context));
   return nullptr; // without it there is no such context
 }
 

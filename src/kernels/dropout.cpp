@@ -20,7 +20,7 @@ void applyOnDevice(KernelContext& context, const DropoutMask& mask, const std::u
     if (std::find(extent, extent + rank, 0) != extent + rank)
       return;
     const Cells<1> cells(rank, extent, {strides});
-    if (cells.count() > kMostCells)
+    if (cells.count() > kMostWalkedCells)
       throw Error(TENON_ERR_SUPPORT, "dropout on the device has more than 2^31 - 1 local elements; "
                                      "divide the tensor among more processes");
     device::eachElement(context.stream(), cells.count(),

@@ -21,7 +21,7 @@ inline bool isOnDevice(const KernelContext& context) {
 
 // What one walk of the device covers; `what` is the text of who asks for more: TENON_ERR_SUPPORT.
 inline void checkCells(Index cells, const char* what) {
-  if (cells > kMostCells)
+  if (cells > kMostWalkedCells)
     throw Error(TENON_ERR_SUPPORT,
                 fmt::format("{} on the device has more than 2^31 - 1 local elements; divide the "
                             "tensor among more processes",

@@ -6,6 +6,7 @@
 #include "kernels/reduce.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tenon {
 
@@ -54,6 +55,52 @@ double fftTime(const FourierStageShape& shape) {
   return double(cells) * (kTimes<T>.cell * (isNear ? 1 : kBeyondCache) + kPrime * primes);
 }
 
+// On a device, in bytes moved: of what is read and written, or of the arithmetic if that takes longer.
+constexpr double kFlopsForAByte = 10; // about as many as A100 and H200 do meanwhile
+
+template <class T>
+double onDevice(double elements, double flops) {
+  return std::max(elements * sizeof(T), flops / kFlopsForAByte);
+}
+
+template <class T>
+double matrixBytes(const FourierStageShape& shape) {
+  const double cells = double(shape.dim.count * shape.inner),
+               kept = double(shape.kept() * shape.inner), products = double(shape.kept()) * cells;
+  return shape.isReal ? onDevice<T>(cells + 2 * kept, 4 * products)
+                      : onDevice<T>(8 * cells + 6 * kept, 8 * products);
+}
+
+// Into lines, the transform, and out of them.
+template <class T>
+double fftBytes(const FourierStageShape& shape) {
+  const double cells = double(shape.dim.count * shape.inner),
+               all = double(shape.dim.extent * shape.inner),
+               kept = double(shape.kept() * shape.inner), steps = std::log2(shape.dim.extent);
+  return shape.isReal ? onDevice<T>(cells + 3 * all + 4 * kept, 2.5 * all * steps)
+                      : onDevice<T>(2 * cells + 6 * all + 4 * kept, 5 * all * steps);
+}
+
+template <class T>
+bool isFastTransform(Backend backend, Space space, const FourierStageShape& shape) {
+  if (shape.dim.count == 0)
+    return false;
+  if (space == Space::Device)
+    return backend == Backend::Cufft ||
+           (backend == Backend::Auto && fftBytes<T>(shape) < matrixBytes<T>(shape));
+  return backend == Backend::Fftw ||
+         (backend == Backend::Auto && hasFftw() && fftTime<T>(shape) < matrixTime<T>(shape));
+}
+
+template <class T>
+std::unique_ptr<FourierStage<T>> makeFastStage(KernelContext& context,
+                                               const FourierStageShape& shape, ScratchPlan& plan) {
+  if constexpr (kHasDevice)
+    if (isOnDevice(context))
+      return makeCufftStage<T>(context, shape, plan);
+  return makeFftwStage<T>(context, shape, plan);
+}
+
 } // namespace
 
 template <class T>
@@ -82,9 +129,8 @@ TruncatedFourier<T>::~TruncatedFourier() = default;
 template <class T>
 void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDim>& dims,
                                     Index rows, ScratchPlan& plan) {
-  const bool isThere = isOnDevice(*context_);
   const Backend products = resolveBackend<T>(backend, context_->space());
-  if (isThere)
+  if (isOnDevice(*context_))
     prepareGemm(*context_);
   Index most = 0;
   for (std::size_t d = dims.size(); d-- > 0;) {
@@ -92,10 +138,8 @@ void TruncatedFourier<T>::addStages(Backend backend, const std::vector<FourierDi
     for (std::size_t before = 0; before < d; ++before)
       lines *= dims[before].count;
     const FourierStageShape shape{dims[d], d + 1 == dims.size(), rows * lines, pieces_};
-    const bool isFast = shape.dim.count > 0 && !isThere &&
-                        (backend == Backend::Fftw || (backend == Backend::Auto && hasFftw() &&
-                                                      fftTime<T>(shape) < matrixTime<T>(shape)));
-    stages_.push_back(isFast ? makeFftwStage<T>(*context_, shape, plan)
+    const bool isFast = isFastTransform<T>(backend, context_->space(), shape);
+    stages_.push_back(isFast ? makeFastStage<T>(*context_, shape, plan)
                              : makeDenseFourierStage<T>(*context_, products, shape, plan));
     lines_.push_back(lines);
     pieces_ *= shape.kept();

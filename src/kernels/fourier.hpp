@@ -12,8 +12,8 @@
 //
 // so that what is synthesised is the inverse real transform of the coefficients, the others being zero.
 // Each dimension is a product with a dense matrix, of few coefficients less work for a processor than a fast
-// transform, or a transform of whole lines by FFTW, the cells of other ranks being zero. A box needs no
-// other cells. On the device all dimensions are products, by cuBLAS.
+// transform, or a transform of whole lines by FFTW, on the device by cuFFT, the cells of other ranks being zero.
+// A box needs no other cells.
 #pragma once
 
 #include "kernels/backend.hpp"
@@ -37,8 +37,8 @@ class FourierStage;
 template <class T>
 class TruncatedFourier {
 public:
-  // For fields of at most `rows` batches and channels. Fftw transforms all dimensions, Auto those in which
-  // that is faster, the others none. Fftw without the library is TENON_ERR_SUPPORT.
+  // For fields of at most `rows` batches and channels. Fftw and Cufft transform all dimensions, Auto those
+  // in which that is faster, the others none. Without the library TENON_ERR_SUPPORT.
   TruncatedFourier(KernelContextPtr context, Backend backend, const std::vector<FourierDim>& dims,
                    Index rows);
   ~TruncatedFourier();
@@ -49,7 +49,7 @@ public:
   void synthesise(Index rows, const T* coefficients, T* x);
   void synthesiseAdjoint(Index rows, const T* x, T* coefficients);
 
-  // "FFTW, matrix": the method of each dimension.
+  // "FFTW, matrix" or "cuFFT, matrix": the method of each dimension.
   std::string methods() const;
 
 private:

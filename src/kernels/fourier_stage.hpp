@@ -37,5 +37,9 @@ std::unique_ptr<FourierStage<T>> makeDenseFourierStage(KernelContext& context, B
 template <class T>
 std::unique_ptr<FourierStage<T>> makeFftwStage(KernelContext& context,
                                                const FourierStageShape& shape, ScratchPlan& plan);
+// For a context of the device, and boxes that have cells.
+template <class T>
+std::unique_ptr<FourierStage<T>> makeCufftStage(KernelContext& context,
+                                                const FourierStageShape& shape, ScratchPlan& plan);
 
 } // namespace tenon

@@ -39,7 +39,7 @@ template <class Op, class T, class Of>
 double reduceBlock(KernelContext& context, const Block& block, const Of& of) {
   double all = 0;
   if (!block.empty)
-    forEachSlice(block, kMostCells, [&](const Block& slice, Index x, Index y) {
+    forEachSlice(block, kMostWalkedCells, [&](const Block& slice, Index x, Index y) {
       const Cells<2> cells{slice.rank, slice.extent, {slice.a, slice.b}};
       all = Op{}(all, device::reduceAll<Op>(context, cells.count(), of(cells, x, y), 0));
     });

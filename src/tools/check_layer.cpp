@@ -38,7 +38,7 @@ void sign(Case& c, TenonLayer layer, const std::string& letters) {
 
 // Those that every type has with both data types in this build.
 const std::vector<std::string>& backends(TenonMemorySpace space) {
-  static const std::vector<std::string> ofDevice{"auto", "gemm"};
+  static const std::vector<std::string> ofDevice{"auto", "cufft", "gemm"};
   static const std::vector<std::string> all = [] {
     std::vector<std::string> names{"auto", "reference", "blas"};
     if (textFrom(TenonGetBuildInfo).find("FFTW: none") == std::string::npos)

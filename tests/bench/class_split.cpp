@@ -79,7 +79,7 @@ void run(Index classes, int rounds) {
   const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
   if (comm->size() != 2)
     throw Error(TENON_ERR_ARG, "class_split runs on 2 ranks");
-  const Machine machine = measuredMachine(comm, kMachineRounds).machine;
+  const Machine machine = measuredMachine(comm, Space::Host, kMachineRounds).machine;
   if (comm->rank() == 0) {
     fmt::print("{} classes, {} ranks, float32, SGD; medians of {} steps\n{:>6}", classes,
                comm->size(), rounds, "batch");

@@ -5,17 +5,16 @@
 //
 //   tests/bench/gpu [small]
 //   mpiexec -n 2 tests/bench/gpu [small]
+#include "bench/gpu.hpp"
 #include "bench/handles.hpp"
 #include "bench/race.hpp"
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
-#include "dtensor/kernel_context.hpp"
 #include "dtensor/measure.hpp"
 #include "kernels/block_copy.hpp"
 #include "layer/network_file.hpp"
 #include "linop/make_conversion.hpp"
 #include "support/volume_networks.hpp"
-#include "support/world.hpp"
 #include "sys/options.hpp"
 #include "train/optimizer.hpp"
 
@@ -27,57 +26,6 @@ namespace tenon::bench {
 namespace {
 
 using test::world;
-using Work = std::function<void()>;
-
-bool isSmall = false;
-
-Index sized(Index full, Index small) {
-  return isSmall ? small : full;
-}
-
-KernelContext& device() {
-  return *contextOf(world(), Space::Device);
-}
-
-// Seconds of one call of the work, which may only queue: the median of 20 times, of `calls` calls each.
-double secondsOf(const Work& work, int calls = 1) {
-  std::vector<double> seconds;
-  for (Index turn = -2; turn < sized(20, 1); ++turn) {
-    device().stream().synchronise();
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double start = MPI_Wtime();
-    for (int call = 0; call < calls; ++call)
-      work();
-    device().stream().synchronise();
-    double taken = MPI_Wtime() - start;
-    MPI_Allreduce(MPI_IN_PLACE, &taken, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    if (turn >= 0)
-      seconds.push_back(taken / calls);
-  }
-  return quantile(seconds, 0.5);
-}
-
-void printRow(const std::string& what, const std::string& against, double ratio,
-              const std::string& target) {
-  if (world()->rank() == 0)
-    fmt::print("{:<46} {:<34} {:>6.2f}  {}\n", what, against, ratio, target);
-}
-void printTime(const std::string& name, double seconds) {
-  if (world()->rank() == 0)
-    fmt::print("time {} {:.4g}\n", name, seconds);
-}
-
-Ref<DTensor> made(const Layout& layout, TenonDataType type) {
-  const auto x = makeRef<DTensor>(world(), layout, type, Space::Device);
-  fillUniform(*x, 1, 1, -1, 1);
-  return x;
-}
-Layout onRow(const Shape& shape, Property property) {
-  return Layout({.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {property}});
-}
-Layout alone(const Shape& shape) {
-  return onRow(shape, Property::broadcast());
-}
 
 // Bytes read and written in a second by a copy within the device.
 double copyRate() {
@@ -146,89 +94,6 @@ void measureFaces(double rate) {
         50);
     printRow(fmt::format("pack of the face across dimension {}", dim), "copy, by sectors",
              double(step) * (read + sizeof(float)) / seconds / rate, ">= 0.6");
-  }
-}
-
-// One cell: what the host takes to queue a kernel.
-void measureLaunch() {
-  const auto x = made(alone({1}), TENON_FLOAT32), y = made(alone({1}), TENON_FLOAT32);
-  Buffer one(64, "cell", device().memory()), other(64, "cell", device().memory());
-  const double launch = secondsOf([&] { axpby(1, *x, 1, *y); }, 1000);
-  const double copy = secondsOf(
-      [&] { Device::get().copy(other.data<char>(), one.data<char>(), 4, device().stream()); },
-      1000);
-  printRow("queueing axpby of one cell", "queueing a copy", launch / copy, "report");
-}
-
-struct Pass {
-  Ref<Layer> layer;
-  Ref<DTensor> x, y, dy, dx;
-
-  Pass(const Ref<Layer>& of, const Layout& input, TenonDataType type, const char* backend)
-      : layer(of) {
-    layer->setDataType(type);
-    layer->setSpace(Space::Device);
-    if (layer->declaration().settings().has("backend"))
-      layer->setText("backend", backend);
-    layer->setUp(input);
-    layer->initialize(1, 0);
-    x = made(input, type);
-    y = made(layer->outputLayout(), type);
-    dy = made(layer->outputLayout().dual(), type);
-    dx = made(input.dual(), type);
-  }
-  void forward() {
-    layer->setTraining(false);
-    layer->apply(*x, *y);
-  }
-  void both() {
-    layer->setTraining(true);
-    layer->apply(*x, *y);
-    layer->applyAdjoint(*dy, dx.get());
-  }
-};
-
-const char* nameOfType(TenonDataType type) {
-  return type == TENON_FLOAT32 ? "float32" : "float64";
-}
-
-void measureConvolutions() {
-  struct Case {
-    const char* name;
-    Index batch, channels, extent;
-    int dims;
-  };
-  for (const Case& c : {Case{"conv2d", 32, 64, 128, 2}, Case{"conv3d", 2, 32, 64, 3}})
-    for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
-      const Index channels = sized(c.channels, 2);
-      Shape shape{sized(c.batch, 1), channels};
-      shape.insert(shape.end(), std::size_t(c.dims), sized(c.extent, 6));
-      const std::vector<Window> windows(std::size_t(c.dims),
-                                        {.kernel = 3, .padLow = 1, .padHigh = 1});
-      double forward[2], both[2];
-      for (int b = 0; b < 2; ++b) {
-        Pass pass(test::newConv(world(), channels, channels, windows), alone(shape), type,
-                  b == 0 ? "cudnn" : "gemm");
-        forward[b] = secondsOf([&] { pass.forward(); });
-        both[b] = secondsOf([&] { pass.both(); });
-      }
-      const std::string name = fmt::format("{}_{}", c.name, nameOfType(type));
-      printRow(name + " forward by cuDNN", "by columns and cuBLAS", forward[0] / forward[1],
-               "decides auto");
-      printRow(name + " with adjoint by cuDNN", "by columns and cuBLAS", both[0] / both[1],
-               "decides auto");
-      printTime(name + "_forward", forward[0]);
-      printTime(name + "_both", both[0]);
-    }
-}
-
-void measureAffine() {
-  const Index n = sized(4096, 8);
-  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
-    Pass pass(test::newAffine(world(), n, n), alone({n, n}), type, "auto");
-    printTime(fmt::format("affine_{}_forward", nameOfType(type)),
-              secondsOf([&] { pass.forward(); }));
-    printTime(fmt::format("affine_{}_both", nameOfType(type)), secondsOf([&] { pass.both(); }));
   }
 }
 
@@ -354,7 +219,7 @@ void measureHalo() {
 void run() {
   const KernelContextPtr held = contextOf(world(), Space::Device); // the one of device()
   if (world()->rank() == 0)
-    fmt::print("{} of {} ranks\n{:<46} {:<34} {:>6}  {}\n", Device::get().name(), world()->size(),
+    fmt::print("{} of {} ranks\n{:<50} {:<34} {:>6}  {}\n", Device::get().name(), world()->size(),
                "what", "against", "ratio", "target");
   if (world()->size() > 1) {
     measureExchange();
@@ -362,12 +227,13 @@ void run() {
     return;
   }
   const double rate = copyRate();
-  fmt::print("{:<46} {:<34} {:>6.0f}  GB/s\n", "copy within the device", "", rate / 1e9);
+  fmt::print("{:<50} {:<34} {:>6.0f}  GB/s\n", "copy within the device", "", rate / 1e9);
   measureStreams(rate);
   measureAdam(rate);
   measureFaces(rate);
   measureLaunch();
   measureConvolutions();
+  measureFourier();
   measureAffine();
   measureSteps();
 }

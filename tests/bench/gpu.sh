@@ -5,7 +5,7 @@
 #
 #   gpu.sh [FOLDER FOR LOGS]
 #
-# cuBLAS and cuDNN are those of the loader's paths, of LD_LIBRARY_PATH, or of PyTorch's packages. From the environment:
+# cuBLAS, cuDNN and cuFFT are those of the loader's paths, of LD_LIBRARY_PATH, or of PyTorch's packages. From the environment:
 # PYTHON (python3), SMALL=1 for the smallest benchmarks.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1

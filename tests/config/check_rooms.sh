@@ -109,7 +109,7 @@ outside_headers() {
       if (!sub(/\/.*/, "", room)) room = ""
       next
     }
-    room != "" && /\/(mpi|hdf5|H5|hwloc|cblas|dnnl|fftw3|cuda|cudnn|cublas|nccl)[^\/]*$/ { print room, $1 }
+    room != "" && /\/(mpi|hdf5|H5|hwloc|cblas|dnnl|fftw3|cuda|cudnn|cublas|cufft|nccl)[^\/]*$/ { print room, $1 }
     END { print "objects", objects + 0 }'
 }
 
@@ -126,7 +126,7 @@ check_reach() {
       mpi.h) [[ ! $room =~ ^(sys|geometry|kernels|weights|declaration|machine|reduction|planner)$ ]] || faulty=yes ;;
       hdf5.h | H5*.h) [[ $room == io ]] || faulty=yes ;;
       hwloc.h) [[ $room == machine ]] || faulty=yes ;;
-      cblas.h | fftw3.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | nccl.h)
+      cblas.h | fftw3.h | dnnl*.h | dnnl*.hpp | cuda*.h | cudnn*.h | cublas*.h | cufft*.h | nccl.h)
         [[ $room == kernels || $room == sys ]] || faulty=yes ;;
     esac
     [[ $faulty == no ]] || fault "the room $room reaches $base ($path)"

@@ -5,14 +5,14 @@ namespace tenon::test {
 
 TEST(Backend, NamesAreReadBack) {
   for (Backend b : {Backend::Auto, Backend::Reference, Backend::Blas, Backend::OneDnn,
-                    Backend::Direct, Backend::Fftw, Backend::Cudnn, Backend::Gemm})
+                    Backend::Direct, Backend::Fftw, Backend::Cudnn, Backend::Cufft, Backend::Gemm})
     EXPECT_EQ(parseBackend(backendName(b)), b);
 }
 
 TEST(Backend, UnknownNameListsTheKnownOnes) {
   expectError(errorOf([] { parseBackend("mkl"); }), TENON_ERR_TYPE,
               {"'mkl'", "'auto'", "'reference'", "'blas'", "'onednn'", "'direct'", "'fftw'",
-               "'cudnn'", "'gemm'"});
+               "'cudnn'", "'cufft'", "'gemm'"});
 }
 
 TEST(Backend, AutoDependsOnTheDataType) {
@@ -29,14 +29,14 @@ TEST(Backend, DirectIsBlasForOtherKernels) {
 }
 
 TEST(Backend, OnTheDeviceAllIsGemmButConvolutions) {
-  for (Backend backend : {Backend::Auto, Backend::Cudnn, Backend::Gemm}) {
+  for (Backend backend : {Backend::Auto, Backend::Cudnn, Backend::Cufft, Backend::Gemm}) {
     EXPECT_EQ(resolveBackend<float>(backend, Space::Device), Backend::Gemm);
     EXPECT_EQ(resolveBackend<double>(backend, Space::Device), Backend::Gemm);
   }
 }
 
 TEST(Backend, IsOfOneSpace) {
-  for (Backend backend : {Backend::Cudnn, Backend::Gemm})
+  for (Backend backend : {Backend::Cudnn, Backend::Cufft, Backend::Gemm})
     expectError(errorOf([&] { resolveBackend<double>(backend, Space::Host); }), TENON_ERR_SUPPORT,
                 {backendName(backend), "computes on the device", "'blas'", "space device"});
   for (Backend backend : {Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Direct})

@@ -1,72 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Truncated Fourier transforms of boxes, by matrices and by FFTW, against sums by definition.
-#include "kernels/fourier.hpp"
-
+#include "kernels/fourier_cases.hpp"
 #include "kernels/here.hpp"
 #include "kernels/thread_count.hpp"
 
-#include <complex>
-#include <numbers>
-
 namespace tenon::test {
 namespace {
-
-using Complex = std::complex<double>;
-
-struct FourierCase {
-  std::vector<FourierDim> dims;
-  Index rows;
-
-  Index cells() const {
-    Index all = 1;
-    for (const FourierDim& dim : dims)
-      all *= dim.count;
-    return all;
-  }
-  Index kept(std::size_t d) const {
-    return d + 1 == dims.size() ? dims[d].modes : 2 * dims[d].modes;
-  }
-  Index modes() const {
-    Index all = 1;
-    for (std::size_t d = 0; d < dims.size(); ++d)
-      all *= kept(d);
-    return all;
-  }
-  // exp(2 pi i k.j / N) of coefficient number m and cell number j of the box.
-  Complex wave(Index m, Index j) const {
-    double turns = 0;
-    for (std::size_t d = dims.size(); d-- > 0;) {
-      const Index row = m % kept(d), cell = dims[d].begin + j % dims[d].count;
-      const Index k = row < dims[d].modes ? row : dims[d].extent - kept(d) + row;
-      turns += double(k * cell % dims[d].extent) / double(dims[d].extent);
-      m /= kept(d);
-      j /= dims[d].count;
-    }
-    return std::polar(1.0, 2 * std::numbers::pi * turns);
-  }
-  // D of the header.
-  double weight(Index m) const {
-    const Index k = m % dims.back().modes;
-    double scale = k == 0 || 2 * k == dims.back().extent ? 1 : 2;
-    for (const FourierDim& dim : dims)
-      scale /= double(dim.extent);
-    return scale;
-  }
-};
-
-// All of a field, parts of it, odd extents, all modes, prime lengths, more lines than a block has, nothing.
-std::vector<FourierCase> fourierCases() {
-  return {{{{9, 0, 9, 4}}, 3},
-          {{{8, 3, 4, 5}}, 2},
-          {{{300, 0, 300, 151}}, 8},
-          {{{1, 0, 1, 1}}, 2},
-          {{{6, 0, 6, 3}, {8, 0, 8, 5}}, 2},
-          {{{13, 5, 6, 6}, {10, 2, 8, 3}}, 3},
-          {{{6, 0, 6, 2}, {5, 5, 0, 2}}, 2},
-          {{{4, 0, 4, 2}, {6, 1, 5, 3}, {7, 0, 7, 4}}, 2},
-          {{{5, 0, 5, 1}, {8, 0, 8, 4}, {6, 2, 1, 2}}, 1},
-          {{{6, 0, 6, 2}, {6, 0, 6, 2}, {6, 0, 6, 2}}, 0}};
-}
 
 // Those of this build.
 std::vector<Backend> fourierBackends() {

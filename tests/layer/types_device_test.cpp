@@ -132,8 +132,10 @@ std::vector<LayerCase> types() {
 class Types : public testing::TestWithParam<LayerCase> {};
 
 TEST_P(Types, OnTheDeviceGiveWhatTheyGiveOnTheHost) {
-  const std::vector<const char*> backends =
-      isProduct(GetParam()) ? std::vector{"cudnn", "gemm"} : std::vector{"auto"};
+  const std::vector<const char*> backends = isProduct(GetParam()) ? std::vector{"cudnn", "gemm"}
+                                            : GetParam().name == "spectralconv"
+                                                ? std::vector{"cufft", "gemm"}
+                                                : std::vector{"auto"};
   for (TenonDataType type : {TENON_FLOAT64, TENON_FLOAT32}) {
     const auto want =
         run(GetParam(), type, Space::Host, isProduct(GetParam()) ? "reference" : "auto");
@@ -355,7 +357,7 @@ TEST(ProductsOnTheDevice, RefuseBackendsOfTheHostAtSetUp) {
 }
 
 TEST(ProductsOnTheHost, RefuseBackendsOfTheDeviceAtSetUp) {
-  for (const char* backend : {"cudnn", "gemm"})
+  for (const char* backend : {"cudnn", "cufft", "gemm"})
     for (const LayerCase& c : {products().front(), products().back()}) {
       const Ref<Layer> layer = c.make(test::world());
       layer->setText("backend", backend);

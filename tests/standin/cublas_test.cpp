@@ -4,11 +4,11 @@
 #include "kernels/cuda/handles.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"
+#include "standin/refused.hpp"
 
 namespace tenon::test {
 namespace {
 
-constexpr int kRefusedProgram = 86; // how the stand-in ends a program
 constexpr Index kM = 3, kN = 4, kK = 5, kLda = 6, kLdb = 7, kLdc = 5;
 
 struct Matrices {
@@ -60,8 +60,8 @@ TEST(StandinCublas, DefaultStreamIsRefused) {
   Matrices m;
   cublasHandle_t handle = nullptr;
   ASSERT_EQ(cuda::blas().cublasCreate_v2(&handle), CUBLAS_STATUS_SUCCESS);
-  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data()),
-              ::testing::ExitedWithCode(kRefusedProgram), "default stream");
+  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data()), refusedByStandin,
+              "default stream");
   cuda::blas().cublasDestroy_v2(handle);
 }
 
@@ -69,9 +69,9 @@ TEST(StandinCublas, ShortMatrixAndMatrixOfTheHostAreRefused) {
   Matrices m;
   const cublasHandle_t handle = cuda::handlesOf(m.at).blas();
   EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.da.data(), kLdc, kK + 1),
-              ::testing::ExitedWithCode(kRefusedProgram), "matrix of cuBLAS");
-  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.a.data()),
-              ::testing::ExitedWithCode(kRefusedProgram), "matrix of cuBLAS");
+              refusedByStandin, "matrix of cuBLAS");
+  EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.a.data()), refusedByStandin,
+              "matrix of cuBLAS");
 }
 
 TEST(StandinCublas, WorkspaceIsTakenAwayByANewStream) {

@@ -5,6 +5,7 @@
 #include "kernels/convolution_cases.hpp"
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
+#include "standin/refused.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +15,6 @@ namespace {
 
 using cuda::ConvolutionGraph;
 using cuda::ConvolutionKind;
-
-constexpr int kRefused = 86; // how the stand-in ends a program
 
 // Of float64: two groups, uneven padding, a stride and a dilation; the first row of the input is cropped.
 ConvolutionShape exampleShape() {
@@ -188,14 +187,14 @@ TEST(StandinCudnn, DefaultStreamIsRefused) {
   Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
   EXPECT_EXIT(run.run(handle, example.x.data() + kCrop, example.w.data(), example.y.data(),
                       workspace.data<void>()),
-              ::testing::ExitedWithCode(kRefused), "default stream");
+              refusedByStandin, "default stream");
   cuda::dnn().cudnnDestroy(handle);
 }
 
 TEST(StandinCudnn, ShortArrayIsRefused) {
   Example example;
-  EXPECT_EXIT(example.run(exampleGraph(ConvolutionKind::Forward, 0), kCrop + 1),
-              ::testing::ExitedWithCode(kRefused), "beyond device memory");
+  EXPECT_EXIT(example.run(exampleGraph(ConvolutionKind::Forward, 0), kCrop + 1), refusedByStandin,
+              "beyond device memory");
 }
 
 TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
@@ -204,7 +203,7 @@ TEST(StandinCudnn, ArrayOfTheHostIsRefused) {
   Buffer workspace(run.workspaceBytes(), "a test's workspace", example.at.memory());
   EXPECT_EXIT(run.run(cuda::handlesOf(example.at).dnn(), example.host.x.data() + kCrop,
                       example.w.data(), example.y.data(), workspace.data<void>()),
-              ::testing::ExitedWithCode(kRefused), "array of cuDNN");
+              refusedByStandin, "array of cuDNN");
 }
 
 TEST(StandinCudnn, MissingWorkspaceIsAnError) {

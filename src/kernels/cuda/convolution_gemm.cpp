@@ -29,12 +29,12 @@ public:
     prepareGemm(*context_);
     const Index columns = copies_ ? 0 : depth_ * images_ * rows_ * cols_;
     const Index most = std::max(columns, copies_ ? 0 : images_ * in_ * inVolume_);
-    if (most > kMostCells)
+    if (most > kMostWalkedCells)
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("backend 'gemm' supports up to {} inputs and columns at a time, but "
                               "this convolution of {} channels has {}; use 'cudnn', or split "
                               "the tensor over more ranks",
-                              kMostCells, in_, most));
+                              kMostWalkedCells, in_, most));
   }
   Backend backend() const override { return Backend::Gemm; }
 

@@ -158,6 +158,23 @@ std::optional<Descriptor> finished(const Descriptor& configuration) {
   return plan;
 }
 
+// visit(plan, bytes of its workspace) for what the graph allows, until it returns true.
+template <class Visit>
+void forEachPlan(const ConvolutionGraph& graph, const Visit& visit) {
+  const Descriptor described = graphDescriptor(graph);
+  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (const Descriptor& configuration : configurations(described, mode)) {
+      if (!isAllowed(configuration, graph))
+        continue;
+      std::optional<Descriptor> plan = finished(configuration);
+      if (!plan)
+        continue;
+      const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+      if (visit(std::move(*plan), bytes))
+        return;
+    }
+}
+
 std::string describe(const ArrayBox& box) {
   return fmt::format("[{}]", fmt::join(box.extent, ","));
 }
@@ -216,26 +233,26 @@ const Descriptor& deviceDescriptor() {
 
 ConvolutionPlan::ConvolutionPlan(const ConvolutionGraph& graph)
     : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  const Descriptor described = graphDescriptor(graph);
   bool isFound = false;
-  for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    for (const Descriptor& configuration : configurations(described, mode)) {
-      if (!isAllowed(configuration, graph))
-        continue;
-      std::optional<Descriptor> plan = finished(configuration);
-      if (!plan)
-        continue;
-      const Index bytes = numberOf(*plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
-      if (!isFound || bytes < workspaceBytes_) {
-        plan_ = std::move(*plan);
-        workspaceBytes_ = bytes;
-        isFound = true;
-      }
-      if (workspaceBytes_ <= kEnoughWorkspace)
-        return;
+  forEachPlan(graph, [&](Descriptor plan, Index bytes) {
+    if (!isFound || bytes < workspaceBytes_) {
+      plan_ = std::move(plan);
+      workspaceBytes_ = bytes;
+      isFound = true;
     }
+    return workspaceBytes_ <= kEnoughWorkspace;
+  });
   if (!isFound)
     throw noPlan(graph);
+}
+
+std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph& graph) {
+  std::vector<std::shared_ptr<const ConvolutionPlan>> plans;
+  forEachPlan(graph, [&](Descriptor plan, Index bytes) {
+    plans.emplace_back(new ConvolutionPlan(std::move(plan), bytes));
+    return false;
+  });
+  return plans;
 }
 
 std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {

@@ -73,10 +73,17 @@ public:
   cudnnBackendDescriptor_t get() const noexcept { return plan_.get(); }
 
 private:
+  ConvolutionPlan(Descriptor plan, Index workspaceBytes)
+      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes) {}
+  friend std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph&);
+
   Descriptor plan_;
   Index workspaceBytes_ = 0;
 };
 
+// Of all engines that the graph allows, the first by the library's heuristics first: what the one that is taken can be
+// measured by.
+std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph& graph);
 // Plans are shared by all who need the same one at a time.
 std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph);
 
@@ -84,7 +91,8 @@ std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph);
 class ConvolutionRun {
 public:
   ConvolutionRun() = default;
-  explicit ConvolutionRun(const ConvolutionGraph& graph) : plan_(planOf(graph)) {}
+  explicit ConvolutionRun(const ConvolutionGraph& graph) : ConvolutionRun(planOf(graph)) {}
+  explicit ConvolutionRun(std::shared_ptr<const ConvolutionPlan> plan) : plan_(std::move(plan)) {}
 
   Index workspaceBytes() const noexcept { return plan_ ? plan_->workspaceBytes() : 0; }
   // Queued on the handle's stream. The kind says which of the arrays is written.

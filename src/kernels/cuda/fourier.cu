@@ -10,7 +10,12 @@ using namespace functors;
 #define TENON_ALL(T)                                                                               \
   TENON_ELEMENTS(Turned<T>)                                                                        \
   TENON_ELEMENTS(AlongAxis<WeightedModes<T>>)                                                      \
-  TENON_ELEMENTS(ComplexSums<T>)
+  TENON_ELEMENTS(ComplexSums<T>)                                                                   \
+  TENON_ELEMENTS(ToLines<T, 1>)                                                                    \
+  TENON_ELEMENTS(ToLines<T, 2>)                                                                    \
+  TENON_ELEMENTS(HalvedLines<T>)                                                                   \
+  TENON_ELEMENTS(FromLines<T, 1>)                                                                  \
+  TENON_ELEMENTS(FromLines<T, 2>)
 TENON_ALL(float)
 TENON_ALL(double)
 

@@ -121,7 +121,7 @@ void eachCell(const Stream& stream, const Block& block, const F& f) {
     return;
   const WriteOrder order = writeOrder(block);
   const Cells<2> repeated = cellsOf(order.repeated);
-  forEachSlice(order.free, kMostCells, [&](const Block& slice, Index from, Index to) {
+  forEachSlice(order.free, kMostWalkedCells, [&](const Block& slice, Index from, Index to) {
     const Cells<2> free = cellsOf(slice);
     eachElement(stream, free.count(), CellWalk<F>{free, repeated, from, to, f});
   });

@@ -59,4 +59,81 @@ struct ComplexSums {
   }
 };
 
+// Which positions of a line are in a packed array, in two runs: [first, first + count) and then, from the line's end,
+// the last `atEnd`.
+struct PackedLine {
+  Index extent, first, count, atEnd;
+
+  TENON_DEVICE Index packed() const { return count + atEnd; }
+  TENON_DEVICE Index toPacked(Index position) const { // -1 where it is not
+    if (position >= first && position < first + count)
+      return position - first;
+    return position >= extent - atEnd ? position - extent + packed() : -1;
+  }
+  TENON_DEVICE Index toLine(Index at) const {
+    return at < count ? first + at : extent - packed() + at;
+  }
+};
+
+// From [outer, packed, inner] to lines [outer, inner, extent], zero elsewhere, of W numbers each.
+template <class T, int W>
+struct ToLines {
+  PackedLine line;
+  Divisor extent, inner;
+  Index width; // inner
+  const T* from;
+  T* lines;
+
+  ToLines(const PackedLine& of, Index innerExtent, const T* x, T* y)
+      : line(of), extent(static_cast<std::uint32_t>(of.extent)),
+        inner(static_cast<std::uint32_t>(innerExtent)), width(innerExtent), from(x), lines(y) {}
+
+  TENON_DEVICE void operator()(Index i) const {
+    auto outer = static_cast<std::uint32_t>(i);
+    const Index at = line.toPacked(extent.divide(outer)), inside = inner.divide(outer);
+    const T* cell = from + W * ((outer * line.packed() + at) * width + inside);
+    for (int w = 0; w < W; ++w)
+      lines[W * i + w] = at < 0 ? T(0) : cell[w];
+  }
+};
+
+// Pairs of nonnegative modes for a transform to real cells, which adds the mirror image of each that is not its own.
+template <class T>
+struct HalvedLines {
+  ToLines<T, 2> lines;
+  Index cells; // of a line
+
+  TENON_DEVICE void operator()(Index i) const {
+    lines(i);
+    T* pair = lines.lines + 2 * i;
+    auto rest = static_cast<std::uint32_t>(i);
+    const Index k = lines.extent.divide(rest);
+    const bool isOwnImage = k == 0 || 2 * k == cells;
+    pair[0] *= isOwnImage ? T(1) : T(0.5);
+    pair[1] *= isOwnImage ? T(0) : T(0.5);
+  }
+};
+
+// Back, by packed cell.
+template <class T, int W>
+struct FromLines {
+  PackedLine line;
+  Divisor inner, packed;
+  Index width;
+  const T* lines;
+  T* to;
+
+  FromLines(const PackedLine& of, Index innerExtent, const T* x, T* y)
+      : line(of), inner(static_cast<std::uint32_t>(innerExtent)),
+        packed(static_cast<std::uint32_t>(of.packed())), width(innerExtent), lines(x), to(y) {}
+
+  TENON_DEVICE void operator()(Index i) const {
+    auto outer = static_cast<std::uint32_t>(i);
+    const Index inside = inner.divide(outer), position = line.toLine(packed.divide(outer));
+    const T* cell = lines + W * ((outer * width + inside) * line.extent + position);
+    for (int w = 0; w < W; ++w)
+      to[W * i + w] = cell[w];
+  }
+};
+
 } // namespace tenon::functors

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The columns of a tile of outputs (im2col.hpp) element by element, for walks in any order. A tile has at
-// most kMostCells columns, and inputs that they read.
+// most kMostWalkedCells columns, and inputs that they read.
 #pragma once
 
 #include "kernels/divisor.hpp"

@@ -65,6 +65,14 @@ const DnnTable& dnn() {
   return table;
 }
 
+const FftTable& fft() {
+  static const FftTable table = [] {
+    Library library("cuFFT", fmt::format("libcufft.so.{}", CUFFT_VER_MAJOR));
+    return FftTable{TENON_CUFFT_TABLE(TENON_FIND)};
+  }();
+  return table;
+}
+
 #undef TENON_FIND
 
 } // namespace tenon::cuda

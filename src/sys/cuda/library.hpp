@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cuBLAS and cuDNN, opened when a kernel first needs them, so that a program that uses no device does not
+// cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no device does not
 // load them. Of each function the copy that the process has already is taken, if there is one.
 #pragma once
 
 #include <cublas_v2.h>
 #include <cudnn.h>
+#include <cufftXt.h>
 
 namespace tenon::cuda {
 
@@ -33,6 +34,15 @@ namespace tenon::cuda {
   X(cudnnBackendFinalize)                                                                          \
   X(cudnnBackendExecute)
 
+#define TENON_CUFFT_TABLE(X)                                                                       \
+  X(cufftCreate)                                                                                   \
+  X(cufftDestroy)                                                                                  \
+  X(cufftSetAutoAllocation)                                                                        \
+  X(cufftMakePlanMany64)                                                                           \
+  X(cufftSetStream)                                                                                \
+  X(cufftSetWorkArea)                                                                              \
+  X(cufftXtExec)
+
 // Pointers to the functions, by their names: blas().cublasDgemm_v2_64(...).
 #define TENON_MEMBER(name) decltype(&::name) name;
 struct BlasTable {
@@ -41,10 +51,14 @@ struct BlasTable {
 struct DnnTable {
   TENON_CUDNN_TABLE(TENON_MEMBER)
 };
+struct FftTable {
+  TENON_CUFFT_TABLE(TENON_MEMBER)
+};
 #undef TENON_MEMBER
 
 // Opened by the first call. Throw TENON_ERR_SUPPORT with the loader's text, naming the library.
 const BlasTable& blas();
 const DnnTable& dnn();
+const FftTable& fft();
 
 } // namespace tenon::cuda

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Transforms of single dimensions by cuFFT, of lines in scratch memory: a box may have a part of the cells, the modes
+// are a part of all, and a line's cells may lie apart. Plans are made with the stage, and work in its scratch.
+#include "kernels/cells.hpp"
+#include "kernels/cuda/handles.hpp"
+#include "kernels/each.hpp"
+#include "kernels/fourier_stage.hpp"
+#include "kernels/functors/fourier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+
+namespace tenon {
+
+namespace {
+
+void checkFft(cufftResult status, const char* call) {
+  if (status != CUFFT_SUCCESS)
+    throw Error(status == CUFFT_ALLOC_FAILED ? TENON_ERR_MEMORY : TENON_ERR_LIBRARY,
+                fmt::format("cuFFT failed in {} (status {}); backend 'gemm' does without it", call,
+                            int(status)));
+}
+
+// Of so many lines, one after the other.
+class CufftPlan {
+public:
+  CufftPlan(cufftType type, Index extent, Index lines, const Stream& stream) {
+    checkFft(cuda::fft().cufftCreate(&plan_), "cufftCreate");
+    try {
+      checkFft(cuda::fft().cufftSetAutoAllocation(plan_, 0), "cufftSetAutoAllocation");
+      long long n = extent;
+      checkFft(cuda::fft().cufftMakePlanMany64(plan_, 1, &n, nullptr, 1, 0, nullptr, 1, 0, type,
+                                               lines, &workBytes_),
+               "cufftMakePlanMany64");
+      checkFft(cuda::fft().cufftSetStream(plan_, static_cast<cudaStream_t>(stream.handle())),
+               "cufftSetStream");
+    } catch (...) {
+      cuda::fft().cufftDestroy(plan_);
+      throw;
+    }
+  }
+  ~CufftPlan() { cuda::fft().cufftDestroy(plan_); }
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
+
+  Index workBytes() const noexcept { return static_cast<Index>(workBytes_); }
+  // What is in `from` may be lost.
+  void run(void* from, void* to, int direction, void* work) const {
+    checkFft(cuda::fft().cufftSetWorkArea(plan_, work), "cufftSetWorkArea");
+    checkFft(cuda::fft().cufftXtExec(plan_, from, to, direction), "cufftXtExec");
+  }
+
+private:
+  cufftHandle plan_ = CUFFT_PLAN_NULL;
+  std::size_t workBytes_ = 0;
+};
+
+template <class T, int W> // W: numbers for a cell
+class CufftStage final : public FourierStage<T> {
+public:
+  CufftStage(KernelContext& context, const FourierStageShape& shape, ScratchPlan& plan)
+      : context_(context),
+        shape_(shape), cells_{shape.dim.extent, shape.dim.begin, shape.dim.count, 0},
+        modes_{kIsReal ? shape.dim.extent / 2 + 1 : shape.dim.extent, 0, shape.dim.modes,
+               kIsReal ? 0 : shape.dim.modes},
+        block_(std::clamp<Index>(kBlock / (shape.inner * modes_.extent), 1,
+                                 std::max<Index>(shape.outer, 1))),
+        analysis_(kIsReal ? (kIsDouble ? CUFFT_D2Z : CUFFT_R2C) : kComplex, shape.dim.extent,
+                  block_ * shape.inner, context.stream()),
+        cellLines_(plan.add<T>(W * block_ * shape.inner * cells_.extent)),
+        modeLines_(plan.add<T>(2 * block_ * shape.inner * modes_.extent)) {
+    checkCells(block_ * shape.inner * cells_.extent, "a Fourier transform");
+    if constexpr (kIsReal)
+      synthesis_.emplace(kIsDouble ? CUFFT_Z2D : CUFFT_C2R, shape.dim.extent, block_ * shape.inner,
+                         context.stream());
+    work_ = plan.add<std::byte>(std::max(analysis_.workBytes(), synthesis().workBytes()));
+  }
+
+  void analyse(Index outer, const T* x, T* y) override {
+    eachBlock(outer, [=, this](Index first, Index lines, T* cells, T* modes, void* work) {
+      intoLines<W>(lines, cells_, x + first * W * cells_.packed(), cells);
+      analysis_.run(cells, modes, CUFFT_FORWARD, work);
+      fromLines<2>(lines, modes_, modes, y + first * 2 * modes_.packed());
+    });
+  }
+  void adjoint(Index outer, const T* y, T* x) override {
+    eachBlock(outer, [=, this](Index first, Index lines, T* cells, T* modes, void* work) {
+      const T* from = y + first * 2 * modes_.packed();
+      if constexpr (kIsReal)
+        walk(lines * modes_.extent,
+             functors::HalvedLines<T>{{modes_, shape_.inner, from, modes}, shape_.dim.extent});
+      else
+        intoLines<2>(lines, modes_, from, modes);
+      synthesis().run(modes, cells, CUFFT_INVERSE, work);
+      fromLines<W>(lines, cells_, cells, x + first * W * cells_.packed());
+    });
+  }
+  const char* method() const noexcept override { return "cuFFT"; }
+
+private:
+  static constexpr bool kIsReal = W == 1, kIsDouble = std::is_same_v<T, double>;
+  static constexpr cufftType kComplex = kIsDouble ? CUFFT_Z2Z : CUFFT_C2C;
+  static constexpr Index kBlock = Index(1) << 20; // pairs
+
+  const CufftPlan& synthesis() const { return synthesis_ ? *synthesis_ : analysis_; }
+
+  template <class F>
+  void walk(Index n, const F& f) {
+    device::eachElement(context_.stream(), n, f);
+  }
+  template <int Width>
+  void intoLines(Index lines, const functors::PackedLine& of, const T* from, T* to) {
+    walk(lines * of.extent, functors::ToLines<T, Width>(of, shape_.inner, from, to));
+  }
+  template <int Width>
+  void fromLines(Index lines, const functors::PackedLine& of, const T* from, T* to) {
+    walk(lines * of.packed(), functors::FromLines<T, Width>(of, shape_.inner, from, to));
+  }
+
+  // body(first line, lines, scratch...) for blocks of outer indices; the plan transforms whole ones, whatever is in
+  // the lines behind the last.
+  template <class Body>
+  void eachBlock(Index outer, const Body& body) {
+    for (Index begin = 0; begin < outer; begin += block_)
+      body(begin * shape_.inner, std::min(block_, outer - begin) * shape_.inner,
+           context_.template scratch<T>(cellLines_), context_.template scratch<T>(modeLines_),
+           context_.template scratch<std::byte>(work_));
+  }
+
+  KernelContext& context_;
+  FourierStageShape shape_;
+  functors::PackedLine cells_, modes_;
+  Index block_; // outer indices
+  CufftPlan analysis_;
+  std::optional<CufftPlan> synthesis_; // of real cells
+  Index cellLines_, modeLines_, work_ = 0;
+};
+
+} // namespace
+
+template <class T>
+std::unique_ptr<FourierStage<T>> makeCufftStage(KernelContext& context,
+                                                const FourierStageShape& shape, ScratchPlan& plan) {
+  if (shape.isReal)
+    return std::make_unique<CufftStage<T, 1>>(context, shape, plan);
+  return std::make_unique<CufftStage<T, 2>>(context, shape, plan);
+}
+
+template std::unique_ptr<FourierStage<float>>
+makeCufftStage(KernelContext&, const FourierStageShape&, ScratchPlan&);
+template std::unique_ptr<FourierStage<double>>
+makeCufftStage(KernelContext&, const FourierStageShape&, ScratchPlan&);
+
+} // namespace tenon

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bench/gpu_launch.hpp"
+
+#include "kernels/cuda/launch.cuh"
+
+namespace tenon::bench {
+
+namespace {
+
+struct Nothing {
+  __device__ void onDevice(const Place&) const {}
+  void onHost(unsigned, unsigned, unsigned) const {}
+};
+
+} // namespace
+
+void launchNothing(const Stream& stream) {
+  device::launch(stream, 1, Nothing{});
+}
+
+} // namespace tenon::bench

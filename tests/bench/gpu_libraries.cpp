@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layers beside the calls of NVIDIA's libraries that could do their work.
+#include "bench/gpu.hpp"
+#include "bench/gpu_launch.hpp"
+#include "bench/handles.hpp"
+#include "dtensor/arithmetic.hpp"
+#include "kernels/cuda/dnn_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tenon::bench {
+namespace {
+
+using cuda::ConvolutionKind;
+using test::world;
+
+constexpr TenonDataType kTypes[] = {TENON_FLOAT32, TENON_FLOAT64};
+
+const char* nameOfType(TenonDataType type) {
+  return type == TENON_FLOAT32 ? "float32" : "float64";
+}
+
+struct ConvolutionCase {
+  const char* name;
+  Index batch, channels, extent;
+  int dims;
+
+  // Kernels of three cells, with the padding that keeps the extent.
+  std::vector<Window> windows() const {
+    return std::vector<Window>(std::size_t(dims), {.kernel = 3, .padLow = 1, .padHigh = 1});
+  }
+  Shape shape() const {
+    Shape all{batch, channels};
+    all.insert(all.end(), std::size_t(dims), extent);
+    return all;
+  }
+  cuda::ConvolutionGraph graph(ConvolutionKind kind, TenonDataType type) const {
+    const std::vector<Index> ones(std::size_t(dims), 1);
+    Shape taps{channels, channels};
+    taps.insert(taps.end(), std::size_t(dims), 3);
+    return {.kind = kind,
+            .type = type == TENON_FLOAT64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
+            .x = dense(shape()),
+            .w = dense(taps),
+            .y = dense(shape()),
+            .padLow = ones,
+            .padHigh = ones,
+            .stride = ones,
+            .dilation = ones,
+            .beta = kind == ConvolutionKind::AdjointWeights ? 1.0 : 0.0};
+  }
+
+private:
+  static cuda::ArrayBox dense(const Shape& extent) {
+    cuda::ArrayBox box{extent, Shape(extent.size(), 1)};
+    for (std::size_t d = extent.size() - 1; d-- > 0;)
+      box.strides[d] = box.strides[d + 1] * extent[d + 1];
+    return box;
+  }
+};
+
+std::vector<ConvolutionCase> convolutionCases() {
+  return {{"conv2d", sized(32, 1), sized(64, 2), sized(128, 6), 2},
+          {"conv3d", sized(2, 1), sized(32, 2), sized(64, 6), 3}};
+}
+
+void measureBackends(const ConvolutionCase& c, TenonDataType type) {
+  double forward[2], both[2];
+  for (int b = 0; b < 2; ++b) {
+    Pass pass(test::newConv(world(), c.channels, c.channels, c.windows()), alone(c.shape()), type,
+              b == 0 ? "cudnn" : "gemm");
+    forward[b] = secondsOf([&] { pass.forward(); });
+    both[b] = secondsOf([&] { pass.both(); });
+  }
+  const std::string name = fmt::format("{}_{}", c.name, nameOfType(type));
+  printRow(name + " forward by cuDNN", "by columns and cuBLAS", forward[0] / forward[1],
+           "decides auto");
+  printRow(name + " with adjoint by cuDNN", "by columns and cuBLAS", both[0] / both[1],
+           "decides auto");
+  printTime(name + "_forward", forward[0]);
+  printTime(name + "_both", both[0]);
+}
+
+// The plan that layers take beside the fastest that would do as well.
+void measurePlans(const ConvolutionCase& c, TenonDataType type) {
+  struct Kind {
+    ConvolutionKind kind;
+    const char* name;
+  };
+  for (const Kind& k : {Kind{ConvolutionKind::Forward, "forward"},
+                        Kind{ConvolutionKind::AdjointData, "adjoint in x"},
+                        Kind{ConvolutionKind::AdjointWeights, "adjoint in w"}}) {
+    const cuda::ConvolutionGraph graph = c.graph(k.kind, type);
+    const auto x = made(alone(c.shape()), type), y = made(alone(c.shape()), type),
+               w = made(alone(graph.w.extent), type);
+    const auto timed = [&](std::shared_ptr<const cuda::ConvolutionPlan> plan) {
+      cuda::ConvolutionRun run(std::move(plan));
+      Buffer workspace(run.workspaceBytes(), "workspace", device().memory());
+      const cudnnHandle_t handle = cuda::handlesOf(device()).dnn();
+      return secondsOf([&] {
+        run.run(handle, x->readAddress(), w->readAddress(), y->readAddress(),
+                workspace.data<void>());
+      });
+    };
+    const auto plans = cuda::allPlans(graph);
+    double fastest = std::numeric_limits<double>::infinity();
+    for (const auto& plan : plans)
+      fastest = std::min(fastest, timed(plan));
+    printRow(fmt::format("fastest of {} plans, {}_{} {}", plans.size(), c.name, nameOfType(type),
+                         k.name),
+             "the plan that is taken", fastest / timed(cuda::planOf(graph)), ">= 0.95");
+  }
+}
+
+} // namespace
+
+// One cell: what the host takes to queue a kernel.
+void measureLaunch() {
+  const auto x = made(alone({1}), TENON_FLOAT32), y = made(alone({1}), TENON_FLOAT32);
+  const double launch = secondsOf([&] { axpby(1, *x, 1, *y); }, 1000);
+  const double bare = secondsOf([&] { launchNothing(device().stream()); }, 1000);
+  printRow("queueing axpby of one cell", "cudaLaunchKernel", launch / bare, "<= 1.3");
+}
+
+void measureConvolutions() {
+  for (const ConvolutionCase& c : convolutionCases())
+    for (const TenonDataType type : kTypes) {
+      measureBackends(c, type);
+      measurePlans(c, type);
+    }
+}
+
+// Of all modes that a dimension has, and of few.
+void measureFourier() {
+  const Index extent = sized(256, 8);
+  for (const Index modes : {extent / 2, sized(16, 2)})
+    for (const TenonDataType type : kTypes) {
+      double both[2];
+      for (int b = 0; b < 2; ++b) {
+        const auto layer = test::newLayer(world(), "spectralconv");
+        layer->set("in_channels", Index(32));
+        layer->set("out_channels", Index(32));
+        layer->set("modes", std::vector<Index>{modes, modes});
+        Pass pass(layer, alone({sized(16, 1), 32, extent, extent}), type,
+                  b == 0 ? "cufft" : "gemm");
+        both[b] = secondsOf([&] { pass.both(); });
+      }
+      printRow(fmt::format("{} modes of {} by cuFFT, {}", modes, extent, nameOfType(type)),
+               "by cuBLAS", both[0] / both[1], "decides auto");
+    }
+}
+
+void measureAffine() {
+  const Index n = sized(4096, 8);
+  for (TenonDataType type : {TENON_FLOAT32, TENON_FLOAT64}) {
+    Pass pass(test::newAffine(world(), n, n), alone({n, n}), type, "auto");
+    printTime(fmt::format("affine_{}_forward", nameOfType(type)),
+              secondsOf([&] { pass.forward(); }));
+    printTime(fmt::format("affine_{}_both", nameOfType(type)), secondsOf([&] { pass.both(); }));
+  }
+}
+
+} // namespace tenon::bench

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Truncated Fourier transforms on the device, by cuFFT and by cuBLAS, against those of the host.
+#include "kernels/draw.hpp"
+#include "kernels/fourier_cases.hpp"
+#include "kernels/on_device.hpp"
+
+#include <functional>
+
+namespace tenon::test {
+namespace {
+
+template <class T>
+struct DeviceFourier : ::testing::Test {
+  static constexpr double kTolerance = sizeof(T) == 4 ? 1e-5 : 1e-12;
+  using Transform = TruncatedFourier<T>;
+  using Pass = std::function<void(Transform&, const T*, T*)>;
+
+  // The passes from cells to coefficients, or back.
+  static std::vector<Pass> analyses(Index rows) {
+    return {[=](Transform& f, const T* x, T* y) { f.analyse(rows, x, y); },
+            [=](Transform& f, const T* x, T* y) { f.synthesiseAdjoint(rows, x, y); }};
+  }
+  static std::vector<Pass> syntheses(Index rows) {
+    return {[=](Transform& f, const T* x, T* y) { f.synthesise(rows, x, y); },
+            [=](Transform& f, const T* x, T* y) { f.analyseAdjoint(rows, x, y); }};
+  }
+
+  static void expectAlike(Transform& onHost, Transform& onDevice, const Pass& pass,
+                          const std::vector<T>& x, Index outputs, const std::string& what) {
+    std::vector<T> want(std::size_t(outputs), T(7)), got = want;
+    pass(onHost, x.data(), want.data());
+    DeviceCopy<T> from(*deviceContext(), x.data(), Index(x.size())),
+        to(*deviceContext(), got.data(), outputs);
+    pass(onDevice, from.data(), to.data());
+    to.fetch(got.data());
+    double most = 1;
+    for (const T value : want)
+      most = std::max(most, std::abs(double(value)));
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(double(got[i]), double(want[i]), kTolerance * most) << what << " at " << i;
+  }
+
+  static void expectAlike(const FourierCase& c, Backend backend) {
+    Draw draw(52);
+    Transform onHost(std::make_shared<KernelContext>(), Backend::Reference, c.dims, c.rows),
+        onDevice(deviceContext(), backend, c.dims, c.rows);
+    const Index cells = c.rows * c.cells(), numbers = 2 * c.rows * c.modes();
+    for (const Pass& pass : analyses(c.rows))
+      expectAlike(onHost, onDevice, pass, draw.reals<T>(cells, -1, 1), numbers,
+                  backendName(backend));
+    for (const Pass& pass : syntheses(c.rows))
+      expectAlike(onHost, onDevice, pass, draw.reals<T>(numbers, -1, 1), cells,
+                  backendName(backend));
+  }
+};
+TYPED_TEST_SUITE(DeviceFourier, RealTypes);
+
+} // namespace
+
+TYPED_TEST(DeviceFourier, IsThatOfTheHost) {
+  for (const FourierCase& c : fourierCases())
+    for (const Backend backend : {Backend::Cufft, Backend::Gemm, Backend::Auto})
+      TestFixture::expectAlike(c, backend);
+}
+
+TYPED_TEST(DeviceFourier, TakesMoreLinesThanABlockHas) {
+  const Index lines = (Index(1) << 20) / 3 + 5; // of a block, and some
+  TestFixture::expectAlike({{{4, 0, 4, 2}}, lines}, Backend::Cufft);
+}
+
+TEST(DeviceFourierMethods, AreThoseOfTheBackend) {
+  const auto methods = [](Backend backend, const std::vector<FourierDim>& dims) {
+    return TruncatedFourier<float>(deviceContext(), backend, dims, 1).methods();
+  };
+  const std::vector<FourierDim> fewAndMany{{64, 0, 64, 32}, {256, 0, 256, 8}};
+  EXPECT_EQ(methods(Backend::Cufft, fewAndMany), "cuFFT, cuFFT");
+  EXPECT_EQ(methods(Backend::Gemm, fewAndMany), "matrix, matrix");
+  EXPECT_EQ(methods(Backend::Cudnn, fewAndMany), "matrix, matrix");
+  EXPECT_EQ(methods(Backend::Auto, fewAndMany), "cuFFT, matrix");
+  EXPECT_EQ(methods(Backend::Auto, {{64, 0, 32, 4}, {256, 0, 256, 128}}), "matrix, cuFFT");
+}
+
+} // namespace tenon::test

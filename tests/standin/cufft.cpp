@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The stand-in's half for cuFFT: transforms of lines by the definition's sums, as work of the plan's stream. Before
+// each the work area becomes NaN where it begins, and after a transform to real numbers its input, as the library may
+// leave them.
+#include "standin/memory.hpp"
+#include "standin/streams.hpp"
+
+#include <cufftXt.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <map>
+#include <numbers>
+#include <vector>
+
+namespace tenon::standin {
+
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr std::size_t kWorkBytes = 4096;
+
+struct FftPlan {
+  cudaStream_t stream = nullptr;
+  bool allocates = true, isMade = false;
+  cufftType type = CUFFT_C2C;
+  std::int64_t extent = 0, lines = 0;
+  void* work = nullptr;
+
+  bool isDouble() const { return type == CUFFT_D2Z || type == CUFFT_Z2D || type == CUFFT_Z2Z; }
+  bool fromReal() const { return type == CUFFT_R2C || type == CUFFT_D2Z; }
+  bool toReal() const { return type == CUFFT_C2R || type == CUFFT_Z2D; }
+  std::int64_t half() const { return extent / 2 + 1; }
+  // Numbers of a line.
+  std::int64_t in() const { return fromReal() ? extent : 2 * (toReal() ? half() : extent); }
+  std::int64_t out() const { return toReal() ? extent : 2 * (fromReal() ? half() : extent); }
+};
+
+std::map<cufftHandle, FftPlan>& plans() {
+  static std::map<cufftHandle, FftPlan> all;
+  return all;
+}
+
+FftPlan* planOf(cufftHandle handle) {
+  const auto found = plans().find(handle);
+  return found == plans().end() ? nullptr : &found->second;
+}
+
+// One line by the definition; what is read of modes that are their own mirror image is the real part alone.
+template <class T>
+void transformLine(const FftPlan& plan, int direction, const std::vector<Complex>& roots,
+                   const T* from, T* to) {
+  const std::int64_t n = plan.extent, outputs = plan.fromReal() ? plan.half() : n;
+  const auto input = [&](std::int64_t j) -> Complex {
+    if (plan.fromReal())
+      return double(from[j]);
+    if (!plan.toReal())
+      return {double(from[2 * j]), double(from[2 * j + 1])};
+    const std::int64_t k = j < plan.half() ? j : n - j;
+    const double imaginary = k == 0 || 2 * k == n ? 0 : double(from[2 * k + 1]);
+    return {double(from[2 * k]), j == k ? imaginary : -imaginary};
+  };
+  for (std::int64_t k = 0; k < outputs; ++k) {
+    Complex sum = 0;
+    for (std::int64_t j = 0; j < n; ++j) {
+      const Complex root = roots[std::size_t(j * k % n)];
+      sum += input(j) * (direction == CUFFT_FORWARD ? std::conj(root) : root);
+    }
+    if (plan.toReal()) {
+      to[k] = T(sum.real());
+      continue;
+    }
+    to[2 * k] = T(sum.real());
+    to[2 * k + 1] = T(sum.imag());
+  }
+}
+
+template <class T>
+void transform(const FftPlan& plan, int direction, T* from, T* to) {
+  if (plan.work)
+    std::memset(plan.work, 0xff, kWorkBytes);
+  std::vector<Complex> roots;
+  for (std::int64_t j = 0; j < plan.extent; ++j)
+    roots.push_back(std::polar(1.0, 2 * std::numbers::pi * double(j) / double(plan.extent)));
+  for (std::int64_t line = 0; line < plan.lines; ++line)
+    transformLine(plan, direction, roots, from + line * plan.in(), to + line * plan.out());
+  if (plan.toReal())
+    std::fill_n(from, plan.lines * plan.in(), T(NAN));
+}
+
+template <class T>
+cufftResult run(const FftPlan& plan, int direction, void* from, void* to) {
+  const auto check = [&](const void* array, std::int64_t numbers) {
+    DeviceMemory::get().checkRange(array, std::size_t(numbers) * sizeof(T), "an array of cuFFT");
+    return reinterpret_cast<std::uintptr_t>(array) % (2 * sizeof(T)) == 0;
+  };
+  const bool isAligned = check(from, plan.lines * plan.in()) && check(to, plan.lines * plan.out());
+  if (!isAligned)
+    return CUFFT_UNALIGNED_DATA;
+  enqueue(streamOf(plan.stream, "cufftXtExec"),
+          [=] { transform<T>(plan, direction, static_cast<T*>(from), static_cast<T*>(to)); });
+  return CUFFT_SUCCESS;
+}
+
+} // namespace
+
+} // namespace tenon::standin
+
+using namespace tenon::standin;
+
+extern "C" {
+
+cufftResult cufftCreate(cufftHandle* handle) {
+  const Call call;
+  static cufftHandle next = 0;
+  plans()[*handle = next++];
+  return CUFFT_SUCCESS;
+}
+
+cufftResult cufftDestroy(cufftHandle handle) {
+  const Call call;
+  return plans().erase(handle) == 1 ? CUFFT_SUCCESS : CUFFT_INVALID_PLAN;
+}
+
+cufftResult cufftSetAutoAllocation(cufftHandle handle, int allocates) {
+  const Call call;
+  FftPlan* plan = planOf(handle);
+  if (!plan || plan->isMade)
+    return CUFFT_INVALID_PLAN;
+  plan->allocates = allocates != 0;
+  return CUFFT_SUCCESS;
+}
+
+// Of one dimension and lines one after the other.
+cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long int* n,
+                                long long int* inembed, long long int, long long int,
+                                long long int* onembed, long long int, long long int,
+                                cufftType type, long long int lines, size_t* workBytes) {
+  const Call call;
+  FftPlan* plan = planOf(handle);
+  if (!plan || plan->isMade)
+    return CUFFT_INVALID_PLAN;
+  if (rank != 1 || inembed || onembed)
+    return CUFFT_NOT_IMPLEMENTED;
+  if (*n < 1 || lines < 1)
+    return CUFFT_INVALID_SIZE;
+  plan->isMade = true;
+  plan->type = type;
+  plan->extent = *n;
+  plan->lines = lines;
+  *workBytes = kWorkBytes;
+  return CUFFT_SUCCESS;
+}
+
+cufftResult cufftSetStream(cufftHandle handle, cudaStream_t stream) {
+  const Call call;
+  FftPlan* plan = planOf(handle);
+  if (!plan)
+    return CUFFT_INVALID_PLAN;
+  plan->stream = stream;
+  return CUFFT_SUCCESS;
+}
+
+cufftResult cufftSetWorkArea(cufftHandle handle, void* work) {
+  const Call call;
+  FftPlan* plan = planOf(handle);
+  if (!plan || !plan->isMade)
+    return CUFFT_INVALID_PLAN;
+  DeviceMemory::get().checkRange(work, kWorkBytes, "the work area of cuFFT");
+  plan->work = work;
+  return CUFFT_SUCCESS;
+}
+
+cufftResult cufftXtExec(cufftHandle handle, void* from, void* to, int direction) {
+  const Call call;
+  const FftPlan* plan = planOf(handle);
+  if (!plan || !plan->isMade)
+    return CUFFT_INVALID_PLAN;
+  if (!plan->allocates && !plan->work)
+    return CUFFT_NO_WORKSPACE;
+  return plan->isDouble() ? run<double>(*plan, direction, from, to)
+                          : run<float>(*plan, direction, from, to);
+}
+
+} // extern "C"
