@@ -229,8 +229,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
  *                      dimensions of spectral convolutions ("auto" in some) and otherwise as
  *                      "gemm". A backend that does not support the data type, the layer, the
  *                      processor or the space, or that the library was built without, is
- *                      TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers with a single implementation, such as functions
- *                      of each element and columnmlp, ignore it.
+ *                      TENON_ERR_SUPPORT in TenonLayerSetUp(). Layers with a single
+ *                      implementation, such as functions of each element and columnmlp, ignore
+ *                      it.
  *  @return TENON_ERR_TYPE  the name is not a backend */
 TENON_EXTERN TenonErrorCode TenonLayerSetBackend(TenonLayer layer,
                                                  const char* backend) TENON_NOEXCEPT;
