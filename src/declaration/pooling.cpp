@@ -65,10 +65,9 @@ public:
     return isApart ? type() : "overlapping " + type();
   }
 
-  // Of a maximum the adjoint reads where it was, and the tangent looks for it.
+  // Of a maximum derivatives read where it was.
   KernelEntry kernel(const Form& form) const override {
     return {.name = type(),
-            .keepsInputs = isMaximum_,
             .workspace = {isMaximum_ ? Index(sizeof(std::int32_t)) : 0, form.output}};
   }
 

@@ -26,15 +26,15 @@ template <class T>
 class Pooling {
 public:
   virtual ~Pooling() = default;
-  // What forward leaves for adjoint; 0 for averages.
+  // What forward leaves for derivatives; 0 for averages.
   virtual Index workspaceBytes() const = 0;
   // The maximum is the first in row-major order of the window; NaN propagates. The workspace may be
-  // null where no adjoint will follow.
+  // null where no derivative will follow.
   virtual void forward(const T* x, T* y, void* workspace) = 0;
   // dx is overwritten, with zeros where no window reads.
   virtual void adjoint(const T* dy, const void* workspace, T* dx) = 0;
-  // The derivative at x in the direction dx. x is not read by averages.
-  virtual void tangent(const T* x, const T* dx, T* dy) = 0;
+  // The derivative in the direction dx.
+  virtual void tangent(const T* dx, const void* workspace, T* dy) = 0;
   // Who computes: never Auto, and Blas (own loops) where oneDNN was asked for but means
   // something else (maxima, cropped or dilated windows, empty shapes).
   virtual Backend backend() const = 0;

@@ -43,8 +43,7 @@ public:
   }
   void forward(const T* x, T* y, void* workspace) override {
     if (isMax())
-      walk(outputs_,
-           functors::MaxPool<T>{planes_, x, y, static_cast<PoolingWinner*>(workspace), nullptr});
+      walk(outputs_, functors::MaxPool<T>{planes_, x, y, static_cast<PoolingWinner*>(workspace)});
     else
       walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), x, y});
   }
@@ -55,9 +54,10 @@ public:
     else
       walk(inputs_, functors::AveragePoolAdjoint<T>{planes_, includesPad(), dy, dx});
   }
-  void tangent(const T* x, const T* dx, T* dy) override {
+  void tangent(const T* dx, const void* workspace, T* dy) override {
     if (isMax())
-      walk(outputs_, functors::MaxPool<T>{planes_, x, dy, nullptr, dx});
+      walk(outputs_, functors::MaxPoolTangent<T>{planes_, dx,
+                                                 static_cast<const PoolingWinner*>(workspace), dy});
     else
       walk(outputs_, functors::AveragePool<T>{planes_, includesPad(), dx, dy});
   }

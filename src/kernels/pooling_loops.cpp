@@ -95,7 +95,6 @@ public:
         outVolume_(outputVolume(window_)) {
     ScratchPlan plan;
     winnersAt_ = plan.addForThreads<Winner>(context_->threads(), window_.out[2]);
-    maximaAt_ = plan.addForThreads<T>(context_->threads(), window_.out[2]);
     context_->reserve(plan);
   }
 
@@ -122,16 +121,12 @@ public:
     });
   }
 
-  void tangent(const T* x, const T* dx, T* dy) override {
-    splitRows([=, this](int thread, Index begin, Index end) {
-      Winner* rowWinners = context_->scratch<Winner>(winnersAt_, thread);
-      T* rowMaxima = context_->scratch<T>(maximaAt_, thread);
-      forEachRow(rows_, begin, end, [&](Index p, const Row& row) {
-        poolRow(x + p * inVolume_, row, rowMaxima, rowWinners);
-        T* to = dy + p * outVolume_ + row.output;
-        for (Index o = 0; o < window_.out[2]; ++o)
-          to[o] = dx[p * inVolume_ + rowWinners[o]];
-      });
+  void tangent(const T* dx, const void* workspace, T* dy) override {
+    const auto* winners = static_cast<const Winner*>(workspace);
+    parallelRanges(context_->threads(), planes_, outVolume_, [=, this](Index begin, Index end) {
+      for (Index p = begin; p < end; ++p)
+        for (Index o = p * outVolume_; o < (p + 1) * outVolume_; ++o)
+          dy[o] = dx[p * inVolume_ + winners[o]];
     });
   }
 
@@ -186,7 +181,7 @@ private:
   std::vector<Row> rows_;
   Range interior_; // outputs along the row whose taps are all inside
   Index inVolume_, outVolume_;
-  ThreadScratch winnersAt_, maximaAt_; // of a row
+  ThreadScratch winnersAt_; // of a row
 };
 
 // y[o] += x[tap + o stride] over a run of outputs, and its transpose.
@@ -261,7 +256,7 @@ public:
     parallelPieces(context_->threads(scaledAt_), planes_, cost, spreadPlanes);
   }
 
-  void tangent(const T*, const T* dx, T* dy) override { forward(dx, dy, nullptr); }
+  void tangent(const T* dx, const void*, T* dy) override { forward(dx, dy, nullptr); }
   Backend backend() const override { return Backend::Blas; }
 
 private:

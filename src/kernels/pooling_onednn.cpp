@@ -50,7 +50,7 @@ public:
   void adjoint(const float* dy, const void*, float* dx) override {
     run(adjoint_, DNNL_ARG_DIFF_SRC, dx, DNNL_ARG_DIFF_DST, dy);
   }
-  void tangent(const float*, const float* dx, float* dy) override { forward(dx, dy, nullptr); }
+  void tangent(const float* dx, const void*, float* dy) override { forward(dx, dy, nullptr); }
   Backend backend() const override { return Backend::OneDnn; }
 
 private:

@@ -48,11 +48,11 @@ public:
     });
   }
 
-  void tangent(const T* x, const T* dx, T* dy) override {
+  void tangent(const T* dx, const void* workspace, T* dy) override {
+    const auto* winners = static_cast<const std::int32_t*>(workspace);
     forEachWindow([&](Index plane, const Position& o, Index flat) {
       const T* direction = dx + plane * inVolume_;
-      dy[flat] = mode_ == PoolingMode::Max ? direction[winnerOf(x + plane * inVolume_, o)]
-                                           : average(direction, o);
+      dy[flat] = mode_ == PoolingMode::Max ? direction[winners[flat]] : average(direction, o);
     });
   }
 

@@ -189,7 +189,6 @@ public:
     tiles_.overrun = w.kernel[0] == 1 && w.out[2] < 2 * kLanes && coversInput();
     ScratchPlan plan;
     tapsAt_ = plan.addForThreads<Tap>(context_->threads(), wholeVectors(w.out[2]));
-    maximaAt_ = plan.addForThreads<T>(context_->threads(), w.out[2]);
     context_->reserve(plan);
   }
 
@@ -218,17 +217,13 @@ public:
     });
   }
 
-  void tangent(const T* x, const T* dx, T* dy) override {
-    splitRows([=, this](int thread, Index begin, Index end) {
+  void tangent(const T* dx, const void* workspace, T* dy) override {
+    const auto* taps = static_cast<const Tap*>(workspace);
+    splitRows([=, this](int, Index begin, Index end) {
       const WindowShape& w = tiles_.window;
-      Tap* taps = context_->scratch<Tap>(tapsAt_, thread);
-      T* maxima = context_->scratch<T>(maximaAt_, thread);
-      withTaps(w.kernel[2], [&](auto sequence) {
-        forEachRow(tiles_, {begin, end}, [&](Index input, Index output) {
-          poolSome(sequence, w.out[2], w, x + input, maxima, taps);
-          for (Index o = 0; o < w.out[2]; ++o)
-            dy[output + o] = dx[input + o * w.kernel[2] + offsetOf(taps[o])];
-        });
+      forEachRow(tiles_, {begin, end}, [&](Index input, Index output) {
+        for (Index o = 0; o < w.out[2]; ++o)
+          dy[output + o] = dx[input + o * w.kernel[2] + offsetOf(taps[output + o])];
       });
     });
   }
@@ -260,7 +255,7 @@ private:
 
   KernelContextPtr context_;
   Tiles tiles_;
-  ThreadScratch tapsAt_, maximaAt_; // of a row
+  ThreadScratch tapsAt_; // of a row
 };
 
 } // namespace

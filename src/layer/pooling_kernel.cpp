@@ -31,8 +31,7 @@ public:
     if (!dx)
       return scaleArray(0, dy);
     visitFloating(dy.dataType(), [&]<class T>(T) {
-      kernel_.get<T>().tangent(point.x ? point.x->data<T>() : nullptr, dx->data<T>(),
-                               dy.mutableData<T>());
+      kernel_.get<T>().tangent(dx->data<T>(), point.workspace->data<void>(), dy.mutableData<T>());
     });
   }
 

@@ -316,12 +316,12 @@ TYPED_TEST(DeviceReal, PoolingEqualsTheReference) {
       std::vector<T> y(dy.size()), ty(dy.size()), ax(x.size());
       std::vector<std::byte> kept(std::size_t(reference->workspaceBytes()));
       reference->forward(x.data(), y.data(), kept.data());
-      reference->tangent(x.data(), dx.data(), ty.data());
+      reference->tangent(dx.data(), kept.data(), ty.data());
       reference->adjoint(dy.data(), kept.data(), ax.data());
       OnDevice<T> px(x), pdx(dx), pdy(dy), py(y), pty(ty), pax(x);
       OnDevice<std::byte> workspace(std::vector<std::byte>(std::size_t(pooling->workspaceBytes())));
       pooling->forward(px.data(), py.data(), workspace.data());
-      pooling->tangent(px.data(), pdx.data(), pty.data());
+      pooling->tangent(pdx.data(), workspace.data(), pty.data());
       pooling->adjoint(pdy.data(), workspace.data(), pax.data());
       expectNear(py.values(), y);
       expectNear(pty.values(), ty);

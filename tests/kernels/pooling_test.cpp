@@ -53,7 +53,7 @@ Results<T> allResults(const PoolingShape& shape, Backend backend, const std::vec
                std::vector<T>(v.size(), T(99))};
   op->forward(x.data(), r.y.data(), workspace.data());
   op->adjoint(v.data(), workspace.data(), r.dx.data());
-  op->tangent(x.data(), u.data(), r.dy.data());
+  op->tangent(u.data(), workspace.data(), r.dy.data());
   std::vector<T> again(v.size(), T(99));
   op->forward(x.data(), again.data(), nullptr);
   EXPECT_EQ(again, r.y);
@@ -208,8 +208,9 @@ TEST(PoolingKernel, TangentIsTheDerivative) {
       auto x = draw.reals<double>(shape.planes * inputVolume(shape.window), -1, 1);
       const auto u = draw.reals<double>(Index(x.size()), -1, 1);
       std::vector<double> y(size_t(shape.planes * outputVolume(shape.window))), moved = y, dy = y;
-      op->forward(x.data(), y.data(), nullptr);
-      op->tangent(x.data(), u.data(), dy.data());
+      std::vector<std::byte> workspace(size_t(op->workspaceBytes()));
+      op->forward(x.data(), y.data(), workspace.data());
+      op->tangent(u.data(), workspace.data(), dy.data());
       for (size_t i = 0; i < x.size(); ++i)
         x[i] += step * u[i];
       op->forward(x.data(), moved.data(), nullptr);

@@ -16,7 +16,7 @@ std::vector<T> everyResult(const PoolingShape& shape, const std::vector<T>& x,
   op->forward(x.data(), y.data(), workspace.empty() ? nullptr : workspace.data());
   op->forward(x.data(), inference.data(), nullptr);
   op->adjoint(v.data(), workspace.data(), dx.data());
-  op->tangent(x.data(), u.data(), dy.data());
+  op->tangent(u.data(), workspace.data(), dy.data());
   for (const auto* more : {&inference, &dx, &dy})
     append(y, *more);
   return y;

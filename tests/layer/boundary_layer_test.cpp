@@ -145,7 +145,7 @@ Reference pool(const Config& config, const PaddedInput& padded, const Values& x,
   Values dPadded(x.size());
   std::vector<char> workspace(kernel->workspaceBytes());
   kernel->forward(x.data(), r.y.data(), workspace.data());
-  kernel->tangent(x.data(), direction.data(), r.tangent.data());
+  kernel->tangent(direction.data(), workspace.data(), r.tangent.data());
   kernel->adjoint(dy.data(), workspace.data(), dPadded.data());
   r.dx = padded.fold(dPadded, r.dv);
   return r;

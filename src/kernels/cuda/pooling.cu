@@ -12,6 +12,7 @@ using namespace functors;
   TENON_ELEMENTS(AveragePool<T>)                                                                   \
   TENON_ELEMENTS(AveragePoolAdjoint<T>)                                                            \
   TENON_ELEMENTS(MaxPool<T>)                                                                       \
+  TENON_ELEMENTS(MaxPoolTangent<T>)                                                                \
   TENON_ELEMENTS(MaxPoolAdjoint<T>)                                                                \
   TENON_ELEMENTS(Dropout<T>)
 TENON_ALL(float)

@@ -134,7 +134,6 @@ struct MaxPool {
   const T* x;
   T* y;
   PoolingWinner* winners;
-  const T* dx; // with it y gets the derivative in its direction
   TENON_DEVICE void operator()(Index cell) const {
     const auto o = planes.output(cell);
     const T* plane = x + o.plane * planes.inVolume;
@@ -143,9 +142,20 @@ struct MaxPool {
       if (winner < 0 || beats(plane[i], plane[winner]))
         winner = i;
     });
-    y[cell] = dx ? dx[o.plane * planes.inVolume + winner] : plane[winner];
+    y[cell] = plane[winner];
     if (winners)
       winners[cell] = PoolingWinner(winner);
+  }
+};
+
+template <class T>
+struct MaxPoolTangent {
+  PoolingPlanes planes;
+  const T* dx;
+  const PoolingWinner* winners;
+  T* dy;
+  TENON_DEVICE void operator()(Index cell) const {
+    dy[cell] = dx[planes.output(cell).plane * planes.inVolume + winners[cell]];
   }
 };
 
