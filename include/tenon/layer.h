@@ -58,9 +58,9 @@
  *  arguments. Setters return TENON_ERR_STATE after TenonLayerSetUp(). If a setter fails on any
  *  rank, TenonLayerSetUp() fails on all ranks, unless the setter is called again with success.
  *
- *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, initializer and seed for all
- *  layers; slope and factor for elementwise functions; boundary and boundary_constant for
- *  convolution and pooling; overlap for convolution.
+ *  Options: -tenon_[prefix_]signature, storage, backend, stack_depth, saved_type, initializer and
+ *  seed for all layers; slope and factor for elementwise functions; boundary and
+ *  boundary_constant for convolution and pooling; overlap for convolution.
  */
 #ifndef TENON_LAYER_H
 #define TENON_LAYER_H
@@ -344,7 +344,8 @@ TENON_EXTERN TenonErrorCode TenonLayerTestAdjoint(TenonLayer layer, TenonDTensor
  *  tangent, 1 for an incorrect one, and between them for a layer with kinks, such as relu, if a
  *  step crosses one. Dropout, whose mask changes with each evaluation, cannot be tested.
  *
- *  See TenonLayerTestAdjoint() for the errors.
+ *  See TenonLayerTestAdjoint() for the errors; a layer that saves activations in bfloat16
+ *  (saved_type) is TENON_ERR_SUPPORT, since its derivatives are those at rounded values.
  *
  *  @param[in]  layer      layer that is set up, with no evaluation pending
  *  @param[in]  x          point, in the layout of the last TenonLayerSetUp(). May be NULL, in which

@@ -24,7 +24,8 @@ Lodging lodgingOf(const Pass& pass, const std::function<Index(ValueId)>& bytesOf
   std::vector<Lodger> lodgers;
   for (const Lifetime& alive : lifetimes(pass)) {
     const Value& value = pass.values[alive.value];
-    if (value.standsIn == kNoValue && !(value.kept && pass.when == When::Training))
+    if (value.standsIn == kNoValue &&
+        !(value.kept && !pass.rounds(value) && pass.when == When::Training))
       lodgers.push_back({alive, bytesOf(alive.value)});
   }
   std::ranges::stable_sort(lodgers, std::greater(), &Lodger::bytes);

@@ -65,10 +65,10 @@ private:
                                                           : list.convert(name, local, to, kind);
     };
     const Layout labels = samplesLayout(use);
-    const ValueId m = list.value("m", perSample(use, {samples}, P, 0));
+    const ValueId m = list.exact(list.value("m", perSample(use, {samples}, P, 0)));
     list.runFixed({.name = "maxima"}, {z}, m);
     const ValueId maxima = overClasses(OperatorKind::Maximum, m, "M", labels);
-    const ValueId s = list.value("s", perSample(use, {2, samples}, P, 1));
+    const ValueId s = list.exact(list.value("s", perSample(use, {2, samples}, P, 1)));
     list.runFixed(reading(list, "sums"), {z, maxima}, s);
     const ValueId sums =
         overClasses(OperatorKind::Exchange, s, "S", perSample(use, {2, samples}, B, 1));

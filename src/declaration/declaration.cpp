@@ -30,6 +30,10 @@ constexpr OptionSpec kCommon[] = {
      "largest number of Apply calls pending, that is, not followed by their adjoints",
      nullptr,
      {1, 1e6}},
+    {"saved_type", OptionSpec::Choice, "same",
+     "element type of the activations that are saved for derivatives: that of the layer, or "
+     "bfloat16, to which they are rounded",
+     "same|bfloat16"},
     {"initializer", OptionSpec::Choice, "glorot_uniform",
      "initialization of weights (biases are zero)",
      "glorot_uniform|glorot_normal|he_uniform|he_normal"},

@@ -61,8 +61,8 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
         {.name = "weights",
          .of = SourceEntry::Of::Weights,
          .use = text("loss_weights") == "sample" ? samplesLayout(use) : use.withoutMargins()});
-  const ValueId z =
-      sameHolding(form.inputs.front(), use) ? list.staged(x) : list.convert(used_, x, use);
+  const ValueId z = list.exact(sameHolding(form.inputs.front(), use) ? list.staged(x)
+                                                                     : list.convert(used_, x, use));
   const ValueId sum = hasWeightSum() ? addWeightSum(list, z, use) : kNoValue;
   const ValueId addend = addAddend(list, z, sum, use);
   list.apply(OperatorKind::Conversion, addend, list.output("y", form.output));
@@ -70,7 +70,7 @@ MapList Loss::maps(const Form& form, const Layouts&) const {
 }
 
 ValueId Loss::addWeightSum(MapList& list, ValueId z, const Layout& use) const {
-  const ValueId own = list.value("w", scalarLayout(use, Property::partial()));
+  const ValueId own = list.exact(list.value("w", scalarLayout(use, Property::partial())));
   list.runFixed(reading(list, "weights"), {z}, own);
   const Layout whole = scalarLayout(use, Property::broadcast());
   return sameHolding(list.values()[own].layout, whole) ? own : list.convert("W", own, whole);

@@ -87,6 +87,7 @@ int MapList::apply(OperatorKind kind, ValueId x, ValueId y) {
 
 ValueId MapList::convert(std::string name, ValueId x, const Layout& to, OperatorKind kind) {
   const ValueId y = value(std::move(name), to);
+  values_[y].exact = values_[x].exact;
   apply(kind, x, y);
   return y;
 }
@@ -126,6 +127,11 @@ int MapList::addKernel(KernelEntry kernel, std::vector<ValueId> x, ValueId y, bo
   return index;
 }
 
+ValueId MapList::exact(ValueId v) {
+  values_[v].exact = true;
+  return v;
+}
+
 // The values of this list that are a node's, those that it has of its own made new.
 std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueId>& reads,
                                    ValueId write, const JoinedObjects& at) {
@@ -135,7 +141,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
   here[node.output_] = write;
   for (ValueId v = 0; v < static_cast<ValueId>(here.size()); ++v) {
     Value copy = node.values_[v];
-    const bool kept = copy.kept;
+    const bool kept = copy.kept, exact = copy.exact;
     if (here[v] == kNoValue && copy.standsIn != kNoValue) {
       copy.standsIn = here[copy.standsIn];
       if (values_[copy.standsIn].place != Value::Place::Argument)
@@ -149,6 +155,7 @@ std::vector<ValueId> MapList::bind(const MapList& node, const std::vector<ValueI
       here[v] = addValue(std::move(copy));
     }
     values_[here[v]].kept |= kept;
+    values_[here[v]].exact |= exact;
   }
   return here;
 }

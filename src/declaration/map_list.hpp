@@ -30,7 +30,8 @@ struct Value {
   Place place = Place::Own;
   ValueId standsIn = kNoValue; // the argument whose memory serves where that is contiguous
   int constant = -1;           // index of a constant
-  bool kept = false;           // a derivative reads it
+  bool kept = false;           // a derivative reads it,
+  bool exact = false;          // and not a rounding of it
 
   // In the caller's memory, or where it can be.
   bool isCallers() const { return place == Place::Argument || standsIn != kNoValue; }
@@ -119,6 +120,9 @@ public:
   ValueId output(std::string name, const Layout& layout);
   ValueId value(std::string name, const Layout& layout);
   ValueId constant(std::string name, const Layout& layout, double value);
+  // That a derivative reads with all its digits, and so what is converted from it: statistics, and what a loss
+  // compares.
+  ValueId exact(ValueId v);
   // An input in contiguous memory; a value of the library's is that already.
   ValueId staged(ValueId input);
   // Likewise where the output is written; unstage() follows its writers.

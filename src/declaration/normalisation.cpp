@@ -112,12 +112,12 @@ MapList Normalisation::maps(const Form& form, const Layouts& storage) const {
   const MomentLayouts layouts = momentLayouts(form.uses.front());
   if (follows())
     list.during(When::Training);
-  const ValueId m = list.value("m", layouts.parts);
+  const ValueId m = list.exact(list.value("m", layouts.parts));
   list.run({.name = "moments", .keepsInputs = true, .keepsOutput = true, .addsCotangent = true},
            {u}, m);
   const ValueId parts =
       sameHolding(layouts.parts, layouts.gathered) ? m : list.convert("p", m, layouts.gathered);
-  const ValueId all = list.value("M", layouts.all);
+  const ValueId all = list.exact(list.value("M", layouts.all));
   KernelEntry combine{.name = "combine", .keepsInputs = true};
   combine.sources = running;
   list.run(std::move(combine), {parts}, all);

@@ -43,6 +43,9 @@ struct Pass {
   ValueId output = kNoValue;
   bool ofTangents = false; // sources bring their tangents
   When when = When::Training;
+  bool roundsKept = false; // keeps roundings of values
+
+  bool rounds(const Value& value) const { return roundsKept && value.kept && !value.exact; }
 };
 
 // Moved: with overlap. Unmoved: every operator ends where it begins.

@@ -50,7 +50,9 @@ public:
     const Value& value = pass_.values[lifetime.value];
     return fmt::format("{} {}, steps {} to {}{}{}", value.name,
                        value.layout.summary(value.layout.mesh()), lifetime.first, lifetime.last,
-                       value.kept ? ", kept" : "",
+                       !value.kept           ? ""
+                       : pass_.rounds(value) ? ", kept in bfloat16"
+                                             : ", kept",
                        value.standsIn == kNoValue ? "" : ", in the user's array if contiguous");
   }
 

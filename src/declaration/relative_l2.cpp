@@ -35,7 +35,7 @@ public:
 private:
   ValueId addAddend(MapList& list, ValueId x, ValueId sum, const Layout& use) const override {
     const Shape shape = {2, use.shape()[kSamples]};
-    const ValueId own = list.value("s", perSample(use, shape, Property::partial(), 1));
+    const ValueId own = list.exact(list.value("s", perSample(use, shape, Property::partial(), 1)));
     list.runFixed(reading(list, "squares"), {x}, own);
     const Layout whole = perSample(use, shape, Property::broadcast(), 1);
     const ValueId squares = sameHolding(list.values()[own].layout, whole)

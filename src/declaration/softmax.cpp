@@ -50,12 +50,12 @@ public:
     const auto overAll = [&](ValueId local, const char* name, OperatorKind kind) {
       return sameHolding(part, whole) ? local : list.convert(name, local, whole, kind);
     };
-    const ValueId m = list.value("m", part);
+    const ValueId m = list.exact(list.value("m", part));
     list.runFixed({.name = "maxima"}, {z}, m);
     const ValueId e = list.value("e", use);
     list.run({.name = "exponentials", .keepsOutput = true},
              {z, overAll(m, "M", OperatorKind::Maximum)}, e);
-    const ValueId s = list.value("s", part);
+    const ValueId s = list.exact(list.value("s", part));
     list.run({.name = "sums"}, {e}, s);
     const ValueId y = list.stagedOutput();
     list.run({.name = "quotients", .keepsInputs = true},

@@ -112,7 +112,7 @@ public:
     return x;
   }
   Ref<DTensor> tensor(const Layout& layout) const {
-    return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType());
+    return makeRef<DTensor>(layer_.comm(), layout, layer_.dataType(), layer_.space());
   }
   // y <- f(x, p), pushed on the stack; dy <- J (dx, dp).
   void applyWithTangent(DTensor& y, DTensor& dy) {
@@ -229,6 +229,11 @@ LayerAdjointResult checkLayerAdjoint(Layer& layer, const DTensor* x, std::uint64
 LayerTaylorResult checkLayerTaylor(Layer& layer, const DTensor* x, std::uint64_t seed) {
   constexpr double kLongest = 0.125, kAboveRounding = 200;
   constexpr int kHalvings = 12;
+  if (layer.declaration().value<std::string>("saved_type") != "same")
+    throw Error(TENON_ERR_SUPPORT,
+                fmt::format("{} saves activations in bfloat16, so that its derivatives are not "
+                            "those of its values; set saved_type to same for a Taylor test",
+                            layer.title()));
   Trial trial(layer, x, seed);
   const Layout& output = layer.outputLayout();
   const Ref<DTensor> f = trial.tensor(output), tangent = trial.tensor(output),

@@ -32,6 +32,8 @@ std::string Layer::brief() const {
     text += ", storage " + textOf("storage");
   if (depth_ > 1)
     text += fmt::format(", stack depth {}", depth_);
+  if (textOf("saved_type") != "same")
+    text += ", saved activations in " + textOf("saved_type");
   if (textOf("initializer") != "glorot_uniform")
     text += ", initializer " + textOf("initializer");
   return text;

@@ -47,7 +47,7 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
 // What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls
 // in each of the container's.
 void Layer::inheritSettings(const Layer& container, int uses) {
-  for (const char* name : {"data_type", "space", "storage", "backend", "initializer"})
+  for (const char* name : {"data_type", "space", "storage", "backend", "saved_type", "initializer"})
     declaration_->inherit(name, *container.declaration_);
   const int needed = container.depth_ * uses;
   declaration_->inherit("stack_depth", Index(needed));

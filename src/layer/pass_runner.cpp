@@ -76,6 +76,11 @@ private:
       watch->ran(maps_.list(), step, logOpenScope());
   }
   void one(const Step& step) {
+    perform(step);
+    if (point_.keeping)
+      point_.keeping->keep(static_cast<int>(&step - pass_.steps.data()), tensors_, point_.rounded);
+  }
+  void perform(const Step& step) {
     switch (step.what) {
     case Do::Begin:
       return begin(step);
@@ -170,8 +175,10 @@ private:
     for (std::size_t s = begin; s < end; ++s)
       note(pass_.steps[s]);
     const auto run = [&] {
+      expanded_ = kNothing;
       for (std::size_t s = begin; s < end; ++s)
         one(pass_.steps[s]);
+      expanded_ = kNothing;
     };
     StreamRecording* recording = recorded_->find(begin, end);
     if (!recording)
@@ -179,6 +186,7 @@ private:
     if (!recording->exists())
       *recording = context.stream().recording(run);
     recording->queue(context.stream());
+    expanded_ = kNothing;
   }
   // What the step works on, and what it does on the host.
   void note(const Step& step) {
@@ -189,6 +197,9 @@ private:
       recorded_->noteRead(at(v));
     for (ValueId v : step.writes)
       recorded_->noteWritten(at(v));
+    if (point_.keeping)
+      point_.keeping->visitKept(static_cast<int>(&step - pass_.steps.data()), point_.rounded,
+                                [&](RoundedValue& value) { recorded_->note(value.address()); });
     if (step.map >= 0 && mapOf(step).kind == Map::Kind::Kernel)
       noteKernel(step, mapOf(step));
   }
@@ -198,6 +209,14 @@ private:
     const Buffer* workspace = workspaceOf(step);
     recorded_->note(workspace ? workspace->data<void>() : nullptr);
     const bool isPoint = step.what != Do::Forward;
+    if (isPoint && point_.expanding) {
+      point_.expanding->bind(step.map, point_.tensors, point_.rounded);
+      point_.expanding->visitExpanded(step.map, point_.rounded,
+                                      [&](const RoundedValue& value, DTensor& tensor) {
+                                        recorded_->note(value.address());
+                                        recorded_->noteWritten(&tensor);
+                                      });
+    }
     for (std::size_t i = 0; isPoint && entry.keepsInputs && i < map.x.size(); ++i)
       recorded_->noteRead(point_.tensors[map.x[i]]);
     if (isPoint && entry.keepsOutput)
@@ -222,6 +241,7 @@ private:
       return kernel.forwardMany(asInputs(at(step.reads, several)), *bound.uses, *at(step.writes[0]),
                                 workspaceOf(step));
     const KernelEntry& entry = maps_.list().kernels()[map.object];
+    expandFor(step.map);
     KernelPoint point;
     point.workspace = workspaceOf(step);
     point.adds = step.adds;
@@ -244,6 +264,12 @@ private:
       bound.changeGradients();
       kernel.adjointParameters(point, *at(step.reads[0]), *bound.uses);
     }
+  }
+  // Once for the steps of a map that follow each other.
+  void expandFor(int map) {
+    if (point_.expanding && expanded_ != map)
+      point_.expanding->expand(map, point_.tensors, point_.rounded);
+    expanded_ = map;
   }
   Buffer* workspaceOf(const Step& step) const {
     return point_.workspaces ? point_.workspaces + step.map : nullptr;
@@ -276,6 +302,8 @@ private:
   const PassPoint& point_;
   RecordedSteps* recorded_;
   AdjointReductions* reductions_;
+  static constexpr int kNothing = -1;
+  int expanded_ = kNothing; // the map whose rounded values are in their expanded tensors
 };
 
 } // namespace

@@ -7,14 +7,17 @@
 #include "layer/adjoint_reductions.hpp"
 #include "layer/bound_maps.hpp"
 #include "layer/recorded_steps.hpp"
+#include "layer/rounding.hpp"
 
 namespace tenon {
 
 // What an Apply has, or has left, for the kernels: its tensors by value of the list, those that were
-// not kept left alone; memory by map, none in inference.
+// not kept left alone; memory by map, none in inference. An Apply that rounds has where to, a derivative where from.
 struct PassPoint {
-  DTensor* const* tensors;
+  DTensor** tensors;
   Buffer* workspaces;
+  const Rounding *keeping = nullptr, *expanding = nullptr;
+  RoundedValue* rounded = nullptr;
 };
 
 // `tensors`: by value of the pass. Steps are recorded if there is where to; not while the log is on. Of an adjoint

@@ -59,6 +59,8 @@ Index Frame::bytes() const {
   Index sum = heldBytes(own_) + kept_.bytes();
   for (const SavedTensor& tensor : saved_)
     sum += tensor.bytes();
+  for (const RoundedValue& value : rounded_)
+    sum += value.bytes();
   for (const Buffer& workspace : workspaces_)
     sum += workspace.bytes();
   return sum;
@@ -77,13 +79,17 @@ Order Setup::orderFromOptions() {
 void Setup::derive() {
   const MapList& list = maps_.list();
   poisons_ = options().getFlag("", "poison_values");
-  apply_ = tensorsOf(applyPass(list, order_));
+  Pass apply = applyPass(list, order_);
+  apply.roundsKept = maps_.layer().declaration().value<std::string>("saved_type") == "bfloat16";
+  if (apply.roundsKept)
+    rounding_ = Rounding(maps_, apply);
+  apply_ = tensorsOf(std::move(apply));
   inference_ = tensorsOf(applyPass(list, order_, When::Inference));
   lastApply_ = &apply_;
   for (bool chosen : {true, false}) {
     const Chosen same(inputs_.size(), chosen);
-    adjoints_.push_back(tensorsOf(adjointPass(list, same, order_)));
-    tangents_.push_back(tensorsOf(tangentPass(list, same, order_)));
+    adjoints_.push_back(derivativeOf(adjointPass(list, same, order_)));
+    tangents_.push_back(derivativeOf(tangentPass(list, same, order_)));
   }
   lastAdjoint_ = &adjoints_.front();
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
@@ -92,11 +98,15 @@ void Setup::derive() {
       apply_.slots[v] = inference_.slots[v] = &maps_.constant(value.constant);
     if (!value.kept || value.place != Value::Place::Own)
       continue;
-    apply_.own[v] = {}; // each frame has its own
+    const bool isRounded = rounding_.numberOf(v) >= 0;
+    if (!isRounded)
+      apply_.own[v] = {}; // each frame has its own
     if (value.isCallers())
       continue;
     keptPlaces_.emplace_back(v, keptBytes_);
-    keptBytes_ += roundedUp(bytesOf(v, inference_), kAlignment);
+    const Index cells = inference_.own[v]->localCells();
+    keptBytes_ +=
+        roundedUp(isRounded ? cells * Index(sizeof(BFloat16)) : bytesOf(v, inference_), kAlignment);
   }
   noteReaders();
 }
@@ -153,20 +163,28 @@ Setup::PassTensors Setup::tensorsOf(Pass pass) const {
   return made;
 }
 
+Setup::PassTensors Setup::derivativeOf(Pass pass) const {
+  PassTensors made = tensorsOf(std::move(pass));
+  made.before = rounding_.expandedBytes();
+  return made;
+}
+
 // Between passes nothing lives in the shared memory.
 void Setup::reserve(PassTensors& of) {
-  if (of.lodging.bytes > shared_.bytes()) {
+  if (const Index bytes = of.before + of.lodging.bytes; bytes > shared_.bytes()) {
     shared_ = {}; // before there is more
-    shared_ = maps_.memory(of.lodging.bytes);
+    shared_ = maps_.memory(bytes);
   }
   if (poisons_)
     shared_.fill(0xff);
   auto* memory = shared_.data<std::byte>();
+  if (of.before > 0)
+    rounding_.placeIn(memory);
   if (of.lodgedIn == memory)
     return;
   of.lodgedIn = memory;
   for (const Lodging::Place& place : of.lodging.places)
-    of.own[place.value]->placeBox(memory + place.begin, false);
+    of.own[place.value]->placeBox(memory + of.before + place.begin, false);
 }
 
 std::unique_ptr<Frame> Setup::makeFrame() {
@@ -180,15 +198,21 @@ std::unique_ptr<Frame> Setup::makeFrame() {
   frame->own_.resize(frame->slots_.size());
   for (ValueId v = 0; v < static_cast<ValueId>(list.values().size()); ++v) {
     const Value& value = list.values()[v];
-    if (!value.kept || value.place != Value::Place::Own)
+    if (!value.kept || value.place != Value::Place::Own || rounding_.numberOf(v) >= 0)
       continue;
     frame->own_[v] = maps_.tensor(value.layout);
     frame->slots_[v] = frame->own_[v].get();
   }
-  for (const auto& [v, place] : keptPlaces_)
-    frame->own_[v]->placeBox(frame->kept_.data<std::byte>() + place, false);
+  frame->rounded_.resize(rounding_.values().size());
+  for (const auto& [v, place] : keptPlaces_) {
+    auto* memory = frame->kept_.data<std::byte>() + place;
+    if (const int number = rounding_.numberOf(v); number >= 0)
+      frame->rounded_[number].placeAt(reinterpret_cast<BFloat16*>(memory));
+    else
+      frame->own_[v]->placeBox(memory, false);
+  }
   for (ValueId v : apply_.staged)
-    frame->staging_.push_back((list.values()[v].kept ? frame->own_ : apply_.own)[v].get());
+    frame->staging_.push_back((apply_.own[v] ? apply_.own : frame->own_)[v].get());
   frame->saved_.resize(saved_.size());
   for (const Map& map : list.maps()) {
     const bool isKernel = map.kind == Map::Kind::Kernel;
@@ -218,33 +242,59 @@ void Setup::apply(Inputs x, DTensor& y, Frame& frame, Saving saving) {
 }
 
 void Setup::run(Inputs x, DTensor& y, Frame& frame) {
-  runApply(apply_, x, y, frame.slots_, frame.staging_, frame.workspaces_.data());
+  for (const ValueId v : rounding_.values()) // a derivative's slots are those of expanded values
+    frame.slots_[v] = apply_.own[v].get();
+  PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
+  point.keeping = rounding_.isEmpty() ? nullptr : &rounding_;
+  point.rounded = frame.rounded_.data();
+  runApply(apply_, x, y, frame.slots_, frame.staging_, point);
 }
 
 void Setup::infer(Inputs x, DTensor& y) {
-  runApply(inference_, x, y, inference_.slots, inference_.staging, nullptr);
+  runApply(inference_, x, y, inference_.slots, inference_.staging,
+           {inference_.slots.data(), nullptr});
+}
+
+PassPoint Setup::pointOf(Frame& frame) const {
+  PassPoint point{frame.slots_.data(), frame.workspaces_.data()};
+  point.expanding = rounding_.isEmpty() ? nullptr : &rounding_;
+  point.rounded = frame.rounded_.data();
+  return point;
 }
 
 void Setup::runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
-                     const std::vector<DTensor*>& staging, Buffer* workspaces) {
+                     const std::vector<DTensor*>& staging, const PassPoint& point) {
   reserve(of);
   lastApply_ = &of;
   for (std::size_t i = 0; i < x.size(); ++i)
     slots[of.pass.inputs[i]] = slotOf(x[i]);
   slots[of.pass.output] = &y;
   stage(of, slots, staging);
-  runPass(maps_, of.pass, slots.data(), {slots.data(), workspaces}, of.recorded.get());
+  runPass(maps_, of.pass, slots.data(), point, of.recorded.get());
 }
 
 void Setup::save(Frame& frame, Saving saving) {
-  for (std::size_t i = 0; i < saved_.size(); ++i) {
-    const ValueId v = saved_[i].value;
-    const DTensor& tensor = *frame.slots_[v];
-    const bool isOwn = &tensor == frame.own_[v].get();
-    saved_[i].copy.note(!isOwn && frame.saved_[i].keep(tensor, saving), tensor);
-  }
+  for (std::size_t i = 0; i < saved_.size(); ++i)
+    saved_[i].copy.note(saveCallers(frame, i, saving), *frame.slots_[saved_[i].value]);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     frame.parameters_[i] = parameters_[i].first->state();
+}
+
+bool Setup::saveCallers(Frame& frame, std::size_t number, Saving saving) {
+  const ValueId v = saved_[number].value;
+  const DTensor& tensor = *frame.slots_[v];
+  const int rounded = rounding_.numberOf(v);
+  const bool isStaging = &tensor == (rounded >= 0 ? apply_.own : frame.own_)[v].get();
+  if (rounded < 0)
+    return !isStaging && frame.saved_[number].keep(tensor, saving);
+  const bool isCopied = saving == Saving::CopiesPlaced && tensor.isPlaced();
+  if (isStaging || isCopied) {
+    frame.rounded_[rounded].keep(tensor);
+  } else {
+    frame.rounded_[rounded].drop();
+    frame.saved_[number].keep(tensor, saving);
+  }
+  return isCopied && !isStaging;
 }
 
 const Setup::ParameterOfLayer* Setup::changedSince(const Frame& frame) const {
@@ -264,6 +314,9 @@ void Setup::restore(Frame& frame) const {
                     changed->first->name(), changed->second->title()));
   for (std::size_t i = 0; i < saved_.size(); ++i) {
     const ValueId v = saved_[i].value;
+    const int rounded = rounding_.numberOf(v);
+    if (rounded >= 0 && frame.rounded_[rounded].isKept())
+      continue;
     if (frame.slots_[v] != frame.own_[v].get())
       frame.slots_[v] = slotOf(&frame.saved_[i].get(saved_[i].reader->title()));
   }
@@ -281,7 +334,7 @@ Setup::PassTensors& Setup::find(std::deque<PassTensors>& known, Tensors chosen, 
   Chosen inputs;
   for (const DTensor* tensor : chosen)
     inputs.push_back(tensor != nullptr);
-  known.push_back(tensorsOf(derive(maps_.list(), inputs, order_)));
+  known.push_back(derivativeOf(derive(maps_.list(), inputs, order_)));
   return known.back();
 }
 

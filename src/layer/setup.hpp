@@ -33,6 +33,7 @@ private:
   Buffer kept_;                           // and their memory
   std::vector<DTensor*> staging_;         // for staged values whose argument is not contiguous
   std::vector<SavedTensor> saved_;        // in the set-up's order
+  std::vector<RoundedValue> rounded_;     // likewise
   std::vector<Buffer> workspaces_;        // by map
   std::vector<std::uint64_t> parameters_; // their states
 };
@@ -85,7 +86,8 @@ private:
     Pass pass;
     std::vector<Ref<DTensor>> own;
     std::vector<DTensor*> slots;
-    Lodging lodging;                // in the shared memory,
+    Index before = 0;               // bytes of the shared memory that derivatives read; values are
+    Lodging lodging;                // behind them,
     const void* lodgedIn = nullptr; // and where that was
     std::vector<ValueId> staged;
     std::vector<DTensor*> staging;           // where they lie if their argument is not contiguous
@@ -104,10 +106,11 @@ private:
   void noteReader(const Map& map, const Layer& layer);
   Index bytesOf(ValueId v, const PassTensors& of) const;
   PassTensors tensorsOf(Pass pass) const;
+  PassTensors derivativeOf(Pass pass) const;
   void reserve(PassTensors& of);
   void runApply(PassTensors& of, Inputs x, DTensor& y, std::vector<DTensor*>& slots,
-                const std::vector<DTensor*>& staging, Buffer* workspaces);
-  PassPoint pointOf(Frame& frame) const { return {frame.slots_.data(), frame.workspaces_.data()}; }
+                const std::vector<DTensor*>& staging, const PassPoint& point);
+  PassPoint pointOf(Frame& frame) const;
   // The pass for the tensors that are not null.
   template <class Tensors>
   PassTensors& find(std::deque<PassTensors>& known, Tensors chosen, Derive derive);
@@ -115,6 +118,8 @@ private:
   static void stage(PassTensors& of, std::vector<DTensor*>& slots,
                     const std::vector<DTensor*>& staging);
   void save(Frame& frame, Saving saving);
+  // Returns whether the caller's array was copied.
+  bool saveCallers(Frame& frame, std::size_t number, Saving saving);
   // Throws if the point of the Apply is gone.
   void restore(Frame& frame) const;
   std::string copiesText(const PassTensors& of, const char* call, bool cotangents) const;
@@ -133,6 +138,7 @@ private:
   bool poisons_ = false; // it before each pass
   Index keptBytes_ = 0;
   std::vector<std::pair<ValueId, Index>> keptPlaces_;
+  Rounding rounding_;
   std::vector<Saved> saved_; // what derivatives read that may be the caller's memory
   std::vector<ParameterOfLayer> parameters_;
 };

@@ -277,7 +277,7 @@ Ref<Layer> LayerPlan::compile(const Layout& input, const std::optional<Layout>& 
     return network_;
   Ref<Layer> all = makeLayer(comm(), "sequential");
   const Ref<Layer> repartition = makeLayer(comm(), "repartition");
-  for (const char* name : {"data_type", "space", "stack_depth"})
+  for (const char* name : {"data_type", "space", "stack_depth", "saved_type"})
     all->set(name, network_->declaration().get(name));
   all->setName(network_->name());
   repartition->setName("plan_output");

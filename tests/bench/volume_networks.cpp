@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A step of training (Apply, adjoint, Adam) of networks whose space is split over the ranks, beside the same step on
 // one rank while the others wait: a 3-D U-Net with 16 base channels at 64^3, the FNO-2D of share/tenon/networks at
-// 64 x 64, and an FNO in 3-D, in float32.
+// 64 x 64, and an FNO in 3-D, in float32; and the same split with activations saved in bfloat16.
 //
 //   OMP_NUM_THREADS=1 mpiexec -n 2 tests/bench/volume_networks
 #include "support/volume_networks.hpp"
@@ -22,10 +22,12 @@ using Make = std::function<VolumeNetwork(const CommPtr&)>;
 
 class TrainingStep {
 public:
-  TrainingStep(const CommPtr& comm, const Make& make, const Shape& shape, Property split)
+  TrainingStep(const CommPtr& comm, const Make& make, const Shape& shape, Property split,
+               const char* savedType = "same")
       : network_(make(comm)), x_(), y_() {
     const Layout input({.shape = shape, .mesh = Mesh::make({comm->size()}), .properties = {split}});
     Layer& net = *network_.net;
+    net.setText("saved_type", savedType);
     net.setUp(input);
     net.initialize(1, 0);
     const auto made = [&](const Layout& layout) {
@@ -49,6 +51,7 @@ public:
     network_.net->applyAdjoint(*seed_, nullptr);
     optimizer_->step();
   }
+  Index savedBytes() const { return network_.net->memory().kept; }
   double loss() const { return std::as_const(*y_).data<float>()[0]; }
 
 private:
@@ -59,7 +62,8 @@ private:
 
 void measure(const std::string& work, const Make& make, const Shape& shape) {
   const CommPtr comm = test::world();
-  TrainingStep split(comm, make, shape, Property::shard(2));
+  TrainingStep split(comm, make, shape, Property::shard(2)),
+      rounded(comm, make, shape, Property::shard(2), "bfloat16");
   std::optional<TrainingStep> alone;
   if (comm->rank() == 0)
     alone.emplace(Communicator::of(MPI_COMM_SELF), make, shape, Property::broadcast());
@@ -76,9 +80,14 @@ void measure(const std::string& work, const Make& make, const Shape& shape) {
     if (alone)
       alone->run();
   });
+  race.add("bfloat16", [&] { rounded.run(); });
   race.time();
   race.print("split", "library", "one rank",
              comm->size() == 2 ? std::optional(Target{0.6}) : std::nullopt);
+  race.print("bfloat16", "library", "split");
+  if (comm->rank() == 0)
+    fmt::print("saved activations {:.1f} MiB, in bfloat16 {:.1f} MiB\n",
+               double(split.savedBytes()) / 0x1p20, double(rounded.savedBytes()) / 0x1p20);
 }
 
 VolumeNetwork fno2d(const CommPtr& comm) {

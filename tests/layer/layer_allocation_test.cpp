@@ -47,6 +47,7 @@ TEST_P(Allocation, IsZeroFromTheSecondStepOn) {
     layer->setDataType(TENON_FLOAT64);
     layer->setText("backend", "blas");
     layer->setText("storage", i % 2 ? "root" : "use");
+    layer->setText("saved_type", i % 4 < 2 ? "same" : "bfloat16");
     test::Step step(layer, test::drawInput(draw, GetParam().input));
     test::fillParameters(*layer);
     test::fillValid(*step.x, 1);

@@ -3,6 +3,7 @@
 // tangent, input gradient and parameter gradients; also where their kernels are recorded and launched as graphs.
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
+#include "layer/derivative_check.hpp"
 #include "layer/jacobian.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
@@ -187,6 +188,53 @@ void onDevice(const Ref<Layer>& layer, const Shape& input) {
   layer->setSpace(Space::Device);
   layer->setUp(alone(input));
   test::fillParameters(*layer);
+}
+
+TEST(TypesOnTheDevice, PassTheTestsOfDerivatives) {
+  const Ref<Layer> net = test::residualNet(test::world());
+  onDevice(net, {2, 3, 6, 8});
+  EXPECT_LE(checkLayerAdjoint(*net, nullptr, 3).relativeError, 1e-12);
+  EXPECT_NEAR(checkLayerTaylor(*net, nullptr, 3).order, 2, 0.1);
+}
+
+// Of convolutions, a normalisation and a maximum, with its activations in bfloat16.
+LayerCase roundingNet() {
+  return {.name = "rounding", .input = {2, 3, 12, 10}, .make = [](CommPtr comm) {
+            const auto net = test::newLayer(comm, "sequential");
+            net->setText("saved_type", "bfloat16");
+            const std::vector<Window> windows(2, {.kernel = 3, .padLow = 1, .padHigh = 1});
+            const std::vector<Window> halves(2, {.kernel = 2, .stride = 2});
+            const auto normalisation = test::newLayer(comm, "groupnorm");
+            normalisation->set("channels", Index(4));
+            normalisation->set("groups", Index(2));
+            for (const Ref<Layer>& layer : {test::newConv(comm, 3, 4, windows), normalisation,
+                                            test::newPointwise(comm, "gelu"),
+                                            test::newPooling(comm, PoolingMode::Max, halves),
+                                            test::newConv(comm, 4, 2, windows)})
+              appendLayer(*net, layer);
+            return net;
+          }};
+}
+
+// A sum of another order can fall on the other side of a half: one in 256.
+TEST(RoundedActivations, OnTheDeviceAreThoseOfTheHostAndTheSameInGraphs) {
+  std::string view;
+  const auto host = runAgain(roundingNet(), Space::Host, &view);
+  const auto each = runAgain(roundingNet(), Space::Device, &view);
+  options().set("-tenon_device_graphs", "true");
+  const auto whole = runAgain(roundingNet(), Space::Device, &view);
+  options().clear();
+  EXPECT_EQ(view.find("CUDA graphs: 0 in Apply"), std::string::npos) << view;
+  EXPECT_TRUE(whole == each);
+  ASSERT_EQ(each.size(), host.size());
+  for (std::size_t i = 0; i < host.size(); ++i)
+    ASSERT_NO_FATAL_FAILURE(expectNear(each[i], host[i], 5e-3, fmt::format("{}", i)));
+}
+
+TEST(RoundedActivations, OnTheDeviceHaveTangentAndAdjointAtTheSamePoint) {
+  const Ref<Layer> net = roundingNet().make(test::world());
+  onDevice(net, roundingNet().input);
+  EXPECT_LE(checkLayerAdjoint(*net, nullptr, 5).relativeError, 1e-12);
 }
 
 // The kernels of the layer know addresses that are gone after the call.

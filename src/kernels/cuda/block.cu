@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/cuda/launch.cuh"
+#include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/block.hpp"
 
 namespace tenon::device {
@@ -18,6 +19,8 @@ using namespace functors;
 TENON_ALL(float)
 TENON_ALL(double)
 TENON_ALL(std::int64_t)
+TENON_CELLS(RoundCells<float>)
+TENON_CELLS(RoundCells<double>)
 TENON_CELLS(ScaleCells<float, double>)
 TENON_CELLS(ScaleCells<double, float>)
 TENON_CELLS(AxpbyCells<float, double>)

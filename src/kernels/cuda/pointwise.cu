@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/cuda/launch.cuh"
+#include "kernels/functors/bfloat16.hpp"
 #include "kernels/functors/pointwise.hpp"
 #include "kernels/functors/update.hpp"
 #include "kernels/functors/vector.hpp"
@@ -33,6 +34,7 @@ TENON_FUNCTION(pointwise::Scale)
   TENON_ELEMENTS(Scaled<T>)                                                                        \
   TENON_ELEMENTS(Product<T>)                                                                       \
   TENON_ELEMENTS(AddedProduct<T>)                                                                  \
+  TENON_ELEMENTS(FromBFloat16<T>)                                                                  \
   TENON_ELEMENTS(PlainSgd<T>)                                                                      \
   TENON_ELEMENTS(MomentumSgd<T>)                                                                   \
   TENON_ELEMENTS(Adam<T>)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#pragma once
+
+#include "sys/bfloat16.hpp"
+#include "sys/types.hpp"
+
+namespace tenon::functors {
+
+template <class T>
+struct RoundCells {
+  const T* x;
+  BFloat16* y;
+  TENON_DEVICE void operator()(Index from, Index to) const { y[to] = toBFloat16(x[from]); }
+  void row(Index n, Index from, Index stepX, Index to, Index stepY) const {
+    const T* p = x + from;
+    BFloat16* q = y + to;
+    if (stepX == 1 && stepY == 1) {
+#pragma GCC ivdep
+      for (Index i = 0; i < n; ++i)
+        q[i] = toBFloat16(p[i]);
+    } else {
+      for (Index i = 0; i < n; ++i)
+        q[i * stepY] = toBFloat16(p[i * stepX]);
+    }
+  }
+};
+
+template <class T>
+struct FromBFloat16 {
+  const BFloat16* x;
+  T* y;
+  TENON_DEVICE void operator()(Index i) const { y[i] = static_cast<T>(valueOf(x[i])); }
+};
+
+} // namespace tenon::functors

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The upper half of a float: its range, with 8 significant bits. For storage alone; arithmetic is that of float
+// and double.
+#pragma once
+
+#include "sys/device_code.hpp"
+
+#include <bit>
+#include <cstdint>
+
+namespace tenon {
+
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+TENON_DEVICE inline float valueOf(BFloat16 x) {
+  return std::bit_cast<float>(std::uint32_t(x.bits) << 16);
+}
+
+// To nearest, of two the even one; NaN stays NaN.
+TENON_DEVICE inline BFloat16 toBFloat16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const bool isNaN = (bits & 0x7fffffffU) > 0x7f800000U;
+  const std::uint32_t rounded = isNaN ? bits | 0x400000U : bits + 0x7fffU + (bits >> 16 & 1U);
+  return {static_cast<std::uint16_t>(rounded >> 16)};
+}
+
+// Rounded once: through a float whose last bit says whether something was lost, so that none is halfway that
+// was not.
+TENON_DEVICE inline BFloat16 toBFloat16(double x) {
+  const auto nearest = static_cast<float>(x);
+  const auto back = static_cast<double>(nearest);
+  if (back == x || x != x)
+    return toBFloat16(nearest);
+  const bool isBeyond = x < 0 ? back < x : back > x;
+  const std::uint32_t towardsZero = std::bit_cast<std::uint32_t>(nearest) - (isBeyond ? 1U : 0U);
+  return toBFloat16(std::bit_cast<float>(towardsZero | 1U));
+}
+
+} // namespace tenon
