@@ -31,10 +31,10 @@ void axpbyTyped(double alpha, const DTensor& x, double beta, DTensor& y) {
           .context()
           .fetch(to, x.data<S>(), x.localCells() * Index(sizeof(T)));
   if (y.space() == Space::Host) {
-    const HostCopy values(x.context(), spanOf(x));
+    const HostCopy values(x);
     return run(y.context(), static_cast<const S*>(values.first()), to);
   }
-  const HostCopy values(y.context(), spanOf(y));
+  const HostCopy values(y, beta == 0 ? HostCopy::Values::Unset : HostCopy::Values::Fetched);
   run(x.context(), x.data<S>(), static_cast<T*>(values.first()));
   values.putBack();
 }

@@ -312,7 +312,7 @@ void* DTensor::hostValues(TenonDataType asked) {
   if (space() == Space::Host || localCells_ == 0)
     return first;
   if (!hostCopy_)
-    hostCopy_ = std::make_unique<HostCopy>(*context_, spanOf(*this));
+    hostCopy_ = std::make_unique<HostCopy>(*this);
   return hostCopy_->first();
 }
 

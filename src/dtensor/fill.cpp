@@ -2,8 +2,10 @@
 #include "dtensor/fill.hpp"
 
 #include "dtensor/host_view.hpp"
+#include "kernels/reduce.hpp"
 #include "sys/random.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon {
@@ -34,6 +36,20 @@ bool carriesValue(const DTensor& x) {
     if (layout.property(axis).isPartial() && layout.mesh().coordinate(x.position(), axis) != 0)
       return false;
   return true;
+}
+
+// The local cells that carry the value: those that do not are at the ends of a dimension.
+Box carrierBox(const DTensor& x) {
+  if (x.localCells() == 0 || !carriesValue(x))
+    return Box(x.rank());
+  Box box;
+  for (int d = 0; d < x.rank(); ++d) {
+    const std::vector<Index> global = globalIndices(x, d);
+    const auto stands = [](Index g) { return g >= 0; };
+    const Index begin = std::ranges::find_if(global, stands) - global.begin();
+    box.push_back({begin, begin + std::ranges::count_if(global, stands)});
+  }
+  return box;
 }
 
 // Calls f(offset in the local array, local index) for every cell.
@@ -82,7 +98,17 @@ void fillByIndex(DTensor& x, const std::function<double(Index)>& f) {
 }
 
 void fillConstant(DTensor& x, double value) {
-  fillByIndex(x, [value](Index) { return value; });
+  const Box carriers = carrierBox(x);
+  const Shape extent = extents(carriers);
+  Index offset = 0;
+  for (int d = 0; d < x.rank(); ++d)
+    offset += carriers[d].begin * x.strides()[d];
+  if (extent != x.extent())
+    scaleArray(0, x);
+  visitDataType(x.dataType(), [&]<class T>(T) {
+    fillBlock(x.context(), x.rank(), extent.data(), converted<T>(value),
+              x.mutableData<T>() + offset, x.strides().data());
+  });
 }
 
 void fillUniform(DTensor& x, std::uint64_t seed, std::uint64_t stream, double low, double high) {

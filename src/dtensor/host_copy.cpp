@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/host_copy.hpp"
 
+#include "dtensor/arithmetic.hpp"
+
+#include "kernels/block_axpby.hpp"
+
 namespace tenon {
 
-HostCopy::HostCopy(KernelContext& context, const ByteSpan& array)
-    : context_(context), array_(array),
-      values_(array.bytes, "values on the host", Device::get().pinned()) {
-  context.fetch(values_.data<void>(), array.begin, array.bytes);
+HostCopy::HostCopy(const DTensor& x, Values values)
+    : x_(x), array_(spanOf(x)), values_(x.context().takeStaging(array_.bytes)) {
+  if (values == Values::Fetched)
+    x.context().fetch(values_.data<void>(), array_.begin, array_.bytes);
+}
+
+HostCopy::~HostCopy() {
+  x_.context().giveStaging(std::move(values_));
 }
 
 void HostCopy::putBack() const {
-  context_.fetch(const_cast<std::byte*>(array_.begin), values_.data<void>(), array_.bytes);
+  KernelContext& context = x_.context();
+  auto* const begin = const_cast<std::byte*>(array_.begin);
+  if (x_.isContiguous())
+    return context.fetch(begin, values_.data<void>(), array_.bytes);
+  Buffer arrived(array_.bytes, x_.title() + " values from the host", context.memory());
+  context.fetch(arrived.data<void>(), values_.data<void>(), array_.bytes);
+  visitDataType(x_.dataType(), [&]<class T>(T) {
+    const Index* strides = x_.strides().data();
+    blockAxpby<T, T>(context, x_.rank(), x_.extent().data(), T(1),
+                     reinterpret_cast<const T*>(arrived.data<std::byte>() + array_.toFirst),
+                     strides, T(0), reinterpret_cast<T*>(begin + array_.toFirst), strides);
+  });
 }
 
 } // namespace tenon

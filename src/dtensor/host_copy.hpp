@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The values of an array on the device, brought to the host and back.
+// The values of a tensor's array on the device, brought to the host and back.
 #pragma once
 
 #include "dtensor/byte_span.hpp"
@@ -7,16 +7,24 @@
 
 namespace tenon {
 
+class DTensor;
+
 class HostCopy {
 public:
-  // Waits for them.
-  HostCopy(KernelContext& context, const ByteSpan& array);
-  // Where the array's first cell is.
+  // Unset where the host writes every element of an array before it reads any.
+  enum class Values { Fetched, Unset };
+  // Waits for them. The tensor outlives the copy.
+  explicit HostCopy(const DTensor& x, Values values = Values::Fetched);
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+  ~HostCopy();
+  // Where the array's first cell is; the others have the tensor's strides.
   void* first() const { return const_cast<std::byte*>(values_.data<std::byte>()) + array_.toFirst; }
+  // The tensor's cells, and nothing between them.
   void putBack() const;
 
 private:
-  KernelContext& context_;
+  const DTensor& x_;
   ByteSpan array_;
   Buffer values_;
 };

@@ -19,7 +19,7 @@ public:
   explicit HostView(Tensor& x) : cells_(cellsOf(x)) {
     if (x.space() == Space::Host || x.localCells() == 0)
       return;
-    copy_.emplace(x.context(), spanOf(x));
+    copy_.emplace(x);
     cells_ = static_cast<T*>(copy_->first());
   }
   HostView(const HostView&) = delete;

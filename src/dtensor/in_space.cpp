@@ -7,25 +7,25 @@ namespace tenon {
 
 namespace {
 
-void makeLike(const DTensor& x, Space space, Ref<DTensor>& copy) {
+void makeLike(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy) {
   if (!copy || !(copy->layout() == x.layout()) || copy->dataType() != x.dataType())
-    copy = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), space);
+    copy = makeRef<DTensor>(comm, x.layout(), x.dataType(), space);
 }
 
 } // namespace
 
-const DTensor& inSpace(const DTensor& x, Space space, Ref<DTensor>& copy) {
+const DTensor& inSpace(const DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy) {
   if (x.space() == space)
     return x;
-  makeLike(x, space, copy);
+  makeLike(x, comm, space, copy);
   copyLocal(x, *copy);
   return *copy;
 }
 
-DTensor& likeInSpace(DTensor& x, Space space, Ref<DTensor>& copy) {
+DTensor& likeInSpace(DTensor& x, const CommPtr& comm, Space space, Ref<DTensor>& copy) {
   if (x.space() == space)
     return x;
-  makeLike(x, space, copy);
+  makeLike(x, comm, space, copy);
   return *copy;
 }
 

@@ -85,7 +85,7 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   std::vector<Ref<DTensor>> copies(contents.pointers.size());
   collectively(*comm_, [&] {
     for (std::size_t i = 0; i < copies.size(); ++i)
-      contents.pointers[i] = &inSpace(*contents.pointers[i], Space::Host, copies[i]);
+      contents.pointers[i] = &inSpace(*contents.pointers[i], comm_, Space::Host, copies[i]);
     return true;
   });
   addState(contents);

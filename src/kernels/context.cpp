@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/context.hpp"
 
+#include "sys/first_fit.hpp"
+
+#include <algorithm>
+
 namespace tenon {
+
+namespace {
+
+constexpr Index kLeastStaged = Index(4) << 10;
+constexpr Index kMostStaged = Index(64) << 20; // page-locking more takes longer than its copy
+
+} // namespace
 
 KernelContext::KernelContext(Space space) {
   if (space == Space::Device)
@@ -20,6 +31,22 @@ const Stream& KernelContext::transfers() {
 void KernelContext::fetch(void* to, const void* from, Index bytes) const {
   Device::get().copy(to, from, bytes, *stream_);
   stream_->synchronise();
+}
+
+Buffer KernelContext::takeStaging(Index bytes) {
+  constexpr const char* kLabel = "values on the host";
+  if (bytes > kMostStaged)
+    return {bytes, kLabel};
+  for (Buffer& spare : spareStaging_)
+    if (spare.bytes() >= bytes)
+      return std::move(spare);
+  return {roundedUp(bytes, kLeastStaged), kLabel, Device::get().pinned()};
+}
+
+void KernelContext::giveStaging(Buffer staging) noexcept {
+  Buffer& least = *std::ranges::min_element(spareStaging_, {}, &Buffer::bytes);
+  if (staging.bytes() <= kMostStaged && staging.bytes() > least.bytes())
+    least = std::move(staging);
 }
 
 void KernelContext::refuseHostKernel() {

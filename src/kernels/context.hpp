@@ -67,6 +67,10 @@ public:
   const Stream& transfers();
   // Brings values to the host, which waits for them.
   void fetch(void* to, const void* from, Index bytes) const;
+  // Host memory for such a copy, which comes back when nobody waits for it any more: page-locked and kept for the
+  // next one, unless it is large.
+  Buffer takeStaging(Index bytes);
+  void giveStaging(Buffer staging) noexcept;
 
   // Makes the scratch large enough for the plan.
   void reserve(const ScratchPlan& plan);
@@ -110,6 +114,7 @@ private:
   std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;
   Buffer scratch_, parts_;
+  std::array<Buffer, 4> spareStaging_;
   std::shared_ptr<KernelStream> oneDnn_;
   std::shared_ptr<DeviceHandles> handles_;
 };

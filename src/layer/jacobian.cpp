@@ -95,18 +95,22 @@ void Jacobian::checkPoint() const {
 
 void Jacobian::tangent(const DTensor& dx, DTensor& dy) {
   checkPoint();
-  layer_->checkSpace(dx, "tangent of the input");
   const ConstantParameters constant(setup_.maps());
-  const DTensor* one[] = {&dx};
-  setup_.tangent(*frame_, Inputs(one), dy);
+  const DTensor* const read[] = {&dx};
+  DTensor* const written[] = {&dy};
+  const Inputs inputs = crossing_.enter(*layer_, read);
+  setup_.tangent(*frame_, inputs, *crossing_.prepare(*layer_, written).front());
+  crossing_.leave(written);
 }
 
 void Jacobian::adjoint(const DTensor& dy, DTensor& dx) {
   checkPoint();
-  layer_->checkSpace(dy, "cotangent of the output");
   const ConstantParameters constant(setup_.maps());
-  DTensor* one[] = {&dx};
-  setup_.adjoint(*frame_, dy, InputCotangents(one));
+  const DTensor* const read[] = {&dy};
+  DTensor* const written[] = {&dx};
+  const DTensor& given = *crossing_.enter(*layer_, read).front();
+  setup_.adjoint(*frame_, given, crossing_.prepare(*layer_, written));
+  crossing_.leave(written);
 }
 
 std::string Jacobian::agreedText() const {
@@ -118,7 +122,7 @@ std::string Jacobian::describeMore() const {
 }
 
 Index Jacobian::bufferBytes() const {
-  return heldBytes(x_, y_) + frame_->bytes();
+  return heldBytes(x_, y_) + frame_->bytes() + crossing_.bytes();
 }
 
 } // namespace tenon

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "declaration/declaration.hpp"
+#include "layer/crossing.hpp"
 #include "layer/parameter.hpp"
 #include "layer/setup.hpp"
 #include "layer/state_tensor.hpp"
@@ -62,7 +63,6 @@ public:
   void setFromOptions();
   TenonDataType dataType() const noexcept { return type_; }
   Space space() const noexcept { return space_; }
-  void checkSpace(const DTensor& tensor, const char* role) const; // is the layer's
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
 
@@ -169,10 +169,17 @@ public:
   std::string describe() const;
 
 private:
+  // Of one level of the stack.
+  struct Kept {
+    std::unique_ptr<Frame> frame;
+    Crossing arguments; // of the Apply
+  };
   struct Entry {
     std::unique_ptr<Setup> setup;
-    std::vector<std::unique_ptr<Frame>> frames; // one for each level of the stack
+    std::vector<Kept> frames;
     int used = 0;
+    Crossing inferred, tangents, cotangents; // arguments of the other calls
+    const Crossing* lastApply = nullptr;
   };
   struct Level {
     Entry* entry;
@@ -189,6 +196,9 @@ private:
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
   void checkCount(std::size_t given, std::size_t wanted) const;
+  void checkStream(const DTensor& tensor, const char* role) const;
+  void checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
+                     const char* remedy = "") const;
   Entry makeEntry(const Layouts& inputs, Role role);
   void makeFrames(Entry& entry);
   // layoutOf(i) is the layout of input i.

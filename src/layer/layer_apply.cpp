@@ -29,32 +29,33 @@ void Layer::checkCount(std::size_t given, std::size_t wanted) const {
                             counted(static_cast<Index>(given), "tensor was", "tensors were")));
 }
 
-void Layer::checkSpace(const DTensor& tensor, const char* role) const {
-  if (tensor.space() != space_)
+// Kernels of another communicator run on another stream of the device.
+void Layer::checkStream(const DTensor& tensor, const char* role) const {
+  if (space_ == Space::Device && tensor.space() == Space::Device && tensor.comm() != comm_)
     throw Error(TENON_ERR_SUPPORT,
-                fmt::format("the {} is on the {}, but {} runs on the {}; call "
-                            "TenonDTensorSetSpace() before the tensor is used, or copy it with "
-                            "TenonDTensorCopy()",
-                            role, spaceName(tensor.space()), title(), spaceName(space_)));
+                fmt::format("the {} of {} is on the device of another communicator, whose kernels "
+                            "run on another stream; create it on the communicator of the layer",
+                            role, title()));
+}
+
+void Layer::checkArgument(const DTensor& tensor, const Layout& layout, const char* role,
+                          const char* remedy) const {
+  checkTensor(tensor, layout, type_, title(), role, remedy);
+  checkStream(tensor, role);
 }
 
 void Layer::apply(Inputs x, DTensor& y) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
   Entry& entry = entryOf(x);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    checkTensor(*x[i], entry.setup->inputs()[i], type_, title(), "input");
-    checkSpace(*x[i], "input");
-  }
-  checkTensor(y, entry.setup->output(), type_, title(), "output", kCreateOutput);
-  checkSpace(y, "output");
+  for (std::size_t i = 0; i < x.size(); ++i)
+    checkArgument(*x[i], entry.setup->inputs()[i], "input");
+  checkArgument(y, entry.setup->output(), "output", kCreateOutput);
   for (const DTensor* input : x)
     checkDistinct(*this, input, &y);
   if (entry.frames.empty())
     makeFrames(entry); // a network's node, by itself
-  if (!training_)
-    return entry.setup->infer(x, y);
-  if (stack_.size() == static_cast<std::size_t>(depth_))
+  if (training_ && stack_.size() == static_cast<std::size_t>(depth_))
     throw Error(
         TENON_ERR_STATE,
         fmt::format(
@@ -62,8 +63,18 @@ void Layer::apply(Inputs x, DTensor& y) {
             "TenonLayerApplyAdjoint() or TenonLayerClearStack(), TenonLayerSetStackDepth() before "
             "TenonLayerSetUp(), or TenonLayerSetTraining() with TENON_FALSE for inference",
             title(), stack_.size(), depth_));
-  entry.setup->apply(x, y, *entry.frames[entry.used]);
-  stack_.push_back({&entry, entry.used++});
+  Crossing& crossing = training_ ? entry.frames[entry.used].arguments : entry.inferred;
+  entry.lastApply = &crossing;
+  DTensor* const owner[] = {&y};
+  const Inputs inputs = crossing.enter(*this, x);
+  DTensor& output = *crossing.prepare(*this, owner).front();
+  if (training_) {
+    entry.setup->apply(inputs, output, *entry.frames[entry.used].frame);
+    stack_.push_back({&entry, entry.used++});
+  } else {
+    entry.setup->infer(inputs, output);
+  }
+  crossing.leave(owner);
 }
 
 const Layer::Level& Layer::top() const {
@@ -81,31 +92,29 @@ void Layer::applyTangent(Inputs dx, DTensor& dy) {
   const auto [entry, frame] = top();
   checkCount(dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
-    if (dx[i]) {
-      checkTensor(*dx[i], entry->setup->inputs()[i], type_, title(), "tangent of the input");
-      checkSpace(*dx[i], "tangent of the input");
-    }
-  checkTensor(dy, entry->setup->output(), type_, title(), "tangent of the output", kCreateOutput);
-  checkSpace(dy, "tangent of the output");
+    if (dx[i])
+      checkArgument(*dx[i], entry->setup->inputs()[i], "tangent of the input");
+  checkArgument(dy, entry->setup->output(), "tangent of the output", kCreateOutput);
   for (const DTensor* input : dx)
     checkDistinct(*this, input, &dy);
-  entry->setup->tangent(*entry->frames[frame], dx, dy);
+  DTensor* const owner[] = {&dy};
+  const Inputs inputs = entry->tangents.enter(*this, dx);
+  DTensor& output = *entry->tangents.prepare(*this, owner).front();
+  entry->setup->tangent(*entry->frames[frame].frame, inputs, output);
+  entry->tangents.leave(owner);
 }
 
 void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   static const int event = logEvent("LayerAdjoint");
   const LogScope scope(event);
   const auto [entry, frame] = top();
-  checkTensor(dy, entry->setup->outputDual(), type_, title(), "cotangent of the output",
-              "create it with TenonLayerCreateOutputCotangent()");
-  checkSpace(dy, "cotangent of the output");
+  checkArgument(dy, entry->setup->outputDual(), "cotangent of the output",
+                "create it with TenonLayerCreateOutputCotangent()");
   checkCount(dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i) {
-    if (dx[i]) {
-      checkTensor(*dx[i], entry->setup->inputDuals()[i], type_, title(), "cotangent of the input",
-                  "create it with TenonLayerCreateInputCotangent()");
-      checkSpace(*dx[i], "cotangent of the input");
-    }
+    if (dx[i])
+      checkArgument(*dx[i], entry->setup->inputDuals()[i], "cotangent of the input",
+                    "create it with TenonLayerCreateInputCotangent()");
     checkDistinct(*this, &dy, dx[i]);
     for (std::size_t j = 0; dx[i] && j < i; ++j)
       if (dx[i] == dx[j])
@@ -113,8 +122,13 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
                                                "same tensor; pass two and add them afterwards",
                                                j, i, title()));
   }
-  entry->setup->adjoint(*entry->frames[frame], dy, dx, stack_.size() == 1 ? reductions_ : nullptr);
+  const DTensor* const owner[] = {&dy};
+  const DTensor& given = *entry->cotangents.enter(*this, owner).front();
+  const InputCotangents wanted = entry->cotangents.prepare(*this, dx);
+  entry->setup->adjoint(*entry->frames[frame].frame, given, wanted,
+                        stack_.size() == 1 ? reductions_ : nullptr);
   forgetLast();
+  entry->cotangents.leave(dx);
 }
 
 void Layer::apply(const DTensor& x, DTensor& y) {
@@ -134,7 +148,7 @@ void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
 
 void Layer::forgetLast() {
   const auto [entry, frame] = top();
-  entry->frames[frame]->drop();
+  entry->frames[frame].frame->drop();
   --entry->used;
   stack_.pop_back();
 }

@@ -100,7 +100,7 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
 
 void Layer::makeFrames(Entry& entry) {
   for (int level = 0; level < depth_; ++level)
-    entry.frames.push_back(entry.setup->makeFrame());
+    entry.frames.push_back({entry.setup->makeFrame(), {}});
   stack_.reserve(depth_);
 }
 

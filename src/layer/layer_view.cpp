@@ -51,8 +51,12 @@ std::string Layer::ownView() const {
       fmt::format("{}: {}\n", headingOf(*this), viewsInDetail() ? settings() : brief());
   if (!isSetUp())
     return text + "  not set up\n";
-  for (const Entry& entry : setups_)
+  for (const Entry& entry : setups_) {
     text += entry.setup->describe();
+    if (entry.lastApply)
+      text += entry.lastApply->describe("Apply", "input", "output");
+    text += entry.cotangents.describe("ApplyAdjoint", "output cotangent", "input cotangent");
+  }
   for (const Ref<Parameter>& p : parameters_) {
     const LinearOp* reduction = p->toDirection();
     text += viewLine(p->name(), p->storage(), latest().output().mesh(),
@@ -73,9 +77,10 @@ std::string Layer::ownView() const {
 Layer::Memory Layer::memory() const {
   Memory held;
   for (const Entry& entry : setups_) {
-    held.buffers += entry.setup->bytes();
-    for (const auto& frame : entry.frames)
-      held.kept += frame->bytes();
+    held.buffers += entry.setup->bytes() + entry.inferred.bytes() + entry.tangents.bytes() +
+                    entry.cotangents.bytes();
+    for (const Kept& kept : entry.frames)
+      held.kept += kept.frame->bytes() + kept.arguments.bytes();
   }
   for (const Ref<Parameter>& p : parameters_)
     held.parameters += p->bytes();

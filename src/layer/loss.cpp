@@ -46,7 +46,7 @@ void TargetUse::check(const DTensor& given, TenonDataType type) const {
 void TargetUse::begin() {
   const TenonDataType type = wantedType(given());
   check(given(), type);
-  const DTensor& from = inSpace(given(), layer_.space(), arrived_);
+  const DTensor& from = inSpace(given(), layer_.comm(), layer_.space(), arrived_);
   if (!value_ || value_->dataType() != type)
     value_ = makeRef<DTensor>(layer_.comm(), use_, type, layer_.space());
   if (!conversion_ || !(conversion_->domain() == from.layout()) ||

@@ -171,7 +171,7 @@ void saveWeights(Layer& layer, const std::string& path) {
     Ref<DTensor> copy;
     try {
       if (writes && !failure)
-        writer->add(arrayOf(inSpace(whole, Space::Host, copy)));
+        writer->add(arrayOf(inSpace(whole, layer.comm(), Space::Host, copy)));
     } catch (const Error& error) {
       failure = error;
     }

@@ -138,8 +138,9 @@ void Dataset::getBatch(Index epoch, Index batch, DTensor& x, DTensor* labels) {
     throw Error(TENON_ERR_ARG, fmt::format("epoch {} of {} is negative; epochs are counted from 0",
                                            epoch, title()));
   checkTensors(x, labels);
-  DTensor& filled = likeInSpace(x, Space::Host, staged_.x);
-  DTensor* filledLabels = labels ? &likeInSpace(*labels, Space::Host, staged_.labels) : nullptr;
+  DTensor& filled = likeInSpace(x, x.comm(), Space::Host, staged_.x);
+  DTensor* filledLabels =
+      labels ? &likeInSpace(*labels, labels->comm(), Space::Host, staged_.labels) : nullptr;
   fill(epoch, batch, filled, filledLabels);
   if (&filled != &x)
     copyLocal(filled, x);

@@ -34,13 +34,15 @@ struct Training {
   Layouts inputs;
   std::string optimizer = {};
 
-  Values run(TenonDataType type, Space space) const;
+  Values run(TenonDataType type, Space space) const { return run(type, space, space); }
+  // The layer is in one space, its arguments are in another.
+  Values run(TenonDataType type, Space ofLayer, Space space) const;
 };
 
-Values Training::run(TenonDataType type, Space space) const {
+Values Training::run(TenonDataType type, Space ofLayer, Space space) const {
   const Ref<Layer> layer = make(world());
   layer->setDataType(type);
-  layer->setSpace(space);
+  layer->setSpace(ofLayer);
   layer->setUp(inputs);
   test::fillParameters(*layer);
   const Layout output = layer->outputLayout();
@@ -161,6 +163,16 @@ TEST(DeviceOnSeveralRanks, OverlapsWhenAsked) {
   };
   ASSERT_NO_FATAL_FAILURE(
       expectSame({.make = conv, .inputs = {onWorld({2, 2, 16, 5}, "S2")}}, "on"));
+}
+
+TEST(DeviceOnSeveralRanks, TakesTensorsOfEitherSpace) {
+  const Training training{.make = test::smallNet<PoolingMode::Max>,
+                          .inputs = {onWorld({5, 2, 8, 7}, "S2")},
+                          .optimizer = "sgd"};
+  EXPECT_EQ(training.run(TENON_FLOAT64, Space::Device, Space::Host),
+            training.run(TENON_FLOAT64, Space::Device));
+  EXPECT_EQ(training.run(TENON_FLOAT64, Space::Host, Space::Device),
+            training.run(TENON_FLOAT64, Space::Host));
 }
 
 TEST(DeviceOnSeveralRanks, TwiceGivesTheSameBits) {
