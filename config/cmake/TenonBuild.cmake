@@ -159,6 +159,19 @@ function(tenon_test_environment name)
   endif()
 endfunction()
 
+# tenon_add_compared(TEST PROGRAM RANKS EXPECTED ARGS): the program prints what the file has. It runs in a folder of its
+# own.
+function(tenon_add_compared test program ranks expected args)
+  set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${TENON_TEST_LAUNCHER}
+    $<TARGET_FILE:${program}> ${args})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${test})
+  file(MAKE_DIRECTORY ${folder})
+  add_test(NAME ${test} WORKING_DIRECTORY ${folder} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
+    -DEXPECTED=${expected} -P ${PROJECT_SOURCE_DIR}/config/cmake/CompareOutput.cmake)
+  set_tests_properties(${test} PROPERTIES LABELS mpi PROCESSORS ${ranks})
+  tenon_test_environment(${test})
+endfunction()
+
 # tenon_add_tutorial(NAME RANKS 1 2 ... [SOURCES ...] [LINK ...] [EXPECTED FILE] [ARGS ...])
 # A program (of NAME.c by default), run for each number of ranks in a folder of its own; what it
 # prints must be FILE.<ranks>.txt, or FILE.txt where all print the same; FILE is expected/NAME by default.
@@ -182,17 +195,25 @@ function(tenon_add_tutorial name)
     if(NOT EXISTS ${expected})
       set(expected ${TUTORIAL_EXPECTED}.${ranks}.txt)
     endif()
-    set(command ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${TENON_TEST_LAUNCHER}
-      $<TARGET_FILE:${name}> ${TUTORIAL_ARGS})
-    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.${ranks})
-    file(MAKE_DIRECTORY ${folder})
-    add_test(NAME tutorial_${name}.${ranks} WORKING_DIRECTORY ${folder} COMMAND ${CMAKE_COMMAND} "-DCOMMAND=${command}"
-      -DEXPECTED=${expected} -P ${PROJECT_SOURCE_DIR}/config/cmake/CompareOutput.cmake)
-    set_tests_properties(tutorial_${name}.${ranks} PROPERTIES LABELS mpi PROCESSORS ${ranks})
-    tenon_test_environment(tutorial_${name}.${ranks})
+    tenon_add_compared(tutorial_${name}.${ranks} ${name} ${ranks} ${expected} "${TUTORIAL_ARGS}")
     if(ranks EQUAL 4) # for tests/slurm
       string(JOIN "|" tutorial ${name} ${expected} ${TUTORIAL_ARGS})
       set_property(GLOBAL APPEND PROPERTY TENON_TUTORIALS_ON_4 ${tutorial})
     endif()
   endforeach()
+endfunction()
+
+# tenon_tutorial_on_device(NAME RANKS MODE ARGS...): by an option alone the tutorial's networks run on the device, here the
+# stand-in in that mode, and it prints what it prints on the host.
+function(tenon_tutorial_on_device name ranks mode)
+  if(NOT TENON_BUILD_TESTS OR NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
+    return()
+  endif()
+  set(test tutorial_${name}_device.${ranks})
+  add_executable(${name}_on_standin $<TARGET_OBJECTS:${name}>)
+  target_link_libraries(${name}_on_standin PRIVATE tenon_objects m)
+  set_target_properties(${name}_on_standin PROPERTIES LINKER_LANGUAGE CXX TENON_STANDIN ON)
+  tenon_add_compared(${test} ${name}_on_standin ${ranks} ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.txt "${ARGN}")
+  tenon_label_device_tests(${test} "" ${mode})
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "TENON_OPTIONS=-tenon_space device")
 endfunction()

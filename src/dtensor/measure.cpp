@@ -2,6 +2,7 @@
 #include "dtensor/measure.hpp"
 
 #include "comm/patience.hpp"
+#include "dtensor/in_space.hpp"
 #include "kernels/reduce.hpp"
 
 #include <fmt/format.h>
@@ -85,7 +86,8 @@ void checkNormed(const DTensor& x) {
 
 double pairing(const DTensor& x, const DTensor& y) {
   checkPaired(x, y);
-  return sumInRankOrder(*x.comm(), localDot(x, y));
+  Ref<DTensor> copy;
+  return sumInRankOrder(*x.comm(), localDot(x, inSpace(y, x.comm(), x.space(), copy)));
 }
 
 double norm(const DTensor& x) {

@@ -58,6 +58,9 @@ TenonErrorCode ClosureCreate(const Heat* heat, Closure* c) {
   TenonCall(CreateNetwork(c));
   TenonCall(TenonLayerCreateOutput(c->network, &c->tendency));
   TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->cotangent));
+  /* The solver's arrays are on the host, wherever the network runs (-tenon_space device). */
+  TenonCall(TenonDTensorSetSpace(c->tendency, TENON_MEMORY_HOST));
+  TenonCall(TenonDTensorSetSpace(c->cotangent, TENON_MEMORY_HOST));
   return TENON_SUCCESS;
 }
 

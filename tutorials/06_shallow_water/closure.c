@@ -90,6 +90,10 @@ TenonErrorCode ClosureCreate(const Grid* grid, double dt, int depth, Closure* c)
   TenonCall(TenonLayerCreateOutput(c->network, &c->output));
   TenonCall(TenonLayerCreateOutputCotangent(c->network, &c->cotangent));
   TenonCall(TenonLayerCreateInputCotangent(c->network, &c->gradient));
+  /* The solver's arrays are on the host, wherever the network runs (-tenon_space device). */
+  TenonCall(TenonDTensorSetSpace(c->output, TENON_MEMORY_HOST));
+  TenonCall(TenonDTensorSetSpace(c->cotangent, TENON_MEMORY_HOST));
+  TenonCall(TenonDTensorSetSpace(c->gradient, TENON_MEMORY_HOST));
   return TENON_SUCCESS;
 }
 

@@ -38,6 +38,9 @@ contains
     call tenon_optimizer_set_from_options(optimizer)
     call tenon_layer_create_output(network, output)
     call tenon_layer_create_output_cotangent(network, cotangent)
+    ! The solver's arrays are on the host, wherever the network runs (-tenon_space device).
+    call tenon_dtensor_set_space(output, TENON_MEMORY_HOST)
+    call tenon_dtensor_set_space(cotangent, TENON_MEMORY_HOST)
   end subroutine closure_create
 
   subroutine add_convolution(in, out, width)

@@ -39,6 +39,10 @@ contains
     call tenon_layer_create_output(c%network, c%output)
     call tenon_layer_create_output_cotangent(c%network, c%cotangent)
     call tenon_layer_create_input_cotangent(c%network, c%gradient)
+    ! The solver's arrays are on the host, wherever the network runs (-tenon_space device).
+    call tenon_dtensor_set_space(c%output, TENON_MEMORY_HOST)
+    call tenon_dtensor_set_space(c%cotangent, TENON_MEMORY_HOST)
+    call tenon_dtensor_set_space(c%gradient, TENON_MEMORY_HOST)
   end subroutine closure_create
 
   subroutine create_network(c, depth)
