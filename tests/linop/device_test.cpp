@@ -372,6 +372,33 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
   EXPECT_EQ(cellsIn(*w), cellsIn(*other.y));
 }
 
+// The input of an End that has failed may go, even if it was not packed yet.
+TEST(DeviceConversion, ReadsItsInputNoMoreWhenItHasFailed) {
+  if (!sharesDeviceMemory() || world()->arena()->nodeSize() < world()->size())
+    GTEST_SKIP() << "the ranks do not share device memory";
+  const LinearOpRef op = spread(world(), onDeviceBy(Transport::Shared));
+  const Ends host(*op, Sense::Forward, 1);
+  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  op->apply(*x, *y);
+  if (world()->rank() != 0)
+    MPI_Barrier(MPI_COMM_WORLD);
+  op->apply(*x, *y);
+  if (world()->rank() == 0) {
+    auto gone = sameOnDevice(*host.x);
+    const void* array = arrayOf(*y);
+    op->begin(Sense::Forward, 1, *gone, 0, *y);
+    y->endWriting(array);
+    y->lendForReading();
+    expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { op->end(Sense::Forward); });
+    y->endReading(array);
+    gone = {};
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Barrier(MPI_COMM_WORLD); // all have released what they read first
+  world()->advance();
+  x->context().stream().synchronise();
+}
+
 TEST(DeviceConversion, FindsTheLargest) {
   const Layout from = onLine({5, 3}, "P"), to = onLine({5, 3}, "B");
   Conversion op(world(), from, to, TENON_FLOAT32, CarrierPolicy::fromOptions());
