@@ -15,7 +15,7 @@ inline constexpr const char* kGpuAwareChoices = "auto|on|off";
 GpuAware parseGpuAware(std::string_view name);
 
 // Whether it does on all ranks: both ends of a message cut it into the same pieces. Auto stands for what the library says
-// on each rank, if it knows. Collective.
-bool isGpuAware(GpuAware said, Communicator& comm);
+// on each rank, if it knows. Collective the first time on a communicator.
+bool isGpuAware(GpuAware said, const CommPtr& comm);
 
 } // namespace tenon

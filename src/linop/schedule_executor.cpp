@@ -94,8 +94,8 @@ std::unique_ptr<Carrier> ScheduleExecutor::makeCarrierFor(Sense sense, Space spa
 }
 
 Wire::Reach ScheduleExecutor::reachIn(Space space) const {
-  return space == Space::Device && isGpuAware(policy_.gpuAware, *comm_) ? Wire::Reach::Device
-                                                                        : Wire::Reach::Host;
+  return space == Space::Device && isGpuAware(policy_.gpuAware, comm_) ? Wire::Reach::Device
+                                                                       : Wire::Reach::Host;
 }
 
 ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {

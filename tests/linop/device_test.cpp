@@ -266,7 +266,7 @@ TEST(DeviceConversion, IsSentByMpiFromAllRanksOrNone) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank sends no messages";
   const GpuAware said = world()->rank() == 1 ? GpuAware::Off : GpuAware::On;
-  const LinearOpRef op = spread(world(), onDeviceBy(Transport::Messages, said));
+  const LinearOpRef op = spread(test::ownCommunicator(), onDeviceBy(Transport::Messages, said));
   EXPECT_NE(op->describe().find("through host memory"), std::string::npos) << op->describe();
   expectSame(*op, Sense::Forward, 3, false);
 }
