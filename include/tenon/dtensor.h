@@ -79,6 +79,13 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetSpace(TenonDTensor x,
  *  valid until TenonDTensorResetArray(), the next TenonDTensorPlaceArray(), or the destruction of
  *  the tensor. If the call fails, the tensor keeps its previous array.
  *
+ *  Kernels on a device use the array while the program goes on. On a stream of the library, what
+ *  the program writes to the array must be complete before the call that reads it, and the calls
+ *  that end the use of the array wait for the kernels; before that, the program gets at the values
+ *  by TenonDTensorGetDeviceArray(). On a stream that the program has set
+ *  (TenonPartitionSetStream()) no call waits, and work that the program queues there is in order
+ *  with the kernels.
+ *
  *  @param[in] x           tensor
  *  @param[in] firstOwned  address of the first element of this rank's local block, after the ghost
  *                         cells. May be NULL, in which case the rank must hold no elements.
@@ -192,13 +199,18 @@ TENON_EXTERN TenonErrorCode TenonDTensorPlaceArraysRead(
     const TenonInt ghostsLow[], const TenonInt ghostsHigh[], TenonInt length) TENON_NOEXCEPT;
 
 /** @brief Copies the user arrays into the tensor, halo included. Not collective.
+ *
+ *  On a device the call waits for the copies, except on a stream that the program has set; see
+ *  TenonDTensorPlaceArray().
+ *
  *  @param[in] x  tensor
  *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays() */
 TENON_EXTERN TenonErrorCode TenonDTensorGatherArrays(TenonDTensor x) TENON_NOEXCEPT;
 
 /** @brief Copies the tensor into the user arrays, halo included. Not collective.
  *
- *  Only elements of this rank's box are written.
+ *  Only elements of this rank's box are written. On a device the call waits for the copies, except
+ *  on a stream that the program has set; see TenonDTensorPlaceArray().
  *
  *  @param[in] x  tensor
  *  @return TENON_ERR_STATE  no arrays were set with TenonDTensorPlaceArrays(), or they are constant

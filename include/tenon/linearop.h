@@ -92,9 +92,11 @@ TENON_EXTERN TenonErrorCode TenonLinearOpApplyAdjointAdd(TenonLinearOp op, doubl
  *  writing, and any other application, Begin, binding or destruction of this operator returns
  *  TENON_ERR_STATE.
  *
- *  All ranks must begin, apply and end the operators of a communicator in the same order. In a
- *  composition, or a conversion in several steps, only the first step is in flight between Begin
- *  and End; in a sum, only the first operator; shell operators do all their work in End.
+ *  All ranks must begin, apply and end the operators of a communicator in the same order, and those
+ *  of several communicators too if some are in flight together: a rank that waits on one does not
+ *  advance those of another. In a composition, or a conversion in several steps, only the first
+ *  step is in flight between Begin and End; in a sum, only the first operator; shell operators do
+ *  all their work in End.
  */
 /**@{*/
 

@@ -3,7 +3,13 @@
 
 #include "comm/node.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
 
 namespace tenon {
 
@@ -13,6 +19,19 @@ constexpr Index kSharedUnit = Index(2) << 20; // of CUDA
 constexpr Index kLeastSlab = Index(8) << 20;
 constexpr Index kDeviceAlignment = 256;
 
+// What a rank wrote somewhere, by which the others see that they read there and nowhere else.
+struct Sample {
+  DevicePlace place{};
+  std::array<std::uint64_t, 32> words{};
+};
+
+// Never the same twice, as the memory may be what an earlier communicator had.
+void draw(Sample& sample, int rank) {
+  static std::atomic<std::uint64_t> next{0};
+  for (std::uint64_t& word : sample.words)
+    word = static_cast<std::uint64_t>(rank) << 32 | ++next;
+}
+
 } // namespace
 
 DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::string& whyNot) {
@@ -20,29 +39,49 @@ DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::string& whyNot) {
   if (!whyNot.empty())
     return {.reason = whyNot};
   std::shared_ptr<DeviceArena> arena;
-  std::vector<MemoryKey> keys(node.size);
+  std::vector<Sample> samples(node.size);
+  Sample& own = samples[node.rank];
+  Buffer memory;
   std::string reason = node.whyNot([&] {
     arena.reset(new DeviceArena);
     if (!arena->addSlab(kLeastSlab))
       throw Error(TENON_ERR_MEMORY, "the device has no memory left");
-    keys[node.rank] = arena->slabs_.front().key;
+    memory = Buffer(sizeof own.words, "sample of device memory", arena);
+    draw(own, node.rank);
+    own.place = arena->placeOf(memory.data<void>());
+    arena->copy(memory.data<void>(), own.words.data(), sizeof own.words);
   });
   if (!reason.empty())
     return {.reason = reason};
-  checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, keys.data(), sizeof(MemoryKey),
+  checkMpi(MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, samples.data(), sizeof(Sample),
                          MPI_BYTE, node.comm),
            "MPI_Allgather");
   reason = node.whyNot([&] {
     for (int r = 0; r < node.size; ++r)
-      if (r != node.rank)
-        arena->at({.slab = keys[r]});
+      if (r != node.rank &&
+          !arena->finds(samples[r].words.data(), sizeof own.words, samples[r].place))
+        throw Error(TENON_ERR_LIBRARY,
+                    fmt::format("rank {} of the node, on {}, opened the device memory of rank {} "
+                                "and read other data there than that rank had written",
+                                node.rank, Device::get().name(), r));
   });
   if (!reason.empty())
     return {.reason = reason};
   return {.arena = std::move(arena)};
 }
 
-DeviceArena::DeviceArena() : source_(Device::get().unpooled(Stream::make())) {}
+DeviceArena::DeviceArena() : stream_(Stream::make()), source_(Device::get().unpooled(stream_)) {}
+
+void DeviceArena::copy(void* to, const void* from, Index bytes) const {
+  Device::get().copy(to, from, bytes, stream_);
+  stream_.synchronise();
+}
+
+bool DeviceArena::finds(const void* data, Index bytes, const DevicePlace& place) {
+  std::vector<std::byte> found(bytes);
+  copy(found.data(), at(place), bytes);
+  return std::memcmp(found.data(), data, found.size()) == 0;
+}
 
 DeviceArena::~DeviceArena() {
   for (const auto& [key, memory] : opened_)
@@ -117,10 +156,10 @@ DevicePlace DeviceArena::placeOf(const void* memory) const {
 }
 
 const std::byte* DeviceArena::at(const DevicePlace& place) {
-  void*& opened = opened_[place.slab];
-  if (!opened)
-    opened = Device::get().openShown(place.slab);
-  return static_cast<const std::byte*>(opened) + place.offset;
+  auto opened = opened_.find(place.slab);
+  if (opened == opened_.end())
+    opened = opened_.emplace(place.slab, Device::get().openShown(place.slab)).first;
+  return static_cast<const std::byte*>(opened->second) + place.offset;
 }
 
 } // namespace tenon

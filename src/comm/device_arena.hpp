@@ -24,8 +24,8 @@ struct DevicePlace {
 
 class DeviceArena final : public MemorySource {
 public:
-  // Collective over comm. On a node where not every rank can open the memory of all others none has one, and `reason`
-  // says why; so it is where `whyNot` says it before.
+  // Collective over comm. On a node where not every rank can open the memory of all others, and reads there what they
+  // have written, none has one, and `reason` says why; so it is where `whyNot` says it before.
   struct Made {
     std::shared_ptr<DeviceArena> arena = {};
     std::string reason = {};
@@ -63,7 +63,12 @@ private:
   static Spare& spare();
   DeviceArena();
   bool addSlab(Index leastBytes);
+  // Between the device and the host, which waits for it.
+  void copy(void* to, const void* from, Index bytes) const;
+  // Whether these data of the host are what lies at another rank's place.
+  bool finds(const void* data, Index bytes, const DevicePlace& place);
 
+  Stream stream_;
   std::shared_ptr<MemorySource> source_;
   mutable std::mutex mutex_; // buffers may be given back in another thread
   std::vector<Slab> slabs_;

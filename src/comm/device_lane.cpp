@@ -7,8 +7,15 @@ namespace tenon {
 
 namespace {
 
-constexpr int kTurns = 1; // at a time
+// One is read while the next is packed: readers are done with one only behind the kernels that they have queued
+// before, for which the packing of the next does not wait.
+constexpr int kTurns = 2;
 constexpr Index kNoData = 0;
+constexpr Index kLineBytes = 128; // of the device's caches
+
+Index distanceOf(Index bytes) {
+  return roundedUp(bytes, kLineBytes);
+}
 
 // What receivers may still read though its sender's end has gone: of the process, as it may outlive the communicator.
 class Unread {
@@ -43,7 +50,7 @@ Unread& unread() {
 } // namespace
 
 SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner)
-    : arena_(comm.deviceArena().arena),
+    : arena_(comm.deviceArena().arena), distance_(distanceOf(bytes)),
       turns_(std::make_unique<SendLane>(comm.arena(), kNoData, kTurns, owner)) {
   if (!turns_->exists())
     throw Error(TENON_ERR_MEMORY,
@@ -53,11 +60,11 @@ SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std:
                             "-tenon_conversion_transport to messages",
                             owner));
   unread().drop();
-  data_ = Buffer(bytes, owner + " data for a rank of the node", arena_);
+  data_ = Buffer(kTurns * distance_, owner + " data for a rank of the node", arena_);
 }
 
 SendDeviceLane::~SendDeviceLane() {
-  if (turns_ && !isReleased())
+  if (turns_ && !turns_->isDrained())
     unread().keep(std::move(turns_), std::move(data_));
 }
 
@@ -66,8 +73,9 @@ DeviceLaneAddress SendDeviceLane::address() const {
 }
 
 ReceiveDeviceLane::ReceiveDeviceLane(const Communicator& comm, int sender,
-                                     const DeviceLaneAddress& address)
+                                     const DeviceLaneAddress& address, Index bytes)
     : hostArena_(comm.arena()), arena_(comm.deviceArena().arena),
-      turns_(*hostArena_, sender, address.turns, kNoData), data_(arena_->at(address.data)) {}
+      turns_(*hostArena_, sender, address.turns, kNoData), data_(arena_->at(address.data)),
+      distance_(distanceOf(bytes)) {}
 
 } // namespace tenon

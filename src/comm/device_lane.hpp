@@ -5,7 +5,9 @@
 //
 //   sender's kernels fill the data; when they are done the host posts
 //   the receiver waits for the posting; its kernels read; when they are done its host releases
-//   the sender waits for the release before it lets kernels fill the data again
+//   the sender waits for the release before it lets kernels fill the same data again
+//
+// There are two pieces of data, filled by turns.
 #pragma once
 
 #include "comm/device_arena.hpp"
@@ -13,7 +15,7 @@
 
 namespace tenon {
 
-// By which a receiver opens it.
+// By which a receiver opens it; turns.place is -1 if there is none.
 struct DeviceLaneAddress {
   LaneAddress turns;
   DevicePlace data;
@@ -29,14 +31,17 @@ public:
   // The kernels that fill the data are done.
   ~SendDeviceLane();
 
-  Index bytes() const noexcept { return data_.bytes(); }
+  Index heldBytes() const noexcept { return data_.bytes(); }
   DeviceLaneAddress address() const;
-  bool isReleased() const noexcept { return turns_->isDrained(); }
-  std::byte* data() noexcept { return data_.data<std::byte>(); }
+  // Whether the next data may be filled,
+  bool isReleased() const noexcept { return turns_->hasFreeSlot(); }
+  std::byte* data() noexcept { return data_.data<std::byte>() + turns_->nextSlot() * distance_; }
+  // and that they are.
   void post() noexcept { turns_->postPacked(); }
 
 private:
   std::shared_ptr<DeviceArena> arena_;
+  Index distance_; // of the pieces
   std::unique_ptr<SendLane> turns_;
   Buffer data_;
 };
@@ -44,10 +49,12 @@ private:
 // The receiver's end.
 class ReceiveDeviceLane {
 public:
-  ReceiveDeviceLane(const Communicator& comm, int sender, const DeviceLaneAddress& address);
+  ReceiveDeviceLane(const Communicator& comm, int sender, const DeviceLaneAddress& address,
+                    Index bytes);
 
   bool hasPosting() const noexcept { return turns_.hasPosting(); }
-  const std::byte* data() const noexcept { return data_; }
+  // Of the next posting, which must be there.
+  const std::byte* data() const noexcept { return data_ + turns_.nextSlot() * distance_; }
   void release() noexcept { turns_.release(); }
 
 private:
@@ -55,6 +62,7 @@ private:
   std::shared_ptr<DeviceArena> arena_;
   ReceiveLane turns_;
   const std::byte* data_;
+  Index distance_;
 };
 
 } // namespace tenon

@@ -96,6 +96,7 @@ public:
 
   bool hasPosting() const noexcept;
   // Of the next posting, which must be there.
+  int nextSlot() const noexcept { return static_cast<int>(static_cast<Index>(released_) % slots_); }
   ArrayPlace place() const noexcept;
   const std::byte* slotData() const noexcept;
   // Whether the sender wants to know how long reading takes.

@@ -35,12 +35,12 @@ Transport resolveTransport(Transport asked, const Communicator& comm) {
   return comm.arena() ? Transport::Shared : Transport::Messages;
 }
 
-Transport resolveDeviceTransport(Transport asked, bool gpuAware, Communicator& comm) {
+Transport resolveDeviceTransport(Transport asked, Communicator& comm) {
   if (asked == Transport::Datatypes)
     throw Error(TENON_ERR_SUPPORT, "transport \"datatypes\" is not available for arrays on the "
                                    "device; set -tenon_conversion_transport to auto, messages or "
                                    "shared");
-  if (asked == Transport::Messages || (asked == Transport::Auto && gpuAware) || comm.size() == 1)
+  if (asked == Transport::Messages || comm.size() == 1)
     return Transport::Messages;
   const DeviceArena::Made& made = comm.openDeviceArena();
   if (made.arena)

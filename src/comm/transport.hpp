@@ -23,8 +23,8 @@ const char* transportName(Transport transport) noexcept;
 // What auto stands for here. Throws TENON_ERR_SUPPORT with the reason if shared is asked for on a
 // node that has no arena, unless the rank is alone.
 Transport resolveTransport(Transport asked, const Communicator& comm);
-// The same for arrays on the device, which `datatypes` does not know: auto is messages where MPI reaches device memory,
-// else shared where the node has a DeviceArena. Collective.
-Transport resolveDeviceTransport(Transport asked, bool gpuAware, Communicator& comm);
+// The same for arrays on the device, which `datatypes` does not know: auto is shared where the node has a DeviceArena.
+// Collective.
+Transport resolveDeviceTransport(Transport asked, Communicator& comm);
 
 } // namespace tenon

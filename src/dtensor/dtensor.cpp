@@ -50,6 +50,18 @@ DTensor::DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space)
   checkDataType(type);
 }
 
+DTensor::~DTensor() {
+  try {
+    awaitCallersArray();
+  } catch (...) { // whoever uses the device next is told
+  }
+}
+
+void DTensor::awaitCallersArray() const {
+  if (isCallers_ && space() == Space::Device && !isOnCallersStream(comm_))
+    context_->stream().synchronise();
+}
+
 void DTensor::setSpace(Space space) {
   if (isPlaced() || own_.bytes() > 0)
     throw Error(TENON_ERR_STATE, fmt::format("{} has an array already; set its space before its "
@@ -116,6 +128,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
     checkSpan(extentWithGhosts(ghostsLow, ghostsHigh), given, length, dataTypeSize(type_));
     checkDistinct(extent_, given, readOnly);
   }
+  awaitCallersArray();
+  isCallers_ = true;
   placedEmpty_ = localCells_ == 0;
   placed_ = placedEmpty_ ? nullptr
                          : static_cast<std::byte*>(firstOwned) -
@@ -128,6 +142,8 @@ void DTensor::placeArray(void* firstOwned, const std::vector<Index>& strides,
 
 void DTensor::placeBox(void* first, bool readOnly) {
   checkNotLent();
+  awaitCallersArray();
+  isCallers_ = false;
   placedEmpty_ = localCells_ == 0;
   placed_ = placedEmpty_ ? nullptr : first;
   arrays_.reset();
@@ -187,6 +203,7 @@ void DTensor::placeArrays(int dim, const std::vector<void*>& firstOwned,
   resetArray();
   allocate();
   arrays_ = std::move(list);
+  isCallers_ = true;
   readOnly_ = readOnly;
 }
 
@@ -203,16 +220,20 @@ void DTensor::gatherArrays() {
   checkNotLent();
   gather(*context_, list, type_, extent_, own_.data<void>(), strides_);
   changed();
+  awaitCallersArray();
 }
 
 void DTensor::scatterArrays() {
   const ArrayList& list = placedArrays();
   checkWritable();
   scatter(*context_, list, type_, extent_, own_.data<void>(), strides_);
+  awaitCallersArray();
 }
 
 void DTensor::resetArray() {
   checkNotLent();
+  awaitCallersArray();
+  isCallers_ = false;
   placed_ = nullptr;
   placedEmpty_ = false;
   arrays_.reset();
@@ -323,8 +344,9 @@ void* DTensor::deviceValues(TenonDataType asked) const {
                             "or TenonDTensorGetArray()",
                             title()));
   checkReadable();
+  void* const first = const_cast<void*>(address(asked)); // whose zeros may be queued
   context_->stream().synchronise();
-  return const_cast<void*>(address(asked));
+  return first;
 }
 
 void DTensor::checkLoan(bool exists, const char* what, const void* array) const {

@@ -19,6 +19,7 @@ public:
   static constexpr const char* kClass = "DTensor";
   // Local; the array is allocated, zeroed, at its first use, unless the caller places his own.
   DTensor(CommPtr comm, Layout layout, TenonDataType type, Space space = Space::Host);
+  ~DTensor() override;
 
   const CommPtr& comm() const noexcept { return comm_; }
   const Layout& layout() const noexcept { return layout_; }
@@ -39,11 +40,13 @@ public:
   // ghosts), strides count elements, ghosts say how many cells of memory lie around the owned ones.
   // `length` is the number of elements that the caller allocated, 0 if it is not known. Throws
   // TENON_ERR_SHAPE if the layout's margin is wider than the ghosts, or the array too short;
-  // TENON_ERR_ARG if two cells are one element.
+  // TENON_ERR_ARG if two cells are one element. Until another array takes its place kernels may use it; then they are
+  // done, or, on the caller's own stream, in order with the caller's later work there.
   void placeArray(void* firstOwned, const std::vector<Index>& strides,
                   const std::vector<Index>& ghostsLow, const std::vector<Index>& ghostsHigh,
                   bool readOnly, Index length = 0);
-  // The same for an array of exactly the box, row-major; nothing is allocated.
+  // The same for an array of exactly the box, row-major; nothing is allocated. The memory is the library's, which
+  // waits for kernels itself.
   void placeBox(void* first, bool readOnly);
   // The caller's memory is one array for each index of dimension `dim` on this rank, and each
   // firstOwned[i] the first owned cell of one. Strides and ghosts are those of all arrays, and of
@@ -120,6 +123,8 @@ private:
   void checkNotLent() const;
   void checkLoan(bool exists, const char* what, const void* array) const;
   void checkPlaced(const void* memory) const;
+  // Kernels that use memory of the caller's are done, unless they run on a stream of the caller's.
+  void awaitCallersArray() const;
 
   CommPtr comm_;
   Layout layout_;
@@ -134,6 +139,7 @@ private:
   bool private_ = false;
   void* placed_ = nullptr;
   bool placedEmpty_ = false;
+  bool isCallers_ = false; // what is placed, or arrays_
   std::optional<ArrayList> arrays_;
   bool readOnly_ = false;
   int readers_ = 0;

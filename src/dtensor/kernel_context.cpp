@@ -53,4 +53,9 @@ void setStream(const CommPtr& comm, void* stream) {
   contexts.stream = stream;
 }
 
+bool isOnCallersStream(const CommPtr& comm) {
+  const std::scoped_lock lock(contextsMutex());
+  return contextsOf(comm).stream != nullptr;
+}
+
 } // namespace tenon

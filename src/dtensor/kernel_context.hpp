@@ -14,5 +14,7 @@ KernelContextPtr contextOf(const CommPtr& comm, Space space = Space::Host);
 // The stream of the device's context (a cudaStream_t), which has to outlive it; NULL for one of the library's. Throws
 // TENON_ERR_STATE while there is a context, TENON_ERR_SUPPORT for a device that is not there.
 void setStream(const CommPtr& comm, void* stream);
+// Whether the device's context has it: what the caller queues there later runs after the kernels.
+bool isOnCallersStream(const CommPtr& comm);
 
 } // namespace tenon

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "linop/carrier.hpp"
 
-#include "comm/gpu_aware.hpp"
 #include "linop/datatype_carrier.hpp"
 #include "linop/lane_carrier.hpp"
 #include "linop/peer_carrier.hpp"
@@ -15,8 +14,8 @@ namespace {
 
 constexpr OptionSpec kConversionOptions[] = {
     {"conversion_transport", OptionSpec::Choice, "auto",
-     "transport of conversions; auto: shared memory where available, otherwise messages; for "
-     "arrays on the device, messages of a GPU-aware MPI before both",
+     "transport of conversions; auto: shared memory, of the host or of the devices, where "
+     "available, otherwise messages",
      kTransportChoices},
     {"conversion_pack_limit", OptionSpec::Int, "8192",
      "size in bytes up to which data for a rank of the same node is packed; larger data is read in "
@@ -28,21 +27,15 @@ constexpr OptionSpec kConversionOptions[] = {
      kStoreWayChoices},
     {"gpu_aware", OptionSpec::Choice, "auto",
      "MPI sends from and receives into device memory, without copies in host memory; auto: if it "
-     "says "
-     "that it can",
-     "auto|on|off"},
+     "says so, as MPICH does (Open MPI says it also where its transports cannot, and is not asked)",
+     kGpuAwareChoices},
 };
 const OptionRegistration kConversionRegistration{{"conversion", kConversionOptions}};
 
 Transport transportOf(const CarrierSetup& setup, Space space) {
   const CarrierPolicy& policy = setup.policy;
-  return space == Space::Host
-             ? resolveTransport(policy.transport, *setup.comm)
-             : resolveDeviceTransport(policy.transport, policy.gpuAware, *setup.comm);
-}
-
-bool isGpuAware(const std::string& wanted) {
-  return wanted == "on" || (wanted == "auto" && mpiIsGpuAware());
+  return space == Space::Host ? resolveTransport(policy.transport, *setup.comm)
+                              : resolveDeviceTransport(policy.transport, *setup.comm);
 }
 
 } // namespace
@@ -52,16 +45,12 @@ CarrierPolicy CarrierPolicy::fromOptions(Space space) {
           .packLimit = options().getInt("", "conversion_pack_limit"),
           .stores = parseStoreWay(options().getChoice("", "conversion_stores")),
           .space = space,
-          .gpuAware = isGpuAware(options().getChoice("", "gpu_aware"))};
+          .gpuAware = parseGpuAware(options().getChoice("", "gpu_aware"))};
 }
 
 std::string CarrierPolicy::agreedText() const {
-  std::string text;
-  if (transport != Transport::Auto)
-    text += fmt::format("; transport {}", transportName(transport));
-  if (gpuAware)
-    text += "; GPU-aware MPI";
-  return text;
+  return transport == Transport::Auto ? ""
+                                      : fmt::format("; transport {}", transportName(transport));
 }
 
 std::unique_ptr<Carrier> makeCarrier(const CarrierSetup& setup, Space space) {

@@ -4,6 +4,7 @@
 // part by part. An action calls begin(), receive() for each unpack part of another rank, end().
 #pragma once
 
+#include "comm/gpu_aware.hpp"
 #include "comm/transport.hpp"
 #include "linop/region_run.hpp"
 #include "linop/wire.hpp"
@@ -18,8 +19,8 @@ struct CarrierPolicy {
   Index packLimit = 8192; // larger parts, in bytes, of arrays in the arena are read in place
   StoreWay stores = StoreWay::Auto;
   Space space =
-      Space::Host;       // of the arrays that are expected; others are prepared for when they come
-  bool gpuAware = false; // MPI reads and writes messages in device memory
+      Space::Host; // of the arrays that are expected; others are prepared for when they come
+  GpuAware gpuAware = GpuAware::Off; // whether MPI reads and writes messages in device memory
 
   // As -tenon_conversion_transport, _pack_limit, _stores and -tenon_gpu_aware say.
   static CarrierPolicy fromOptions(Space space = Space::Host);
@@ -49,6 +50,8 @@ public:
                        const Meeting& meeting) = 0;
   // Waits until nobody reads x any more.
   virtual void end(const Action& action) = 0;
+  // In place of the rest of an action that has failed: x is not read any more.
+  virtual void abandon() noexcept {}
 
   // Prepares actions between two arrays.
   virtual void bind(DTensor& x, DTensor& y) = 0;

@@ -62,7 +62,7 @@ std::vector<std::size_t> LaneCarrier::sendsByMessage() const {
 }
 
 Index LaneCarrier::ownBytes() const {
-  Index bytes = lateWire_ ? lateWire_->heldBytes() : 0;
+  Index bytes = late_.heldBytes();
   for (const Outgoing& out : outgoing_)
     bytes += out.lane->bytes();
   return bytes;
@@ -86,23 +86,14 @@ void LaneCarrier::open(const Action& action) {
     laneOf_[i] = static_cast<int>(incoming_.size());
     incoming_.push_back({i, {*arena_, part.peer, address, bytesOf(part)}});
   }
-  if (!late.empty()) {
-    late_.emplace(CarrierSetup{comm_, tag_, direction_, cellBytes_, {}, owner_},
-                  std::vector<std::size_t>{}, late);
-    const KernelContextPtr host = contextOf(comm_);
-    noWire_.emplace(0, owner_, host);
-    lateWire_.emplace(late_->receiveBytes(), owner_ + " messages of ranks without a lane", host);
-    late_->useWires(*noWire_, *lateWire_);
-    late_->begin(action);
-  }
+  late_.open({comm_, tag_, direction_, cellBytes_, {}, owner_}, late, action);
   announcements_.waitUntilRead();
 }
 
 void LaneCarrier::begin(const Action& action) {
   announcements_.send();
   messages_.begin(action);
-  if (late_)
-    late_->begin(action);
+  late_.begin(action);
   const DTensor& x = *action.x;
   place_ = largest_ > packLimit_ ? placeInArena(x, *arena_) : -1;
   for (Outgoing& out : outgoing_) {
@@ -161,8 +152,10 @@ void LaneCarrier::receive(const Action& action, std::size_t part, Interval chunk
     open(action);
   if (laneOf_[part] >= 0)
     receive(incoming_[laneOf_[part]], action, chunks, meeting);
+  else if (messages_.receives(part))
+    messages_.receive(action, part, chunks, meeting);
   else
-    (messages_.receives(part) ? messages_ : *late_).receive(action, part, chunks, meeting);
+    late_.receive(action, part, chunks, meeting);
 }
 
 // Of an array that is read in place the first chunk brings the place, and the last releases.
@@ -203,6 +196,7 @@ void LaneCarrier::end(const Action& action) {
   for (const Outgoing& out : outgoing_)
     while (out.readInPlace && !out.lane->isDrained())
       patience.wait(missing);
+  late_.end(action);
   messages_.end(action);
 }
 

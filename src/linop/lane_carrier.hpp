@@ -11,7 +11,7 @@
 
 #include "comm/announcements.hpp"
 #include "comm/lane.hpp"
-#include "linop/message_carrier.hpp"
+#include "linop/late_messages.hpp"
 
 namespace tenon {
 
@@ -75,9 +75,7 @@ private:
   std::vector<Incoming> incoming_;
   std::vector<int> laneOf_; // of an unpack part, -1 if it comes as a message
   MessageCarrier messages_;
-  // Of senders without a lane.
-  std::optional<MessageCarrier> late_;
-  std::optional<Wire> lateWire_, noWire_;
+  LateMessages late_;
   bool opened_ = false;
   bool morePosts_ = false; // of the action in flight
   Index place_ = -1;       // in the arena, of its x; -1 outside, or if all is packed

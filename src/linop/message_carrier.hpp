@@ -20,7 +20,7 @@ public:
   // For the parts of these numbers.
   MessageCarrier(const CarrierSetup& setup, std::vector<std::size_t> sends,
                  std::vector<std::size_t> receives);
-  ~MessageCarrier() override { comm_->remove(*this); }
+  ~MessageCarrier() override { abandon(); }
   MessageCarrier(const MessageCarrier&) = delete;
   MessageCarrier& operator=(const MessageCarrier&) = delete;
 
@@ -28,6 +28,7 @@ public:
   void receive(const Action& action, std::size_t part, Interval chunks,
                const Meeting& meeting) override;
   void end(const Action& action) override;
+  void abandon() noexcept override { comm_->remove(*this); }
   void bind(DTensor& x, DTensor& y) override;
   void unbind() override { bound_.reset(); }
   Index sendBytes() const override { return bytesOf(sends_); }

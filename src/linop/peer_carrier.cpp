@@ -4,33 +4,52 @@
 #include "comm/patience.hpp"
 #include "sys/log.hpp"
 
+#include <fmt/format.h>
+
 namespace tenon {
 
-std::vector<std::size_t> PeerCarrier::partsFor(const CarrierSetup& setup,
-                                               const std::vector<Part>& parts, bool onNode) {
-  return setup.direction.others(
-      parts, [&](int peer) { return setup.comm->arena()->isOnNode(peer) == onNode; });
+PeerCarrier::PeerCarrier(const CarrierSetup& setup)
+    : comm_(setup.comm), context_(contextOf(comm_, Space::Device)), tag_(setup.tag),
+      direction_(setup.direction), cellBytes_(setup.cellBytes), owner_(setup.owner),
+      announcements_(comm_, tag_), outgoing_(makeLanes(setup.policy.transport)),
+      laneOf_(direction_.unpacks.size(), -1),
+      messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
+        return !isOnNode(peer);
+      })) {
+  packed_ = posted_ = outgoing_.size();
 }
 
-PeerCarrier::PeerCarrier(const CarrierSetup& setup)
-    : comm_(setup.comm), context_(contextOf(comm_, Space::Device)), direction_(setup.direction),
-      announcements_(comm_, setup.tag), laneOf_(direction_.unpacks.size(), -1),
-      messages_(setup, partsFor(setup, direction_.packs, false),
-                partsFor(setup, direction_.unpacks, false)),
-      hasMessages_(messages_.sendBytes() + messages_.receiveBytes() > 0) {
-  for (std::size_t i : partsFor(setup, direction_.packs, true)) {
-    const Part& part = direction_.packs[i];
-    outgoing_.push_back({i, SendDeviceLane(*comm_, part.cells * setup.cellBytes, setup.owner)});
-    announcements_.add(part.peer, outgoing_.back().lane.address());
+// Where auto finds no room for a lane the part goes as a message.
+std::vector<PeerCarrier::Outgoing> PeerCarrier::makeLanes(Transport asked) {
+  const std::vector<Part>& parts = direction_.packs;
+  std::vector<Outgoing> outgoing;
+  for (std::size_t i : direction_.others(parts, onNode())) {
+    DeviceLaneAddress address;
+    try {
+      SendDeviceLane lane(*comm_, bytesOf(parts[i]), owner_);
+      address = lane.address();
+      outgoing.push_back({i, std::move(lane)});
+    } catch (const Error& error) {
+      if (asked == Transport::Shared || error.code() != TENON_ERR_MEMORY)
+        throw;
+      whyNoLane_ = error.text();
+    }
+    announcements_.add(parts[i].peer, address);
   }
-  packed_ = posted_ = outgoing_.size();
-  int lanes = 0;
-  for (std::size_t i : partsFor(setup, direction_.unpacks, true))
-    laneOf_[i] = lanes++;
+  return outgoing;
+}
+
+std::vector<std::size_t> PeerCarrier::sendsByMessage() const {
+  std::vector<std::size_t> sends = direction_.others(direction_.packs, [](int) { return true; });
+  std::erase_if(sends, [&](std::size_t part) {
+    return std::any_of(outgoing_.begin(), outgoing_.end(),
+                       [&](const Outgoing& out) { return out.part == part; });
+  });
+  return sends;
 }
 
 PeerCarrier::~PeerCarrier() {
-  comm_->remove(*this);
+  abandon();
   settle();
 }
 
@@ -52,28 +71,39 @@ void PeerCarrier::settle() noexcept {
 }
 
 Index PeerCarrier::ownBytes() const {
-  Index bytes = 0;
+  Index bytes = late_.heldBytes();
   for (const Outgoing& out : outgoing_)
-    bytes += out.lane.bytes();
+    bytes += out.lane.heldBytes();
   return bytes;
 }
 
 std::string PeerCarrier::describe() const {
-  const std::string shared = "shared (device memory, read in place by the ranks of the node)";
-  return hasMessages_ ? shared + ", " + messages_.describe() : shared;
+  std::string text = "shared (device memory, read in place by the ranks of the node)";
+  if (hasMessages())
+    text += ", " + messages_.describe();
+  if (!whyNoLane_.empty())
+    text += fmt::format(" (not all shared: {})", whyNoLane_);
+  return text;
 }
 
 void PeerCarrier::begin(const Action& action) {
   announcements_.send();
   for (const Outgoing& out : outgoing_)
-    logMessage(out.lane.bytes());
+    logMessage(bytesOf(direction_.packs[out.part]));
   x_ = action.x;
   packed_ = posted_ = 0;
   comm_->remove(*this); // it may still have to release
   comm_->add(*this);
-  if (hasMessages_)
+  if (hasMessages())
     messages_.begin(action);
+  late_.begin(action);
   comm_->advance();
+}
+
+void PeerCarrier::abandon() noexcept {
+  comm_->remove(*this);
+  packed_ = posted_ = outgoing_.size();
+  messages_.abandon();
 }
 
 void PeerCarrier::advance() {
@@ -109,13 +139,20 @@ void PeerCarrier::release(Incoming& in) {
 }
 
 // At the end of the first action, whose announcements all senders have made when they began it.
-void PeerCarrier::open() {
+void PeerCarrier::open(const Action& action) {
   opened_ = true;
-  for (std::size_t i = 0; i < laneOf_.size(); ++i)
-    if (laneOf_[i] >= 0) {
-      const int peer = direction_.unpacks[i].peer;
-      incoming_.push_back({i, ReceiveDeviceLane(*comm_, peer, announcements_.receive(peer))});
+  std::vector<std::size_t> late;
+  for (std::size_t i : direction_.others(direction_.unpacks, onNode())) {
+    const Part& part = direction_.unpacks[i];
+    const DeviceLaneAddress address = announcements_.receive(part.peer);
+    if (address.turns.place < 0) {
+      late.push_back(i);
+      continue;
     }
+    laneOf_[i] = static_cast<int>(incoming_.size());
+    incoming_.push_back({i, ReceiveDeviceLane(*comm_, part.peer, address, bytesOf(part))});
+  }
+  late_.open({comm_, tag_, direction_, cellBytes_, {}, owner_}, late, action, reach_);
   announcements_.waitUntilRead();
 }
 
@@ -134,9 +171,10 @@ void PeerCarrier::awaitPosting(Incoming& in) {
 void PeerCarrier::receive(const Action& action, std::size_t part, Interval chunks,
                           const Meeting& meeting) {
   if (!opened_)
-    open();
+    open(action);
   if (laneOf_[part] < 0)
-    return messages_.receive(action, part, chunks, meeting);
+    return messages_.receives(part) ? messages_.receive(action, part, chunks, meeting)
+                                    : late_.receive(action, part, chunks, meeting);
   Incoming& in = incoming_[laneOf_[part]];
   if (chunks.begin == 0) {
     awaitPosting(in);
@@ -152,7 +190,7 @@ void PeerCarrier::receive(const Action& action, std::size_t part, Interval chunk
 // Packs and posts what is left.
 void PeerCarrier::end(const Action& action) {
   if (!opened_)
-    open();
+    open(action);
   Patience patience(*comm_);
   while (posted_ < outgoing_.size()) {
     if (posted_ < packed_)
@@ -161,7 +199,8 @@ void PeerCarrier::end(const Action& action) {
     if (posted_ == packed_ && packed_ < outgoing_.size())
       patience.wait([&] { return missingReaders(); });
   }
-  if (hasMessages_)
+  late_.end(action);
+  if (hasMessages())
     messages_.end(action);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parts of arrays on the device through device memory that the ranks of the node read in each other's
-// (comm/device_lane.hpp); those for other nodes are messages.
+// (comm/device_lane.hpp); those for other nodes are messages, and so are those that find no room for a lane, of which
+// the receiver hears in the first action.
 //
 // Nothing waits in begin(): whoever waits on the communicator packs what the receiver has released, posts what is
 // packed, and releases what has been read here; the action's end does the first two at the latest, and the release of
@@ -9,7 +10,7 @@
 
 #include "comm/announcements.hpp"
 #include "comm/device_lane.hpp"
-#include "linop/message_carrier.hpp"
+#include "linop/late_messages.hpp"
 
 namespace tenon {
 
@@ -26,11 +27,15 @@ public:
   void receive(const Action& action, std::size_t part, Interval chunks,
                const Meeting& meeting) override;
   void end(const Action& action) override;
+  void abandon() noexcept override;
   void bind(DTensor& x, DTensor& y) override { messages_.bind(x, y); }
   void unbind() override { messages_.unbind(); }
   Index sendBytes() const override { return messages_.sendBytes(); }
   Index receiveBytes() const override { return messages_.receiveBytes(); }
-  void useWires(Wire& send, Wire& receive) override { messages_.useWires(send, receive); }
+  void useWires(Wire& send, Wire& receive) override {
+    reach_ = receive.isStaged() ? Wire::Reach::Host : Wire::Reach::Device;
+    messages_.useWires(send, receive);
+  }
   Index ownBytes() const override;
   std::string describe() const override;
 
@@ -48,9 +53,15 @@ private:
     Event read = {};
   };
 
-  static std::vector<std::size_t> partsFor(const CarrierSetup& setup,
-                                           const std::vector<Part>& parts, bool onNode);
-  void open();
+  bool isOnNode(int peer) const { return comm_->arena()->isOnNode(peer); }
+  auto onNode() const {
+    return [this](int peer) { return isOnNode(peer); };
+  }
+  Index bytesOf(const Part& part) const noexcept { return part.cells * cellBytes_; }
+  bool hasMessages() const { return messages_.sendBytes() + messages_.receiveBytes() > 0; }
+  std::vector<Outgoing> makeLanes(Transport asked);
+  std::vector<std::size_t> sendsByMessage() const;
+  void open(const Action& action);
   void advance() override;
   void pack(Outgoing& out);
   void post();
@@ -61,13 +72,18 @@ private:
 
   CommPtr comm_;
   KernelContextPtr context_;
+  int tag_;
   const Direction& direction_;
+  Index cellBytes_;
+  std::string owner_, whyNoLane_;
   Announcements<DeviceLaneAddress> announcements_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;
   std::vector<int> laneOf_; // of an unpack part, -1 if it comes as a message
   MessageCarrier messages_;
-  bool hasMessages_, opened_ = false;
+  LateMessages late_;
+  Wire::Reach reach_ = Wire::Reach::Host;
+  bool opened_ = false;
   // Of the action in flight.
   const DTensor* x_ = nullptr;
   std::size_t packed_ = 0, posted_ = 0; // of outgoing_

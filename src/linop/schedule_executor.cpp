@@ -54,14 +54,26 @@ bool prepareTarget(const Direction& direction, const Action& action, const Regio
   return false;
 }
 
+// Does part of an action; if that fails, nothing else of it is done.
+template <class Work>
+void orAbandon(Carrier& carrier, Work work) {
+  try {
+    work();
+  } catch (...) {
+    carrier.abandon();
+    throw;
+  }
+}
+
 } // namespace
 
 ScheduleExecutor::Carriage::Carriage(const ScheduleExecutor& of, Space space)
     : carriers{of.makeCarrierFor(Sense::Forward, space), of.makeCarrierFor(Sense::Adjoint, space)},
+      reach(of.reachIn(space)),
       sourceSide(std::max(carriers[0]->sendBytes(), carriers[1]->receiveBytes()),
-                 of.owner_ + " source buffer", contextOf(of.comm_, space), of.reach()),
+                 of.owner_ + " source buffer", contextOf(of.comm_, space), reach),
       targetSide(std::max(carriers[0]->receiveBytes(), carriers[1]->sendBytes()),
-                 of.owner_ + " target buffer", contextOf(of.comm_, space), of.reach()) {
+                 of.owner_ + " target buffer", contextOf(of.comm_, space), reach) {
   carriers[0]->useWires(sourceSide, targetSide);
   carriers[1]->useWires(targetSide, sourceSide);
 }
@@ -79,6 +91,11 @@ ScheduleExecutor::ScheduleExecutor(const CommPtr& comm, const Schedule& schedule
 
 std::unique_ptr<Carrier> ScheduleExecutor::makeCarrierFor(Sense sense, Space space) const {
   return makeCarrier({comm_, tag_, directionOf(sense), cellBytes_, policy_, owner_}, space);
+}
+
+Wire::Reach ScheduleExecutor::reachIn(Space space) const {
+  return space == Space::Device && isGpuAware(policy_.gpuAware, comm_) ? Wire::Reach::Device
+                                                                       : Wire::Reach::Host;
 }
 
 ScheduleExecutor::Carriage& ScheduleExecutor::carriage(Space space) {
@@ -105,8 +122,7 @@ Index ScheduleExecutor::bufferBytes() const noexcept {
 std::string ScheduleExecutor::describeTransport() const {
   std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
   if (policy_.space == Space::Device) {
-    if (policy_.transport == Transport::Auto && !policy_.gpuAware && comm_->size() > 1 &&
-        !comm_->deviceArena().arena)
+    if (policy_.transport == Transport::Auto && comm_->size() > 1 && !comm_->deviceArena().arena)
       text += fmt::format(" (no shared device memory: {})", comm_->deviceArena().reason);
     return text;
   }
@@ -122,15 +138,20 @@ bool ScheduleExecutor::isInPlace(const Action& action) const {
 }
 
 void ScheduleExecutor::begin(const Action& action) {
-  carrierOf(action.sense, action.x->space()).begin(action);
+  Carrier& carrier = carrierOf(action.sense, action.x->space());
+  orAbandon(carrier, [&] { carrier.begin(action); });
   delay_.start();
 }
 
-// Where all parts are added to the same cells, all contributions to a few cells come first, then those
-// to the next: one pass over the target instead of one for each rank.
 void ScheduleExecutor::end(const Action& action, Combine combine) {
-  const Direction& direction = directionOf(action.sense);
   Carrier& carrier = carrierOf(action.sense, action.x->space());
+  orAbandon(carrier, [&] { combineAll(carrier, action, combine); });
+}
+
+// Where all parts are added to the same cells, on the host all contributions to a few cells come first, then those to
+// the next: one pass over the target, which its caches keep, instead of one for each rank.
+void ScheduleExecutor::combineAll(Carrier& carrier, const Action& action, Combine combine) {
+  const Direction& direction = directionOf(action.sense);
   delay_.wait();
   action.y->changed(); // where all arrives in the array, nothing else tells
   const Region* kept = keptRegion(direction, action);
@@ -138,7 +159,7 @@ void ScheduleExecutor::end(const Action& action, Combine combine) {
   if (!direction.sums)
     combine = Combine::Add;
   const bool sole = prepareTarget(direction, action, kept, combine);
-  const bool chunkwise = direction.sameTarget && !kept;
+  const bool chunkwise = direction.sameTarget && !kept && action.y->space() == Space::Host;
   const Index passes = chunkwise ? direction.unpacks[0].chunks.count() : 1;
   for (Index pass = 0; pass < passes; ++pass)
     for (std::size_t i = 0; i < direction.unpacks.size(); ++i) {

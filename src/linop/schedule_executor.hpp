@@ -42,13 +42,16 @@ private:
   // What brings the parts of arrays in one space.
   struct Carriage {
     std::array<std::unique_ptr<Carrier>, 2> carriers; // by sense
+    Wire::Reach reach;
     Wire sourceSide, targetSide;
     Carriage(const ScheduleExecutor& executor, Space space);
   };
 
   const Direction& directionOf(Sense sense) const { return directions_[static_cast<int>(sense)]; }
   std::unique_ptr<Carrier> makeCarrierFor(Sense sense, Space space) const;
-  Wire::Reach reach() const { return policy_.gpuAware ? Wire::Reach::Device : Wire::Reach::Host; }
+  // Of MPI. Collective.
+  Wire::Reach reachIn(Space space) const;
+  void combineAll(Carrier& carrier, const Action& action, Combine combine);
   Carriage& carriage(Space space);
   Carrier& carrierOf(Sense sense, Space space) {
     return *carriage(space).carriers[static_cast<int>(sense)];

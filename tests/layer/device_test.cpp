@@ -94,6 +94,86 @@ TEST_F(DeviceTensor, OfAnInterleavedArrayIsPutBackAlone) {
   EXPECT_EQ(localCells(*v)[0], 2);
 }
 
+// Work of the program on a stream of its own, which nothing orders with the tensor's.
+class ProgramsWork {
+public:
+  explicit ProgramsWork(Index cells) : cells_(cells), values_(cells) {}
+  void write(double* array, double value) {
+    std::fill(values_.begin(), values_.end(), value);
+    copy(array, values_.data());
+  }
+  const std::vector<double>& read(const double* array) {
+    copy(values_.data(), array);
+    return values_;
+  }
+
+private:
+  void copy(void* to, const void* from) const {
+    Device::get().copy(to, from, cells_ * Index(sizeof(double)), stream_);
+    stream_.synchronise();
+  }
+  Index cells_;
+  std::vector<double> values_;
+  Stream stream_ = Stream::make();
+};
+
+TEST_F(DeviceTensor, IsLentWithItsZeros) {
+  const auto x = onDevice(layout_);
+  auto* values = static_cast<double*>(x->deviceValues(TENON_FLOAT64));
+  x->lendForWriting();
+  ProgramsWork(cells_).write(values, 3);
+  x->endWriting(values);
+  EXPECT_EQ(localCells(*x), std::vector<double>(cells_, 3));
+}
+
+TEST_F(DeviceTensor, IsDoneWithAnArrayThatItGivesBack) {
+  const auto place = [&](DTensor& x, Buffer& memory) {
+    x.placeArray(memory.data<double>(), {15, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  };
+  const Index bytes = cells_ * Index(sizeof(double));
+  KernelContext at(Space::Device);
+  Buffer array(bytes, "an array", at.memory()), next(bytes, "the next", at.memory());
+  const auto twos = onDevice(layout_);
+  fillConstant(*twos, 2);
+  ProgramsWork program(cells_);
+  const std::pair<const char*, std::function<void(Ref<DTensor>&)>> ways[] = {
+      {"reset", [](auto& x) { x->resetArray(); }},
+      {"another", [&](auto& x) { place(*x, next); }},
+      {"arrays",
+       [&](auto& x) {
+         x->placeArrays(0, std::vector<void*>(4, next.data<void>()), {0, 5, 1}, {0, 0, 0},
+                        {0, 0, 0}, true);
+       }},
+      {"destruction", [](auto& x) { x = {}; }},
+  };
+  for (const auto& [name, giveBack] : ways) {
+    auto x = onDevice(layout_);
+    place(*x, array);
+    copyLocal(*twos, *x);
+    giveBack(x);
+    program.write(array.data<double>(), 5);
+    twos->context().stream().synchronise();
+    EXPECT_EQ(program.read(array.data<double>()), std::vector<double>(cells_, 5)) << name;
+  }
+}
+
+TEST_F(DeviceTensor, IsDoneWithArraysThatItGatheredOrScattered) {
+  const auto x = onDevice(layout_);
+  Buffer memory(cells_ * Index(sizeof(double)), "the program's arrays", x->context().memory());
+  std::vector<void*> arrays;
+  for (Index i = 0; i < 4; ++i)
+    arrays.push_back(memory.data<double>() + 15 * i);
+  x->placeArrays(0, arrays, {0, 5, 1}, {0, 0, 0}, {0, 0, 0}, false);
+  ProgramsWork program(cells_);
+  program.write(memory.data<double>(), 7);
+  x->gatherArrays();
+  program.write(memory.data<double>(), 8);
+  EXPECT_EQ(localCells(*x), std::vector<double>(cells_, 7));
+  fillConstant(*x, 9);
+  x->scatterArrays();
+  EXPECT_EQ(program.read(memory.data<double>()), std::vector<double>(cells_, 9));
+}
+
 TEST_F(DeviceTensor, RefusesAnArrayOfTheOtherSpace) {
   std::vector<double> host(cells_);
   const auto x = onDevice(layout_), y = test::tensor(layout_);

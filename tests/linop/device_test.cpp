@@ -2,6 +2,7 @@
 // Operators between processes on tensors in device memory: what they give there is what they give on the host, bit
 // for bit where only sums of one order are made, which each kind of operator and drawn layouts show.
 #include "capi/expect_code.hpp"
+#include "comm/agreement.hpp"
 #include "operators.hpp"
 #include "support/draws.hpp"
 #include "support/own_communicator.hpp"
@@ -11,7 +12,6 @@
 #include <tenon/partition.h>
 
 #include <cstdlib>
-#include <numeric>
 
 namespace tenon {
 namespace {
@@ -24,14 +24,14 @@ using test::onLine;
 using test::world;
 
 Ref<DTensor> sameOnDevice(const DTensor& x) {
-  const auto there = makeRef<DTensor>(world(), x.layout(), x.dataType(), Space::Device);
+  const auto there = makeRef<DTensor>(x.comm(), x.layout(), x.dataType(), Space::Device);
   copyLocal(x, *there);
   return there;
 }
 
 // Whatever the space and the strides.
 std::vector<double> cellsIn(const DTensor& x) {
-  const auto packed = makeRef<DTensor>(world(), x.layout(), x.dataType());
+  const auto packed = makeRef<DTensor>(x.comm(), x.layout(), x.dataType());
   copyLocal(x, *packed);
   return test::cellsOf(*packed);
 }
@@ -219,7 +219,7 @@ TEST(DeviceConversion, OfLargeMessagesGivesTheBitsOfTheHost) {
     expectSame(*op, sense, 3, false);
 }
 
-MovementPolicy onDeviceBy(Transport transport, bool gpuAware = false) {
+MovementPolicy onDeviceBy(Transport transport, GpuAware gpuAware = GpuAware::Off) {
   MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
   policy.route.mode = RouteMode::Exchange;
   policy.carrier.transport = transport;
@@ -227,8 +227,15 @@ MovementPolicy onDeviceBy(Transport transport, bool gpuAware = false) {
   return policy;
 }
 
+// The root's elements go to all.
+LinearOpRef spread(const CommPtr& comm, const MovementPolicy& policy, Index length = 40) {
+  return makeConversion(comm, onLine({length}, "R"), onLine({length}, "B"), TENON_FLOAT64, policy);
+}
+
 // A machine may forbid it, but not the stand-in.
 bool sharesDeviceMemory() {
+  if (world()->size() == 1)
+    return false;
   const DeviceArena::Made& made = world()->openDeviceArena();
   EXPECT_TRUE(made.arena || !std::getenv("TENON_STANDIN")) << made.reason;
   return made.arena != nullptr;
@@ -242,43 +249,101 @@ TEST(DeviceConversion, SaysHowItsMessagesTravel) {
   };
   const char *staged = "through host memory", *byMpi = "by MPI", *shared = "shared (device memory";
   expect(staged, world(), onDeviceBy(Transport::Messages));
-  expect(byMpi, world(), onDeviceBy(Transport::Messages, true));
-  expect(byMpi, world(), onDeviceBy(Transport::Auto, true));
+  expect(byMpi, world(), onDeviceBy(Transport::Messages, GpuAware::On));
+  expect(byMpi, communicatorWithArena(0), onDeviceBy(Transport::Auto, GpuAware::On));
   if (sharesDeviceMemory()) {
     expect(shared, world(), onDeviceBy(Transport::Auto));
-    expect(shared, world(), onDeviceBy(Transport::Shared, true));
+    expect(shared, world(), onDeviceBy(Transport::Auto, GpuAware::On));
+    expect(shared, world(), onDeviceBy(Transport::Shared, GpuAware::On));
   }
-  expect("through host memory (no shared device memory: -tenon_shared_memory is 0)",
-         communicatorWithArena(0), onDeviceBy(Transport::Auto));
+  if (world()->size() > 1)
+    expect("through host memory (no shared device memory: -tenon_shared_memory is 0)",
+           communicatorWithArena(0), onDeviceBy(Transport::Auto));
 }
 
-// What a rank sent may still be read while it begins again,
-TEST(DeviceConversion, BeginsWithoutWaitingForReaders) {
+// Both ends of a message cut it alike, so that what MPI can do on some ranks alone counts for nothing.
+TEST(DeviceConversion, IsSentByMpiFromAllRanksOrNone) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "one rank sends no messages";
+  const GpuAware said = world()->rank() == 1 ? GpuAware::Off : GpuAware::On;
+  const LinearOpRef op = spread(test::ownCommunicator(), onDeviceBy(Transport::Messages, said));
+  EXPECT_NE(op->describe().find("through host memory"), std::string::npos) << op->describe();
+  expectSame(*op, Sense::Forward, 3, false);
+}
+
+// All that an arena has left.
+std::vector<Buffer> restOf(const std::shared_ptr<SharedArena>& arena) {
+  std::vector<Buffer> all;
+  for (Index bytes = Index(1) << 21; bytes >= 64; bytes /= 2)
+    do
+      all.emplace_back(bytes, "all", arena);
+    while (arena->contains(all.back().data<std::byte>()));
+  return all;
+}
+
+TEST(DeviceConversion, IsSentAsAMessageWhereThereIsNoRoomForALane) {
   if (!sharesDeviceMemory())
-    GTEST_SKIP() << world()->deviceArena().reason;
-  const Layout root = onLine({40}, "R"), all = onLine({40}, "B");
-  const LinearOpRef op =
-      makeConversion(world(), root, all, TENON_FLOAT64, onDeviceBy(Transport::Shared));
-  for (int n = 0; n < 3; ++n) {
+    GTEST_SKIP() << "the ranks do not share device memory";
+  const CommPtr comm = communicatorWithArena(2);
+  const bool isFull = comm->rank() % 2 == 0;
+  const auto rest = isFull ? restOf(comm->arena()) : std::vector<Buffer>();
+  const LinearOpRef op = makeConversion(comm, onLine({9, 3}, "S0"), onLine({9, 3}, "B"),
+                                        TENON_FLOAT64, onDeviceBy(Transport::Auto));
+  EXPECT_EQ(op->describe().find("not all shared") != std::string::npos, isFull) << op->describe();
+  for (Sense sense : {Sense::Forward, Sense::Adjoint})
+    for (std::uint64_t n = 0; n < 2; ++n)
+      expectSame(*op, sense, n, false);
+  expectError(TENON_ERR_MEMORY, {"no room for a lane", "-tenon_shared_memory", "messages"}, [&] {
+    collectively(*comm, [&] { return spread(comm, onDeviceBy(Transport::Shared)); });
+  });
+}
+
+// A machine may open memory and find other memory there.
+TEST(DeviceConversion, TrustsNoMemoryInWhichItReadsOtherData) {
+  if (!std::getenv("TENON_STANDIN") || world()->size() == 1)
+    GTEST_SKIP() << "the stand-in alone can be made to do that";
+  setenv("TENON_STANDIN_SHOWS_OTHER", "1", 1);
+  const CommPtr comm = communicatorWithArena(2);
+  const DeviceArena::Made& made = comm->openDeviceArena();
+  unsetenv("TENON_STANDIN_SHOWS_OTHER");
+  EXPECT_FALSE(made.arena);
+  EXPECT_NE(made.reason.find("read other data there than that rank had written"), std::string::npos)
+      << made.reason;
+}
+
+// What a rank sent may still be read while it sends the next and begins the one after,
+TEST(DeviceConversion, RunsAheadOfItsReaders) {
+  if (!sharesDeviceMemory())
+    GTEST_SKIP() << "the ranks do not share device memory";
+  const LinearOpRef op = spread(world(), onDeviceBy(Transport::Shared));
+  std::vector<Ref<DTensor>> x, y;
+  std::vector<std::vector<double>> want;
+  for (std::uint64_t n = 0; n < 3; ++n) {
     const Ends host(*op, Sense::Forward, n);
-    const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+    x.push_back(sameOnDevice(*host.x));
+    y.push_back(sameOnDevice(*host.y));
     op->apply(*host.x, *host.y);
-    if (world()->rank() != 0)
-      MPI_Barrier(MPI_COMM_WORLD);
-    op->begin(Sense::Forward, 1, *x, 0, *y);
-    if (world()->rank() == 0)
-      MPI_Barrier(MPI_COMM_WORLD);
-    op->end(Sense::Forward);
-    if (n == 2) {
-      EXPECT_EQ(cellsIn(*y), cellsIn(*host.y));
-    }
+    want.push_back(cellsIn(*host.y));
   }
+  const bool isRoot = world()->rank() == 0;
+  op->apply(*x[0], *y[0]);
+  if (!isRoot) // has called the kernels that read, but not waited for them
+    MPI_Barrier(MPI_COMM_WORLD);
+  op->apply(*x[1], *y[1]);
+  op->begin(Sense::Forward, 1, *x[2], 0, *y[2]);
+  if (isRoot) {
+    x[0]->context().stream().synchronise();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  op->end(Sense::Forward);
+  for (int n = 0; n < 3; ++n)
+    EXPECT_EQ(cellsIn(*y[n]), want[n]) << "use " << n;
 }
 
 // and when the operator has gone and the next one works.
 TEST(DeviceConversion, KeepsWhatOthersStillRead) {
   if (!sharesDeviceMemory())
-    GTEST_SKIP() << world()->deviceArena().reason;
+    GTEST_SKIP() << "the ranks do not share device memory";
   const Layout root = onLine({40}, "R"), all = onLine({40}, "B");
   const auto make = [&] {
     return makeRef<Conversion>(world(), root, all, TENON_FLOAT64,
@@ -307,6 +372,33 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
   EXPECT_EQ(cellsIn(*w), cellsIn(*other.y));
 }
 
+// The input of an End that has failed may go, even if it was not packed yet.
+TEST(DeviceConversion, ReadsItsInputNoMoreWhenItHasFailed) {
+  if (!sharesDeviceMemory() || world()->arena()->nodeSize() < world()->size())
+    GTEST_SKIP() << "the ranks do not share device memory";
+  const LinearOpRef op = spread(world(), onDeviceBy(Transport::Shared));
+  const Ends host(*op, Sense::Forward, 1);
+  const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);
+  op->apply(*x, *y);
+  if (world()->rank() != 0)
+    MPI_Barrier(MPI_COMM_WORLD);
+  op->apply(*x, *y);
+  if (world()->rank() == 0) {
+    auto gone = sameOnDevice(*host.x);
+    const void* array = arrayOf(*y);
+    op->begin(Sense::Forward, 1, *gone, 0, *y);
+    y->endWriting(array);
+    y->lendForReading();
+    expectError(TENON_ERR_STATE, {"in use for reading"}, [&] { op->end(Sense::Forward); });
+    y->endReading(array);
+    gone = {};
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Barrier(MPI_COMM_WORLD); // all have released what they read first
+  world()->advance();
+  x->context().stream().synchronise();
+}
+
 TEST(DeviceConversion, FindsTheLargest) {
   const Layout from = onLine({5, 3}, "P"), to = onLine({5, 3}, "B");
   Conversion op(world(), from, to, TENON_FLOAT32, CarrierPolicy::fromOptions());
@@ -330,12 +422,13 @@ TEST(DeviceConversion, RefusesOtherTransportsAndMixedSpaces) {
   expectError(TENON_ERR_SUPPORT, {"transport \"datatypes\"", "on the device", "messages"}, [&] {
     makeConversion(world(), from, to, TENON_FLOAT64, onDeviceBy(Transport::Datatypes));
   });
-  expectError(TENON_ERR_SUPPORT,
-              {"transport \"shared\"", "on the device", "-tenon_shared_memory is 0", "messages"},
-              [&] {
-                makeConversion(communicatorWithArena(0), from, to, TENON_FLOAT64,
-                               onDeviceBy(Transport::Shared));
-              });
+  if (world()->size() > 1)
+    expectError(TENON_ERR_SUPPORT,
+                {"transport \"shared\"", "on the device", "-tenon_shared_memory is 0", "messages"},
+                [&] {
+                  makeConversion(communicatorWithArena(0), from, to, TENON_FLOAT64,
+                                 onDeviceBy(Transport::Shared));
+                });
   const LinearOpRef op = test::conversion(from, to, TENON_FLOAT64);
   const auto host = makeRef<DTensor>(world(), to, TENON_FLOAT64);
   expectError(TENON_ERR_SUPPORT, {"input on the device", "output on the host"},

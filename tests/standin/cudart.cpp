@@ -9,6 +9,7 @@
 //   TENON_STANDIN_BYTES=N    the device's memory
 //   TENON_STANDIN_FAIL=F:N   call N of the function F fails
 //   TENON_STANDIN_DEVICES=N  number of devices, 1 by default
+//   TENON_STANDIN_SHOWS_OTHER=1  what another process shows is opened, but other memory is found there
 //   TENON_STANDIN_ADDRESSES=1  refuse kernels with a parameter that holds an address of the host's, other than
 //                            of registered memory. What was on the stack before may be left in padding, so a
 //                            refusal is a hint, and no test but the stand-in's own relies on it.
@@ -435,7 +436,7 @@ cudaError_t cudaEventQuery(cudaEvent_t e) {
     return cudaSuccess;
   if (++e->last->asked > kOften)
     drain(*e->last->stream, e->last.get());
-  return e->last->isDone ? cudaSuccess : cudaErrorNotReady;
+  return e->last->isDone ? cudaSuccess : fail(cudaErrorNotReady);
 }
 
 // Graphs, of one stream.

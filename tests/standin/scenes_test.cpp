@@ -6,6 +6,7 @@
 #include "kernels/pairwise_sum.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/walks.hpp"
+#include "sys/cuda/status.hpp"
 
 #include <gtest/gtest.h>
 
@@ -507,6 +508,21 @@ TEST(Standin, CallsFailWhereTheTestSays) {
     inChild(
         "lazy", [&] { return codeOf(call, [] { packsRecorded([](Exchange&) {}); }); },
         TENON_ERR_LIBRARY);
+}
+
+// Which the program's next look for an error would find.
+TEST(Standin, AnEventThatIsNotDoneIsNoError) {
+  inChild(
+      "lazy",
+      [] {
+        Exchange e;
+        e.fill();
+        const Event filled = e.compute.stream().record();
+        const bool isLeft = filled.isDone() || cudaGetLastError() != cudaSuccess;
+        e.compute.stream().synchronise();
+        return isLeft ? kWrong : kRight;
+      },
+      kRight);
 }
 
 TEST(Standin, ADeviceThatIsNotThereIsNamed) {

@@ -20,8 +20,10 @@ bool Event::isDone() const {
   if (!handle_)
     return true;
   const cudaError_t status = cudaEventQuery(eventOf(handle_));
-  if (status == cudaErrorNotReady)
+  if (status == cudaErrorNotReady) {
+    cudaGetLastError(); // or the program's next check would take it for a failure
     return false;
+  }
   cuda::check(status, "cudaEventQuery");
   return true;
 }
