@@ -330,6 +330,29 @@ TYPED_TEST(DeviceReal, PoolingEqualsTheReference) {
   }
 }
 
+TYPED_TEST(DeviceReal, PoolingWithStepsBeyond32Bits) {
+  using T = TypeParam;
+  WindowShape window;
+  window.rank = 1;
+  window.in[0] = 3;
+  window.kernel[0] = 1;
+  window.stride[0] = window.dilation[0] = Index(1) << 40; // of one output and one tap
+  window.padLow[0] = -1;
+  const auto pooling =
+      makePooling<T>({1, window, PoolingMode::AverageIncludePad}, Backend::Auto, deviceContext());
+  OnDevice<T> x({1, 2, 3}), y({0}), dx({7, 7, 7});
+  pooling->forward(x.data(), y.data(), nullptr);
+  EXPECT_EQ(y.values(), (std::vector<T>{2}));
+  pooling->adjoint(y.data(), nullptr, dx.data());
+  EXPECT_EQ(dx.values(), (std::vector<T>{0, 2, 0}));
+  window.kernel[0] = 2;
+  expectError(
+      errorOf([&] {
+        makePooling<T>({1, window, PoolingMode::AverageExcludePad}, Backend::Auto, deviceContext());
+      }),
+      TENON_ERR_SUPPORT, {"the padded input of a pooling", "2^31"});
+}
+
 TYPED_TEST(DeviceReal, DropoutDrawsTheSameMask) {
   using T = TypeParam;
   Draw draw(12);
