@@ -216,6 +216,7 @@ struct WeightSlopes {
   RowPoint<T> of;
   RowLists lists; // begin null: each place is a list of all rows
   const T* dy;
+  bool groupsAreCloser() const { return !lists.begin; }
   TENON_DEVICE TwoSums operator()(Index list, Index i) const {
     const auto [row, at] = lists.begin ? lists(list, i) : RowLists::Place{i, i * of.length + list};
     if (row < 0)
