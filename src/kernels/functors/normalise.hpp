@@ -16,9 +16,9 @@ struct Partial {
   TENON_DEVICE void add(const Partial& other) {
     if (other.count == 0)
       return;
-    const double all = count + other.count, apart = other.mean - mean;
-    mean += apart * (other.count / all);
-    second += other.second + apart * apart * (count * other.count / all);
+    const double all = count + other.count, share = other.count / all, apart = other.mean - mean;
+    mean += apart * share;
+    second += other.second + apart * apart * (count * share);
     count = all;
   }
 };
@@ -93,10 +93,10 @@ struct GroupMomentsTangent {
 };
 template <class T>
 struct StoreMomentsTangent {
-  const double* counts;
+  const double* inverseCounts; // 0 where there is no element
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
-    mean[group] = T(counts[group] > 0 ? sums.first / counts[group] : 0);
+    mean[group] = T(inverseCounts[group] * sums.first);
     second[group] = T(2 * sums.second);
   }
 };
@@ -105,13 +105,13 @@ struct StoreMomentsTangent {
 template <class T>
 struct MomentsAdjoint {
   const Index* groupOf;
-  const double* counts;
+  const double* inverseCounts;
   const T *x, *mean, *dMean, *dSecond;
   Index adds;
   T* dx;
   TENON_DEVICE void operator()(Index at, Index row) const {
     const Index g = groupOf[row];
-    const T level = T(double(dMean[g]) / counts[g]), slope = 2 * dSecond[g];
+    const T level = T(inverseCounts[g] * double(dMean[g])), slope = 2 * dSecond[g];
     const T value = level + slope * (x[at] - mean[g]);
     dx[at] = adds ? dx[at] + value : value;
   }
