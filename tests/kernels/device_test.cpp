@@ -144,6 +144,30 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   }
 }
 
+// With more elements than the threads take at a time, of a row, of rows apart, and of columns.
+TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
+  using T = TypeParam;
+  Draw draw(15);
+  const Index shapes[][4] = {{1, 60000, 60000, 1}, {3, 20000, 20001, 1}, {20000, 3, 1, 20003}};
+  for (const auto& [rows, columns, ofRow, ofColumn] : shapes) {
+    const Index extent[] = {rows, columns}, xs[] = {columns, 1}, ys[] = {ofRow, ofColumn};
+    const auto x = draw.integers<T>(rows * columns);
+    std::vector<T> y = draw.integers<T>((rows - 1) * ofRow + (columns - 1) * ofColumn + 1);
+    OnDevice<T> dx(x), dy(y);
+    const auto both = [&](auto run) {
+      run(here(), x.data(), y.data());
+      run(*deviceContext(), dx.data(), dy.data());
+      ASSERT_EQ(dy.values(), y) << rows << " x " << columns;
+    };
+    both([&](KernelContext& at, const T* p, T* q) {
+      blockCombine(at, Combine::Copy, 2, extent, p, xs, q, ys);
+    });
+    both([&](KernelContext& at, const T* p, T* q) {
+      blockAxpby<T, T>(at, 2, extent, T(2), p, xs, T(3), q, ys);
+    });
+  }
+}
+
 TYPED_TEST(Device, WrittenStridesOfZeroReduceInOrder) {
   using T = TypeParam;
   const std::vector<T> x{1, 2, 3, 40, 50, 60};

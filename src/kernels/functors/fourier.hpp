@@ -23,10 +23,16 @@ struct WeightedModes {
   const T *weights, *from;
   T* to;
   Index modes;
-  TENON_DEVICE void operator()(Index at, Index line) const {
+  struct Mode {
+    T re, im;
+  };
+  TENON_DEVICE Mode read(Index at, Index line) const {
     const T weight = weights[at - line * modes];
-    to[2 * at] = weight * from[2 * at];
-    to[2 * at + 1] = weight * from[2 * at + 1];
+    return {weight * from[2 * at], weight * from[2 * at + 1]};
+  }
+  TENON_DEVICE void write(Index at, const Mode& mode) const {
+    to[2 * at] = mode.re;
+    to[2 * at + 1] = mode.im;
   }
 };
 

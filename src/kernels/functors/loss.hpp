@@ -112,7 +112,8 @@ struct RelativeGradient {
   TENON_DEVICE T at(Index i, double slope) const {
     return T(slope * weightAt(weights, i) * (double(x[i]) - double(t[i])));
   }
-  TENON_DEVICE void operator()(Index i, Index r) const { g[i] = at(i, slopes[r]); }
+  TENON_DEVICE T read(Index i, Index r) const { return at(i, slopes[r]); }
+  TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
 // By cell of a box of fewer than 2^31: the squares of its differences to the next cells. Its gradient is
