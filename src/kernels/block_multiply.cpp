@@ -102,7 +102,8 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
   using Term = functors::ProductTerm<T>;
   const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
   device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
-                                      Term{written, summed, closest(w) < closest(s), a, x}, 0, use);
+                                      Term{written, summed, closest(w) < closest(s) ? 1 : 0, a, x},
+                                      0, use);
 }
 
 // The longest dimension in which y moves on, which threads divide; -1 if there is none.

@@ -10,17 +10,14 @@
 
 namespace tenon::device {
 
-// visit(shape) with how blocks are divided for groups of n such terms.
-template <class Term, class Visit>
-void withBlockShape(Index n, const Term& term, const Visit& visit) {
+// For groups of n such terms.
+template <class Term>
+functors::BlockShape blockShape(Index n, const Term& term) {
   constexpr Index kShort = 512;
   if constexpr (requires { term.groupsAreCloser(); })
     if (term.groupsAreCloser())
-      return visit(functors::Columns{});
-  if (n < kShort)
-    visit(functors::ShortRows{});
-  else
-    visit(functors::OneRow{});
+      return {3, 1};
+  return {n < kShort ? 5 : functors::BlockShape::kMostBits, 0};
 }
 
 // In as many pieces as give each thread little to do, and about so many blocks at most; useOf(pieces) is their use.
@@ -32,15 +29,14 @@ void reduceInPieces(KernelContext& context, Index groups, Index n, Index mostBlo
   if (n < kForOneThread)
     return eachElement(context.stream(), groups,
                        functors::GroupLoops<Op, Term, Use>{term, useOf(1), neutral, n});
-  withBlockShape(n, term, [&]<class Shape>(Shape) {
-    const Index bundles = (groups + Shape::kGroups - 1) / Shape::kGroups;
-    const Index pieces = std::clamp<Index>((n + Shape::kPiece - 1) / Shape::kPiece, 1,
-                                           std::max(Index(1), mostBlocks / bundles));
-    eachBlock(context.stream(), bundles * pieces,
-              functors::GroupTrees<Op, Shape, Term, Use>{term, useOf(pieces), neutral, groups, n,
-                                                         (n + pieces - 1) / pieces,
-                                                         static_cast<unsigned>(pieces)});
-  });
+  const functors::BlockShape shape = blockShape(n, term);
+  const Index bundles = (groups + shape.groups() - 1) / shape.groups();
+  const Index most = std::max(Index(1), mostBlocks / bundles), piece = 16 * shape.lanes();
+  const Index pieces = std::clamp<Index>((n + piece - 1) / piece, 1, most);
+  eachBlock(context.stream(), bundles * pieces,
+            functors::GroupTrees<Op, Term, Use>{
+                term, useOf(pieces), neutral, shape, static_cast<unsigned>(pieces),
+                static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
 }
 
 // The values of groups in pieces, which are there until the next reduction.

@@ -50,7 +50,7 @@ template <class F>
 void eachCell(const Stream& stream, const Block& block, const F& f);
 
 // For each block of the grid f(phase, place, shared) for all its places, phase by phase from 0 to
-// F::kPhases - 1: what a phase leaves in F::Shared, all places of the next one see.
+// f.phases() - 1: what a phase leaves in F::Shared, all places of the next one see.
 template <class F>
 void eachBlock(const Stream& stream, Index blocks, const F& f);
 

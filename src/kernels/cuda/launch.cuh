@@ -60,7 +60,7 @@ struct EachBlock {
 
   __device__ void onDevice(const Place& p) const {
     __shared__ typename F::Shared shared;
-    for (int phase = 0; phase < F::kPhases; ++phase) {
+    for (int phase = 0; phase < f.phases(); ++phase) {
       if (phase > 0)
         __syncthreads();
       f(phase, p, shared);
@@ -68,7 +68,7 @@ struct EachBlock {
   }
   void onHost(unsigned block, unsigned threads, unsigned blocks) const {
     typename F::Shared shared;
-    for (int phase = 0; phase < F::kPhases; ++phase)
+    for (int phase = 0; phase < f.phases(); ++phase)
       for (unsigned t = 0; t < threads; ++t)
         f(phase, Place{block, t, blocks, threads}, shared);
   }

@@ -7,7 +7,7 @@ using namespace functors;
 
 #define TENON_PRODUCTS(T, Wide)                                                                    \
   TENON_ELEMENTS(MultiplyAddCells<T>)                                                              \
-  TENON_COLUMNS(AddTo, ProductTerm<T>)                                                             \
+  TENON_GROUPS(AddTo, ProductTerm<T>)                                                              \
   TENON_ENDS(AddTo, Wide, AddToCell<T, Wide>)
 TENON_GROUPS(AddTo, DotTerm<float>)
 TENON_GROUPS(AddTo, DotTerm<double>)

@@ -10,8 +10,8 @@ namespace tenon::functors {
 // Of terms, and of the pieces that these leave.
 template <class Op, class Term>
 using TermLoops = GroupLoops<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
-template <class Op, class Shape, class Term>
-using TermTrees = GroupTrees<Op, Shape, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
+template <class Op, class Term>
+using TermTrees = GroupTrees<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
 
 } // namespace tenon::functors
 
@@ -19,12 +19,7 @@ using TermTrees = GroupTrees<Op, Shape, Term, StoreGroup<typename Term::Wide, ty
 #define TENON_BLOCKS(...) template void eachBlock(const Stream&, Index, const __VA_ARGS__&);
 #define TENON_GROUPS(Op, ...)                                                                      \
   TENON_ELEMENTS(TermLoops<Op, __VA_ARGS__>)                                                       \
-  TENON_BLOCKS(TermTrees<Op, OneRow, __VA_ARGS__>)                                                 \
-  TENON_BLOCKS(TermTrees<Op, ShortRows, __VA_ARGS__>)
-#define TENON_COLUMNS(Op, ...)                                                                     \
-  TENON_GROUPS(Op, __VA_ARGS__)                                                                    \
-  TENON_BLOCKS(TermTrees<Op, Columns, __VA_ARGS__>)
+  TENON_BLOCKS(TermTrees<Op, __VA_ARGS__>)
 #define TENON_ENDS(Op, Wide, ...)                                                                  \
   TENON_ELEMENTS(GroupLoops<Op, PieceTerm<Wide>, __VA_ARGS__>)                                     \
-  TENON_BLOCKS(GroupTrees<Op, OneRow, PieceTerm<Wide>, __VA_ARGS__>)                               \
-  TENON_BLOCKS(GroupTrees<Op, ShortRows, PieceTerm<Wide>, __VA_ARGS__>)
+  TENON_BLOCKS(GroupTrees<Op, PieceTerm<Wide>, __VA_ARGS__>)

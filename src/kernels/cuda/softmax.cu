@@ -16,11 +16,11 @@ using namespace functors;
   TENON_ELEMENTS(AlongAxis<CrossEntropySlope<T>>)                                                  \
   TENON_ELEMENTS(QuotientSum<T>)                                                                   \
   TENON_ELEMENTS(PickedLabel<T>)                                                                   \
-  TENON_COLUMNS(MaxTo, AxisTerm<T, ElementOf<T>>)                                                  \
+  TENON_GROUPS(MaxTo, AxisTerm<T, ElementOf<T>>)                                                   \
   TENON_ENDS(MaxTo, T, StoreGroup<T, T>)                                                           \
-  TENON_COLUMNS(AddTo, AxisTerm<double, ElementOf<T>>)                                             \
-  TENON_COLUMNS(AddTo, AxisTerm<double, ProductOf<T>>)                                             \
-  TENON_COLUMNS(AddTo, AxisTerm<double, ExponentialOf<T>>)                                         \
+  TENON_GROUPS(AddTo, AxisTerm<double, ElementOf<T>>)                                              \
+  TENON_GROUPS(AddTo, AxisTerm<double, ProductOf<T>>)                                              \
+  TENON_GROUPS(AddTo, AxisTerm<double, ExponentialOf<T>>)                                          \
   TENON_GROUPS(AddTo, LogLikelihood<T>)
 TENON_ALL(float)
 TENON_ALL(double)

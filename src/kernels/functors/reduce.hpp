@@ -18,49 +18,52 @@
 
 namespace tenon::functors {
 
-// How a block is divided: so many lanes for the terms of each of its groups. Neighbouring threads read what lies
-// closest, terms, or where `Across` groups.
-template <unsigned Lanes, bool Across>
+// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads read what lies
+// closest: terms, or groups where isAcross is 1.
 struct BlockShape {
-  static constexpr unsigned kLanes = Lanes, kGroups = device::kThreads / Lanes;
-  static constexpr unsigned kNextLane = Across ? kGroups : 1; // threads from lane to lane
-  static constexpr Index kPiece = 16 * Lanes;                 // terms
-  static_assert(std::has_single_bit(Lanes) && Lanes * kGroups == device::kThreads);
+  unsigned bits, isAcross;
 
-  TENON_DEVICE static unsigned lane(unsigned thread) { return thread / kNextLane % kLanes; }
-  TENON_DEVICE static unsigned group(unsigned thread) {
-    return Across ? thread % kGroups : thread / kLanes;
+  static constexpr unsigned kMostBits = std::bit_width(device::kThreads) - 1;
+  static_assert(device::kThreads == 1u << kMostBits);
+
+  TENON_DEVICE unsigned lanes() const { return 1u << bits; }
+  TENON_DEVICE unsigned groups() const { return device::kThreads >> bits; }
+  TENON_DEVICE unsigned lane(unsigned thread) const {
+    return isAcross ? thread >> (kMostBits - bits) : thread & (lanes() - 1);
   }
+  TENON_DEVICE unsigned group(unsigned thread) const {
+    return isAcross ? thread & (groups() - 1) : thread >> bits;
+  }
+  TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // in threads
 };
-using OneRow = BlockShape<device::kThreads, false>;
-using ShortRows = BlockShape<32, false>;
-using Columns = BlockShape<8, true>;
 
-template <class Op, class Shape, class Term, class Use>
+template <class Op, class Term, class Use>
 struct GroupTrees {
   using Wide = typename Term::Wide;
-  static constexpr int kPhases = std::bit_width(Shape::kLanes); // one that fills, others that halve
   struct Shared {
     Wide lane[device::kThreads];
   };
   Term term;
   Use use;
   Wide neutral;
-  Index groups, n, length;
-  unsigned pieces;
+  BlockShape shape;
+  unsigned pieces, groups;
+  Index n, length;
 
+  // One that fills the lanes, and others that halve them.
+  TENON_DEVICE int phases() const { return 1 + int(shape.bits); }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
-    const unsigned lane = Shape::lane(p.thread);
-    const Index group = Index(p.block / pieces) * Shape::kGroups + Shape::group(p.thread);
+    const unsigned lane = shape.lane(p.thread);
+    const Index group = Index(p.block / pieces) * shape.groups() + shape.group(p.thread);
     const Index piece = p.block % pieces;
     if (phase == 0) {
       shared.lane[p.thread] = group < groups ? sumOf(group, piece * length, lane) : neutral;
       return;
     }
-    const unsigned half = Shape::kLanes >> phase;
+    const unsigned half = shape.lanes() >> phase;
     if (lane < half)
       shared.lane[p.thread] =
-          Op{}(shared.lane[p.thread], shared.lane[p.thread + half * Shape::kNextLane]);
+          Op{}(shared.lane[p.thread], shared.lane[p.thread + half * shape.nextLane()]);
     if (half == 1 && lane == 0 && group < groups)
       use(group * pieces + piece, shared.lane[p.thread]);
   }
@@ -68,14 +71,14 @@ struct GroupTrees {
 private:
   // Four terms at a time, so that their loads are waited for together.
   TENON_DEVICE Wide sumOf(Index group, Index begin, unsigned lane) const {
-    constexpr Index kStep = Shape::kLanes;
     const Op op;
+    const Index step = shape.lanes();
     const Index end = begin + length < n ? begin + length : n;
     const auto at = [&](Index i) { return i < end ? term(group, i) : neutral; };
     Wide all = neutral;
-    for (Index i = begin + lane; i < end; i += 4 * kStep) {
-      const Wide first = at(i), second = at(i + kStep), third = at(i + 2 * kStep),
-                 fourth = at(i + 3 * kStep);
+    for (Index i = begin + lane; i < end; i += 4 * step) {
+      const Wide first = at(i), second = at(i + step), third = at(i + 2 * step),
+                 fourth = at(i + 3 * step);
       all = op(op(op(op(all, first), second), third), fourth);
     }
     return all;
@@ -142,9 +145,9 @@ template <class T>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
   Cells<2> written, summed; // offsets in a and x
-  bool areColumns;          // whether the closest cells of the box are of different y
+  Index areColumns;         // 1 if the closest cells of the box are of different y
   const T *a, *x;
-  bool groupsAreCloser() const { return areColumns; }
+  bool groupsAreCloser() const { return areColumns == 1; }
   TENON_DEVICE Wide operator()(Index group, Index i) const {
     const auto at = written(group), more = summed(i);
     const Wide value = x[at.of[1] + more.of[1]];
