@@ -17,7 +17,8 @@ set(not_cuda $<NOT:$<COMPILE_LANGUAGE:CUDA>>)
 target_compile_options(tenon_warnings INTERFACE $<${not_cuda}:-Wall -Wextra -Wpedantic>
   $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual>
   $<$<AND:${not_cuda},$<BOOL:${TENON_WERROR}>>:-Werror>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra --expt-relaxed-constexpr>
+  # The host's compiler, which reads the code of the device too, does not know its pragmas.
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas --expt-relaxed-constexpr>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${TENON_WERROR}>>:-Werror=all-warnings>
   # GCC 12 warns falsely on the sentinel pointers of mpi.h and on string concatenation (PR 105651).
   $<$<AND:${not_cuda},$<CXX_COMPILER_ID:GNU>>:-Wno-stringop-overread -Wno-stringop-overflow -Wno-restrict>

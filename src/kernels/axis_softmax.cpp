@@ -34,7 +34,7 @@ void forEachRun(KernelContext& context, const AxisShape& shape, Index cost, cons
                  });
 }
 
-// f(place in x, place in s) for each element.
+// f.write(place in x, f.read(place in x, place in s)) for each element.
 template <class F>
 void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, const F& f) {
   if constexpr (kHasDevice)
@@ -45,13 +45,15 @@ void forEachElement(KernelContext& context, const AxisShape& shape, Index cost, 
       if (shape.inner == 1) {
 #pragma GCC ivdep
         for (Index k = 0; k < shape.n; ++k)
-          f(run.x + k, run.s);
+          f.write(run.x + k, f.read(run.x + k, run.s));
         return;
       }
-      for (Index k = 0; k < shape.n; ++k)
+      for (Index k = 0; k < shape.n; ++k) {
+        const Index row = run.x + k * shape.inner;
 #pragma GCC ivdep
         for (Index i = 0; i < run.count; ++i)
-          f(run.x + k * shape.inner + i, run.s + i);
+          f.write(row + i, f.read(row + i, run.s + i));
+      }
     });
   });
 }

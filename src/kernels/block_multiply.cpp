@@ -7,6 +7,8 @@
 #include "kernels/reduce.hpp"
 
 #include <array>
+#include <cstdlib>
+#include <limits>
 #include <type_traits>
 
 namespace tenon {
@@ -77,6 +79,14 @@ Chosen chosen(const Walk& walk, bool moving) {
   return to;
 }
 
+// How far apart the closest of these cells lie, in whichever of a and x moves on.
+Index closest(const Chosen& c) {
+  Index distance = std::numeric_limits<Index>::max();
+  for (int d = 0; d < c.rank; ++d)
+    distance = std::min(distance, std::max(std::abs(c.steps[0][d]), std::abs(c.steps[1][d])));
+  return distance;
+}
+
 template <class T>
 void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T* a, const T* x,
                       T* y) {
@@ -92,7 +102,8 @@ void multiplyOnDevice(KernelContext& context, const Walk& walk, T alpha, const T
   using Term = functors::ProductTerm<T>;
   const functors::AddToCell<T, typename Term::Wide> use{{w.rank, w.extent, {w.steps[2]}}, alpha, y};
   device::reduceEach<functors::AddTo>(context, written.count(), summed.count(),
-                                      Term{written, summed, a, x}, 0, use);
+                                      Term{written, summed, closest(w) < closest(s) ? 1 : 0, a, x},
+                                      0, use);
 }
 
 // The longest dimension in which y moves on, which threads divide; -1 if there is none.

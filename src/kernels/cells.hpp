@@ -13,17 +13,25 @@ namespace tenon {
 // The most cells that one such walk covers.
 inline constexpr Index kMostWalkedCells = std::numeric_limits<std::int32_t>::max();
 
-// Of a box of at most so many cells and K arrays.
+// Of a box of at most so many cells and K arrays. Unit dimensions are dropped, and the outermost needs no division: a
+// row is a product for each array.
 template <int K>
 class Cells {
 public:
   // strides[k] are those of array k.
-  Cells(int rank, const Index* extent, const Index* const (&strides)[K]) : rank_(rank) {
-    for (int d = 0; d < rank; ++d) {
-      extent_[d] = Divisor(static_cast<std::uint32_t>(extent[d]));
-      for (int k = 0; k < K; ++k)
-        stride_[d][k] = strides[k][d];
+  Cells(int rank, const Index* extent, const Index* const (&strides)[K]) {
+    int outermost = 0;
+    while (outermost < rank && extent[outermost] == 1)
+      ++outermost;
+    for (int d = rank - 1; d >= 0; --d) {
       count_ *= extent[d];
+      if (extent[d] == 1)
+        continue;
+      Index* const stride = d == outermost ? outermost_ : stride_[divided_];
+      for (int k = 0; k < K; ++k)
+        stride[k] = strides[k][d];
+      if (d != outermost)
+        extent_[divided_++] = Divisor(static_cast<std::uint32_t>(extent[d]));
     }
   }
   TENON_DEVICE Index count() const noexcept { return count_; }
@@ -34,19 +42,24 @@ public:
   TENON_DEVICE Offsets operator()(Index cell) const {
     Offsets offsets{};
     auto rest = static_cast<std::uint32_t>(cell);
-    for (Index d = rank_ - 1; d >= 0; --d) {
-      const Index here = extent_[d].divide(rest);
-      for (int k = 0; k < K; ++k)
-        offsets.of[k] += here * stride_[d][k];
-    }
+    for (int d = 0; d < divided_; ++d)
+      add(extent_[d].divide(rest), stride_[d], offsets);
+    add(rest, outermost_, offsets);
     return offsets;
   }
 
 private:
-  Index rank_;
+  static constexpr int kMostDivided = kMaxBlockRank - 1;
+
+  TENON_DEVICE static void add(Index here, const Index (&stride)[K], Offsets& offsets) {
+    for (int k = 0; k < K; ++k)
+      offsets.of[k] += here * stride[k];
+  }
+
+  int divided_ = 0;
   Index count_ = 1;
-  Divisor extent_[kMaxBlockRank];
-  Index stride_[kMaxBlockRank][K] = {};
+  Divisor extent_[kMostDivided]; // the innermost first
+  Index stride_[kMostDivided][K] = {}, outermost_[K] = {};
 };
 
 } // namespace tenon

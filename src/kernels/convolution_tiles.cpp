@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/convolution_tiles.hpp"
 
-#include "kernels/gemm.hpp"
-
 namespace tenon {
 
 namespace {
@@ -23,7 +21,8 @@ TiledConvolution<T>::TiledConvolution(const ConvolutionShape& shape, KernelConte
       out_(shape.outChannels), window_(embedWindow(shape.window)),
       y_(embedStrides(outputStrides(shape), shape.window.rank)), inVolume_(inputVolume(window_)),
       outVolume_(outputVolume(window_)), depth_(in_ * kernelVolume(window_)),
-      copies_(onlyCopies(window_)), groups_(shape.groups) {
+      copies_(onlyCopies(window_)), groups_(shape.groups), outEach_(out_ / groups_),
+      depthEach_(depth_ / groups_), weightsEach_(outEach_ * depthEach_) {
   planTiles(limits);
   denseInSpace_ = isDenseInSpace();
   if (out_ == 1) // BLAS wants a distance between rows even of one row
@@ -69,14 +68,6 @@ bool TiledConvolution<T>::isDenseInSpace() const {
 
 template <class T>
 template <class Visit>
-void TiledConvolution<T>::forEachGroup(Visit visit) const {
-  const Index outputs = out_ / groups_, depth = depth_ / groups_;
-  for (Index g = 0; g < groups_; ++g)
-    visit(Group{outputs, depth, g * outputs, g * depth, g * outputs * depth});
-}
-
-template <class T>
-template <class Visit>
 void TiledConvolution<T>::forEachTile(Visit visit) {
   if (outVolume_ == 0)
     return;
@@ -111,9 +102,11 @@ const T* TiledConvolution<T>::outputs(const Tile& tile, const T* dy) {
 }
 
 template <class T>
-void TiledConvolution<T>::multiply(bool transA, bool transB, Index m, Index n, Index k, const T* a,
-                                   Index lda, const T* b, Index ldb, T beta, T* c, Index ldc) {
-  gemm<T>(*context_, productBackend(), transA, transB, m, n, k, T(1), a, lda, b, ldb, beta, c, ldc);
+void TiledConvolution<T>::multiply(const BatchStrides& strides, bool transA, bool transB, Index m,
+                                   Index n, Index k, const T* a, Index lda, const T* b, Index ldb,
+                                   T beta, T* c, Index ldc) {
+  gemmBatch<T>(*context_, productBackend(), groups_, strides, transA, transB, m, n, k, T(1), a, lda,
+               b, ldb, beta, c, ldc);
 }
 
 template <class T>
@@ -124,11 +117,9 @@ void TiledConvolution<T>::forward(const T* x, const T* w, const T* b, T* y, bool
     const Index distance = inputDistance(width), targetDistance = outputDistance(width);
     T* target = packs_ ? packed() : y + firstOutput(tile);
     const T beta = packs_ ? T(0) : beginOutputs(tile, b, y, accumulate);
-    forEachGroup([&](const Group& g) {
-      multiply(false, false, g.outputs, width, g.depth, w + g.weights, g.depth,
-               in + g.firstRow * distance, distance, beta, target + g.firstOutput * targetDistance,
-               targetDistance);
-    });
+    multiply({weightsEach_, depthEach_ * distance, outEach_ * targetDistance}, false, false,
+             outEach_, width, depthEach_, w, depthEach_, in, distance, beta, target,
+             targetDistance);
     if (packs_)
       unpack(tile, b, y, accumulate);
   });
@@ -142,11 +133,8 @@ void TiledConvolution<T>::adjointData(const T* w, const T* dy, T* dx) {
     const Index distance = inputDistance(width), dyDistance = outputDistance(width);
     T* target = copies_ ? dx + tile.image * in_ * inVolume_ : columns();
     const T* out = outputs(tile, dy);
-    forEachGroup([&](const Group& g) {
-      multiply(true, false, g.depth, width, g.outputs, w + g.weights, g.depth,
-               out + g.firstOutput * dyDistance, dyDistance, T(0), target + g.firstRow * distance,
-               distance);
-    });
+    multiply({weightsEach_, outEach_ * dyDistance, depthEach_ * distance}, true, false, depthEach_,
+             width, outEach_, w, depthEach_, out, dyDistance, T(0), target, distance);
     if (!copies_)
       scatter(tile, dx);
   });
@@ -159,10 +147,8 @@ void TiledConvolution<T>::adjointWeights(const T* x, const T* dy, T* dw, T* db) 
     const Index distance = inputDistance(width), dyDistance = outputDistance(width);
     const T* out = outputs(tile, dy);
     const T* in = gathered(tile, x);
-    forEachGroup([&](const Group& g) {
-      multiply(false, true, g.outputs, g.depth, width, out + g.firstOutput * dyDistance, dyDistance,
-               in + g.firstRow * distance, distance, T(1), dw + g.weights, g.depth);
-    });
+    multiply({outEach_ * dyDistance, depthEach_ * distance, weightsEach_}, false, true, outEach_,
+             depthEach_, width, out, dyDistance, in, distance, T(1), dw, depthEach_);
     if (db)
       sumOutputs(tile, out, dyDistance, db);
   });

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "kernels/convolution_backends.hpp"
+#include "kernels/gemm.hpp"
 #include "kernels/im2col.hpp"
 
 namespace tenon {
@@ -70,31 +71,24 @@ protected:
   Index images_, rows_, cols_; // of a tile, at most
 
 private:
-  // One group's part of W, X and Y.
-  struct Group {
-    Index outputs, depth;        // rows of Y and X
-    Index firstOutput, firstRow; // where they begin
-    Index weights;               // where W's part begins
-  };
-
   void planTiles(const TileLimits& limits);
   bool isDenseInSpace() const;
-  template <class Visit>
-  void forEachGroup(Visit visit) const;
   template <class Visit>
   void forEachTile(Visit visit);
   Index firstOutput(const Tile& tile) const;
   const T* gathered(const Tile& tile, const T* x);
   const T* outputs(const Tile& tile, const T* dy);
-  void multiply(bool transA, bool transB, Index m, Index n, Index k, const T* a, Index lda,
-                const T* b, Index ldb, T beta, T* c, Index ldc);
+  // The products of all groups.
+  void multiply(const BatchStrides& strides, bool transA, bool transB, Index m, Index n, Index k,
+                const T* a, Index lda, const T* b, Index ldb, T beta, T* c, Index ldc);
   // Between the channels of the product's matrix of columns, and of outputs.
   Index inputDistance(Index width) const { return copies_ ? inVolume_ : width; }
   Index outputDistance(Index width) const { return packs_ ? width : y_.channel; }
 
   Index groups_;
-  bool packs_;                 // the product's outputs are not where y or dy has them
-  Index columnsAt_, packedAt_; // in the scratch
+  Index outEach_, depthEach_, weightsEach_; // rows of Y and X, and elements of W, in each
+  bool packs_;                              // the product's outputs are not where y or dy has them
+  Index columnsAt_, packedAt_;              // in the scratch
 };
 
 } // namespace tenon

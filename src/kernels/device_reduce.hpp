@@ -4,48 +4,65 @@
 
 #include "kernels/context.hpp"
 #include "kernels/functors/reduce.hpp"
-#include "kernels/pairwise_sum.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace tenon::device {
 
-// Parts of each group's value, [groups, pieces], until the next reduction.
-template <class Wide>
-struct GroupParts {
-  Wide* values;
-  Index pieces;
-};
+// For groups of n such terms.
+template <class Term>
+functors::BlockShape blockShape(Index n, const Term& term) {
+  constexpr Index kShort = 512;
+  if constexpr (requires { term.groupsAreCloser(); })
+    if (term.groupsAreCloser())
+      return {3, 1};
+  return {n < kShort ? 5 : functors::BlockShape::kMostBits, 0};
+}
 
+// In as many pieces as give each thread little to do, and about so many blocks at most; useOf(pieces) is their use.
+template <class Op, class Term, class UseOf>
+void reduceInPieces(KernelContext& context, Index groups, Index n, Index mostBlocks,
+                    const Term& term, typename Term::Wide neutral, const UseOf& useOf) {
+  using Use = decltype(useOf(n));
+  constexpr Index kForOneThread = 32;
+  if (n < kForOneThread)
+    return eachElement(context.stream(), groups,
+                       functors::GroupLoops<Op, Term, Use>{term, useOf(1), neutral, n});
+  const functors::BlockShape shape = blockShape(n, term);
+  const Index bundles = (groups + shape.groups() - 1) / shape.groups();
+  const Index most = std::max(Index(1), mostBlocks / bundles), piece = 16 * shape.lanes();
+  const Index pieces = std::clamp<Index>((n + piece - 1) / piece, 1, most);
+  eachBlock(context.stream(), bundles * pieces,
+            functors::GroupTrees<Op, Term, Use>{
+                term, useOf(pieces), neutral, shape, static_cast<unsigned>(pieces),
+                static_cast<unsigned>(groups), n, (n + pieces - 1) / pieces});
+}
+
+// The values of groups in pieces, which are there until the next reduction.
 template <class Op, class Term>
-GroupParts<typename Term::Wide> reduceGroups(KernelContext& context, Index groups, Index n,
-                                             const Term& term, typename Term::Wide neutral) {
+functors::PieceTerm<typename Term::Wide> reduceGroups(KernelContext& context, Index groups, Index n,
+                                                      const Term& term,
+                                                      typename Term::Wide neutral) {
   using Wide = typename Term::Wide;
-  constexpr Index kForOneThread = 64, kPiece = 4096, kBlocks = 1024;
-  const bool loops = n < kForOneThread;
-  const Index pieces =
-      loops ? 1
-            : std::clamp<Index>((n + kPiece - 1) / kPiece, 1, std::max(Index(1), kBlocks / groups));
-  Wide* const to = context.parts<Wide>(groups * pieces);
-  if (loops)
-    eachElement(context.stream(), groups, functors::GroupLoops<Op, Term>{term, neutral, n, to});
-  else
-    eachBlock(context.stream(), groups * pieces,
-              functors::GroupTrees<Op, Term>{term, neutral, n, (n + pieces - 1) / pieces,
-                                             static_cast<unsigned>(pieces), to});
-  return {to, pieces};
+  constexpr Index kMostBlocks = 1024;
+  functors::PieceTerm<Wide> parts{};
+  reduceInPieces<Op>(context, groups, n, kMostBlocks, term, neutral, [&](Index pieces) {
+    Wide* const to = context.parts<Wide>(groups * pieces);
+    parts = {to, pieces};
+    return functors::StoreGroup<Wide, Wide>{to};
+  });
+  return parts;
 }
 
 // use(group, value) for each group, on the device.
 template <class Op, class Term, class Use>
 void reduceEach(KernelContext& context, Index groups, Index n, const Term& term,
                 typename Term::Wide neutral, const Use& use) {
-  using Wide = typename Term::Wide;
   if (groups <= 0)
     return;
-  const GroupParts<Wide> parts = reduceGroups<Op>(context, groups, n, term, neutral);
-  eachElement(context.stream(), groups,
-              functors::GroupEnds<Op, Wide, Use>{parts.values, neutral, parts.pieces, use});
+  const auto parts = reduceGroups<Op>(context, groups, n, term, neutral);
+  reduceInPieces<Op>(context, groups, parts.pieces, 1, parts, neutral, [&](Index) { return use; });
 }
 
 // The value of the terms i < n of one group on the host, which waits for it.
@@ -53,7 +70,7 @@ template <class Op, class Term>
 typename Term::Wide reduceAll(KernelContext& context, Index n, const Term& term,
                               typename Term::Wide neutral) {
   using Wide = typename Term::Wide;
-  const GroupParts<Wide> parts = reduceGroups<Op>(context, 1, n, term, neutral);
+  const auto parts = reduceGroups<Op>(context, 1, n, term, neutral);
   std::vector<Wide> values(static_cast<std::size_t>(parts.pieces));
   context.fetch(values.data(), parts.values, parts.pieces * Index(sizeof(Wide)));
   Wide all = neutral;

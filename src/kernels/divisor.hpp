@@ -4,7 +4,9 @@
 #pragma once
 
 #include "sys/device_code.hpp"
+#include "sys/types.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -32,5 +34,10 @@ public:
 private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
+
+// Where there is nothing to walk, it divides by 1.
+inline Divisor divisorOf(Index extent) {
+  return Divisor(static_cast<std::uint32_t>(std::max<Index>(1, extent)));
+}
 
 } // namespace tenon

@@ -33,12 +33,12 @@ void walkElements(Index begin, Index end, const F& f) {
   vectorised([=] {
 #pragma GCC ivdep
     for (Index i = begin; i < end; ++i)
-      f(i);
+      applyTo(f, i);
   });
 }
 
-// f(i) for each of n elements: it reads and writes elements i of its arrays, and no others; the arrays may be
-// the same, or apart. `cost` is the work of one element, in elements moved.
+// f(i), or f.write(i, f.read(i)), for each of n elements: it reads and writes elements i of its arrays, and no others;
+// the arrays may be the same, or apart. `cost` is the work of one element, in elements moved.
 template <class F>
 void eachElementOfHost(KernelContext& context, Index n, Index cost, const F& f) {
   parallelRanges(context.threads(), n, cost,
@@ -52,8 +52,8 @@ void eachElement(KernelContext& context, Index n, Index cost, const F& f) {
   eachElementOfHost(context, n, cost, f);
 }
 
-// f(offset read, offset written) for each cell of the block; on the host f.row(n, offset read, step, offset
-// written, step) for its rows, if f has that.
+// f.write(offset written, f.read(offset read, offset written)) for each cell of the block; on the host f.row(n, offset
+// read, step, offset written, step) for its rows, if f has that.
 template <class F>
 void eachCell(KernelContext& context, const Block& block, const F& f) {
   if constexpr (kHasDevice)
@@ -64,7 +64,7 @@ void eachCell(KernelContext& context, const Block& block, const F& f) {
       f.row(n, a, stepA, b, stepB);
     else
       for (Index i = 0; i < n; ++i)
-        f(a + i * stepA, b + i * stepB);
+        f.write(b + i * stepB, f.read(a + i * stepA, b + i * stepB));
   });
 }
 

@@ -158,7 +158,7 @@ void TruncatedFourier<T>::scale(Index rows, const T* from, T* to) const {
       return device::eachAlongAxis(*context_, {lines, modes, 1}, kWhat, weighted);
   for (Index line = 0; line < lines; ++line)
     for (Index k = 0; k < modes; ++k)
-      weighted(line * modes + k, line);
+      weighted.write(line * modes + k, weighted.read(line * modes + k, line));
 }
 
 template <class T>

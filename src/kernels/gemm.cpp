@@ -87,6 +87,9 @@ void gemmOneDnn(const Product<float>& p) {
                             p.k, int(status)));
 }
 
+// As many products as every version of cuBLAS takes in one call.
+[[maybe_unused]] constexpr Index kMostTogether = 65535;
+
 } // namespace
 
 template <class T>
@@ -115,11 +118,17 @@ void gemmBatch(KernelContext& context, Backend backend, Index count, const Batch
                bool transA, bool transB, Index m, Index n, Index k, T alpha, const T* a, Index lda,
                const T* b, Index ldb, T beta, T* c, Index ldc) {
   if constexpr (kHasDevice)
-    if (isOnDevice(context) && std::min({count, m, n, k}) > 0 && alpha != T(0)) {
-      const Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
+    if (isOnDevice(context) && count > 1 && std::min({m, n, k}) > 0 && alpha != T(0)) {
+      Product<T> p{transA, transB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc};
       checkProduct(p);
       resolveBackend<T>(backend, Space::Device);
-      return gemmBatchOnDevice(context, p, count, strides);
+      for (Index i = 0; i < count; i += kMostTogether) {
+        p.a = a + i * strides.a;
+        p.b = b + i * strides.b;
+        p.c = c + i * strides.c;
+        gemmBatchOnDevice(context, p, std::min(kMostTogether, count - i), strides);
+      }
+      return;
     }
   for (Index i = 0; i < count; ++i)
     gemm<T>(context, backend, transA, transB, m, n, k, alpha, a + i * strides.a, lda,

@@ -80,14 +80,18 @@ void relativeTerms(KernelContext& context, Index rows, Index cols, const T* x, c
   sumTerms(context, rows, error, scale.isCounted ? 1 : 0, sum);
   if (!g)
     return;
-  const functors::RelativeSlope<T, U> slope{error, x, t, cellWeights, g};
+  functors::RelativeGradient<T, U> gradient{nullptr, x, t, cellWeights, g};
   if constexpr (kHasDevice)
-    if (isOnDevice(context))
-      return device::eachAlongAxis(context, {rows, cols, 1}, "a relative error", slope);
+    if (isOnDevice(context)) {
+      double* const slopes = context.parts<double>(rows);
+      device::eachElement(context.stream(), rows, functors::RelativeSlopes<T>{error, slopes});
+      gradient.slopes = slopes;
+      return device::eachAlongAxis(context, {rows, cols, 1}, "a relative error", gradient);
+    }
   forEachSample(context, rows, cols, [=](Index r) {
-    const double factor = slope.factor(r);
+    const double slope = error.slope(r);
     for (Index i = r * cols; i < (r + 1) * cols; ++i)
-      slope.put(i, factor);
+      g[i] = gradient.at(i, slope);
   });
 }
 
@@ -163,7 +167,7 @@ functors::DifferenceTerm<T, U> differenceTerm(const DifferenceBox& box, const T*
   term.first = box.first;
   Index step = 1, ownedStep = 1;
   for (int d = box.rank - 1; d >= 0; --d) {
-    term.cells[d] = Divisor(static_cast<std::uint32_t>(std::max<Index>(1, box.extent[d])));
+    term.cells[d] = divisorOf(box.extent[d]);
     term.extent[d] = box.extent[d];
     term.owned[d] = box.owned[d];
     term.step[d] = std::exchange(step, step * box.extent[d]);

@@ -11,6 +11,12 @@ namespace {
 
 constexpr const char* kWhat = "a normalisation";
 
+std::vector<double> inverse(std::vector<double> counts) {
+  for (double& count : counts)
+    count = count > 0 ? 1 / count : 0;
+  return counts;
+}
+
 template <class Op, class Term, class Use>
 void reduceLists(KernelContext& context, Index lists, Index n, const Term& term, const Use& use) {
   checkCells(n, kWhat);
@@ -23,7 +29,7 @@ void reduceLists(KernelContext& context, Index lists, Index n, const Term& term,
 DeviceRows::DeviceRows(const RowGroups& groups, KernelContext& context, Index scratch)
     : context_(context), rows_(groups.rows), length_(groups.length), scratch_(scratch),
       weights_(groups.weights), groupOf_(context, groups.groupOf),
-      weightOf_(context, groups.weightOf), counts_(context, groups.counts()),
+      weightOf_(context, groups.weightOf), inverseCounts_(context, inverse(groups.counts())),
       groups_(listsOf(groups.groupOf, groups.groups)) {
   if (weights_ == RowWeights::OfRow && !groups.weightOf.empty())
     weighted_ = listsOf(groups.weightOf, 1 + *std::ranges::max_element(groups.weightOf));
@@ -43,8 +49,7 @@ DeviceRows::Lists DeviceRows::listsOf(const std::vector<Index>& listOfRow, Index
 }
 
 functors::RowLists DeviceRows::in(const Lists& lists) const {
-  return {lists.begin.data(), lists.rows.data(),
-          Divisor(static_cast<std::uint32_t>(std::max<Index>(1, length_))), length_};
+  return {lists.begin.data(), lists.rows.data(), divisorOf(length_), length_};
 }
 
 template <class F>
@@ -73,13 +78,13 @@ void DeviceRows::momentsTangent(const T* x, const T* mean, const T* dx, Moments<
   reduceLists<functors::AddSums>(
       context_, groups_.count, groups_.longest,
       functors::GroupMomentsTangent<T>{in(groups_), x, mean, dx},
-      functors::StoreMomentsTangent<T>{counts_.data(), of.mean, of.second});
+      functors::StoreMomentsTangent<T>{inverseCounts_.data(), of.mean, of.second});
 }
 
 template <class T>
 void DeviceRows::momentsAdjoint(const T* x, const T* mean, Moments<const T> of, bool adds, T* dx) {
-  eachElementOfRows(functors::MomentsAdjoint<T>{groupOf_.data(), counts_.data(), x, mean, of.mean,
-                                                of.second, adds ? 1 : 0, dx});
+  eachElementOfRows(functors::MomentsAdjoint<T>{groupOf_.data(), inverseCounts_.data(), x, mean,
+                                                of.mean, of.second, adds ? 1 : 0, dx});
 }
 
 template <class T>

@@ -47,7 +47,7 @@ private:
   Index rows_, length_, scratch_;
   RowWeights weights_;
   ReadList<Index> groupOf_, weightOf_;
-  ReadList<double> counts_;
+  ReadList<double> inverseCounts_; // of the elements of groups, 0 where there are none
   Lists groups_, weighted_;
 };
 

@@ -12,19 +12,27 @@ using functors::PoolingWinner;
 
 PoolingPlanes planesOf(const WindowShape& w) {
   PoolingPlanes p;
+  const auto number = [](Index i) { return static_cast<PoolingPlanes::Number>(i); };
   for (int d = 0; d < kMaxSpatial; ++d) {
-    p.in[d] = w.in[d];
-    p.out[d] = w.out[d];
-    p.kernel[d] = w.kernel[d];
-    p.stride[d] = w.stride[d];
-    p.dilation[d] = w.dilation[d];
-    p.padLow[d] = w.padLow[d];
-    p.padEnd[d] = w.padEnd[d];
-    p.inCells[d] = Divisor(static_cast<std::uint32_t>(std::max<Index>(1, w.in[d])));
-    p.outCells[d] = Divisor(static_cast<std::uint32_t>(std::max<Index>(1, w.out[d])));
+    // The one is not read with a single output, the other not with a single tap.
+    const Index stride = std::min(w.stride[d], kMostWalkedCells);
+    const Index dilation = std::min(w.dilation[d], kMostWalkedCells);
+    const Index end = (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1;
+    checkCells(std::max(w.in[d], end) + std::abs(w.padLow[d]), "the padded input of a pooling");
+    p.in[d] = number(w.in[d]);
+    p.out[d] = number(w.out[d]);
+    p.kernel[d] = number(w.kernel[d]);
+    p.stride[d] = number(stride);
+    p.dilation[d] = number(dilation);
+    p.padLow[d] = number(w.padLow[d]);
+    p.padEnd[d] = number(std::max(std::min(w.padEnd[d], end - w.padLow[d]), -w.padLow[d]));
+    p.inCells[d] = divisorOf(w.in[d]);
+    p.outCells[d] = divisorOf(w.out[d]);
+    p.perStride[d] = divisorOf(stride);
+    p.perDilation[d] = divisorOf(dilation);
   }
-  p.inVolume = inputVolume(w);
-  p.outVolume = outputVolume(w);
+  p.inVolume = number(inputVolume(w));
+  p.outVolume = number(outputVolume(w));
   return p;
 }
 

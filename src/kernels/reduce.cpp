@@ -4,6 +4,7 @@
 #include "kernels/device_reduce.hpp"
 #include "kernels/each.hpp"
 #include "kernels/functors/block.hpp"
+#include "kernels/pairwise_sum.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,6 +5,7 @@
 #include "kernels/device_reduce.hpp"
 #include "kernels/each.hpp"
 #include "kernels/functors/sum.hpp"
+#include "kernels/pairwise_sum.hpp"
 
 namespace tenon {
 

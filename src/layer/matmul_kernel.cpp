@@ -54,9 +54,8 @@ private:
     const Index k = transA ? rows_ : transB ? columns_ : inner_;
     const Index stepA = transA ? m : k, stepB = transB ? k : n;
     visitFloating(c.dataType(), [&]<class T>(T) {
-      for (Index i = 0; i < count_; ++i)
-        gemm<T>(c.context(), backend_, transA, transB, m, n, k, T(1), a.data<T>() + i * m * k,
-                stepA, b.data<T>() + i * k * n, stepB, T(beta), c.mutableData<T>() + i * m * n, n);
+      gemmBatch<T>(c.context(), backend_, count_, {m * k, k * n, m * n}, transA, transB, m, n, k,
+                   T(1), a.data<T>(), stepA, b.data<T>(), stepB, T(beta), c.mutableData<T>(), n);
     });
     logFlops(2.0 * double(count_ * m * n) * double(k));
   }

@@ -35,6 +35,24 @@ TYPED_TEST(DeviceGemm, ScalingReadsNoFactor) {
   EXPECT_EQ(result, T(6));
 }
 
+TYPED_TEST(DeviceGemm, BatchesOfMoreProductsThanOneCallTakes) {
+  using T = TypeParam;
+  Draw draw(32);
+  KernelContext& at = *deviceContext();
+  constexpr Index kCount = 2 * 65535 + 1;
+  const auto a = draw.integers<T>(kCount), b = draw.integers<T>(kCount);
+  std::vector<T> expected = draw.integers<T>(2 * kCount);
+  DeviceCopy<T> da(at, a.data(), kCount), db(at, b.data(), kCount);
+  DeviceCopy<T> dc(at, expected.data(), 2 * kCount);
+  gemmBatch<T>(at, Backend::Auto, kCount, {1, 1, 2}, false, false, 1, 1, 1, T(1), da.data(), 1,
+               db.data(), 1, T(2), dc.data(), 1);
+  std::vector<T> result(expected.size());
+  dc.fetch(result.data());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    expected[2 * i] = a[i] * b[i] + 2 * expected[2 * i];
+  EXPECT_EQ(result, expected);
+}
+
 TEST(DeviceGemm, RefusesBackendsOfTheHost) {
   float a = 0;
   expectError(errorOf([&] {

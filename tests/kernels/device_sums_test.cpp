@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Kernels with sums over long dimensions on the device against those on the host: sums by one thread, by one
-// block, and by several blocks. float64 to rounding, float32 as its host sums are.
+// Kernels with sums over long dimensions on the device against those on the host: sums by one thread, by some
+// lanes of a block, by one block, and by several blocks. float64 to rounding, float32 as its host sums are.
 #include "kernels/axis_map.hpp"
 #include "kernels/axis_softmax.hpp"
 #include "kernels/draw.hpp"
@@ -108,6 +108,37 @@ TYPED_TEST(DeviceSums, OfASoftmax) {
       on.give(m, sums);
     });
   }
+}
+
+// Groups that lie beside one another, in full blocks and in one that is not, and with so many pieces that these are
+// summed by lanes too.
+TYPED_TEST(DeviceSums, OfColumns) {
+  using T = TypeParam;
+  for (const Index n : {31, 32, 1000, 5000}) {
+    Draw draw(13);
+    const AxisShape shape{2, n, 40};
+    const auto x = draw.reals<T>(80 * n, -20, 20);
+    expectSame<T>([&](Arrays<T>& on) {
+      const T* in = on.put(x);
+      T* y = on.room(80);
+      axisMaxima(on.at(), shape, in, y);
+      on.give(y, 80);
+      axisSums(on.at(), shape, in, y);
+      on.give(y, 80);
+    });
+  }
+}
+
+TYPED_TEST(DeviceSums, OfManyPieces) {
+  using T = TypeParam;
+  Draw draw(14);
+  const Index n = 140000;
+  const auto x = draw.reals<T>(n, 0, 1), y = draw.reals<T>(n, 0, 1);
+  expectSame<T>([&](Arrays<T>& on) {
+    T* sum = on.room(1);
+    storeDot(on.at(), n, on.put(x), on.put(y), sum);
+    on.give(sum, 1);
+  });
 }
 
 TYPED_TEST(DeviceSums, OfACrossEntropy) {
@@ -256,6 +287,30 @@ TYPED_TEST(DeviceSums, OfGroupsOfRows) {
         on.give(dBias, weights);
       });
     }
+}
+
+TYPED_TEST(DeviceSums, OfWeightsOfPlaces) {
+  using T = TypeParam;
+  Draw draw(16);
+  const Index rows = 300, length = 37, n = rows * length;
+  RowGroups groups{.rows = rows,
+                   .length = length,
+                   .groups = 1,
+                   .groupOf = std::vector<Index>(rows, 0),
+                   .weightOf = {},
+                   .weights = RowWeights::OfPlace};
+  const auto x = draw.reals<T>(n, 1, 3), dy = draw.reals<T>(n, -1, 1);
+  const auto w = draw.reals<T>(length, 0.5, 2);
+  expectSame<T>([&](Arrays<T>& on) {
+    RowKernels kernels(groups, on.context());
+    const T *in = on.put(x), *dOut = on.put(dy), *weight = on.put(w);
+    T *m = on.room(2), *dWeight = on.room(length), *dBias = on.room(length);
+    kernels.moments<T>(in, {m, m + 1});
+    kernels.normaliseAdjoint<T>({in, {m, m + 1}, 1e-3, weight}, dOut,
+                                {.weight = dWeight, .bias = dBias});
+    on.give(dWeight, length);
+    on.give(dBias, length);
+  });
 }
 
 TYPED_TEST(DeviceSums, AlongADimension) {

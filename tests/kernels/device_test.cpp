@@ -144,6 +144,30 @@ TYPED_TEST(Device, BoxesAreCopiedAddedScaledAndFilled) {
   }
 }
 
+// With more elements than the threads take at a time, of a row, of rows apart, and of columns.
+TYPED_TEST(Device, LongBoxesAreWalkedWhole) {
+  using T = TypeParam;
+  Draw draw(15);
+  const Index shapes[][4] = {{1, 60000, 60000, 1}, {3, 20000, 20001, 1}, {20000, 3, 1, 20003}};
+  for (const auto& [rows, columns, ofRow, ofColumn] : shapes) {
+    const Index extent[] = {rows, columns}, xs[] = {columns, 1}, ys[] = {ofRow, ofColumn};
+    const auto x = draw.integers<T>(rows * columns);
+    std::vector<T> y = draw.integers<T>((rows - 1) * ofRow + (columns - 1) * ofColumn + 1);
+    OnDevice<T> dx(x), dy(y);
+    const auto both = [&](auto run) {
+      run(here(), x.data(), y.data());
+      run(*deviceContext(), dx.data(), dy.data());
+      ASSERT_EQ(dy.values(), y) << rows << " x " << columns;
+    };
+    both([&](KernelContext& at, const T* p, T* q) {
+      blockCombine(at, Combine::Copy, 2, extent, p, xs, q, ys);
+    });
+    both([&](KernelContext& at, const T* p, T* q) {
+      blockAxpby<T, T>(at, 2, extent, T(2), p, xs, T(3), q, ys);
+    });
+  }
+}
+
 TYPED_TEST(Device, WrittenStridesOfZeroReduceInOrder) {
   using T = TypeParam;
   const std::vector<T> x{1, 2, 3, 40, 50, 60};
@@ -328,6 +352,29 @@ TYPED_TEST(DeviceReal, PoolingEqualsTheReference) {
       expectNear(pax.values(), ax);
     }
   }
+}
+
+TYPED_TEST(DeviceReal, PoolingWithStepsBeyond32Bits) {
+  using T = TypeParam;
+  WindowShape window;
+  window.rank = 1;
+  window.in[0] = 3;
+  window.kernel[0] = 1;
+  window.stride[0] = window.dilation[0] = Index(1) << 40; // of one output and one tap
+  window.padLow[0] = -1;
+  const auto pooling =
+      makePooling<T>({1, window, PoolingMode::AverageIncludePad}, Backend::Auto, deviceContext());
+  OnDevice<T> x({1, 2, 3}), y({0}), dx({7, 7, 7});
+  pooling->forward(x.data(), y.data(), nullptr);
+  EXPECT_EQ(y.values(), (std::vector<T>{2}));
+  pooling->adjoint(y.data(), nullptr, dx.data());
+  EXPECT_EQ(dx.values(), (std::vector<T>{0, 2, 0}));
+  window.kernel[0] = 2;
+  expectError(
+      errorOf([&] {
+        makePooling<T>({1, window, PoolingMode::AverageExcludePad}, Backend::Auto, deviceContext());
+      }),
+      TENON_ERR_SUPPORT, {"the padded input of a pooling", "2^31"});
 }
 
 TYPED_TEST(DeviceReal, DropoutDrawsTheSameMask) {

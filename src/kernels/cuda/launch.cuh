@@ -24,6 +24,7 @@ namespace tenon::device {
 
 template <class F>
 struct EachElement {
+  static constexpr int kTogether = ReadsFirst<F> ? 4 : 1;
   F f;
   Index n;
 
@@ -33,8 +34,23 @@ struct EachElement {
       run(Place{block, t, blocks, threads});
   }
   TENON_DEVICE void run(const Place& p) const {
-    for (Index i = p.first(); i < n; i += p.step())
-      f(i);
+#pragma unroll 1
+    for (Index i = p.first(); i < n; i += kTogether * p.step())
+      if constexpr (ReadsFirst<F>)
+        runTogether(i, p.step());
+      else
+        f(i);
+  }
+  TENON_DEVICE void runTogether(Index first, Index step) const {
+    decltype(f.read(first)) values[kTogether] = {};
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + k * step < n)
+        values[k] = f.read(first + k * step);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k)
+      if (first + k * step < n)
+        f.write(first + k * step, values[k]);
   }
 };
 
@@ -44,7 +60,7 @@ struct EachBlock {
 
   __device__ void onDevice(const Place& p) const {
     __shared__ typename F::Shared shared;
-    for (int phase = 0; phase < F::kPhases; ++phase) {
+    for (int phase = 0; phase < f.phases(); ++phase) {
       if (phase > 0)
         __syncthreads();
       f(phase, p, shared);
@@ -52,7 +68,7 @@ struct EachBlock {
   }
   void onHost(unsigned block, unsigned threads, unsigned blocks) const {
     typename F::Shared shared;
-    for (int phase = 0; phase < F::kPhases; ++phase)
+    for (int phase = 0; phase < f.phases(); ++phase)
       for (unsigned t = 0; t < threads; ++t)
         f(phase, Place{block, t, blocks, threads}, shared);
   }
@@ -95,19 +111,37 @@ void eachBlock(const Stream& stream, Index blocks, const F& f) {
     launch(stream, blocks, EachBlock<F>{f});
 }
 
-// A cell of `free` and, in order, those of `repeated`, which write the same element.
 template <class F>
 struct CellWalk {
-  Cells<2> free, repeated;
+  Cells<2> cells;
   Index from, to;
   F f;
 
+  struct Pending {
+    Index to;
+    decltype(f.read(from, to)) value;
+  };
+  TENON_DEVICE Pending read(Index i) const {
+    const auto cell = cells(i);
+    const Index at = to + cell.of[1];
+    return {at, f.read(from + cell.of[0], at)};
+  }
+  TENON_DEVICE void write(Index, const Pending& pending) const {
+    f.write(pending.to, pending.value);
+  }
+};
+
+// A cell of `free` and, in order, those of `repeated`, which write the same element.
+template <class F>
+struct RepeatedWalk {
+  CellWalk<F> free;
+  Cells<2> repeated;
+
   TENON_DEVICE void operator()(Index i) const {
-    const auto cell = free(i);
-    for (Index r = 0; r < repeated.count(); ++r) {
-      const auto again = repeated(r);
-      f(from + cell.of[0] + again.of[0], to + cell.of[1] + again.of[1]);
-    }
+    const auto cell = free.cells(i);
+    const Index to = free.to + cell.of[1];
+    for (Index r = 0; r < repeated.count(); ++r)
+      free.f.write(to, free.f.read(free.from + cell.of[0] + repeated(r).of[0], to));
   }
 };
 
@@ -122,8 +156,11 @@ void eachCell(const Stream& stream, const Block& block, const F& f) {
   const WriteOrder order = writeOrder(block);
   const Cells<2> repeated = cellsOf(order.repeated);
   forEachSlice(order.free, kMostWalkedCells, [&](const Block& slice, Index from, Index to) {
-    const Cells<2> free = cellsOf(slice);
-    eachElement(stream, free.count(), CellWalk<F>{free, repeated, from, to, f});
+    const CellWalk<F> free{cellsOf(slice), from, to, f};
+    if (repeated.count() == 1)
+      eachElement(stream, free.cells.count(), free);
+    else
+      eachElement(stream, free.cells.count(), RepeatedWalk<F>{free, repeated});
   });
 }
 

@@ -15,7 +15,7 @@ using namespace functors;
   TENON_GROUPS(AddTo, RowError<T, U>)                                                              \
   TENON_GROUPS(AddTo, RowTarget<T, U>)                                                             \
   TENON_GROUPS(AddTo, DifferenceTerm<T, U>)                                                        \
-  TENON_ELEMENTS(AlongAxis<RelativeSlope<T, U>>)
+  TENON_ELEMENTS(AlongAxis<RelativeGradient<T, U>>)
 TENON_BOTH(float, float)
 TENON_BOTH(float, double)
 TENON_BOTH(double, float)
@@ -26,6 +26,7 @@ TENON_BOTH(double, double)
   TENON_GROUPS(AddTo, VectorDot<T>)                                                                \
   TENON_ENDS(AddTo, double, StoreGroup<T, double>)                                                 \
   TENON_ENDS(AddTo, double, StoreScaled<T>)                                                        \
+  TENON_ELEMENTS(RelativeSlopes<T>)                                                                \
   TENON_ELEMENTS(ScaledByNumber<T>)
 TENON_ALL(float)
 TENON_ALL(double)

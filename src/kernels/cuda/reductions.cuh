@@ -5,9 +5,21 @@
 #include "kernels/cuda/launch.cuh"
 #include "kernels/functors/reduce.hpp"
 
+namespace tenon::functors {
+
+// Of terms, and of the pieces that these leave.
+template <class Op, class Term>
+using TermLoops = GroupLoops<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
+template <class Op, class Term>
+using TermTrees = GroupTrees<Op, Term, StoreGroup<typename Term::Wide, typename Term::Wide>>;
+
+} // namespace tenon::functors
+
 #define TENON_ELEMENTS(...) template void eachElement(const Stream&, Index, const __VA_ARGS__&);
+#define TENON_BLOCKS(...) template void eachBlock(const Stream&, Index, const __VA_ARGS__&);
 #define TENON_GROUPS(Op, ...)                                                                      \
-  template void eachElement(const Stream&, Index, const GroupLoops<Op, __VA_ARGS__>&);             \
-  template void eachBlock(const Stream&, Index, const GroupTrees<Op, __VA_ARGS__>&);
+  TENON_ELEMENTS(TermLoops<Op, __VA_ARGS__>)                                                       \
+  TENON_BLOCKS(TermTrees<Op, __VA_ARGS__>)
 #define TENON_ENDS(Op, Wide, ...)                                                                  \
-  template void eachElement(const Stream&, Index, const GroupEnds<Op, Wide, __VA_ARGS__>&);
+  TENON_ELEMENTS(GroupLoops<Op, PieceTerm<Wide>, __VA_ARGS__>)                                     \
+  TENON_BLOCKS(GroupTrees<Op, PieceTerm<Wide>, __VA_ARGS__>)

@@ -6,12 +6,16 @@
 
 namespace tenon::functors {
 
-// f(place in [outer, n, inner], place in [outer, inner]) by element of the former.
+// f.write(place, f.read(place in [outer, n, inner], place in [outer, inner])) by element of the former.
 template <class F>
 struct AlongAxis {
   Cells<1> places; // in [outer, inner]
   F f;
-  TENON_DEVICE void operator()(Index i) const { f(i, places(i).of[0]); }
+  TENON_DEVICE auto read(Index i) const { return f.read(i, places(i).of[0]); }
+  template <class Value>
+  TENON_DEVICE void write(Index i, const Value& value) const {
+    f.write(i, value);
+  }
 };
 
 // The n terms of each element of [outer, inner], each term(place, place) as above.
@@ -21,6 +25,8 @@ struct AxisTerm {
   Cells<1> groups; // in [outer, n, inner]
   Index step;
   Term term;
+  // Where a sector of memory, of 32 bytes, holds but one float of a line.
+  bool groupsAreCloser() const { return step >= 8; }
   TENON_DEVICE Wide operator()(Index group, Index k) const {
     return Wide(term(groups(group).of[0] + k * step, group));
   }

@@ -10,7 +10,8 @@ template <class T>
 struct RoundCells {
   const T* x;
   BFloat16* y;
-  TENON_DEVICE void operator()(Index from, Index to) const { y[to] = toBFloat16(x[from]); }
+  TENON_DEVICE BFloat16 read(Index from, Index) const { return toBFloat16(x[from]); }
+  TENON_DEVICE void write(Index to, BFloat16 value) const { y[to] = value; }
   void row(Index n, Index from, Index stepX, Index to, Index stepY) const {
     const T* p = x + from;
     BFloat16* q = y + to;
@@ -29,7 +30,8 @@ template <class T>
 struct FromBFloat16 {
   const BFloat16* x;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] = static_cast<T>(valueOf(x[i])); }
+  TENON_DEVICE T read(Index i) const { return static_cast<T>(valueOf(x[i])); }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 } // namespace tenon::functors

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is done to a cell of a box that is read at one offset and written at another.
+// What is done to a cell of a box that is read at one offset and written at another: write(to, read(from, to)).
 #pragma once
 
 #include "kernels/functors/operations.hpp"
@@ -18,7 +18,8 @@ template <class T, class Op>
 struct CombineCells {
   const T* x;
   T* y;
-  TENON_DEVICE void operator()(Index from, Index to) const { y[to] = Op{}(y[to], x[from]); }
+  TENON_DEVICE T read(Index from, Index to) const { return Op{}(y[to], x[from]); }
+  TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
   // On the host a whole row.
   void row(Index n, Index from, Index stepX, Index to, Index stepY) const {
     rowOf(n, x + from, stepX, y + to, stepY);
@@ -46,9 +47,8 @@ struct ScaleCells {
   Wide alpha;
   const S* x;
   T* y;
-  TENON_DEVICE void operator()(Index from, Index to) const {
-    y[to] = static_cast<T>(alpha * x[from]);
-  }
+  TENON_DEVICE T read(Index from, Index) const { return static_cast<T>(alpha * x[from]); }
+  TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
 };
 template <class S, class T>
 struct AxpbyCells {
@@ -57,9 +57,10 @@ struct AxpbyCells {
   const S* x;
   Wide beta;
   T* y;
-  TENON_DEVICE void operator()(Index from, Index to) const {
-    y[to] = static_cast<T>(alpha * x[from] + beta * y[to]);
+  TENON_DEVICE T read(Index from, Index to) const {
+    return static_cast<T>(alpha * x[from] + beta * y[to]);
   }
+  TENON_DEVICE void write(Index to, T value) const { y[to] = value; }
 };
 
 // y *= factor
@@ -67,14 +68,16 @@ template <class T>
 struct MultiplyCells {
   T factor;
   T* y;
-  TENON_DEVICE void operator()(Index, Index at) const { y[at] *= factor; }
+  TENON_DEVICE T read(Index, Index at) const { return y[at] * factor; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 
 template <class T>
 struct FillCells {
   T value;
   T* y;
-  TENON_DEVICE void operator()(Index, Index at) const { y[at] = value; }
+  TENON_DEVICE T read(Index, Index) const { return value; }
+  TENON_DEVICE void write(Index at, T of) const { y[at] = of; }
   void row(Index n, Index, Index, Index at, Index step) const {
     if (step == 1)
       std::fill_n(y + at, n, value);

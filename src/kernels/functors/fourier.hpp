@@ -23,23 +23,35 @@ struct WeightedModes {
   const T *weights, *from;
   T* to;
   Index modes;
-  TENON_DEVICE void operator()(Index at, Index line) const {
+  struct Mode {
+    T re, im;
+  };
+  TENON_DEVICE Mode read(Index at, Index line) const {
     const T weight = weights[at - line * modes];
-    to[2 * at] = weight * from[2 * at];
-    to[2 * at + 1] = weight * from[2 * at + 1];
+    return {weight * from[2 * at], weight * from[2 * at + 1]};
+  }
+  TENON_DEVICE void write(Index at, const Mode& mode) const {
+    to[2 * at] = mode.re;
+    to[2 * at + 1] = mode.im;
   }
 };
 
-// c += a b, with the conjugate of a where the sign is -1.
+// re + i im += a b, with the conjugate of a where the sign is -1.
+template <class T>
+TENON_DEVICE void addProduct(T sign, const T* a, const T* b, T& re, T& im) {
+  const T x = a[0], y = sign * a[1];
+  re += x * b[0] - y * b[1];
+  im += x * b[1] + y * b[0];
+}
+
+// c += a b
 template <class T>
 struct ComplexMultiplyAdd {
   T sign;
   const T *a, *b;
   T* c;
   TENON_DEVICE void operator()(Index i) const {
-    const T re = a[2 * i], im = sign * a[2 * i + 1];
-    c[2 * i] += re * b[2 * i] - im * b[2 * i + 1];
-    c[2 * i + 1] += re * b[2 * i + 1] + im * b[2 * i];
+    addProduct(sign, a + 2 * i, b + 2 * i, c[2 * i], c[2 * i + 1]);
   }
 };
 
@@ -53,9 +65,12 @@ struct ComplexSums {
   T* c;
   TENON_DEVICE void operator()(Index i) const {
     const auto at = cells(i);
+    T* const to = c + 2 * at.of[2];
+    T re = to[0], im = to[1];
     for (Index r = 0; r < count; ++r)
-      ComplexMultiplyAdd<T>{sign, a + 2 * (at.of[0] + r * stepA), b + 2 * (at.of[1] + r * stepB),
-                            c + 2 * at.of[2]}(0);
+      addProduct(sign, a + 2 * (at.of[0] + r * stepA), b + 2 * (at.of[1] + r * stepB), re, im);
+    to[0] = re;
+    to[1] = im;
   }
 };
 

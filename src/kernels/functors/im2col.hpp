@@ -42,11 +42,6 @@ struct ColumnTile {
   }
 };
 
-// Where there is nothing to walk, it divides by 1.
-inline Divisor divisorOf(Index extent) {
-  return Divisor(static_cast<std::uint32_t>(std::max<Index>(1, extent)));
-}
-
 // columns[i] = what it reads of x, 0 on padding.
 template <class T>
 struct GatherColumns {

@@ -90,22 +90,30 @@ struct RelativeError {
   TENON_DEVICE double operator()(Index, Index r) const {
     return factor(r) * std::sqrt(double(e[r]));
   }
+  // What the derivative by a sample's cells has in common.
+  TENON_DEVICE double slope(Index r) const {
+    const double error = std::sqrt(double(e[r]));
+    return error == 0 ? 0 : factor(r) / error;
+  }
+};
+template <class T>
+struct RelativeSlopes {
+  RelativeError<T> of;
+  double* slopes;
+  TENON_DEVICE void operator()(Index r) const { slopes[r] = of.slope(r); }
 };
 template <class T, class U>
-struct RelativeSlope {
-  RelativeError<T> of;
+struct RelativeGradient {
+  const double* slopes; // of samples
   const T* x;
   const U* t;
   const T* weights;
   T* g;
-  TENON_DEVICE double factor(Index r) const {
-    const double error = std::sqrt(double(of.e[r]));
-    return error == 0 ? 0 : of.factor(r) / error;
+  TENON_DEVICE T at(Index i, double slope) const {
+    return T(slope * weightAt(weights, i) * (double(x[i]) - double(t[i])));
   }
-  TENON_DEVICE void put(Index i, double factor) const {
-    g[i] = T(factor * weightAt(weights, i) * (double(x[i]) - double(t[i])));
-  }
-  TENON_DEVICE void operator()(Index i, Index r) const { put(i, factor(r)); }
+  TENON_DEVICE T read(Index i, Index r) const { return at(i, slopes[r]); }
+  TENON_DEVICE void write(Index i, T value) const { g[i] = value; }
 };
 
 // By cell of a box of fewer than 2^31: the squares of its differences to the next cells. Its gradient is

@@ -16,9 +16,9 @@ struct Partial {
   TENON_DEVICE void add(const Partial& other) {
     if (other.count == 0)
       return;
-    const double all = count + other.count, apart = other.mean - mean;
-    mean += apart * (other.count / all);
-    second += other.second + apart * apart * (count * other.count / all);
+    const double all = count + other.count, share = other.count / all, apart = other.mean - mean;
+    mean += apart * share;
+    second += other.second + apart * apart * (count * share);
     count = all;
   }
 };
@@ -93,28 +93,29 @@ struct GroupMomentsTangent {
 };
 template <class T>
 struct StoreMomentsTangent {
-  const double* counts;
+  const double* inverseCounts; // 0 where there is no element
   T *mean, *second;
   TENON_DEVICE void operator()(Index group, const TwoSums& sums) const {
-    mean[group] = T(counts[group] > 0 ? sums.first / counts[group] : 0);
+    mean[group] = T(inverseCounts[group] * sums.first);
     second[group] = T(2 * sums.second);
   }
 };
 
-// By element and row.
+// By element and row: write(at, read(at, row)).
 template <class T>
 struct MomentsAdjoint {
   const Index* groupOf;
-  const double* counts;
+  const double* inverseCounts;
   const T *x, *mean, *dMean, *dSecond;
   Index adds;
   T* dx;
-  TENON_DEVICE void operator()(Index at, Index row) const {
+  TENON_DEVICE T read(Index at, Index row) const {
     const Index g = groupOf[row];
-    const T level = T(double(dMean[g]) / counts[g]), slope = 2 * dSecond[g];
+    const T level = T(inverseCounts[g] * double(dMean[g])), slope = 2 * dSecond[g];
     const T value = level + slope * (x[at] - mean[g]);
-    dx[at] = adds ? dx[at] + value : value;
+    return adds ? dx[at] + value : value;
   }
+  TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
 // 1 / sqrt(variance + epsilon) of a group.
@@ -150,10 +151,11 @@ struct Normalise {
   RowPoint<T> of;
   const T* bias;
   T* y;
-  TENON_DEVICE void operator()(Index at, Index row) const {
+  TENON_DEVICE T read(Index at, Index row) const {
     const T scale = of.scale[of.groupOf[row]] * of.weightOr(of.weight, T(1), at, row);
-    y[at] = of.apart(at, row) * scale + of.weightOr(bias, T(0), at, row);
+    return of.apart(at, row) * scale + of.weightOr(bias, T(0), at, row);
   }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 
 template <class T>
@@ -161,16 +163,16 @@ struct NormaliseTangent {
   RowPoint<T> of;
   const T *dx, *dMean, *dSecond, *dWeight, *dBias; // each may be null
   T* dy;
-  TENON_DEVICE void operator()(Index at, Index row) const {
+  TENON_DEVICE T read(Index at, Index row) const {
     const Index g = of.groupOf[row];
     const T scale = of.scale[g], apart = of.apart(at, row);
     const double cube = double(scale) * double(scale) * double(scale);
     const T slope = dSecond ? T(-0.5 * cube * double(dSecond[g])) : T(0);
     const T moved = (dx ? dx[at] : T(0)) - (dMean ? dMean[g] : T(0));
-    dy[at] = of.weightOr(of.weight, T(1), at, row) * (scale * moved + apart * slope) +
-             of.weightOr(dWeight, T(0), at, row) * scale * apart +
-             of.weightOr(dBias, T(0), at, row);
+    return of.weightOr(of.weight, T(1), at, row) * (scale * moved + apart * slope) +
+           of.weightOr(dWeight, T(0), at, row) * scale * apart + of.weightOr(dBias, T(0), at, row);
   }
+  TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
 
 template <class T>
@@ -178,9 +180,10 @@ struct NormaliseAdjoint {
   RowPoint<T> of;
   const T* dy;
   T* dx;
-  TENON_DEVICE void operator()(Index at, Index row) const {
-    dx[at] = of.weightOr(of.weight, T(1), at, row) * of.scale[of.groupOf[row]] * dy[at];
+  TENON_DEVICE T read(Index at, Index row) const {
+    return of.weightOr(of.weight, T(1), at, row) * of.scale[of.groupOf[row]] * dy[at];
   }
+  TENON_DEVICE void write(Index at, T value) const { dx[at] = value; }
 };
 
 // The sums of a group from which the cotangents of its moments follow,
@@ -216,6 +219,7 @@ struct WeightSlopes {
   RowPoint<T> of;
   RowLists lists; // begin null: each place is a list of all rows
   const T* dy;
+  bool groupsAreCloser() const { return !lists.begin; }
   TENON_DEVICE TwoSums operator()(Index list, Index i) const {
     const auto [row, at] = lists.begin ? lists(list, i) : RowLists::Place{i, i * of.length + list};
     if (row < 0)

@@ -238,7 +238,8 @@ struct Value {
   F f;
   const T* x;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] = f.value(x[i]); }
+  TENON_DEVICE T read(Index i) const { return f.value(x[i]); }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 template <class F, class T>
@@ -246,7 +247,8 @@ struct Derivative {
   F f;
   const T *point, *v;
   T* r;
-  TENON_DEVICE void operator()(Index i) const { r[i] = f.derivative(point[i], v[i]); }
+  TENON_DEVICE T read(Index i) const { return f.derivative(point[i], v[i]); }
+  TENON_DEVICE void write(Index i, T value) const { r[i] = value; }
 };
 
 // F, or where an argument is too large for it F::Anywhere, for each element by itself.

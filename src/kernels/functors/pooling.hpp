@@ -12,54 +12,63 @@ namespace tenon::functors {
 
 using PoolingWinner = std::int32_t; // index in the plane
 
-// Planes of an embedded window; fewer than 2^31 cells together.
+// Planes of an embedded window. All inputs together, all outputs, and the inputs and padding along a dimension are
+// fewer than 2^31.
 struct PoolingPlanes {
-  Index in[kMaxSpatial], out[kMaxSpatial], kernel[kMaxSpatial], stride[kMaxSpatial];
-  Index dilation[kMaxSpatial], padLow[kMaxSpatial], padEnd[kMaxSpatial];
-  Divisor inCells[kMaxSpatial], outCells[kMaxSpatial];
-  Index inVolume, outVolume;
+  using Number = std::int32_t;
+
+  Number in[kMaxSpatial], out[kMaxSpatial], kernel[kMaxSpatial], stride[kMaxSpatial];
+  Number dilation[kMaxSpatial], padLow[kMaxSpatial], padEnd[kMaxSpatial];
+  Divisor inCells[kMaxSpatial], outCells[kMaxSpatial], perStride[kMaxSpatial],
+      perDilation[kMaxSpatial];
+  Number inVolume, outVolume;
 
   struct Taps {
-    Index begin, end;
+    Number begin, end;
   };
-  TENON_DEVICE static Index ceilOf(Index a, Index b) { return a / b + (a % b > 0 ? 1 : 0); }
-  TENON_DEVICE static Index clamp(Index i, Index least, Index most) {
-    return i < least ? least : i > most ? most : i;
+  // a / divisor, rounded up, within 0 and most.
+  TENON_DEVICE static Number ceilOf(Number a, Number divisor, const Divisor& by, Number most) {
+    if (a <= 0)
+      return 0;
+    auto quotient = std::uint32_t(a) + std::uint32_t(divisor - 1);
+    by.divide(quotient);
+    return quotient < std::uint32_t(most) ? Number(quotient) : most;
+  }
+  TENON_DEVICE Number firstOf(int d, Number o) const { return o * stride[d] - padLow[d]; }
+  TENON_DEVICE Number tapsBefore(int d, Number distance) const {
+    return ceilOf(distance, dilation[d], perDilation[d], kernel[d]);
   }
   // As tapsInside and tapsBeforeEnd of window.hpp.
-  TENON_DEVICE Taps tapsOf(int d, Index o) const {
-    const Index first = o * stride[d] - padLow[d];
-    return {clamp(ceilOf(-first, dilation[d]), 0, kernel[d]),
-            clamp(ceilOf(in[d] - first, dilation[d]), 0, kernel[d])};
+  TENON_DEVICE Taps tapsOf(int d, Number o) const {
+    const Number first = firstOf(d, o);
+    return {tapsBefore(d, -first), tapsBefore(d, in[d] - first)};
   }
-  TENON_DEVICE Index countedTaps(int d, Index o, bool includesPad) const {
+  TENON_DEVICE Number countedTaps(int d, Number o, bool includesPad) const {
     if (includesPad)
-      return clamp(ceilOf(padEnd[d] - (o * stride[d] - padLow[d]), dilation[d]), 0, kernel[d]);
+      return tapsBefore(d, padEnd[d] - firstOf(d, o));
     const Taps taps = tapsOf(d, o);
     return taps.end - taps.begin;
   }
-  // The tap by which output o reads input i along d, -1 if none does.
-  TENON_DEVICE Index tapOf(int d, Index o, Index i) const {
-    const Index distance = i + padLow[d] - o * stride[d];
-    return distance >= 0 && distance % dilation[d] == 0 && distance / dilation[d] < kernel[d]
-               ? distance / dilation[d]
-               : -1;
+  // The outputs whose windows reach over input i,
+  TENON_DEVICE Taps outputsOver(int d, Number i) const {
+    const Number place = i + padLow[d], last = (kernel[d] - 1) * dilation[d];
+    return {ceilOf(place - last, stride[d], perStride[d], out[d]),
+            ceilOf(place + 1, stride[d], perStride[d], out[d])};
   }
-  // The outputs whose windows reach over input i.
-  TENON_DEVICE Taps outputsOver(int d, Index i) const {
-    const Index last = (kernel[d] - 1) * dilation[d];
-    return {clamp(ceilOf(i + padLow[d] - last, stride[d]), 0, out[d]),
-            clamp(ceilOf(i + padLow[d] + 1, stride[d]), 0, out[d])};
+  // and whether one of these has a tap there.
+  TENON_DEVICE bool reads(int d, Number o, Number i) const {
+    auto distance = std::uint32_t(i - firstOf(d, o));
+    return perDilation[d].divide(distance) == 0;
   }
   struct Position {
-    Index at[kMaxSpatial], plane;
+    Number at[kMaxSpatial], plane;
   };
   TENON_DEVICE static Position split(Index cell, const Divisor (&cells)[kMaxSpatial]) {
     Position p{};
     auto rest = static_cast<std::uint32_t>(cell);
     for (int d = kMaxSpatial - 1; d >= 0; --d)
-      p.at[d] = cells[d].divide(rest);
-    p.plane = rest;
+      p.at[d] = Number(cells[d].divide(rest));
+    p.plane = Number(rest);
     return p;
   }
   TENON_DEVICE Position output(Index cell) const { return split(cell, outCells); }
@@ -69,30 +78,38 @@ struct PoolingPlanes {
   template <class Visit>
   TENON_DEVICE void forEachInput(const Position& o, const Visit& visit) const {
     const Taps t0 = tapsOf(0, o.at[0]), t1 = tapsOf(1, o.at[1]), t2 = tapsOf(2, o.at[2]);
-    for (Index a = t0.begin; a < t0.end; ++a)
-      for (Index b = t1.begin; b < t1.end; ++b)
-        for (Index c = t2.begin; c < t2.end; ++c)
-          visit(((o.at[0] * stride[0] - padLow[0] + a * dilation[0]) * in[1] + o.at[1] * stride[1] -
-                 padLow[1] + b * dilation[1]) *
-                    in[2] +
-                o.at[2] * stride[2] - padLow[2] + c * dilation[2]);
+    for (Number a = t0.begin; a < t0.end; ++a) {
+      const Number i0 = firstOf(0, o.at[0]) + a * dilation[0];
+      for (Number b = t1.begin; b < t1.end; ++b) {
+        const Number i1 = firstOf(1, o.at[1]) + b * dilation[1];
+        const Number row = (i0 * in[1] + i1) * in[2] + firstOf(2, o.at[2]);
+        for (Number c = t2.begin; c < t2.end; ++c)
+          visit(row + c * dilation[2]);
+      }
+    }
   }
   // visit(position of an output that reads this input), row-major.
   template <class Visit>
   TENON_DEVICE void forEachReader(const Position& i, const Visit& visit) const {
     const Taps r0 = outputsOver(0, i.at[0]), r1 = outputsOver(1, i.at[1]);
     const Taps r2 = outputsOver(2, i.at[2]);
-    for (Index a = r0.begin; a < r0.end; ++a)
-      for (Index b = r1.begin; b < r1.end; ++b)
-        for (Index c = r2.begin; c < r2.end; ++c)
-          if (tapOf(0, a, i.at[0]) >= 0 && tapOf(1, b, i.at[1]) >= 0 && tapOf(2, c, i.at[2]) >= 0)
+    for (Number a = r0.begin; a < r0.end; ++a) {
+      if (!reads(0, a, i.at[0]))
+        continue;
+      for (Number b = r1.begin; b < r1.end; ++b) {
+        if (!reads(1, b, i.at[1]))
+          continue;
+        for (Number c = r2.begin; c < r2.end; ++c)
+          if (reads(2, c, i.at[2]))
             visit(Position{{a, b, c}, i.plane});
+      }
+    }
   }
-  TENON_DEVICE Index outputIndex(const Position& o) const {
+  TENON_DEVICE Number outputIndex(const Position& o) const {
     return o.plane * outVolume + (o.at[0] * out[1] + o.at[1]) * out[2] + o.at[2];
   }
   TENON_DEVICE Index counted(const Position& o, bool includesPad) const {
-    return countedTaps(0, o.at[0], includesPad) * countedTaps(1, o.at[1], includesPad) *
+    return Index(countedTaps(0, o.at[0], includesPad)) * countedTaps(1, o.at[1], includesPad) *
            countedTaps(2, o.at[2], includesPad);
   }
 };
@@ -107,7 +124,7 @@ struct AveragePool {
     const auto o = planes.output(cell);
     const T* plane = x + o.plane * planes.inVolume;
     T sum = 0;
-    planes.forEachInput(o, [&](Index i) { sum += plane[i]; });
+    planes.forEachInput(o, [&](PoolingWinner i) { sum += plane[i]; });
     y[cell] = sum / T(planes.counted(o, includesPad));
   }
 };
@@ -137,14 +154,18 @@ struct MaxPool {
   TENON_DEVICE void operator()(Index cell) const {
     const auto o = planes.output(cell);
     const T* plane = x + o.plane * planes.inVolume;
-    Index winner = -1;
-    planes.forEachInput(o, [&](Index i) {
-      if (winner < 0 || beats(plane[i], plane[winner]))
+    PoolingWinner winner = -1;
+    T greatest = 0;
+    planes.forEachInput(o, [&](PoolingWinner i) {
+      const T value = plane[i];
+      if (winner < 0 || beats(value, greatest)) {
         winner = i;
+        greatest = value;
+      }
     });
-    y[cell] = plane[winner];
+    y[cell] = greatest;
     if (winners)
-      winners[cell] = PoolingWinner(winner);
+      winners[cell] = winner;
   }
 };
 
@@ -167,10 +188,10 @@ struct MaxPoolAdjoint {
   T* dx;
   TENON_DEVICE void operator()(Index cell) const {
     const auto i = planes.input(cell);
-    const auto inPlane = PoolingWinner(cell - i.plane * planes.inVolume);
+    const PoolingWinner inPlane = PoolingWinner(cell) - i.plane * planes.inVolume;
     T sum = 0;
     planes.forEachReader(i, [&](const PoolingPlanes::Position& o) {
-      const Index at = planes.outputIndex(o);
+      const PoolingPlanes::Number at = planes.outputIndex(o);
       if (winners[at] == inPlane)
         sum += dy[at];
     });

@@ -1,87 +1,114 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reductions on the device. Groups of n terms each are reduced in pieces, each by one block in a tree of
+// Reductions on the device. Groups of n terms each are reduced in pieces, each by lanes of one block in a tree of
 // fixed shape, or where n is small by one thread in order; the number of pieces follows from the sizes
 // alone, so that the bits are the same on every device.
 //
-// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group.
+// A Term has a type Wide in which it is reduced, and f(group, i) gives term i of a group. If it can be that
+// neighbouring groups lie closer in memory than neighbouring terms, f.groupsAreCloser() says whether they do.
+// use(place, value) is what becomes of a value, at first [group, piece].
 #pragma once
 
 #include "kernels/cells.hpp"
 #include "kernels/functors/operations.hpp"
 #include "kernels/walks.hpp"
 
+#include <bit>
 #include <cmath>
+#include <type_traits>
 
 namespace tenon::functors {
 
-// One block for each piece of each group: to[group, piece].
-template <class Op, class Term>
+// How a block is divided: 2^bits lanes for the terms of each of its groups. Neighbouring threads read what lies
+// closest: terms, or groups where isAcross is 1.
+struct BlockShape {
+  unsigned bits, isAcross;
+
+  static constexpr unsigned kMostBits = std::bit_width(device::kThreads) - 1;
+  static_assert(device::kThreads == 1u << kMostBits);
+
+  TENON_DEVICE unsigned lanes() const { return 1u << bits; }
+  TENON_DEVICE unsigned groups() const { return device::kThreads >> bits; }
+  TENON_DEVICE unsigned lane(unsigned thread) const {
+    return isAcross ? thread >> (kMostBits - bits) : thread & (lanes() - 1);
+  }
+  TENON_DEVICE unsigned group(unsigned thread) const {
+    return isAcross ? thread & (groups() - 1) : thread >> bits;
+  }
+  TENON_DEVICE unsigned nextLane() const { return isAcross ? groups() : 1; } // in threads
+};
+
+template <class Op, class Term, class Use>
 struct GroupTrees {
   using Wide = typename Term::Wide;
-  static constexpr unsigned kThreads = device::kThreads;
-  static constexpr int kPhases = 9; // one that fills the lanes, eight that halve them
-  static_assert(kThreads >> (kPhases - 1) == 1);
   struct Shared {
-    Wide lane[kThreads];
+    Wide lane[device::kThreads];
   };
   Term term;
+  Use use;
   Wide neutral;
+  BlockShape shape;
+  unsigned pieces, groups;
   Index n, length;
-  unsigned pieces;
-  Wide* to;
 
+  // One that fills the lanes, and others that halve them.
+  TENON_DEVICE int phases() const { return 1 + int(shape.bits); }
   TENON_DEVICE void operator()(int phase, const Place& p, Shared& shared) const {
-    const Op op;
+    const unsigned lane = shape.lane(p.thread);
+    const Index group = Index(p.block / pieces) * shape.groups() + shape.group(p.thread);
+    const Index piece = p.block % pieces;
     if (phase == 0) {
-      const Index group = p.block / pieces, begin = (p.block % pieces) * length;
-      const Index end = begin + length < n ? begin + length : n;
-      Wide all = neutral;
-      for (Index i = begin + p.thread; i < end; i += kThreads)
-        all = op(all, term(group, i));
-      shared.lane[p.thread] = all;
+      shared.lane[p.thread] = group < groups ? sumOf(group, piece * length, lane) : neutral;
       return;
     }
-    const unsigned half = kThreads >> phase;
-    if (p.thread < half)
-      shared.lane[p.thread] = op(shared.lane[p.thread], shared.lane[p.thread + half]);
-    if (half == 1 && p.thread == 0)
-      to[p.block] = shared.lane[0];
+    const unsigned half = shape.lanes() >> phase;
+    if (lane < half)
+      shared.lane[p.thread] =
+          Op{}(shared.lane[p.thread], shared.lane[p.thread + half * shape.nextLane()]);
+    if (half == 1 && lane == 0 && group < groups)
+      use(group * pieces + piece, shared.lane[p.thread]);
+  }
+
+private:
+  // Four terms at a time, so that their loads are waited for together.
+  TENON_DEVICE Wide sumOf(Index group, Index begin, unsigned lane) const {
+    const Op op;
+    const Index step = shape.lanes();
+    const Index end = begin + length < n ? begin + length : n;
+    const auto at = [&](Index i) { return i < end ? term(group, i) : neutral; };
+    Wide all = neutral;
+    for (Index i = begin + lane; i < end; i += 4 * step) {
+      const Wide first = at(i), second = at(i + step), third = at(i + 2 * step),
+                 fourth = at(i + 3 * step);
+      all = op(op(op(op(all, first), second), third), fourth);
+    }
+    return all;
   }
 };
 
-// One thread for each group: to[group].
-template <class Op, class Term>
+// One thread for each group.
+template <class Op, class Term, class Use>
 struct GroupLoops {
   using Wide = typename Term::Wide;
   Term term;
+  Use use;
   Wide neutral;
   Index n;
-  Wide* to;
 
   TENON_DEVICE void operator()(Index group) const {
-    const Op op;
     Wide all = neutral;
     for (Index i = 0; i < n; ++i)
-      all = op(all, term(group, i));
-    to[group] = all;
+      all = Op{}(all, term(group, i));
+    use(group, all);
   }
 };
 
-// The pieces of each group together, in order, handed to use(group, value).
-template <class Op, class Wide, class Use>
-struct GroupEnds {
-  const Wide* parts;
-  Wide neutral;
+// The pieces of groups as terms.
+template <class W>
+struct PieceTerm {
+  using Wide = W;
+  const Wide* values;
   Index pieces;
-  Use use;
-
-  TENON_DEVICE void operator()(Index group) const {
-    const Op op;
-    Wide all = neutral;
-    for (Index i = 0; i < pieces; ++i)
-      all = op(all, parts[group * pieces + i]);
-    use(group, all);
-  }
+  TENON_DEVICE Wide operator()(Index group, Index i) const { return values[group * pieces + i]; }
 };
 
 // What becomes of a group's value: y[group] is it.
@@ -118,7 +145,9 @@ template <class T>
 struct ProductTerm {
   using Wide = std::conditional_t<std::is_integral_v<T>, T, double>;
   Cells<2> written, summed; // offsets in a and x
+  Index areColumns;         // 1 if the closest cells of the box are of different y
   const T *a, *x;
+  bool groupsAreCloser() const { return areColumns == 1; }
   TENON_DEVICE Wide operator()(Index group, Index i) const {
     const auto at = written(group), more = summed(i);
     const Wide value = x[at.of[1] + more.of[1]];

@@ -20,33 +20,37 @@ struct Softmax {
 };
 
 // What is done to element `at` of an array [outer, n, inner], to which element `of` of one [outer, inner]
-// belongs.
+// belongs: write(at, read(at, of)).
 template <class T>
 struct ShiftedExponential {
   const T *x, *m;
   T* e;
-  TENON_DEVICE void operator()(Index at, Index of) const { e[at] = exponential(x[at] - m[of]); }
+  TENON_DEVICE T read(Index at, Index of) const { return exponential(x[at] - m[of]); }
+  TENON_DEVICE void write(Index at, T value) const { e[at] = value; }
 };
 template <class T>
 struct Spread {
   const T* s;
   T* y;
-  TENON_DEVICE void operator()(Index at, Index of) const { y[at] = s[of]; }
+  TENON_DEVICE T read(Index, Index of) const { return s[of]; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 template <class T>
 struct Quotient {
   const T *e, *s;
   T* y;
-  TENON_DEVICE void operator()(Index at, Index of) const { y[at] = e[at] / s[of]; }
+  TENON_DEVICE T read(Index at, Index of) const { return e[at] / s[of]; }
+  TENON_DEVICE void write(Index at, T value) const { y[at] = value; }
 };
 // de may be null.
 template <class T>
 struct QuotientTangent {
   const T *e, *s, *de, *ds;
   T* dy;
-  TENON_DEVICE void operator()(Index at, Index of) const {
-    dy[at] = ((de ? de[at] : T(0)) - e[at] * ds[of] / s[of]) / s[of];
+  TENON_DEVICE T read(Index at, Index of) const {
+    return ((de ? de[at] : T(0)) - e[at] * ds[of] / s[of]) / s[of];
   }
+  TENON_DEVICE void write(Index at, T value) const { dy[at] = value; }
 };
 // ds holds the sums of dy e.
 template <class T>
@@ -63,10 +67,11 @@ struct CrossEntropySlope {
   const std::int64_t* label;
   Index cols, firstClass;
   T* dz;
-  TENON_DEVICE void operator()(Index at, Index row) const {
+  TENON_DEVICE T read(Index at, Index row) const {
     const bool isLabel = label[row] - firstClass == at - row * cols;
-    dz[at] = exponential(z[at] - m[row]) * (dloss[row] / s[row]) - (isLabel ? dloss[row] : T(0));
+    return exponential(z[at] - m[row]) * (dloss[row] / s[row]) - (isLabel ? dloss[row] : T(0));
   }
+  TENON_DEVICE void write(Index at, T value) const { dz[at] = value; }
 };
 template <class T>
 struct PickedLabel {

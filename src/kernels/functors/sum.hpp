@@ -23,7 +23,8 @@ template <class T>
 struct ScaledByNumber {
   const T *factor, *x;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] = (factor ? *factor : T(0)) * x[i]; }
+  TENON_DEVICE T read(Index i) const { return (factor ? *factor : T(0)) * x[i]; }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 // x y of two vectors.

@@ -14,7 +14,8 @@ struct PlainSgd {
   T rate, decay;
   const T* g;
   T* w;
-  TENON_DEVICE void operator()(Index i) const { w[i] -= rate * (g[i] + decay * w[i]); }
+  TENON_DEVICE T read(Index i) const { return w[i] - rate * (g[i] + decay * w[i]); }
+  TENON_DEVICE void write(Index i, T value) const { w[i] = value; }
 };
 
 template <class T>

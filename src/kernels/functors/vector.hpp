@@ -13,7 +13,8 @@ struct Axpby {
   const T* x;
   T beta;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] = alpha * x[i] + beta * y[i]; }
+  TENON_DEVICE T read(Index i) const { return alpha * x[i] + beta * y[i]; }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 template <class T>
@@ -21,21 +22,24 @@ struct Scaled {
   T alpha;
   const T* x;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] = alpha * x[i]; }
+  TENON_DEVICE T read(Index i) const { return alpha * x[i]; }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 template <class T>
 struct Product {
   const T *a, *b;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] = a[i] * b[i]; }
+  TENON_DEVICE T read(Index i) const { return a[i] * b[i]; }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 template <class T>
 struct AddedProduct {
   const T *a, *b;
   T* y;
-  TENON_DEVICE void operator()(Index i) const { y[i] += a[i] * b[i]; }
+  TENON_DEVICE T read(Index i) const { return y[i] + a[i] * b[i]; }
+  TENON_DEVICE void write(Index i, T value) const { y[i] = value; }
 };
 
 } // namespace tenon::functors
