@@ -59,13 +59,19 @@ void DTensor::setSpace(Space space) {
 }
 
 void DTensor::checkPlaced(const void* memory) const {
-  const bool fits = space() == Space::Host ? !Device::holds(memory) : Device::get().reaches(memory);
-  if (!fits)
+  const int holder = Device::holderOf(memory);
+  const bool isOnHost = space() == Space::Host;
+  if (isOnHost ? holder >= 0 : !Device::get().reaches(memory))
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} is on the {}, but the array is memory of the {}; call "
                             "TenonDTensorSetSpace() first, or place another array",
-                            title(), spaceName(space()),
-                            space() == Space::Host ? "device" : "host"));
+                            title(), spaceName(space()), isOnHost ? "device" : "host"));
+  if (!isOnHost && holder >= 0 && holder != Device::get().number())
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} is on device {}, but the array is memory of device {}; place memory "
+                    "of device {}, or set -tenon_device to {}",
+                    title(), Device::get().number(), holder, Device::get().number(), holder));
 }
 
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,
