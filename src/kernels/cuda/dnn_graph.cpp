@@ -133,24 +133,8 @@ bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
                                           notes.data()),
            "cudnnBackendGetAttribute");
   const std::span found(notes.data(), std::min(static_cast<std::size_t>(count), notes.size()));
-  return std::none_of(found.begin(), found.end(), [&](cudnnBackendNumericalNote_t note) {
-    switch (note) {
-    case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: // in float32 it stands for TF32, in float64 for nothing lost
-    case CUDNN_NUMERICAL_NOTE_FFT:         // and these round more than the definition's sums
-    case CUDNN_NUMERICAL_NOTE_WINOGRAD:
-    case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
-    case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
-    case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
-      return graph.type == CUDNN_DATA_FLOAT && !graph.mayUseTf32;
-    case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
-      return !graph.mayBeNondeterministic;
-    case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
-    case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
-      return true;
-    default:
-      return false;
-    }
-  });
+  return std::ranges::all_of(found,
+                             [&](cudnnBackendNumericalNote_t note) { return allows(graph, note); });
 }
 
 // Empty if the library cannot run this configuration on the device.
@@ -207,6 +191,25 @@ Error noPlan(const ConvolutionGraph& g) {
 }
 
 } // namespace
+
+bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
+  switch (note) {
+  case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: // in float32 it stands for TF32, in float64 for nothing lost
+  case CUDNN_NUMERICAL_NOTE_FFT:         // and these round more than the definition's sums
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD:
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+    return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32;
+  case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+    return graph.mayBeNondeterministic;
+  case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+  case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+    return false;
+  default:
+    return true;
+  }
+}
 
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {
   checkDnn(dnn().cudnnBackendCreateDescriptor(type, &handle_), "cudnnBackendCreateDescriptor");

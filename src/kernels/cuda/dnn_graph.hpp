@@ -64,6 +64,9 @@ struct ConvolutionGraph {
   auto operator<=>(const ConvolutionGraph&) const = default;
 };
 
+// Whether it lets an engine with this note be taken.
+bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note);
+
 class ConvolutionPlan {
 public:
   // The first engine of the library's heuristics that the graph allows. TENON_ERR_SUPPORT if none is
