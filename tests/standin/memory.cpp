@@ -41,6 +41,17 @@ void onFault(int number, siginfo_t* info, void*) {
   _exit(kFaulted);
 }
 
+// For AddressSanitizer, which reports what is not allowed.
+void allow([[maybe_unused]] char* memory, [[maybe_unused]] std::size_t bytes,
+           [[maybe_unused]] bool allowed) {
+#ifdef __SANITIZE_ADDRESS__
+  if (allowed)
+    __asan_unpoison_memory_region(memory, bytes);
+  else
+    __asan_poison_memory_region(memory, bytes);
+#endif
+}
+
 void fillWithNan(char* memory, std::size_t bytes) {
   const std::size_t filled = std::min(bytes, kFilled);
   std::memset(memory, 0xff, filled);
@@ -108,10 +119,8 @@ void* DeviceMemory::take(std::size_t bytes, Kind kind, int device) {
   kept_ -= ofKept;
   protect(memory, pages, true);
   fillWithNan(memory, pages);
-#ifdef __SANITIZE_ADDRESS__
   const std::size_t granules = (bytes + 7) / 8 * 8;
-  __asan_poison_memory_region(memory + granules, pages - granules);
-#endif
+  allow(memory + granules, pages - granules, false);
   protect(memory, pages, false);
   return memory;
 }
@@ -122,6 +131,7 @@ bool DeviceMemory::giveBack(void* memory) {
     return false;
   const auto& [begin, a] = *found;
   inUse_ -= a.bytes;
+  allow(begin, a.pages, true);
   if (a.kind == Kind::Private)
     kept_ += a.bytes;
   if (a.kind == Kind::Shown) {
