@@ -12,7 +12,8 @@ namespace tenon {
 
 namespace {
 
-std::atomic<CUcontext> librarys{nullptr}; // of the open device
+std::atomic<CUcontext> librarys{nullptr};     // of the open device
+const cuda::DriverTable* functions = nullptr; // from when on it is open
 
 // Of a thread.
 struct Turn {
@@ -23,15 +24,15 @@ struct Turn {
 thread_local Turn turn;
 
 void take(CUcontext context) noexcept {
-  cuda::driver()->cuCtxGetCurrent(&turn.programs);
+  functions->cuCtxGetCurrent(&turn.programs);
   if (turn.programs != context)
-    cuda::driver()->cuCtxSetCurrent(context);
+    functions->cuCtxSetCurrent(context);
   turn.isTaken = true;
 }
 
 void giveBack(CUcontext context) noexcept {
   if (turn.programs != context)
-    cuda::driver()->cuCtxSetCurrent(turn.programs);
+    functions->cuCtxSetCurrent(turn.programs);
   turn.isTaken = false;
 }
 
@@ -68,28 +69,29 @@ int programsDevice() {
 int deviceOfStream(void* stream) {
   CUcontext current = nullptr, streams = nullptr;
   int device = -1;
-  driver()->cuCtxGetCurrent(&current);
-  if (driver()->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
+  functions->cuCtxGetCurrent(&current);
+  if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
     throw Error(TENON_ERR_ARG, "the stream is not one of CUDA's, or was destroyed; pass one that "
                                "cudaStreamCreate() made");
-  driver()->cuCtxSetCurrent(streams);
-  driver()->cuCtxGetDevice(&device);
-  driver()->cuCtxSetCurrent(current);
+  functions->cuCtxSetCurrent(streams);
+  functions->cuCtxGetDevice(&device);
+  functions->cuCtxSetCurrent(current);
   return device;
 }
 
 void openDevice(int number) {
-  if (!driver())
-    throw Error(TENON_ERR_SUPPORT, "there is no device: the driver libcuda.so.1 is too old or not "
-                                   "complete; update it, or use the space host");
-  driver()->cuCtxGetCurrent(&turn.programs);
+  functions = driver();
+  if (!functions)
+    throw Error(TENON_ERR_SUPPORT, "there is no device: the driver libcuda.so.1 lacks functions; "
+                                   "update it, or use the space host");
+  functions->cuCtxGetCurrent(&turn.programs);
   cudaError_t status = cudaSetDevice(number);
   if (status == cudaSuccess)
     status = cudaFree(nullptr); // makes the context, as cudaSetDevice() does from CUDA 12 on
   CUcontext context = nullptr;
-  driver()->cuCtxGetCurrent(&context);
+  functions->cuCtxGetCurrent(&context);
   if (status != cudaSuccess)
-    driver()->cuCtxSetCurrent(turn.programs);
+    functions->cuCtxSetCurrent(turn.programs);
   check(status, "cudaSetDevice");
   turn.isTaken = true;
   librarys.store(context, std::memory_order_release);
