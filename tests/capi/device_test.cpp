@@ -74,6 +74,33 @@ TEST_F(Devices, TheRankOnTheNodeChoosesAndTheProgramsStaysCurrent) {
   }
 }
 
+// What a function of the program's finds current, and then changes.
+TenonErrorCode noteDevice(TenonDTensor x, TenonDTensor y, void* context) {
+  *static_cast<int*>(context) = currentDevice();
+  expectSuccess(TenonDTensorFillConstant(x, 1)); // a call within the call
+  cudaSetDevice(1 - currentDevice());
+  return TenonDTensorFillConstant(y, 2);
+}
+
+TEST_F(Devices, FunctionsOfTheProgramFindItsOwnCurrent) {
+  TenonDTensor x = tensor(rows_, TENON_FLOAT64), y = tensor(rows_, TENON_FLOAT64);
+  expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));
+  expectSuccess(TenonDTensorSetSpace(y, TENON_MEMORY_DEVICE));
+  TenonLinearOp op = nullptr;
+  int found = -1;
+  expectSuccess(TenonLinearOpCreateShell(rows_, rows_, TENON_FLOAT64, TENON_FLOAT64, noteDevice,
+                                         nullptr, &found, nullptr, &op));
+  for (int own : {0, 1}) {
+    cudaSetDevice(own);
+    expectSuccess(TenonLinearOpApply(op, x, y));
+    EXPECT_EQ(found, own);
+    EXPECT_EQ(currentDevice(), 1 - own);
+  }
+  expectSuccess(TenonLinearOpDestroy(&op));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonDTensorDestroy(&y));
+}
+
 TEST_F(Devices, MemoryAndStreamsOfAnotherDeviceAreRefused) {
   TenonDTensor x = tensor(rows_, TENON_FLOAT64);
   expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));

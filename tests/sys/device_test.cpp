@@ -176,6 +176,19 @@ TEST(DeviceMemory, IsTakenAgainBeforeItIsSaidToBeOut) {
   });
 }
 
+TEST(DeviceMemory, IsNotWaitedForWhileAStreamRecords) {
+  inChild([] {
+    const KernelContext at(Space::Device);
+    const auto record = [&] {
+      at.stream().recording([&] { const Buffer array(600, "an array", at.memory()); });
+    };
+    tenonStandinBytes(500);
+    expectError(TENON_ERR_MEMORY, {"an array: cannot allocate"}, record);
+    tenonStandinBytes(1000);
+    record();
+  });
+}
+
 TEST(DeviceMemory, OfTheScratchStaysWhereMoreDoesNotFit) {
   inChild([] {
     tenonStandinBytes(4096);
