@@ -130,6 +130,19 @@ function(tenon_add_device_test name)
   endforeach()
 endfunction()
 
+# tenon_add_standin_test(NAME ...): a test of what the stand-in alone can show, with the arguments of tenon_add_test() and
+# the label device; in the default order unless it chooses others itself.
+function(tenon_add_standin_test name)
+  if(NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
+    return()
+  endif()
+  cmake_parse_arguments(STANDIN "" "" "SOURCES;RANKS;LINK;ARGS" ${ARGN})
+  tenon_add_test(${name} ${ARGN})
+  set_target_properties(${name} PROPERTIES TENON_STANDIN ON)
+  tenon_label_device_tests(${name} "${STANDIN_RANKS}" lazy)
+  set_property(GLOBAL APPEND PROPERTY TENON_STANDIN_TESTS ${name})
+endfunction()
+
 # The label of the tests of these ranks, and the stand-in's mode, or how they tell that there is no device.
 function(tenon_label_device_tests name ranks mode)
   set(tests ${name})

@@ -104,8 +104,8 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetSpace(TenonDTensor x,
  *  @return TENON_ERR_SHAPE  the halo of the layout is wider than the ghost cells; the message names
  *                           the dimension
  *  @return TENON_ERR_SHAPE  the array spans more elements than length, as with strides in bytes
- *  @return TENON_ERR_ARG    the array is not memory of the tensor's space; see
- *                           TenonDTensorSetSpace()
+ *  @return TENON_ERR_ARG    the array is not memory of the tensor's space (TenonDTensorSetSpace()),
+ *                           or is memory of another device than Tenon's (-tenon_device)
  *  @return TENON_ERR_ARG    a ghost width or the length is negative
  *  @return TENON_ERR_ARG    two elements of the tensor are the same element of the array; the
  *                           message names both. Ghost cells outside the layout's halo can coincide.

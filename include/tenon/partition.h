@@ -171,9 +171,11 @@ TENON_EXTERN TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition
  *  later. By default they share a stream of the library.
  *
  *  @param[in] partition  process grid on the communicator of the tensors
- *  @param[in] stream     a cudaStream_t of this process's device, other than a default stream. It
- *                        must exist as long as there are objects on the device. May be NULL, in
- *                        which case the library's stream is used again.
+ *  @param[in] stream     a cudaStream_t of this process's device (-tenon_device). It must exist as
+ *                        long as there are objects on the device. May be NULL, in which case the
+ *                        library's own stream is used again, not the default stream.
+ *  @return TENON_ERR_ARG      stream is of another device, or is a default stream
+ *                             (cudaStreamLegacy, cudaStreamPerThread)
  *  @return TENON_ERR_STATE    there are tensors, layers or operators on the device of the
  *                             communicator already, or Tenon is not initialised
  *  @return TENON_ERR_SUPPORT  there is no device

@@ -195,6 +195,8 @@ TenonErrorCode TenonPartitionUnshareMemory(TenonPartition partition, void* memor
 TenonErrorCode TenonPartitionSetStream(TenonPartition partition, void* stream) noexcept {
   return guard(__func__, [&] {
     checkInitialized();
+    if (stream)
+      Device::get().checkCallersStream(stream);
     setStream(deref(partition, "partition").comm(), stream);
   });
 }

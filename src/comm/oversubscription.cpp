@@ -14,21 +14,17 @@ namespace tenon {
 
 namespace {
 
-NodeLoad loadOfNode(Communicator& comm) {
-  MPI_Comm node = MPI_COMM_NULL;
-  checkMpi(MPI_Comm_split_type(comm.mpi(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &node),
-           "MPI_Comm_split_type");
+NodeLoad loadOfNode(const Node& node) {
   NodeLoad load;
-  checkMpi(MPI_Comm_size(node, &load.ranks), "MPI_Comm_size");
+  load.ranks = node.size;
   const long long mine = openMpThreads();
   long long sum = 0, most = 0;
-  checkMpi(MPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG, MPI_SUM, node), "MPI_Allreduce");
-  checkMpi(MPI_Allreduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, node), "MPI_Allreduce");
+  checkMpi(MPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG, MPI_SUM, node.comm), "MPI_Allreduce");
+  checkMpi(MPI_Allreduce(&mine, &most, 1, MPI_LONG_LONG, MPI_MAX, node.comm), "MPI_Allreduce");
   std::vector<std::uint64_t> cpus = allowedCpus();
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, cpus.data(), static_cast<int>(cpus.size()), MPI_UINT64_T,
-                         MPI_BOR, node),
+                         MPI_BOR, node.comm),
            "MPI_Allreduce");
-  MPI_Comm_free(&node);
   load.threads = sum;
   load.mostThreads = static_cast<int>(most);
   for (const std::uint64_t word : cpus)
@@ -47,8 +43,8 @@ std::string oversubscription(const NodeLoad& load) {
                      counted(load.cpus, "CPU"), std::max(1, load.cpus / load.ranks));
 }
 
-void warnOfOversubscription(Communicator& comm) {
-  const std::string text = oversubscription(loadOfNode(comm));
+void warnOfOversubscription(const Communicator& comm, const Node& node) {
+  const std::string text = oversubscription(loadOfNode(node));
   if (comm.rank() == 0 && !text.empty())
     printError(text);
 }

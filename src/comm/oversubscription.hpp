@@ -5,6 +5,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "comm/node.hpp"
 
 #include <string>
 
@@ -22,7 +23,7 @@ struct NodeLoad {
 // A line for the user; "" unless some rank has several threads and all have more than there are CPUs.
 // Ranks of one thread each that outnumber the CPUs are what was asked for.
 std::string oversubscription(const NodeLoad& load);
-// Collective. Rank 0 prints the line about its node.
-void warnOfOversubscription(Communicator& comm);
+// Collective, with the node of this rank. Rank 0 prints the line about its node.
+void warnOfOversubscription(const Communicator& comm, const Node& node);
 
 } // namespace tenon

@@ -5,9 +5,11 @@
 #include "comm/last_words.hpp"
 #include "comm/launcher.hpp"
 #include "comm/log_report.hpp"
+#include "comm/node.hpp"
 #include "comm/oversubscription.hpp"
 #include "comm/patience.hpp"
 #include "comm/trace_report.hpp"
+#include "sys/device.hpp"
 #include "sys/handler.hpp"
 #include "sys/live_objects.hpp"
 #include "sys/log.hpp"
@@ -117,6 +119,12 @@ void answerHelp(const std::string& help) {
     std::exit(EXIT_SUCCESS);
   printError("Tenon: cannot write the output\n");
   std::exit(EXIT_FAILURE);
+}
+
+void lookAtNode(const Communicator& comm) {
+  const Node node(comm.mpi());
+  Device::setRankOnNode(node.rank);
+  warnOfOversubscription(comm, node);
 }
 
 void startLog() {
@@ -249,7 +257,7 @@ void initialize(int* argc, char*** argv, MPI_Comm comm, const std::string& help)
     readOptions(argc ? *argc : 0, argv ? *argv : nullptr, help);
     answerHelp(help);
     s.comm->openArena();
-    warnOfOversubscription(*s.comm);
+    lookAtNode(*s.comm);
     if (comm == MPI_COMM_NULL)
       warnOfUnexpectedWorld();
     startLog();

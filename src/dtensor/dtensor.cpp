@@ -71,13 +71,18 @@ void DTensor::setSpace(Space space) {
 }
 
 void DTensor::checkPlaced(const void* memory) const {
-  const bool fits = space() == Space::Host ? !Device::holds(memory) : Device::get().reaches(memory);
-  if (!fits)
+  const int holder = Device::holderOf(memory);
+  const bool isOnHost = space() == Space::Host;
+  if (const int own = isOnHost ? holder : Device::get().number(); holder >= 0 && holder != own)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{0} is on device {1}, but the array is memory of device {2}; place "
+                            "memory of device {1}, or set -tenon_device to {2}",
+                            title(), own, holder));
+  if (isOnHost ? holder >= 0 : !Device::get().reaches(memory))
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} is on the {}, but the array is memory of the {}; call "
                             "TenonDTensorSetSpace() first, or place another array",
-                            title(), spaceName(space()),
-                            space() == Space::Host ? "device" : "host"));
+                            title(), spaceName(space()), isOnHost ? "device" : "host"));
 }
 
 void DTensor::checkGhosts(const std::vector<Index>& strides, const std::vector<Index>& ghostsLow,

@@ -55,13 +55,26 @@ void KernelContext::refuseHostKernel() {
 }
 
 void KernelContext::reserve(const ScratchPlan& plan) {
-  if (plan.bytes() > scratch_.bytes())
-    scratch_ = Buffer(plan.bytes(), "scratch of the kernels", memory_);
+  enlarge(scratch_, plan.bytes(), "scratch of the kernels");
 }
 
 void KernelContext::reserveParts(Index bytes) {
-  if (bytes > parts_.bytes())
-    parts_ = Buffer(bytes, "parts of reductions", memory_);
+  enlarge(parts_, bytes, "parts of reductions");
+}
+
+// The old memory goes first, so that both need not fit. Where the new one does not, kernels that were made before go on
+// with memory of the old size.
+void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
+  const Index before = buffer.bytes();
+  if (bytes <= before)
+    return;
+  buffer = Buffer();
+  try {
+    buffer = Buffer(bytes, label, memory_);
+  } catch (const Error&) {
+    buffer = Buffer(before, label, memory_);
+    throw;
+  }
 }
 
 KernelContextPtr contextOrOwn(KernelContextPtr context) {

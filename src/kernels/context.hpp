@@ -110,6 +110,7 @@ private:
   // Loops of the host cannot run here: TENON_ERR_SUPPORT.
   [[noreturn]] static void refuseHostKernel();
   void reserveParts(Index bytes);
+  void enlarge(Buffer& buffer, Index bytes, const char* label);
 
   std::optional<Stream> stream_, transfers_;
   std::shared_ptr<MemorySource> memory_;

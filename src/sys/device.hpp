@@ -68,9 +68,12 @@ using MemoryKey = std::array<std::byte, 64>;
 
 class Device {
 public:
-  // The process's device, opened by the first call: -tenon_device, or by this rank's number on its node.
-  // Throws TENON_ERR_SUPPORT with the reason if there is none.
+  // The process's device, opened by the first call, and current for this thread: -tenon_device, or the one that the
+  // program has made current if that is not the first, or by the rank on the node. Throws TENON_ERR_SUPPORT with the
+  // reason if there is none.
   static Device& get();
+  // 0 until somebody who knows it tells.
+  static void setRankOnNode(int rank) noexcept;
   // For the build's information: "CUDA 13.0", or why there is no device.
   static std::string support();
 
@@ -95,11 +98,11 @@ public:
   void copy(void* to, const void* from, Index bytes, const Stream& stream);
   // Whether kernels may use an address: that of device memory, or of host memory that is registered.
   bool reaches(const void* address) const;
-  // Whether it is device memory, if the device has been opened at all.
-  static bool holds(const void* address);
-  // Makes host memory known, so that kernels reach it and copies need no staging.
-  void registerHost(void* memory, Index bytes);
-  void unregisterHost(void* memory) noexcept;
+  // The number of the device whose memory it is, which need not be this one; -1 for memory of the host. Known without
+  // get(), from when on the process uses devices.
+  static int holderOf(const void* address);
+  // Throws TENON_ERR_ARG unless it is a stream of this device, and no default one.
+  void checkCallersStream(void* stream) const;
 
 private:
   Device();
@@ -107,6 +110,20 @@ private:
   int number_ = 0;
   std::string name_;
   int multiprocessors_ = 1;
+};
+
+// Whose device is current for a thread: the library's while it works for a caller, the program's otherwise, and in
+// functions of the program's that the library calls. Without an open device it costs next to nothing.
+class DeviceTurn {
+public:
+  enum class Whose { Program, Library };
+  explicit DeviceTurn(Whose whose) noexcept;
+  ~DeviceTurn();
+  DeviceTurn(const DeviceTurn&) = delete;
+  DeviceTurn& operator=(const DeviceTurn&) = delete;
+
+private:
+  Whose before_;
 };
 
 } // namespace tenon

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "sys/current_call.hpp"
+#include "sys/device.hpp"
 #include "sys/handler.hpp"
 
 #include <utility>
@@ -21,6 +22,7 @@ template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
   const CallScope scope(function);
+  const DeviceTurn turn(DeviceTurn::Whose::Library);
   enterCall(function);
   try {
     std::forward<Body>(body)();
@@ -35,6 +37,7 @@ template <class Body>
 TenonErrorCode guardApply(const char* function, Body&& body,
                           std::source_location where = std::source_location::current()) noexcept {
   const CallScope scope(function);
+  const DeviceTurn turn(DeviceTurn::Whose::Library);
   enterCall(function);
   try {
     std::forward<Body>(body)();
@@ -52,6 +55,7 @@ void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
 template <class Call>
 void callUser(const char* what, Call&& call,
               std::source_location where = std::source_location::current()) {
+  const DeviceTurn turn(DeviceTurn::Whose::Program);
   const long before = errorsRecorded();
   checkUserCode(std::forward<Call>(call)(), what, before, where);
 }

@@ -17,6 +17,10 @@ struct Count {
   std::atomic<Index> alive{0}, highest{0}, taken{0};
 };
 
+constexpr const char* kDeviceAdvice =
+    " by Tenon in this process; use more processes on more devices or a smaller batch, save "
+    "activations in bfloat16 (saved_type), or end other programs on the device";
+
 Count& countOf(Space space) {
   static Count counts[2];
   return counts[static_cast<int>(space)];
@@ -59,12 +63,15 @@ void Buffer::take(const std::source_location& where) {
     source_.reset();
     data_ = ::operator new (size, std::align_val_t{kAlignment}, std::nothrow);
   }
-  if (!data_)
-    throw Error(TENON_ERR_MEMORY,
-                fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB){}; {} bytes are in use",
-                            label_, bytes_, static_cast<double>(bytes_) / 1048576.0,
-                            space() == Space::Device ? " on the device" : "", bytesAlive(space())),
-                where);
+  if (data_)
+    return;
+  const bool isDevices = space() == Space::Device;
+  throw Error(TENON_ERR_MEMORY,
+              fmt::format("{}: cannot allocate {} bytes ({:.1f} MiB){}; {} bytes are in use{}",
+                          label_, bytes_, static_cast<double>(bytes_) / 1048576.0,
+                          isDevices ? " on the device" : "", bytesAlive(space()),
+                          isDevices ? kDeviceAdvice : ""),
+              where);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library without CUDA: there is no device, so nothing but get() and support() is ever called.
+// The library without CUDA: there is no device, so nothing but get() and support() is ever called, and turns are nobody's.
 #include "sys/device.hpp"
 
 namespace tenon {
@@ -76,12 +76,15 @@ void Device::copy(void*, const void*, Index, const Stream&) {
 bool Device::reaches(const void*) const {
   refuse();
 }
-bool Device::holds(const void*) {
-  return false;
+void Device::setRankOnNode(int) noexcept {}
+int Device::holderOf(const void*) {
+  return -1;
 }
-void Device::registerHost(void*, Index) {
+void Device::checkCallersStream(void*) const {
   refuse();
 }
-void Device::unregisterHost(void*) noexcept {}
+
+DeviceTurn::DeviceTurn(Whose whose) noexcept : before_(whose) {}
+DeviceTurn::~DeviceTurn() = default;
 
 } // namespace tenon

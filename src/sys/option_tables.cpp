@@ -63,7 +63,8 @@ constexpr OptionSpec kGlobalOptions[] = {
     {"device",
      OptionSpec::Int,
      "-1",
-     "number of the CUDA device of this process; -1: by its rank on the node",
+     "number of the CUDA device of this process; -1: the program's choice, or by its rank on the "
+     "node",
      nullptr,
      {-1, 1e6}},
     {"device_tf32", OptionSpec::Flag, "false",

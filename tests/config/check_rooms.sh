@@ -10,6 +10,7 @@
 #             only kernels and sys reach the headers of BLAS, oneDNN, FFTW and CUDA; only machine hwloc's
 #   device    headers and names of CUDA and its libraries only in sys/cuda and kernels/cuda, whose headers
 #             no other source includes
+#   branches  no conditions of the preprocessor in linop, layer, plan and train
 #   words     getenv, abort and printing only in sys and tools
 set -euo pipefail
 
@@ -84,6 +85,16 @@ check_device() {
   done)
 }
 
+check_branches() {
+  local entry room
+  for room in linop layer plan train; do
+    [[ -d $root/src/$room ]] || continue
+    while IFS= read -r entry; do
+      fault "src/$entry"
+    done < <(cd "$root/src" && grep -rnE '^[[:space:]]*#[[:space:]]*(if|ifdef|ifndef|elif)\b' "$room")
+  done
+}
+
 check_words() {
   local words='\b(getenv|secure_getenv|abort|printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|perror)[[:space:]]*\(|fmt::print|std::(cout|cerr|clog)\b'
   local entry
@@ -136,6 +147,7 @@ check_reach() {
 read_rooms
 check_includes
 check_device
+check_branches
 check_words
 check_reach
 [[ $faults -eq 0 ]] || { echo "$faults faults"; exit 1; }

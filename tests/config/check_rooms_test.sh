@@ -83,6 +83,9 @@ expect 'src/sys/a.cpp:4:#include "sys/cuda/status.hpp"'
 plant && echo 'int cudaDeviceCount();' >tree/outside/gpu.h &&
   printf '#include <gpu.h>\nint h() { return cudaDeviceCount(); }\n' >>tree/src/sys/a.cpp
 expect 'src/sys/a.cpp:5:int h() { return cudaDeviceCount(); }'
+plant && mkdir tree/src/layer && echo '1 layer sys' >>tree/src/rooms.txt &&
+  printf '#pragma once\n#ifdef TENON_WITH_DEVICE\n#endif\n' >tree/src/layer/l.hpp
+expect 'src/layer/l.hpp:2:#ifdef TENON_WITH_DEVICE'
 for word in 'std::getenv("A")' 'std::abort()' 'std::printf("x")' 'std::puts("x")' '(void)std::cout'; do
   plant && printf '#include <cstdio>\n#include <cstdlib>\n#include <iostream>\nvoid g() { %s; }\n' \
     "$word" >>tree/src/comm/c.cpp

@@ -24,9 +24,10 @@ private:
   Buffer memory_;
 };
 
+// Never destroyed: its handles would go at exit, after what their libraries need of their own.
 inline KernelContextPtr deviceContext() {
-  static const auto context = std::make_shared<KernelContext>(Space::Device);
-  return context;
+  static const auto* context = new KernelContextPtr(std::make_shared<KernelContext>(Space::Device));
+  return *context;
 }
 
 } // namespace tenon::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The stand-in's half for cuBLAS: matrix products by the definition's loops, as work of the handle's
 // stream. Before each the handle's workspace becomes NaN where it begins, as what another kernel left there would be lost.
+#include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
@@ -11,6 +12,7 @@
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
+  cublasMath_t mode = CUBLAS_DEFAULT_MATH;
   void* workspace = nullptr;
   std::size_t workspaceBytes = 0;
 };
@@ -69,14 +71,18 @@ template <class T>
 cublasStatus_t multiply(cublasHandle_t handle, const char* who, const Product<T>& product) {
   if (!product.isValid())
     return CUBLAS_STATUS_INVALID_VALUE;
+  if (isToFail(who))
+    return CUBLAS_STATUS_EXECUTION_FAILED;
   const Call call;
   product.checkArrays();
-  enqueue(streamOf(handle->stream, who),
-          [product, workspace = handle->workspace, bytes = handle->workspaceBytes] {
-            if (workspace)
-              std::memset(workspace, 0xff, std::min(bytes, kLost));
-            product.run();
-          });
+  CUstream_st* const stream = streamHere(handle->stream, who);
+  if (!stream)
+    return CUBLAS_STATUS_EXECUTION_FAILED;
+  enqueue(*stream, [product, workspace = handle->workspace, bytes = handle->workspaceBytes] {
+    if (workspace)
+      std::memset(workspace, 0xff, std::min(bytes, kLost));
+    product.run();
+  });
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -111,6 +117,8 @@ using namespace tenon::standin;
 extern "C" {
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
+  if (isToFail("cublasCreate"))
+    return CUBLAS_STATUS_NOT_INITIALIZED;
   *handle = new cublasContext;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -122,11 +130,13 @@ cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
 
 // As the library does it: a new stream takes the workspace away.
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
-  *handle = {stream, nullptr, 0};
+  *handle = {stream, handle->mode, nullptr, 0};
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
+  if (isToFail("cublasSetWorkspace"))
+    return CUBLAS_STATUS_INTERNAL_ERROR;
   if (reinterpret_cast<std::uintptr_t>(workspace) % 256 != 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   const Call call;
@@ -136,13 +146,25 @@ cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, siz
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSetMathMode(cublasHandle_t, cublasMath_t) {
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode) {
+  handle->mode = mode;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t* mode) {
+  *mode = handle->mode;
   return CUBLAS_STATUS_SUCCESS;
 }
 
 const char* cublasGetStatusString(cublasStatus_t status) {
-  return status == CUBLAS_STATUS_INVALID_VALUE ? "CUBLAS_STATUS_INVALID_VALUE"
-                                               : "a status of the stand-in";
+  switch (status) {
+  case CUBLAS_STATUS_INVALID_VALUE:
+    return "CUBLAS_STATUS_INVALID_VALUE";
+  case CUBLAS_STATUS_EXECUTION_FAILED:
+    return "CUBLAS_STATUS_EXECUTION_FAILED";
+  default:
+    return "a status of the stand-in";
+  }
 }
 
 cublasStatus_t cublasSgemm_v2_64(cublasHandle_t handle, cublasOperation_t transA,

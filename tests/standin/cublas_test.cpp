@@ -4,7 +4,9 @@
 #include "kernels/cuda/handles.hpp"
 #include "kernels/draw.hpp"
 #include "kernels/on_device.hpp"
+#include "standin/failures.hpp"
 #include "standin/refused.hpp"
+#include "sys/options.hpp"
 
 namespace tenon::test {
 namespace {
@@ -72,6 +74,31 @@ TEST(StandinCublas, ShortMatrixAndMatrixOfTheHostAreRefused) {
               refusedByStandin, "matrix of cuBLAS");
   EXPECT_EXIT(m.multiply(handle, CUBLAS_OP_N, CUBLAS_OP_N, m.a.data()), refusedByStandin,
               "matrix of cuBLAS");
+}
+
+TEST(DeviceHandles, TellCublasWhatTheOptionsAllow) {
+  KernelContext& at = *deviceContext();
+  const auto modeOf = [&](const char* allowed) {
+    options().set("-tenon_device_tf32", allowed);
+    DeviceHandles handles(at.stream(), at.memory());
+    cublasMath_t mode{};
+    EXPECT_EQ(cublasGetMathMode(handles.blas(), &mode), CUBLAS_STATUS_SUCCESS);
+    return mode;
+  };
+  EXPECT_EQ(modeOf("true"), CUBLAS_TF32_TENSOR_OP_MATH);
+  EXPECT_EQ(modeOf("false"), CUBLAS_DEFAULT_MATH);
+}
+
+TEST(DeviceHandles, AreMadeWhollyOrNotAtAll) {
+  KernelContext& at = *deviceContext();
+  DeviceHandles handles(at.stream(), at.memory());
+  cublasMath_t mode{};
+  options().set("-tenon_device_tf32", "true");
+  tenonStandinFail("cublasSetWorkspace");
+  EXPECT_THROW(handles.blas(), Error);
+  EXPECT_EQ(cublasGetMathMode(handles.blas(), &mode), CUBLAS_STATUS_SUCCESS);
+  EXPECT_EQ(mode, CUBLAS_TF32_TENSOR_OP_MATH);
+  options().set("-tenon_device_tf32", "false");
 }
 
 TEST(StandinCublas, WorkspaceIsTakenAwayByANewStream) {

@@ -7,12 +7,15 @@
 // A kernel runs on the host by its twin (src/kernels/cuda/launch.cuh).
 //
 //   TENON_STANDIN_BYTES=N    the device's memory
-//   TENON_STANDIN_FAIL=F:N   call N of the function F fails
+//   TENON_STANDIN_FAIL=F:N   call N of the function F fails (failures.hpp)
 //   TENON_STANDIN_DEVICES=N  number of devices, 1 by default
 //   TENON_STANDIN_SHOWS_OTHER=1  what another process shows is opened, but other memory is found there
+//   TENON_STANDIN_DRIVER=N   version of the driver, by default the runtime's
 //   TENON_STANDIN_ADDRESSES=1  refuse kernels with a parameter that holds an address of the host's, other than
 //                            of registered memory. What was on the stack before may be left in padding, so a
 //                            refusal is a hint, and no test but the stand-in's own relies on it.
+#include "standin/devices.hpp"
+#include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
@@ -29,6 +32,9 @@
 using TenonTwin = void (*)(const void* kernel, unsigned blocks, unsigned threads,
                            const unsigned* order);
 
+struct CUmemPoolHandle_st {
+  int device;
+};
 struct CUgraph_st {
   std::shared_ptr<tenon::standin::Graph> recorded;
 };
@@ -50,7 +56,7 @@ struct State {
   std::map<const void*, Twin> twins;
   std::map<const char*, std::size_t> hostMemory; // that kernels reach
   cudaError_t lastError = cudaSuccess;
-  cudaError_t failure = cudaSuccess; // of a kernel: all later waits give it
+  cudaError_t failure = cudaSuccess; // of a kernel: all later calls give it
 };
 
 State& state() {
@@ -60,18 +66,6 @@ State& state() {
 
 cudaError_t fail(cudaError_t status) {
   return state().lastError = status;
-}
-
-// Whether TENON_STANDIN_FAIL names this call.
-bool isToFail(const char* function) {
-  static const std::string text = [] {
-    const char* given = std::getenv("TENON_STANDIN_FAIL");
-    return std::string(given ? given : "");
-  }();
-  static int calls = 0;
-  const std::size_t colon = text.find(':');
-  return text.substr(0, colon) == function &&
-         ++calls == (colon == std::string::npos ? 1 : std::atoi(text.c_str() + colon + 1));
 }
 
 bool isRegistered(const void* p) {
@@ -139,9 +133,9 @@ void copyLater(CUstream_st& s, void* to, const void* from, std::size_t bytes) {
   });
 }
 
-int deviceCount() {
-  const char* text = std::getenv("TENON_STANDIN_DEVICES");
-  return text ? std::atoi(text) : 1;
+int driverVersion() {
+  const char* text = std::getenv("TENON_STANDIN_DRIVER");
+  return text ? std::atoi(text) : CUDART_VERSION;
 }
 
 } // namespace
@@ -152,6 +146,8 @@ using namespace tenon::standin;
 
 #define TENON_CALL(code)                                                                           \
   const Call call;                                                                                 \
+  if (state().failure != cudaSuccess)                                                              \
+    return fail(state().failure);                                                                  \
   if (isToFail(__func__))                                                                          \
   return fail(code)
 
@@ -191,7 +187,9 @@ cudaError_t __cudaPopCallConfiguration(dim3*, dim3*, std::size_t*, void*) {
 cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** arguments,
                              std::size_t, cudaStream_t stream) {
   TENON_CALL(cudaErrorLaunchOutOfResources);
-  CUstream_st& s = streamOf(stream, "cudaLaunchKernel");
+  CUstream_st* const s = streamHere(stream, "cudaLaunchKernel");
+  if (!s)
+    return fail(cudaErrorInvalidResourceHandle);
   const auto twin = state().twins.find(entry);
   if (twin == state().twins.end())
     refuse("a kernel without a twin on the host is launched");
@@ -202,7 +200,7 @@ cudaError_t cudaLaunchKernel(const void* entry, dim3 grid, dim3 block, void** ar
   const auto* bytes = static_cast<const char*>(arguments[0]);
   checkParameter(bytes, twin->second.bytes);
   const std::vector<char> kernel(bytes, bytes + twin->second.bytes);
-  enqueue(s, [kernel, run = twin->second.run, grid, block] {
+  enqueue(*s, [kernel, run = twin->second.run, grid, block] {
     const std::vector<unsigned> order = blockOrder(grid.x);
     run(kernel.data(), grid.x, block.x, order.empty() ? nullptr : order.data());
     if (isToFail("kernel"))
@@ -218,10 +216,20 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void*
 // The device.
 cudaError_t cudaGetDeviceCount(int* count) {
   *count = deviceCount();
+  if (driverVersion() / 1000 < CUDART_VERSION / 1000)
+    return fail(cudaErrorInsufficientDriver);
   return *count > 0 ? cudaSuccess : fail(cudaErrorNoDevice);
 }
 cudaError_t cudaSetDevice(int device) {
-  return device >= 0 && device < deviceCount() ? cudaSuccess : fail(cudaErrorInvalidDevice);
+  TENON_CALL(cudaErrorDevicesUnavailable);
+  if (device < 0 || device >= deviceCount())
+    return fail(cudaErrorInvalidDevice);
+  setCurrentDevice(device);
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = currentDevice();
+  return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   *value = which == cudaDevAttrComputeCapabilityMajor ? 9
@@ -236,7 +244,7 @@ cudaError_t cudaDeviceSynchronize() {
   return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
 }
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDART_VERSION;
+  *version = driverVersion();
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() {
@@ -250,6 +258,12 @@ const char* cudaGetErrorString(cudaError_t e) {
     return "out of memory";
   case cudaErrorNoDevice:
     return "no CUDA-capable device is detected";
+  case cudaErrorInsufficientDriver:
+    return "CUDA driver version is insufficient for CUDA runtime version";
+  case cudaErrorDevicesUnavailable:
+    return "CUDA-capable device(s) is/are busy or unavailable";
+  case cudaErrorInvalidResourceHandle:
+    return "invalid resource handle";
   case cudaErrorIllegalAddress:
     return "an illegal memory access was encountered";
   default:
@@ -258,19 +272,24 @@ const char* cudaGetErrorString(cudaError_t e) {
 }
 
 // Memory.
-cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
-  static char one;
-  *pool = reinterpret_cast<cudaMemPool_t>(&one);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* wanted) {
+  TENON_CALL(cudaErrorNotSupported);
+  *pool = new CUmemPoolHandle_st{wanted->location.id};
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, std::size_t) {
+  TENON_CALL(cudaErrorInvalidValue);
+  DeviceMemory::get().trimPool();
   return cudaSuccess;
 }
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
   return cudaSuccess;
 }
-cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t,
+cudaError_t cudaMallocFromPoolAsync(void** p, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   TENON_CALL(cudaErrorMemoryAllocation);
   CUstream_st& s = streamOf(stream, "cudaMallocFromPoolAsync");
-  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Private);
+  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Private, pool->device);
   if (*p && s.recording) { // the graph's own, fresh each time
     s.recording->taken.push_back(*p);
     s.recording->inUse.insert(*p);
@@ -295,7 +314,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
 cudaError_t cudaMalloc(void** p, std::size_t bytes) {
   TENON_CALL(cudaErrorMemoryAllocation);
   refuseWhileRecording(__func__);
-  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Showable);
+  *p = DeviceMemory::get().take(bytes, DeviceMemory::Kind::Showable, currentDevice());
   return *p ? cudaSuccess : fail(cudaErrorMemoryAllocation);
 }
 cudaError_t cudaFree(void* p) { // waits for the device, as the runtime does
@@ -345,20 +364,6 @@ cudaError_t cudaFreeHost(void* p) { // waits too
   std::free(p);
   return cudaSuccess;
 }
-cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned) {
-  TENON_CALL(cudaErrorMemoryAllocation);
-  refuseWhileRecording(__func__);
-  if (isRegistered(p))
-    return fail(cudaErrorHostMemoryAlreadyRegistered);
-  state().hostMemory[static_cast<char*>(p)] = bytes;
-  return cudaSuccess;
-}
-cudaError_t cudaHostUnregister(void* p) {
-  const Call call;
-  return state().hostMemory.erase(static_cast<char*>(p)) > 0
-             ? cudaSuccess
-             : fail(cudaErrorHostMemoryNotRegistered);
-}
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p) {
   const Call call;
   *found = {};
@@ -400,7 +405,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s) {
   return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* e, unsigned) {
+  TENON_CALL(cudaErrorMemoryAllocation);
   *e = new CUevent_st;
+  (*e)->device = currentDevice();
   return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t e) {
@@ -411,6 +418,8 @@ cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t stream) {
   TENON_CALL(cudaErrorInvalidValue);
   CUstream_st& s = streamOf(stream, "cudaEventRecord");
   refuseWhileRecording(__func__);
+  if (e->device != s.device)
+    return fail(cudaErrorInvalidResourceHandle);
   auto recording = std::make_shared<Recording>(Recording{&s});
   e->last = recording;
   enqueue(s, [recording] { recording->isDone = true; });
@@ -429,7 +438,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t e) {
   return state().failure == cudaSuccess ? cudaSuccess : fail(state().failure);
 }
 cudaError_t cudaEventQuery(cudaEvent_t e) {
-  const Call call;
+  TENON_CALL(cudaErrorUnknown);
   refuseWhileRecording(__func__);
   constexpr int kOften = 20;
   if (!e->last || e->last->isDone)
@@ -437,6 +446,13 @@ cudaError_t cudaEventQuery(cudaEvent_t e) {
   if (++e->last->asked > kOften)
     drain(*e->last->stream, e->last.get());
   return e->last->isDone ? cudaSuccess : fail(cudaErrorNotReady);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const Call call;
+  *status = streamOf(stream, "cudaStreamIsCapturing").recording ? cudaStreamCaptureStatusActive
+                                                                : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
 }
 
 // Graphs, of one stream.

@@ -4,6 +4,7 @@
 // the handle, the number of the device, and the execution of a plan, which reads what was set and does
 // it by the definition's loops, as work of the handle's stream. Before each execution its
 // workspace becomes NaN, as what another kernel left there would be lost.
+#include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
@@ -327,6 +328,8 @@ using namespace tenon::standin;
 extern "C" {
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) {
+  if (isToFail(__func__))
+    return fail(CUDNN_STATUS_INTERNAL_ERROR, "a handle that is to fail");
   *handle = new cudnnContext;
   return CUDNN_STATUS_SUCCESS;
 }
@@ -376,8 +379,11 @@ cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t descriptor)
 }
 
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
+  const RecordPtr record = recordOf(descriptor);
+  if (record && record->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR && isToFail("heuristics"))
+    return fail(CUDNN_STATUS_INTERNAL_ERROR, "heuristics that are to fail");
   const cudnnStatus_t status = REAL(cudnnBackendFinalize)(descriptor);
-  if (const RecordPtr record = recordOf(descriptor))
+  if (record)
     record->isFinal = status == CUDNN_STATUS_SUCCESS;
   return status;
 }
@@ -436,7 +442,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t
     execution.workspace = workspace;
   if (const cudnnStatus_t status = checkArrays(execution); status != CUDNN_STATUS_SUCCESS)
     return status;
-  enqueue(streamOf(handle->stream, "cudnnBackendExecute"), [execution] { execution.run(); });
+  CUstream_st* const stream = streamHere(handle->stream, "cudnnBackendExecute");
+  if (!stream || isToFail(__func__))
+    return fail(CUDNN_STATUS_EXECUTION_FAILED, "the plan cannot be executed");
+  enqueue(*stream, [execution] { execution.run(); });
   return CUDNN_STATUS_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/cuda/dnn_graph.hpp"
 #include "kernels/on_device.hpp"
 #include "standin/refused.hpp"
+#include "sys/options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -98,8 +99,7 @@ cuda::Descriptor partOf(cudnnBackendDescriptor_t from, cudnnBackendAttributeName
   return part;
 }
 
-bool hasNote(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
-  const cuda::ConvolutionPlan plan(graph);
+bool hasNote(const cuda::ConvolutionPlan& plan, cudnnBackendNumericalNote_t note) {
   const auto configuration = partOf(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
                                     CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
   const auto engine =
@@ -120,11 +120,43 @@ TEST(DnnGraph, TakesTensorCoresOnlyWhereAllowed) {
   for (ConvolutionKind kind :
        {ConvolutionKind::Forward, ConvolutionKind::AdjointData, ConvolutionKind::AdjointWeights}) {
     ConvolutionGraph graph = wideGraph(kind);
-    EXPECT_FALSE(hasNote(graph, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
-    EXPECT_FALSE(hasNote(graph, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+    const cuda::ConvolutionPlan exact(graph);
+    EXPECT_FALSE(hasNote(exact, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+    EXPECT_FALSE(hasNote(exact, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
     graph.mayUseTf32 = true;
-    EXPECT_TRUE(hasNote(graph, CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
+    EXPECT_TRUE(hasNote(cuda::ConvolutionPlan(graph), CUDNN_NUMERICAL_NOTE_TENSOR_CORE));
   }
+}
+
+// cuDNN 9.19 lists no engines with these notes for an H200.
+TEST(DnnGraph, TakesWhatRoundsMoreOnlyWhereAllowed) {
+  for (cudnnBackendNumericalNote_t note :
+       {CUDNN_NUMERICAL_NOTE_FFT, CUDNN_NUMERICAL_NOTE_WINOGRAD,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4, CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6,
+        CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13}) {
+    ConvolutionGraph graph = wideGraph(ConvolutionKind::Forward);
+    EXPECT_FALSE(cuda::allows(graph, note));
+    graph.mayUseTf32 = true;
+    EXPECT_TRUE(cuda::allows(graph, note));
+    EXPECT_TRUE(cuda::allows(exampleGraph(ConvolutionKind::Forward, 0), note)) << "float64";
+  }
+  EXPECT_FALSE(
+      cuda::allows(wideGraph(ConvolutionKind::Forward), CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC));
+}
+
+// Whose plans want another workspace.
+TEST(DnnGraph, AllowsWhatTheOptionsDo) {
+  const ConvolutionShape wide{4, 64, 64, {2, {28, 28}, {28, 28}, {3, 3}, {1, 1}, {1, 1}, {1, 1}}};
+  const auto workspaceWith = [&](const char* option, const char* value) {
+    options().set(option, value);
+    const auto context = std::make_shared<KernelContext>(Space::Device);
+    makeConvolution<float>(wide, Backend::Cudnn, context);
+    options().set(option, "false");
+    return context->scratchBytes();
+  };
+  const Index exact = workspaceWith("-tenon_device_tf32", "false");
+  EXPECT_NE(workspaceWith("-tenon_device_tf32", "true"), exact);
+  EXPECT_NE(workspaceWith("-tenon_device_nondeterministic", "true"), exact);
 }
 
 TEST(DnnGraph, SharesPlansOfEqualGraphs) {

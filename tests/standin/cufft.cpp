@@ -2,6 +2,7 @@
 // The stand-in's half for cuFFT: transforms of lines by the definition's sums, as work of the plan's stream. Before
 // each the work area becomes NaN where it begins, and after a transform to real numbers its input, as the library may
 // leave them.
+#include "standin/failures.hpp"
 #include "standin/memory.hpp"
 #include "standin/streams.hpp"
 
@@ -100,7 +101,10 @@ cufftResult run(const FftPlan& plan, int direction, void* from, void* to) {
   const bool isAligned = check(from, plan.lines * plan.in()) && check(to, plan.lines * plan.out());
   if (!isAligned)
     return CUFFT_UNALIGNED_DATA;
-  enqueue(streamOf(plan.stream, "cufftXtExec"),
+  CUstream_st* const stream = streamHere(plan.stream, "cufftXtExec");
+  if (!stream || isToFail("cufftXtExec"))
+    return CUFFT_EXEC_FAILED;
+  enqueue(*stream,
           [=] { transform<T>(plan, direction, static_cast<T*>(from), static_cast<T*>(to)); });
   return CUFFT_SUCCESS;
 }
@@ -147,6 +151,8 @@ cufftResult cufftMakePlanMany64(cufftHandle handle, int rank, long long int* n,
     return CUFFT_NOT_IMPLEMENTED;
   if (*n < 1 || lines < 1)
     return CUFFT_INVALID_SIZE;
+  if (isToFail(__func__))
+    return CUFFT_INTERNAL_ERROR;
   plan->isMade = true;
   plan->type = type;
   plan->extent = *n;

@@ -41,6 +41,17 @@ void onFault(int number, siginfo_t* info, void*) {
   _exit(kFaulted);
 }
 
+// For AddressSanitizer, which reports what is not allowed.
+void allow([[maybe_unused]] char* memory, [[maybe_unused]] std::size_t bytes,
+           [[maybe_unused]] bool allowed) {
+#ifdef __SANITIZE_ADDRESS__
+  if (allowed)
+    __asan_unpoison_memory_region(memory, bytes);
+  else
+    __asan_poison_memory_region(memory, bytes);
+#endif
+}
+
 void fillWithNan(char* memory, std::size_t bytes) {
   const std::size_t filled = std::min(bytes, kFilled);
   std::memset(memory, 0xff, filled);
@@ -91,9 +102,10 @@ void DeviceMemory::mapFile(char* memory, std::size_t pages, int file, std::size_
     refuse("pages of shown memory cannot be mapped");
 }
 
-void* DeviceMemory::take(std::size_t bytes, Kind kind) {
+void* DeviceMemory::take(std::size_t bytes, Kind kind, int device) {
   const std::size_t pages = (bytes + kPage - 1) / kPage * kPage;
-  char* const memory = inUse_ + bytes > limit_ ? nullptr : addressesFor(pages);
+  const std::size_t ofKept = kind == Kind::Private ? std::min(kept_, bytes) : 0;
+  char* const memory = inUse_ + kept_ - ofKept + bytes > limit_ ? nullptr : addressesFor(pages);
   if (!memory)
     return nullptr;
   if (kind == Kind::Showable) {
@@ -102,14 +114,13 @@ void* DeviceMemory::take(std::size_t bytes, Kind kind) {
       refuse("no file for memory that is shown");
     mapFile(memory, pages, file_, static_cast<std::size_t>(memory - base_));
   }
-  known_[memory] = {bytes, pages, true, kind};
+  known_[memory] = {bytes, pages, true, kind, 0, device};
   inUse_ += bytes;
+  kept_ -= ofKept;
   protect(memory, pages, true);
   fillWithNan(memory, pages);
-#ifdef __SANITIZE_ADDRESS__
   const std::size_t granules = (bytes + 7) / 8 * 8;
-  __asan_poison_memory_region(memory + granules, pages - granules);
-#endif
+  allow(memory + granules, pages - granules, false);
   protect(memory, pages, false);
   return memory;
 }
@@ -120,6 +131,9 @@ bool DeviceMemory::giveBack(void* memory) {
     return false;
   const auto& [begin, a] = *found;
   inUse_ -= a.bytes;
+  allow(begin, a.pages, true);
+  if (a.kind == Kind::Private)
+    kept_ += a.bytes;
   if (a.kind == Kind::Shown) {
     protect(begin, a.pages, true);
     fillWithNan(begin, a.pages);
@@ -194,6 +208,11 @@ bool DeviceMemory::closeShown(void* memory) {
 const std::pair<char* const, DeviceMemory::Allocation>* DeviceMemory::around(const void* p) const {
   auto after = known_.upper_bound(static_cast<char*>(const_cast<void*>(p)));
   return after == known_.begin() ? nullptr : &*--after;
+}
+
+int DeviceMemory::deviceOf(const void* p) const {
+  const auto* at = around(p);
+  return at ? at->second.device : 0;
 }
 
 void DeviceMemory::checkRange(const void* p, std::size_t bytes, const char* who) const {

@@ -22,10 +22,14 @@ class DeviceMemory {
 public:
   static DeviceMemory& get();
 
-  // NULL beyond TENON_STANDIN_BYTES.
+  // Private memory is of the pool, which keeps what is given back for more of it, until it is trimmed.
   enum class Kind { Private, Showable, Shown };
-  void* take(std::size_t bytes, Kind kind);
+  // NULL beyond the limit.
+  void* take(std::size_t bytes, Kind kind, int device);
   bool giveBack(void* memory);
+  void trimPool() { kept_ = 0; }
+  // TENON_STANDIN_BYTES unless it is set.
+  void setLimit(std::size_t bytes) { limit_ = bytes; }
 
   // Where another process finds an allocation of a process.
   struct Place {
@@ -39,6 +43,8 @@ public:
   bool closeShown(void* memory);
 
   bool contains(const void* p) const { return p >= base_ && p < base_ + kBytes; }
+  // Of an allocation; the first for other addresses.
+  int deviceOf(const void* p) const;
   // Refuses a range that is not within one allocation.
   void checkRange(const void* p, std::size_t bytes, const char* who) const;
 
@@ -58,6 +64,7 @@ private:
     bool isAlive;
     Kind kind = Kind::Private;
     int timesOpened = 0; // if it is another process's
+    int device = 0;
   };
   static constexpr std::size_t kBytes = std::size_t(256) << 30, kPage = 4096;
 
@@ -69,7 +76,7 @@ private:
   void end(char* memory);
 
   char* base_;
-  std::size_t next_ = kPage, inUse_ = 0, limit_;
+  std::size_t next_ = kPage, inUse_ = 0, kept_ = 0, limit_;
   std::map<char*, Allocation> known_;
   std::set<char*> usable_;                              // of these, while work runs
   std::map<std::pair<int, std::size_t>, char*> opened_; // by process and offset

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "standin/streams.hpp"
 
+#include "standin/devices.hpp"
 #include "standin/memory.hpp"
 
 #include <algorithm>
@@ -105,6 +106,7 @@ Call::Call() : guard_(queues().mutex) {
 
 CUstream_st* makeStream() {
   queues().streams.push_back(new CUstream_st);
+  queues().streams.back()->device = currentDevice();
   return queues().streams.back();
 }
 
@@ -121,6 +123,11 @@ CUstream_st& streamOf(cudaStream_t stream, const char* who) {
   if (std::find(streams.begin(), streams.end(), stream) == streams.end())
     refuse(std::string(who) + (stream ? ": no such stream" : ": the default stream; name one"));
   return *stream;
+}
+
+CUstream_st* streamHere(cudaStream_t stream, const char* who) {
+  CUstream_st& found = streamOf(stream, who);
+  return found.device == currentDevice() ? &found : nullptr;
 }
 
 Graph::~Graph() {

@@ -52,10 +52,13 @@ private:
   std::lock_guard<std::recursive_mutex> guard_;
 };
 
+// Of the current device.
 CUstream_st* makeStream();
 void endStream(CUstream_st* stream);
 // Refuses the default stream and ones that do not exist.
 CUstream_st& streamOf(cudaStream_t stream, const char* who);
+// The same; NULL if it is of another device than the current one.
+CUstream_st* streamHere(cudaStream_t stream, const char* who);
 // Refuses a call that waits, or that the graph of a stream could not repeat, while any stream records.
 void refuseWhileRecording(const char* who);
 
@@ -73,8 +76,10 @@ std::vector<unsigned> blockOrder(unsigned blocks);
 struct CUstream_st {
   std::deque<tenon::standin::Work> queue;
   std::shared_ptr<tenon::standin::Graph> recording;
+  int device = 0;
 };
 
 struct CUevent_st {
   std::shared_ptr<tenon::standin::Recording> last;
+  int device = 0;
 };

@@ -112,6 +112,7 @@ public:
 private:
   void makePlans(const ConvolutionShape& shape) {
     using cuda::ConvolutionKind;
+    cuda::handlesOf(*context_).dnn(); // so that the first pass does not wait for it
     if (part_.hasAllOut)
       plain_.emplace(graphOf(shape, ConvolutionKind::Forward, 0));
     added_.emplace(graphOf(shape, ConvolutionKind::Forward, 1));

@@ -132,20 +132,9 @@ bool isAllowed(const Descriptor& configuration, const ConvolutionGraph& graph) {
                                           CUDNN_TYPE_NUMERICAL_NOTE, Index(notes.size()), &count,
                                           notes.data()),
            "cudnnBackendGetAttribute");
-  const std::span found(notes.data(), static_cast<std::size_t>(count));
-  return std::none_of(found.begin(), found.end(), [&](cudnnBackendNumericalNote_t note) {
-    switch (note) {
-    case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: // in float32 it stands for TF32, in float64 for nothing lost
-      return graph.type == CUDNN_DATA_FLOAT && !graph.mayUseTf32;
-    case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
-      return !graph.mayBeNondeterministic;
-    case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
-    case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
-      return true;
-    default:
-      return false;
-    }
-  });
+  const std::span found(notes.data(), std::min(static_cast<std::size_t>(count), notes.size()));
+  return std::ranges::all_of(found,
+                             [&](cudnnBackendNumericalNote_t note) { return allows(graph, note); });
 }
 
 // Empty if the library cannot run this configuration on the device.
@@ -158,12 +147,23 @@ std::optional<Descriptor> finished(const Descriptor& configuration) {
   return plan;
 }
 
+// None of the first mode where it fails, so that the second is tried.
+std::vector<Descriptor> configurationsOf(const Descriptor& graph, cudnnBackendHeurMode_t mode) {
+  try {
+    return configurations(graph, mode);
+  } catch (const Error&) {
+    if (mode == CUDNN_HEUR_MODE_FALLBACK)
+      throw;
+    return {};
+  }
+}
+
 // visit(plan, bytes of its workspace) for what the graph allows, until it returns true.
 template <class Visit>
 void forEachPlan(const ConvolutionGraph& graph, const Visit& visit) {
   const Descriptor described = graphDescriptor(graph);
   for (cudnnBackendHeurMode_t mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-    for (const Descriptor& configuration : configurations(described, mode)) {
+    for (const Descriptor& configuration : configurationsOf(described, mode)) {
       if (!isAllowed(configuration, graph))
         continue;
       std::optional<Descriptor> plan = finished(configuration);
@@ -191,6 +191,25 @@ Error noPlan(const ConvolutionGraph& g) {
 }
 
 } // namespace
+
+bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note) {
+  switch (note) {
+  case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: // in float32 it stands for TF32, in float64 for nothing lost
+  case CUDNN_NUMERICAL_NOTE_FFT:         // and these round more than the definition's sums
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD:
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
+  case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+    return graph.type == CUDNN_DATA_DOUBLE || graph.mayUseTf32;
+  case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+    return graph.mayBeNondeterministic;
+  case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+  case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+    return false;
+  default:
+    return true;
+  }
+}
 
 Descriptor::Descriptor(cudnnBackendDescriptorType_t type) {
   checkDnn(dnn().cudnnBackendCreateDescriptor(type, &handle_), "cudnnBackendCreateDescriptor");
@@ -233,32 +252,66 @@ const Descriptor& deviceDescriptor() {
 
 ConvolutionPlan::ConvolutionPlan(const ConvolutionGraph& graph)
     : plan_(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-  bool isFound = false;
+  int count = 0;
   forEachPlan(graph, [&](Descriptor plan, Index bytes) {
-    if (!isFound || bytes < workspaceBytes_) {
+    if (count == 0 || bytes < workspaceBytes_) {
       plan_ = std::move(plan);
       workspaceBytes_ = bytes;
-      isFound = true;
+      place_ = count;
     }
+    ++count;
     return workspaceBytes_ <= kEnoughWorkspace;
   });
-  if (!isFound)
+  if (count == 0)
     throw noPlan(graph);
 }
 
 std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph& graph) {
   std::vector<std::shared_ptr<const ConvolutionPlan>> plans;
   forEachPlan(graph, [&](Descriptor plan, Index bytes) {
-    plans.emplace_back(new ConvolutionPlan(std::move(plan), bytes));
+    plans.emplace_back(new ConvolutionPlan(std::move(plan), bytes, static_cast<int>(plans.size())));
     return false;
   });
   return plans;
 }
 
+namespace {
+
+// Plans that are in use, by what they compute.
+struct KnownPlans {
+  std::mutex mutex;
+  std::map<ConvolutionGraph, std::weak_ptr<const ConvolutionPlan>> plans;
+};
+
+KnownPlans& knownPlans() {
+  static KnownPlans known;
+  return known;
+}
+
+// The next plan of the list that needs no more workspace; NULL if there is none. Who asks for the graph from now on
+// gets it too.
+std::shared_ptr<const ConvolutionPlan> planInPlaceOf(const ConvolutionPlan& failed,
+                                                     const ConvolutionGraph& graph) {
+  for (const auto& plan : allPlans(graph))
+    if (plan->place() > failed.place() && plan->workspaceBytes() <= failed.workspaceBytes()) {
+      const std::scoped_lock lock(knownPlans().mutex);
+      knownPlans().plans[graph] = plan;
+      return plan;
+    }
+  return nullptr;
+}
+
+// The library refuses the plan for this device, or could not launch it.
+bool isPlansFault(cudnnStatus_t status) {
+  return CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED ||
+         CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_EXECUTION_FAILED;
+}
+
+} // namespace
+
 std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {
-  static std::mutex mutex;
-  static std::map<ConvolutionGraph, std::weak_ptr<const ConvolutionPlan>> plans;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(knownPlans().mutex);
+  auto& plans = knownPlans().plans;
   if (auto known = plans[graph].lock())
     return known;
   std::erase_if(plans, [](const auto& entry) { return entry.second.expired(); });
@@ -266,6 +319,9 @@ std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph) {
   plans[graph] = made;
   return made;
 }
+
+ConvolutionRun::ConvolutionRun(const ConvolutionGraph& graph)
+    : graph_(graph), plan_(planOf(graph)) {}
 
 void ConvolutionRun::run(cudnnHandle_t handle, const void* x, const void* w, const void* y,
                          void* workspace) {
@@ -279,7 +335,15 @@ void ConvolutionRun::run(cudnnHandle_t handle, const void* x, const void* w, con
     pack_ = std::move(pack);
     arrays_ = arrays;
   }
-  checkDnn(dnn().cudnnBackendExecute(handle, plan_->get(), pack_.get()), "cudnnBackendExecute");
+  const auto execute = [&] { return dnn().cudnnBackendExecute(handle, plan_->get(), pack_.get()); };
+  cudnnStatus_t status = execute();
+  if (!hasRun_ && graph_ && isPlansFault(status))
+    if (auto next = planInPlaceOf(*plan_, *graph_)) {
+      plan_ = std::move(next);
+      status = execute();
+    }
+  checkDnn(status, "cudnnBackendExecute");
+  hasRun_ = true;
 }
 
 } // namespace tenon::cuda

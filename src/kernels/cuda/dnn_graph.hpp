@@ -10,6 +10,7 @@
 #include <array>
 #include <compare>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,9 @@ struct ConvolutionGraph {
   auto operator<=>(const ConvolutionGraph&) const = default;
 };
 
+// Whether it lets an engine with this note be taken.
+bool allows(const ConvolutionGraph& graph, cudnnBackendNumericalNote_t note);
+
 class ConvolutionPlan {
 public:
   // The first engine of the library's heuristics that the graph allows. TENON_ERR_SUPPORT if none is
@@ -71,14 +75,17 @@ public:
 
   Index workspaceBytes() const noexcept { return workspaceBytes_; }
   cudnnBackendDescriptor_t get() const noexcept { return plan_.get(); }
+  // In the list of all plans of the graph.
+  int place() const noexcept { return place_; }
 
 private:
-  ConvolutionPlan(Descriptor plan, Index workspaceBytes)
-      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes) {}
+  ConvolutionPlan(Descriptor plan, Index workspaceBytes, int place)
+      : plan_(std::move(plan)), workspaceBytes_(workspaceBytes), place_(place) {}
   friend std::vector<std::shared_ptr<const ConvolutionPlan>> allPlans(const ConvolutionGraph&);
 
   Descriptor plan_;
   Index workspaceBytes_ = 0;
+  int place_ = 0;
 };
 
 // Of all engines that the graph allows, the first by the library's heuristics first: what the one that is taken can be
@@ -91,15 +98,18 @@ std::shared_ptr<const ConvolutionPlan> planOf(const ConvolutionGraph& graph);
 class ConvolutionRun {
 public:
   ConvolutionRun() = default;
-  explicit ConvolutionRun(const ConvolutionGraph& graph) : ConvolutionRun(planOf(graph)) {}
+  explicit ConvolutionRun(const ConvolutionGraph& graph);
   explicit ConvolutionRun(std::shared_ptr<const ConvolutionPlan> plan) : plan_(std::move(plan)) {}
 
   Index workspaceBytes() const noexcept { return plan_ ? plan_->workspaceBytes() : 0; }
-  // Queued on the handle's stream. The kind says which of the arrays is written.
+  // Queued on the handle's stream. The kind says which of the arrays is written. A plan of a graph's that the library
+  // cannot execute, as only a first run shows, gives way to the next one of the list.
   void run(cudnnHandle_t handle, const void* x, const void* w, const void* y, void* workspace);
 
 private:
+  std::optional<ConvolutionGraph> graph_;
   std::shared_ptr<const ConvolutionPlan> plan_;
+  bool hasRun_ = false;
   std::array<const void*, 4> arrays_{};
   Descriptor pack_{CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
 };

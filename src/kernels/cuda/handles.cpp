@@ -20,34 +20,42 @@ cudaStream_t cudaStreamOf(const Stream& stream) {
 DeviceHandles::DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory)
     : stream_(std::move(stream)), memory_(std::move(memory)) {}
 
-DeviceHandles::~DeviceHandles() {
-  if (blas_)
-    cuda::blas().cublasDestroy_v2(blas_);
-  if (dnn_)
-    cuda::dnn().cudnnDestroy(dnn_);
+void DeviceHandles::destroy(cublasHandle_t handle) {
+  cuda::blas().cublasDestroy_v2(handle);
+}
+
+void DeviceHandles::destroy(cudnnHandle_t handle) {
+  cuda::dnn().cudnnDestroy(handle);
 }
 
 cublasHandle_t DeviceHandles::blas() {
   if (blas_)
-    return blas_;
+    return blas_.get();
   const cuda::BlasTable& library = cuda::blas();
-  workspace_ = Buffer(kWorkspaceBytes, "workspace of cuBLAS", memory_);
-  cuda::checkBlas(library.cublasCreate_v2(&blas_), "cublasCreate");
-  cuda::checkBlas(library.cublasSetStream_v2(blas_, cudaStreamOf(stream_)), "cublasSetStream");
-  cuda::checkBlas(library.cublasSetWorkspace_v2(blas_, workspace_.data<void>(),
+  Buffer workspace(kWorkspaceBytes, "workspace of cuBLAS", memory_);
+  cublasHandle_t made = nullptr;
+  cuda::checkBlas(library.cublasCreate_v2(&made), "cublasCreate");
+  Owned<cublasContext> handle(made, destroy);
+  cuda::checkBlas(library.cublasSetStream_v2(made, cudaStreamOf(stream_)), "cublasSetStream");
+  cuda::checkBlas(library.cublasSetWorkspace_v2(made, workspace.data<void>(),
                                                 static_cast<std::size_t>(kWorkspaceBytes)),
                   "cublasSetWorkspace");
   const cublasMath_t mode = cuda::allowsTf32() ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
-  cuda::checkBlas(library.cublasSetMathMode(blas_, mode), "cublasSetMathMode");
-  return blas_;
+  cuda::checkBlas(library.cublasSetMathMode(made, mode), "cublasSetMathMode");
+  workspace_ = std::move(workspace);
+  blas_ = std::move(handle);
+  return made;
 }
 
 cudnnHandle_t DeviceHandles::dnn() {
   if (dnn_)
-    return dnn_;
-  cuda::checkDnn(cuda::dnn().cudnnCreate(&dnn_), "cudnnCreate");
-  cuda::checkDnn(cuda::dnn().cudnnSetStream(dnn_, cudaStreamOf(stream_)), "cudnnSetStream");
-  return dnn_;
+    return dnn_.get();
+  cudnnHandle_t made = nullptr;
+  cuda::checkDnn(cuda::dnn().cudnnCreate(&made), "cudnnCreate");
+  Owned<cudnnContext> handle(made, destroy);
+  cuda::checkDnn(cuda::dnn().cudnnSetStream(made, cudaStreamOf(stream_)), "cudnnSetStream");
+  dnn_ = std::move(handle);
+  return made;
 }
 
 namespace cuda {

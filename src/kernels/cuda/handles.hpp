@@ -12,9 +12,6 @@ namespace tenon {
 class DeviceHandles {
 public:
   DeviceHandles(Stream stream, std::shared_ptr<MemorySource> memory);
-  ~DeviceHandles();
-  DeviceHandles(const DeviceHandles&) = delete;
-  DeviceHandles& operator=(const DeviceHandles&) = delete;
 
   // Made by the first call. Products have a workspace of their own, so that they are repeated bit by
   // bit, and round their factors to TF32 only where -tenon_device_tf32 allows it.
@@ -22,11 +19,16 @@ public:
   cudnnHandle_t dnn();
 
 private:
+  template <class Context>
+  using Owned = std::unique_ptr<Context, void (*)(Context*)>;
+  static void destroy(cublasHandle_t handle);
+  static void destroy(cudnnHandle_t handle);
+
   Stream stream_;
   std::shared_ptr<MemorySource> memory_;
-  Buffer workspace_;
-  cublasHandle_t blas_ = nullptr;
-  cudnnHandle_t dnn_ = nullptr;
+  Buffer workspace_; // of cuBLAS, which goes before it
+  Owned<cublasContext> blas_{nullptr, destroy};
+  Owned<cudnnContext> dnn_{nullptr, destroy};
 };
 
 namespace cuda {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sys/device.hpp"
 
+#include "sys/cuda/library.hpp"
 #include "sys/cuda/pool.hpp"
 #include "sys/cuda/status.hpp"
-#include "sys/environment.hpp"
+#include "sys/cuda/turn.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 
 #include <atomic>
 #include <bit>
-#include <charconv>
 
 namespace tenon {
 
 namespace {
 
-std::atomic<bool> isOpen{false};
+std::atomic<int> rankOnNode{0};
 
 constexpr int kLeastCapability = 8; // the library has code for no older device
 
@@ -42,31 +43,23 @@ int countDevices() {
   if (status == cudaSuccess && count > 0)
     return count;
   cudaGetLastError();
-  throw noDevice(fmt::format("{} ({}; Tenon was built with CUDA {})",
+  throw noDevice(fmt::format("{} ({}; Tenon was built with CUDA {}){}",
                              status == cudaSuccess ? "no CUDA-capable device is detected"
                                                    : cudaGetErrorString(status),
-                             driverText(), versionText(CUDART_VERSION)));
+                             driverText(), versionText(CUDART_VERSION),
+                             status == cudaErrorInsufficientDriver ? "; update the driver" : ""));
 }
 
-// This process's number among those on its node, which every launcher tells in its own words.
-int rankOnNode() {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
-                           "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID"})
-    if (const auto text = environment(name)) {
-      int rank = 0;
-      const char* end = text->data() + text->size();
-      if (std::from_chars(text->data(), end, rank).ptr == end && rank >= 0)
-        return rank;
-    }
-  return 0;
-}
-
+// The first device is current without anybody's choice.
 int chooseDevice(int count) {
   const Index wanted = options().getInt("", "device");
   if (wanted >= count)
     throw noDevice(fmt::format("-tenon_device is {}, but this process sees {} (0 to {})", wanted,
-                               count, count - 1));
-  return wanted >= 0 ? static_cast<int>(wanted) : rankOnNode() % count;
+                               counted(count, "device"), count - 1));
+  if (wanted >= 0)
+    return static_cast<int>(wanted);
+  const int programs = cuda::programsDevice();
+  return programs > 0 ? programs : rankOnNode % count;
 }
 
 cudaPointerAttributes attributesOf(const void* address) {
@@ -91,6 +84,7 @@ Device::Device() : number_(chooseDevice(countDevices())) {
                                number_, major, minor, kLeastCapability));
   name_ = fmt::format("CUDA device {} (compute capability {}.{})", number_, major, minor);
   multiprocessors_ = attribute(cudaDevAttrMultiProcessorCount, number_);
+  cuda::openDevice(number_);
   if (options().getFlag("", "log_device_wait"))
     setLogBarrier(
         []() noexcept { cudaDeviceSynchronize(); }); // a failure stays, and the next call tells
@@ -98,12 +92,7 @@ Device::Device() : number_(chooseDevice(countDevices())) {
 
 Device& Device::get() {
   static auto* device = new Device; // never destroyed: buffers may outlive main
-  isOpen = true;
-  thread_local const bool isCurrent = [] {
-    cuda::check(cudaSetDevice(device->number_), "cudaSetDevice");
-    return true;
-  }();
-  static_cast<void>(isCurrent);
+  cuda::takeTurn();
   return *device;
 }
 
@@ -116,7 +105,7 @@ std::shared_ptr<MemorySource> Device::memory(const Stream& stream) {
 }
 
 std::shared_ptr<MemorySource> Device::unpooled(const Stream& stream) {
-  return cuda::unpooledMemory(stream);
+  return cuda::unpooledMemory(number_, stream);
 }
 
 MemoryKey Device::keyOf(void* memory) {
@@ -152,17 +141,35 @@ bool Device::reaches(const void* address) const {
   return attributesOf(address).devicePointer == address;
 }
 
-bool Device::holds(const void* address) {
-  return isOpen && attributesOf(address).type == cudaMemoryTypeDevice;
+void Device::setRankOnNode(int rank) noexcept {
+  rankOnNode = rank;
 }
 
-void Device::registerHost(void* memory, Index bytes) {
-  cuda::check(cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterPortable),
-              "cudaHostRegister");
+int Device::holderOf(const void* address) {
+  const cuda::DriverTable* driver = cuda::driver();
+  if (!driver)
+    return -1;
+  CUmemorytype type{};
+  unsigned isManaged = 0; // which the host reaches too
+  int holder = -1;
+  CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                 CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  void* found[] = {&type, &isManaged, &holder};
+  const CUresult status = driver->cuPointerGetAttributes(std::size(asked), asked, found,
+                                                         reinterpret_cast<CUdeviceptr>(address));
+  return status == CUDA_SUCCESS && type == CU_MEMORYTYPE_DEVICE && isManaged == 0 ? holder : -1;
 }
 
-void Device::unregisterHost(void* memory) noexcept {
-  cudaHostUnregister(memory);
+void Device::checkCallersStream(void* stream) const {
+  if (!stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+    throw Error(TENON_ERR_ARG, "the stream is a default stream, whose work waits for that of other "
+                               "streams; pass one that cudaStreamCreate() made");
+  const int device = cuda::deviceOfStream(stream);
+  if (device != number_)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the stream is of device {}, but Tenon works on device {}; pass a "
+                            "stream of device {}, or set -tenon_device to {}",
+                            device, number_, number_, device));
 }
 
 } // namespace tenon

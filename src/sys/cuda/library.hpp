@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // cuBLAS, cuDNN and cuFFT, opened when a kernel first needs them, so that a program that uses no device does not
-// load them. Of each function the copy that the process has already is taken, if there is one.
+// load them; and the driver, if the process has it.
 #pragma once
 
+#include "sys/error.hpp"
+
 #include <cublas_v2.h>
+#include <cuda.h>
 #include <cudnn.h>
 #include <cufftXt.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
 
 namespace tenon::cuda {
 
@@ -22,6 +29,7 @@ namespace tenon::cuda {
   X(cublasDgemmStridedBatched_64)
 
 #define TENON_CUDNN_TABLE(X)                                                                       \
+  X(cudnnGetVersion)                                                                               \
   X(cudnnCreate)                                                                                   \
   X(cudnnDestroy)                                                                                  \
   X(cudnnSetStream)                                                                                \
@@ -43,6 +51,15 @@ namespace tenon::cuda {
   X(cufftSetWorkArea)                                                                              \
   X(cufftXtExec)
 
+// What the runtime has no functions for: what is current for a thread, without a change of it, and whose an address is,
+// without a context that is made for the question.
+#define TENON_DRIVER_TABLE(X)                                                                      \
+  X(cuCtxGetCurrent)                                                                               \
+  X(cuCtxSetCurrent)                                                                               \
+  X(cuCtxGetDevice)                                                                                \
+  X(cuPointerGetAttributes)                                                                        \
+  X(cuStreamGetCtx)
+
 // Pointers to the functions, by their names: blas().cublasDgemm_v2_64(...).
 #define TENON_MEMBER(name) decltype(&::name) name;
 struct BlasTable {
@@ -54,11 +71,39 @@ struct DnnTable {
 struct FftTable {
   TENON_CUFFT_TABLE(TENON_MEMBER)
 };
+struct DriverTable {
+  TENON_DRIVER_TABLE(TENON_MEMBER)
+};
 #undef TENON_MEMBER
 
 // Opened by the first call. Throw TENON_ERR_SUPPORT with the loader's text, naming the library.
 const BlasTable& blas();
 const DnnTable& dnn();
 const FftTable& fft();
+// NULL while the process has not loaded the driver: nothing in it uses a device then.
+const DriverTable* driver();
+
+// A shared library. All functions come from one place: what the process has already if it has them all, so that the
+// caller's copy is shared, or else the library, which is opened.
+class Library {
+public:
+  // soname: with the version of the headers that Tenon was built with.
+  Library(const char* title, std::string soname, std::span<const char* const> names);
+
+  template <class Function>
+  Function find(const char* name) const {
+    return reinterpret_cast<Function>(address(name));
+  }
+
+private:
+  void* address(const char* name) const;
+
+  const char* title_;
+  std::string soname_;
+  void* handle_;
+};
+
+// cuDNN's versions as it numbers them, 90800 for 9.8.0. Throws TENON_ERR_SUPPORT if the library is too old.
+void checkDnnVersion(std::size_t version);
 
 } // namespace tenon::cuda

@@ -24,6 +24,11 @@ cudaMemPool_t makePool(int device) {
   return pool;
 }
 
+cudaMemPool_t poolOf(int device) {
+  static const cudaMemPool_t pool = makePool(device);
+  return pool;
+}
+
 // What a call gave, NULL if there was no memory left.
 void* taken(void* memory, cudaError_t status, const char* call) {
   if (status == cudaErrorMemoryAllocation) {
@@ -37,7 +42,7 @@ void* taken(void* memory, cudaError_t status, const char* call) {
 // Memory of the device that a stream fills.
 class DeviceMemory : public MemorySource {
 public:
-  explicit DeviceMemory(Stream stream) : stream_(std::move(stream)) {}
+  DeviceMemory(cudaMemPool_t pool, Stream stream) : pool_(pool), stream_(std::move(stream)) {}
   Space space() const noexcept override { return Space::Device; }
   void fill(void* memory, unsigned char byte, Index bytes) override {
     check(cudaMemsetAsync(memory, byte, static_cast<std::size_t>(bytes), stream()),
@@ -46,33 +51,53 @@ public:
 
 protected:
   cudaStream_t stream() const { return static_cast<cudaStream_t>(stream_.handle()); }
+  cudaMemPool_t pool() const { return pool_; }
+
+  // What allocate() gives; where it gives nothing, once more after all that was given back has left the pool.
+  template <class Allocate>
+  void* takeBy(const Allocate& allocate) const {
+    void* const memory = allocate();
+    if (memory || isRecording())
+      return memory;
+    stream_.synchronise();
+    check(cudaMemPoolTrimTo(pool_, 0), "cudaMemPoolTrimTo");
+    return allocate();
+  }
 
 private:
+  bool isRecording() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(stream(), &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+  }
+
+  cudaMemPool_t pool_;
   Stream stream_;
 };
 
 class PoolMemory : public DeviceMemory {
 public:
-  PoolMemory(cudaMemPool_t pool, Stream stream) : DeviceMemory(std::move(stream)), pool_(pool) {}
+  using DeviceMemory::DeviceMemory;
   void* take(Index bytes) override {
-    void* memory = nullptr;
-    const cudaError_t status =
-        cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool_, stream());
-    return taken(memory, status, "cudaMallocFromPoolAsync");
+    return takeBy([&] {
+      void* memory = nullptr;
+      const cudaError_t status =
+          cudaMallocFromPoolAsync(&memory, static_cast<std::size_t>(bytes), pool(), stream());
+      return taken(memory, status, "cudaMallocFromPoolAsync");
+    });
   }
   void giveBack(void* memory) noexcept override { cudaFreeAsync(memory, stream()); }
-
-private:
-  cudaMemPool_t pool_;
 };
 
 class UnpooledMemory : public DeviceMemory {
 public:
   using DeviceMemory::DeviceMemory;
   void* take(Index bytes) override {
-    void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
-    return taken(memory, status, "cudaMalloc");
+    return takeBy([&] {
+      void* memory = nullptr;
+      const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(bytes));
+      return taken(memory, status, "cudaMalloc");
+    });
   }
   void giveBack(void* memory) noexcept override { cudaFree(memory); }
 };
@@ -91,12 +116,11 @@ public:
 } // namespace
 
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream) {
-  static const cudaMemPool_t pool = makePool(device);
-  return std::make_shared<PoolMemory>(pool, stream);
+  return std::make_shared<PoolMemory>(poolOf(device), stream);
 }
 
-std::shared_ptr<MemorySource> unpooledMemory(const Stream& stream) {
-  return std::make_shared<UnpooledMemory>(stream);
+std::shared_ptr<MemorySource> unpooledMemory(int device, const Stream& stream) {
+  return std::make_shared<UnpooledMemory>(poolOf(device), stream);
 }
 
 std::shared_ptr<MemorySource> pinnedMemory() {

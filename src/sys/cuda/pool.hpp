@@ -7,7 +7,7 @@
 namespace tenon::cuda {
 
 std::shared_ptr<MemorySource> poolMemory(int device, const Stream& stream);
-std::shared_ptr<MemorySource> unpooledMemory(const Stream& stream);
+std::shared_ptr<MemorySource> unpooledMemory(int device, const Stream& stream);
 std::shared_ptr<MemorySource> pinnedMemory();
 
 } // namespace tenon::cuda

@@ -5,13 +5,46 @@
 
 namespace tenon::cuda {
 
+namespace {
+
+// After these every later call of the process fails.
+bool losesDevice(cudaError_t status) {
+  switch (status) {
+  case cudaErrorIllegalAddress:
+  case cudaErrorMisalignedAddress:
+  case cudaErrorInvalidAddressSpace:
+  case cudaErrorInvalidPc:
+  case cudaErrorIllegalInstruction:
+  case cudaErrorHardwareStackError:
+  case cudaErrorLaunchFailure:
+  case cudaErrorLaunchTimeout:
+  case cudaErrorAssert:
+  case cudaErrorECCUncorrectable:
+  case cudaErrorNvlinkUncorrectable:
+    return true;
+  default:
+    return false;
+  }
+}
+
+const char* adviceOn(cudaError_t status) {
+  return losesDevice(status) ? "; the device cannot be used again in this process. A kernel that "
+                               "was queued earlier "
+                               "failed: the environment variable CUDA_LAUNCH_BLOCKING=1, or "
+                               "compute-sanitizer, shows "
+                               "which"
+                             : "";
+}
+
+} // namespace
+
 void check(cudaError_t status, const char* what, std::source_location where) {
   if (status == cudaSuccess)
     return;
   cudaGetLastError(); // or the next call would report it again
   throw Error(status == cudaErrorMemoryAllocation ? TENON_ERR_MEMORY : TENON_ERR_LIBRARY,
-              fmt::format("CUDA failed in {}: {} (error {})", what, cudaGetErrorString(status),
-                          static_cast<int>(status)),
+              fmt::format("CUDA failed in {}: {} (error {}){}", what, cudaGetErrorString(status),
+                          static_cast<int>(status), adviceOn(status)),
               where);
 }
 

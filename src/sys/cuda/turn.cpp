@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "sys/cuda/turn.hpp"
+
+#include "sys/cuda/library.hpp"
+#include "sys/cuda/status.hpp"
+#include "sys/device.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace tenon {
+
+namespace {
+
+std::atomic<CUcontext> librarys{nullptr};     // of the open device
+const cuda::DriverTable* functions = nullptr; // from when on it is open
+
+// Of a thread.
+struct Turn {
+  DeviceTurn::Whose whose = DeviceTurn::Whose::Program;
+  CUcontext programs = nullptr;
+  bool isTaken = false; // the library's context is current
+};
+thread_local Turn turn;
+
+void take(CUcontext context) noexcept {
+  functions->cuCtxGetCurrent(&turn.programs);
+  if (turn.programs != context)
+    functions->cuCtxSetCurrent(context);
+  turn.isTaken = true;
+}
+
+void giveBack(CUcontext context) noexcept {
+  if (turn.programs != context)
+    functions->cuCtxSetCurrent(turn.programs);
+  turn.isTaken = false;
+}
+
+void change(DeviceTurn::Whose whose) noexcept {
+  if (std::exchange(turn.whose, whose) == whose)
+    return;
+  const CUcontext context = librarys.load(std::memory_order_acquire);
+  if (context && whose == DeviceTurn::Whose::Library)
+    take(context);
+  else if (context && turn.isTaken)
+    giveBack(context);
+}
+
+} // namespace
+
+DeviceTurn::DeviceTurn(Whose whose) noexcept : before_(turn.whose) {
+  change(whose);
+}
+
+DeviceTurn::~DeviceTurn() {
+  change(before_);
+}
+
+namespace cuda {
+
+int programsDevice() {
+  CUcontext context = nullptr;
+  int device = -1;
+  if (driver() && driver()->cuCtxGetCurrent(&context) == CUDA_SUCCESS && context)
+    driver()->cuCtxGetDevice(&device);
+  return device;
+}
+
+int deviceOfStream(void* stream) {
+  CUcontext current = nullptr, streams = nullptr;
+  int device = -1;
+  functions->cuCtxGetCurrent(&current);
+  if (functions->cuStreamGetCtx(static_cast<CUstream>(stream), &streams) != CUDA_SUCCESS)
+    throw Error(TENON_ERR_ARG, "the stream is not one of CUDA's, or was destroyed; pass one that "
+                               "cudaStreamCreate() made");
+  functions->cuCtxSetCurrent(streams);
+  functions->cuCtxGetDevice(&device);
+  functions->cuCtxSetCurrent(current);
+  return device;
+}
+
+void openDevice(int number) {
+  functions = driver();
+  if (!functions)
+    throw Error(TENON_ERR_SUPPORT, "there is no device: the driver libcuda.so.1 lacks functions; "
+                                   "update it, or use the space host");
+  functions->cuCtxGetCurrent(&turn.programs);
+  cudaError_t status = cudaSetDevice(number);
+  if (status == cudaSuccess)
+    status = cudaFree(nullptr); // makes the context, as cudaSetDevice() does from CUDA 12 on
+  CUcontext context = nullptr;
+  functions->cuCtxGetCurrent(&context);
+  if (status != cudaSuccess)
+    functions->cuCtxSetCurrent(turn.programs);
+  check(status, "cudaSetDevice");
+  turn.isTaken = true;
+  librarys.store(context, std::memory_order_release);
+}
+
+void takeTurn() {
+  if (!turn.isTaken)
+    take(librarys.load(std::memory_order_acquire));
+}
+
+} // namespace cuda
+
+} // namespace tenon

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Calls of a program that uses CUDA itself, on two devices: the library works on the one of the rank, and leaves
+// the program's current. The first test has to find the device not yet opened.
+#include "capi/expect_code.hpp"
+#include "sys/device.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+namespace tenon::test {
+namespace {
+
+int currentDevice() {
+  int device = -1;
+  cudaGetDevice(&device);
+  return device;
+}
+
+class Devices : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    rows_ = layout({8, 3}, "S0");
+  }
+  void TearDown() override {
+    expectSuccess(TenonLayoutDestroy(&rows_));
+    CApi::TearDown();
+  }
+  static void* memoryOf(int device) {
+    void* memory = nullptr;
+    const int before = currentDevice();
+    cudaSetDevice(device);
+    cudaMalloc(&memory, 1024);
+    cudaSetDevice(before);
+    return memory;
+  }
+  TenonErrorCode place(TenonDTensor x, void* memory) {
+    const TenonInt ghosts[2] = {0, 0};
+    return TenonDTensorPlaceArray(x, memory, nullptr, ghosts, ghosts, 0);
+  }
+
+  TenonLayout rows_ = nullptr;
+};
+
+TEST_F(Devices, DeviceMemoryInATensorOnTheHostIsRefusedBeforeTheDeviceIsOpened) {
+  TenonDTensor x = tensor(rows_, TENON_FLOAT64);
+  void* memory = memoryOf(0);
+  expectCode(TENON_ERR_ARG, place(x, memory),
+             {"is on the host", "memory of the device", "TenonDTensorSetSpace()"});
+  cudaFree(memory);
+  std::vector<double> host(12);
+  expectSuccess(place(x, host.data()));
+  expectSuccess(TenonDTensorDestroy(&x));
+}
+
+TEST_F(Devices, TheRankOnTheNodeChoosesAndTheProgramsStaysCurrent) {
+  for (int own : {0, 1}) {
+    cudaSetDevice(own);
+    TenonDTensor x = tensor(rows_, TENON_FLOAT64);
+    expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE)); // the first time opens the device
+    EXPECT_EQ(currentDevice(), own);
+    expectSuccess(TenonDTensorFillConstant(x, own + 2));
+    double largest = 0;
+    expectSuccess(TenonDTensorMaxAbs(x, &largest));
+    EXPECT_EQ(largest, own + 2);
+    cudaSetDevice(1 - own); // between two calls
+    void* array = nullptr;
+    expectSuccess(TenonDTensorGetDeviceArray(x, TENON_FLOAT64, &array));
+    EXPECT_EQ(Device::holderOf(array), worldRank());
+    expectSuccess(TenonDTensorRestoreArray(x, &array));
+    expectSuccess(TenonDTensorDestroy(&x));
+    EXPECT_EQ(currentDevice(), 1 - own);
+  }
+}
+
+// What a function of the program's finds current, and then changes.
+TenonErrorCode noteDevice(TenonDTensor x, TenonDTensor y, void* context) {
+  *static_cast<int*>(context) = currentDevice();
+  expectSuccess(TenonDTensorFillConstant(x, 1)); // a call within the call
+  cudaSetDevice(1 - currentDevice());
+  return TenonDTensorFillConstant(y, 2);
+}
+
+TEST_F(Devices, FunctionsOfTheProgramFindItsOwnCurrent) {
+  TenonDTensor x = tensor(rows_, TENON_FLOAT64), y = tensor(rows_, TENON_FLOAT64);
+  expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));
+  expectSuccess(TenonDTensorSetSpace(y, TENON_MEMORY_DEVICE));
+  TenonLinearOp op = nullptr;
+  int found = -1;
+  expectSuccess(TenonLinearOpCreateShell(rows_, rows_, TENON_FLOAT64, TENON_FLOAT64, noteDevice,
+                                         nullptr, &found, nullptr, &op));
+  for (int own : {0, 1}) {
+    cudaSetDevice(own);
+    expectSuccess(TenonLinearOpApply(op, x, y));
+    EXPECT_EQ(found, own);
+    EXPECT_EQ(currentDevice(), 1 - own);
+  }
+  expectSuccess(TenonLinearOpDestroy(&op));
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonDTensorDestroy(&y));
+}
+
+TEST_F(Devices, MemoryAndStreamsOfAnotherDeviceAreRefused) {
+  TenonDTensor x = tensor(rows_, TENON_FLOAT64);
+  expectSuccess(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));
+  const int mine = Device::get().number(), other = 1 - mine;
+  void *here = memoryOf(mine), *there = memoryOf(other);
+  const std::string on = "is on device " + std::to_string(mine),
+                    of = "memory of device " + std::to_string(other);
+  expectCode(TENON_ERR_ARG, place(x, there), {on.c_str(), of.c_str(), "-tenon_device"});
+  expectSuccess(place(x, here));
+  expectSuccess(TenonDTensorDestroy(&x));
+  cudaStream_t stream = nullptr;
+  cudaSetDevice(other);
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, stream), {"the stream is of device"});
+  expectCode(TENON_ERR_ARG, TenonPartitionSetStream(all_, cudaStreamPerThread), {"default stream"});
+  expectSuccess(TenonPartitionSetStream(all_, nullptr));
+  cudaFree(here);
+  cudaFree(there);
+}
+
+} // namespace
+} // namespace tenon::test

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Operators on the device where one process cannot show its device memory, or has no more of it.
+#include "operators.hpp"
+#include "standin/failures.hpp"
+#include "support/own_communicator.hpp"
+#include "sys/expect_error.hpp"
+
+namespace tenon {
+namespace {
+
+using test::communicatorWithArena;
+using test::onLine;
+using test::world;
+
+constexpr Index kMebibytes = 8;
+
+class DeviceMemoryFails : public testing::Test {
+protected:
+  void TearDown() override {
+    tenonStandinFail("");
+    tenonStandinBytes(1ULL << 38);
+  }
+
+  LinearOpRef make() const {
+    MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
+    policy.route.mode = RouteMode::Exchange;
+    return makeConversion(comm_, from_, to_, TENON_FLOAT64, policy);
+  }
+  void expectRight(LinearOp& op) const {
+    const auto tensors = [&](Space space) {
+      return std::pair(makeRef<DTensor>(comm_, from_, TENON_FLOAT64, space),
+                       makeRef<DTensor>(comm_, to_, TENON_FLOAT64, space));
+    };
+    const auto [x, y] = tensors(Space::Host);
+    const auto [dx, dy] = tensors(Space::Device);
+    fillRaw(*x, 3, false);
+    copyLocal(*x, *dx);
+    op.apply(*x, *y);
+    op.apply(*dx, *dy);
+    const auto back = makeRef<DTensor>(comm_, to_, TENON_FLOAT64);
+    copyLocal(*dy, *back);
+    EXPECT_EQ(test::cellsOf(*back), test::cellsOf(*y));
+  }
+
+  CommPtr comm_ = communicatorWithArena(kMebibytes);
+  Layout from_ = onLine({6, 5}, "S0"), to_ = onLine({6, 5}, "B");
+};
+
+TEST_F(DeviceMemoryFails, ToBeShownSoThatMessagesAreStaged) {
+  for (const char* call : {"cudaIpcGetMemHandle", "cudaIpcOpenMemHandle"}) {
+    comm_ = communicatorWithArena(kMebibytes);
+    if (comm_->rank() == 1)
+      tenonStandinFail(call);
+    const LinearOpRef op = make();
+    expectRight(*op);
+    for (const char* word : {"through host memory (no shared device memory", call})
+      EXPECT_NE(op->describe().find(word), std::string::npos) << op->describe();
+    tenonStandinFail("");
+  }
+}
+
+TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
+  options().set("-tenon_conversion_transport", "messages");
+  tenonStandinBytes(1);
+  expectError(TENON_ERR_MEMORY, {"cannot allocate", "on the device"}, [&] { make(); });
+  tenonStandinBytes(1ULL << 38);
+  expectRight(*make());
+  options().set("-tenon_conversion_transport", "auto");
+}
+
+} // namespace
+} // namespace tenon

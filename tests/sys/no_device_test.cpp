@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What takes the device's place in a library without CUDA, linked alone.
+#include "sys/device.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tenon {
+namespace {
+
+TEST(NoDevice, SaysWhyAndWhatToDo) {
+  for (void (*call)() : {+[] { Device::get(); }, +[] { Stream::make(); }})
+    try {
+      call();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), TENON_ERR_SUPPORT);
+      EXPECT_EQ(error.text(),
+                "there is no device: this Tenon was built without CUDA; configure it with "
+                "-DTENON_WITH_CUDA=ON, or use the space host");
+    }
+  EXPECT_EQ(Device::support(), "none, this Tenon was built without CUDA");
+}
+
+TEST(NoDevice, LetsTheHostWork) {
+  int here = 0;
+  Device::setRankOnNode(1);
+  const DeviceTurn turn(DeviceTurn::Whose::Library);
+  EXPECT_EQ(Device::holderOf(&here), -1);
+}
+
+} // namespace
+} // namespace tenon
