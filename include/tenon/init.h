@@ -112,7 +112,7 @@ TENON_EXTERN TenonErrorCode TenonGetVersionString(char text[], TenonInt length,
 /** @brief Returns build and run-time information. Not collective; can be called at any time.
  *
  *  The text has lines "name: value" for version, compiler, build type, MPI, oneDNN, BLAS and its
- *  kernel, and the threads of these and of Tenon's own loops.
+ *  kernel, the CUDA that Tenon was built with, and the threads of these and of Tenon's own loops.
  *
  *  @param[out] text    [length] information. May be NULL, in which case only needed is returned.
  *  @param[in]  length  size of the buffer in characters
@@ -121,6 +121,20 @@ TENON_EXTERN TenonErrorCode TenonGetVersionString(char text[], TenonInt length,
  */
 TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length,
                                               TenonInt* needed) TENON_NOEXCEPT;
+
+/** @brief Returns which CUDA devices this process can use. Not collective; can be called at any time.
+ *
+ *  The text has a line for each device with its number, name, compute capability and memory, or one
+ *  line that says why there is none. No device is opened, but the driver is asked.
+ *
+ *  @param[out] text    [length] devices. May be NULL, in which case only needed is returned.
+ *  @param[in]  length  size of the buffer in characters
+ *  @param[out] needed  size that the text needs. May be NULL, in which case it is not returned.
+ *  @return TENON_ERR_ARG  the text does not fit into the buffer
+ *  @see    TenonDTensorSetSpace(), TenonLayerSetSpace()
+ */
+TENON_EXTERN TenonErrorCode TenonGetDeviceInfo(char text[], TenonInt length,
+                                               TenonInt* needed) TENON_NOEXCEPT;
 
 /** @brief Returns advice if arithmetic is known to be slow here. Not collective.
  *

@@ -63,6 +63,7 @@ std::string buildInfo() {
   line("FFTW", fftwVersion());
   line("hwloc", LocalTopology::library());
   line("HDF5", hdf5Library());
+  line("CUDA", Device::cudaVersion());
   line("threads", fmt::format("{}", computeThreads()));
   line("threads of own loops",
        hasThreads() ? fmt::format("{}", kernelThreads()) : "1, compiled without OpenMP");
@@ -77,6 +78,10 @@ TenonErrorCode TenonGetVersionString(char text[], TenonInt length, TenonInt* nee
 
 TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
   return guard(__func__, [&] { copyText(buildInfo(), {text, length, needed}, "text"); });
+}
+
+TenonErrorCode TenonGetDeviceInfo(char text[], TenonInt length, TenonInt* needed) noexcept {
+  return guard(__func__, [&] { copyText(Device::list(), {text, length, needed}, "text"); });
 }
 
 TenonErrorCode TenonGetPerformanceAdvice(char text[], TenonInt length, TenonInt* needed) noexcept {

@@ -74,8 +74,10 @@ public:
   static Device& get();
   // 0 until somebody who knows it tells.
   static void setRankOnNode(int rank) noexcept;
-  // For the build's information: "CUDA 13.0", or why there is no device.
-  static std::string support();
+  // Of the build: "13.0", or that it is without.
+  static std::string cudaVersion();
+  // A line for each device that the process sees, or one that says why there is none. Opens none.
+  static std::string list();
 
   int number() const noexcept { return number_; }
   const std::string& name() const noexcept { return name_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The library without CUDA: there is no device, so nothing but get() and support() is ever called, and turns are nobody's.
+// The library without CUDA: there is no device, so nothing but get() and texts are ever asked for, and turns are nobody's.
 #include "sys/device.hpp"
 
 namespace tenon {
@@ -51,8 +51,11 @@ void StreamRecording::queue(const Stream&) const {
 Device& Device::get() {
   refuse();
 }
-std::string Device::support() {
-  return std::string("none, ") + kReason;
+std::string Device::cudaVersion() {
+  return "none";
+}
+std::string Device::list() {
+  return std::string("no device: ") + kReason + "\n";
 }
 std::shared_ptr<MemorySource> Device::memory(const Stream&) {
   refuse();

@@ -16,6 +16,7 @@ namespace {
 
 void printBuild() {
   std::fputs(textFrom(TenonGetBuildInfo).c_str(), stdout);
+  std::fputs(textFrom(TenonGetDeviceInfo).c_str(), stdout);
   const std::string advice = textFrom(TenonGetPerformanceAdvice);
   if (!advice.empty())
     std::printf("warning: %s\n", advice.c_str());

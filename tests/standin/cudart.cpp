@@ -237,6 +237,13 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
                                                       : 0;
   return cudaSuccess;
 }
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  std::strcpy(properties->name, "stand-in");
+  properties->major = 9;
+  properties->totalGlobalMem = std::size_t(80) << 30;
+  return cudaSuccess;
+}
 cudaError_t cudaDeviceSynchronize() {
   TENON_CALL(cudaErrorUnknown);
   refuseWhileRecording(__func__);

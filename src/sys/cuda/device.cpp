@@ -8,6 +8,7 @@
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 #include "sys/text.hpp"
+#include "sys/view.hpp"
 
 #include <fmt/format.h>
 
@@ -37,17 +38,24 @@ Error noDevice(const std::string& reason) {
   return {TENON_ERR_SUPPORT, fmt::format("there is no device: {}; use the space host", reason)};
 }
 
-int countDevices() {
-  int count = 0;
+// Why there are none; "" if there are.
+std::string whyNone(int& count) {
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0)
-    return count;
+    return "";
   cudaGetLastError();
-  throw noDevice(fmt::format("{} ({}; Tenon was built with CUDA {}){}",
-                             status == cudaSuccess ? "no CUDA-capable device is detected"
-                                                   : cudaGetErrorString(status),
-                             driverText(), versionText(CUDART_VERSION),
-                             status == cudaErrorInsufficientDriver ? "; update the driver" : ""));
+  return fmt::format("{} ({}; Tenon was built with CUDA {}){}",
+                     status == cudaSuccess ? "no CUDA-capable device is detected"
+                                           : cudaGetErrorString(status),
+                     driverText(), versionText(CUDART_VERSION),
+                     status == cudaErrorInsufficientDriver ? "; update the driver" : "");
+}
+
+int countDevices() {
+  int count = 0;
+  if (const std::string reason = whyNone(count); !reason.empty())
+    throw noDevice(reason);
+  return count;
 }
 
 // The first device is current without anybody's choice.
@@ -96,8 +104,23 @@ Device& Device::get() {
   return *device;
 }
 
-std::string Device::support() {
-  return "CUDA " + versionText(CUDART_VERSION);
+std::string Device::cudaVersion() {
+  return versionText(CUDART_VERSION);
+}
+
+std::string Device::list() {
+  int count = 0;
+  if (const std::string reason = whyNone(count); !reason.empty())
+    return fmt::format("no device: {}\n", reason);
+  std::string text;
+  for (int number = 0; number < count; ++number) {
+    cudaDeviceProp device{};
+    cuda::check(cudaGetDeviceProperties(&device, number), "cudaGetDeviceProperties");
+    text += fmt::format("device {}: {}, compute capability {}.{}, {}\n", number, device.name,
+                        device.major, device.minor,
+                        sizeText(static_cast<Index>(device.totalGlobalMem)));
+  }
+  return text;
 }
 
 std::shared_ptr<MemorySource> Device::memory(const Stream& stream) {
