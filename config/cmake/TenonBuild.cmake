@@ -143,12 +143,13 @@ function(tenon_label_device_tests name ranks mode)
   endif()
 endfunction()
 
-# tenon_run_on_standin(PROGRAM): tests PROGRAM_<mode>, in which a program that is linked with the shared library finds the
+# tenon_run_on_standin(PROGRAM): tests PROGRAM_<mode>.2, in which a program that is linked with the shared library finds the
 # stand-in in each of TENON_STANDIN_MODES.
 function(tenon_run_on_standin program)
   if(NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
     return()
   endif()
+  set_property(GLOBAL APPEND PROPERTY TENON_PROGRAMS_ON_STANDIN ${program} tenon_on_standin)
   foreach(mode IN LISTS TENON_STANDIN_MODES)
     string(MAKE_C_IDENTIFIER ${program}_${mode} name)
     tenon_add_runs(${name} ${program} 2 "")
