@@ -94,6 +94,7 @@ check_draws() {
   if [[ $status -eq 0 ]]; then
     tail -n 1 "$log"
   else
+    echo -n "tenon check: "
     complain "$status" "$log"
   fi
 }
