@@ -157,6 +157,22 @@ function(tenon_label_device_tests name ranks mode)
   endif()
 endfunction()
 
+# tenon_run_on_standin(PROGRAM): tests PROGRAM_<mode>.2, in which a program that is linked with the shared library finds the
+# stand-in in each of TENON_STANDIN_MODES.
+function(tenon_run_on_standin program)
+  if(NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY TENON_PROGRAMS_ON_STANDIN ${program} tenon_on_standin)
+  foreach(mode IN LISTS TENON_STANDIN_MODES)
+    string(MAKE_C_IDENTIFIER ${program}_${mode} name)
+    tenon_add_runs(${name} ${program} 2 "")
+    tenon_label_device_tests(${name} 2 ${mode})
+    set_property(TEST ${name}.2 APPEND PROPERTY ENVIRONMENT_MODIFICATION
+      LD_LIBRARY_PATH=path_list_prepend:$<TARGET_FILE_DIR:tenon_on_standin>)
+  endforeach()
+endfunction()
+
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
 # told; MPICH needs tests/support/yield_in_ucx.c. The time limit is one for hangs.
 function(tenon_test_environment name)

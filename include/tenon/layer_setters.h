@@ -175,8 +175,12 @@ TENON_EXTERN TenonErrorCode TenonLayerSetDataType(TenonLayer layer,
 
 /** @brief Sets the memory space of input, parameters and output. Local; call on all ranks.
  *
- *  The layer creates its tensors in this space, and the tensors that it is applied to must be in
- *  it. The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
+ *  The layer creates its parameters in this space, and so do TenonLayerCreateOutput() and the like.
+ *  The layers of a container take over its space. Option: -tenon_[prefix_]space host|device.
+ *
+ *  The layer can be applied to tensors of the other space. What it reads is then copied before each
+ *  call, and what it writes after it, and the host waits for both; TenonLayerView() lists these
+ *  copies. Tensors from TenonLayerCreateOutput(), or with TenonDTensorSetSpace(), avoid them.
  *
  *  @param[in] layer  layer
  *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <numeric>
 
 namespace tenon::tools {
 
@@ -23,6 +24,8 @@ const std::vector<ProgramOption> kCheckOptions = {
      "run only kinds of configurations (operators, types of layers) whose names contain this word"},
     {"layers", TENON_OPTION_FLAG, "false", "draw layers alone, every type as often as the others"},
     {"space", TENON_OPTION_STRING, "host", "memory space of the tensors: host or device"},
+    {"digest", TENON_OPTION_FLAG, "false",
+     "print a digest of all bits that were computed: equal in runs with equal results"},
     {"patience", TENON_OPTION_INT, "120",
      "timeout in seconds for a configuration that hangs; 0: none"},
 };
@@ -108,6 +111,8 @@ public:
   // Whether all ranks found everything right.
   bool runCase(TenonInt number);
   int refused() const { return refused_; }
+  // Of all cases and ranks, in the order of both. Collective; of rank 0.
+  std::uint64_t digest() const;
   const std::string& text() const { return current_->text; }
 
 private:
@@ -117,6 +122,7 @@ private:
   bool conclude();
 
   TenonInt seed_, number_ = 0;
+  std::uint64_t digest_ = 0; // of this rank
   Selection selection_;
   std::vector<CaseKind> kinds_;
   ConversionOptions options_;
@@ -166,7 +172,15 @@ bool Sweep::runCase(TenonInt number) {
     Watchdog::say(report());
   }
   refused_ += current_->isRefused;
+  digest_ = hash(digest_, current_->digest);
   return conclude();
+}
+
+std::uint64_t Sweep::digest() const {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(worldSize()));
+  MPI_Gather(&digest_, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, 0, verdicts_);
+  return std::accumulate(all.begin(), all.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, std::uint64_t each) { return hash(sum, each); });
 }
 
 // The lowest rank that has a finding speaks for all.
@@ -184,12 +198,11 @@ bool Sweep::conclude() {
 int runCheck() {
   const TenonInt n = intOption("n"), seed = intOption("seed"), one = intOption("case"),
                  patience = intOption("patience");
-  TenonBool layers = TENON_FALSE;
-  TenonCallAbort(TenonOptionsGetFlag("-", "layers", &layers));
+  const bool layers = flagOption("layers"), hasDigest = flagOption("digest");
   const std::optional<TenonMemorySpace> space = spaceOption("check");
   if (!space)
     return kExitUsage;
-  const Selection selection{textOption("only"), layers != TENON_FALSE, *space};
+  const Selection selection{textOption("only"), layers, *space};
   if (n < 0 || one < -1 || patience < 0 || patience > 86400)
     return refuseNumbers(n, one, patience);
   if (kindsIn(selection).empty())
@@ -200,6 +213,11 @@ int runCheck() {
     if (!sweep.runCase(number))
       return kExitFailed;
     TenonCallAbort(TenonProgressShow("check", number - first + 1, end - first, nullptr, 0));
+  }
+  if (hasDigest) {
+    const std::uint64_t digest = sweep.digest();
+    if (worldRank() == 0)
+      std::fputs(fmt::format("tenon check: digest {:016x}\n", digest).c_str(), stdout);
   }
   if (worldRank() == 0) {
     if (one >= 0)

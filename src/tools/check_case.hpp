@@ -7,6 +7,7 @@
 #include "tools/draw.hpp"
 #include "tools/values.hpp"
 
+#include <bit>
 #include <functional>
 
 namespace tenon::tools {
@@ -19,12 +20,17 @@ struct Case {
   std::string text = {};                      // the configuration
   std::string finding = {};                   // what differed first
   bool isRefused = false;                     // by one process and by all alike
+  std::uint64_t digest = 0;                   // of the bits that this rank has computed
 
   int position(const MeshSpec& mesh) const { return mesh.positionOf(rank); }
   // A difference of values.hpp, or "" for none.
   void found(const std::string& what, const std::string& difference) {
     if (finding.empty() && !difference.empty())
       finding = what + difference;
+  }
+  void computed(const Values& cells) {
+    for (const double cell : cells)
+      digest = hash(digest, std::bit_cast<std::uint64_t>(cell));
   }
 };
 

@@ -168,6 +168,7 @@ void compare(Case& c, const std::string& what, const Field& ours, const Field& t
   for (std::size_t i = 0; i < before.size(); ++i)
     expected[i] += before[i];
   const double tolerance = toleranceOf(ours.type()) * scaleOf(expected);
+  c.computed(ours.read());
   compareCopies(c, placeAmongParts(ours), ours.read(), ours.box(), what);
   if (hasLetter(ours, 'P'))
     return c.found(what, difference(gathered(ours, c.comm), expected, theirs.box(), tolerance));

@@ -98,6 +98,7 @@ void compareMaps(Case& c, TenonLinearOp op, const LayoutSpec& spec, TenonDataTyp
     require(TenonDTensorFillTest(x, c.draw.upTo(1 << 20), TENON_TRUE));
     y.spoil();
     require(isAdjoint ? TenonLinearOpApplyAdjoint(op, x, y) : TenonLinearOpApply(op, x, y));
+    c.computed(y.read());
     const Values expected = defined(action, boxes, extentsOf(x.box()), x.read(), isAdjoint);
     c.found(isAdjoint ? "adjoint" : "forward", difference(y.read(), expected, y.box(), 0));
     c.found("forward or adjoint",

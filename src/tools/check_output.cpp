@@ -107,6 +107,7 @@ void compareOutput(Case& c, const LayoutSpec& to, const Field& y, const Expected
                    const std::string& what) {
   const auto& [moved, beta, before, tolerance] = expected;
   const int position = c.position(to.mesh);
+  c.computed(y.read());
   const std::vector<Values> cells = allCells(c, y.read());
   const auto held = [&](int p) { return cells[to.mesh.ranks[p]]; };
   const auto filled = [&, filling = before](int p) { return fill(to, p, filling); };

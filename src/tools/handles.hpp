@@ -67,6 +67,12 @@ inline std::string textOption(const char* name, const char* prefix = "-") {
   });
 }
 
+inline bool flagOption(const char* name) {
+  TenonBool value = TENON_FALSE;
+  require(TenonOptionsGetFlag("-", name, &value));
+  return value != TENON_FALSE;
+}
+
 template <class H, TenonErrorCode (*Destroy)(H*)>
 class Handle {
 public:

@@ -37,8 +37,7 @@ void printInfo() {
 
 int runInfo() {
   const std::string described = textOption("machine");
-  TenonBool isJob = TENON_FALSE;
-  require(TenonOptionsGetFlag("-", "job", &isJob));
+  const bool isJob = flagOption("job");
   if (worldRank() == 0) {
     printBuild();
     if (!isJob && described.empty())

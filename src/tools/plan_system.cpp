@@ -41,12 +41,6 @@ Sizes sizesOption(const char* name) {
   return sizes;
 }
 
-bool flagOption(const char* name) {
-  TenonBool value = TENON_FALSE;
-  require(TenonOptionsGetFlag("-", name, &value));
-  return value != TENON_FALSE;
-}
-
 std::vector<int> reducedAxesOption() {
   std::vector<int> axes;
   for (TenonInt axis : sizesOption("reduce"))

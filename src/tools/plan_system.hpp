@@ -16,7 +16,6 @@ using Sizes = std::vector<TenonInt>;
 
 // The numbers of an option such as "-system 4,16"; an error if it is not given or holds anything else.
 Sizes sizesOption(const char* name);
-bool flagOption(const char* name);
 
 struct PlannedPlacements {
   Sizes system, axes;

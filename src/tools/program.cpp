@@ -46,6 +46,35 @@ int runGuarded(const Program& program) {
   return kExitFailed;
 }
 
+// The library's reason why this process has no device, or "".
+std::string missingDevice() {
+  const TenonInt zero = 0, one = 1;
+  Layout layout;
+  DTensor x;
+  TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr));
+  std::string reason;
+  try {
+    require(TenonLayoutCreateFromBoxes(MPI_COMM_SELF, 1, &one, &zero, &one, layout.out()));
+    require(TenonDTensorCreate(layout, TENON_FLOAT32, x.out()));
+    require(TenonDTensorSetSpace(x, TENON_MEMORY_DEVICE));
+  } catch (const CallError& error) {
+    reason = error.what();
+  }
+  TenonPopErrorHandler();
+  return reason;
+}
+
+// Whether all ranks do; the first that has none says why.
+bool haveDevices(const char* command) {
+  const std::string reason = missingDevice();
+  const int mine = reason.empty() ? worldSize() : worldRank();
+  int first = 0;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (first == worldRank())
+    std::fprintf(stderr, "tenon %s: -space device: rank %d: %s\n", command, first, reason.c_str());
+  return first == worldSize();
+}
+
 } // namespace
 
 bool isOption(const char* word) {
@@ -76,7 +105,7 @@ std::optional<TenonMemorySpace> spaceOption(const char* command) {
   if (word == "host")
     return TENON_MEMORY_HOST;
   if (word == "device")
-    return TENON_MEMORY_DEVICE;
+    return haveDevices(command) ? std::optional(TENON_MEMORY_DEVICE) : std::nullopt;
   if (worldRank() == 0)
     std::fprintf(stderr, "tenon %s: -space is '%s'; it must be host or device\n", command,
                  word.c_str());

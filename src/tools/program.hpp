@@ -33,7 +33,8 @@ int runProgram(const Program& program, int argc, char** argv);
 // A key, not a number below 0.
 bool isOption(const char* word);
 TenonInt intOption(const char* name);
-// The value of -space; none of a word that is no space, which is refused.
+// The value of -space. None, with the reason on stderr, of a word that is no space, and of the device where a rank has
+// none. Collective.
 std::optional<TenonMemorySpace> spaceOption(const char* command);
 // "1 rank", "3 ranks".
 std::string counted(TenonInt count, const char* noun);

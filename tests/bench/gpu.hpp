@@ -28,6 +28,8 @@ void printTime(const std::string& name, double seconds);
 
 // On the device, of random values.
 Ref<DTensor> made(const Layout& layout, TenonDataType type);
+// All weights of a layer that is set up, likewise.
+void initialise(Layer& layer);
 // On all ranks in a row, or copied to them.
 Layout onRow(const Shape& shape, Property property);
 Layout alone(const Shape& shape);

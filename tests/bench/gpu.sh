@@ -1,96 +1,162 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # On a machine with a GPU, from a bundle of config/gpu_bundle: tests of device code, then times beside their limits and
-# beside PyTorch, in under ten minutes. Ends with 1 if a test failed or was skipped.
+# beside PyTorch. Ends with 1 if a test or a benchmark failed, was skipped or had no time left.
 #
 #   gpu.sh [FOLDER FOR LOGS]
 #
-# cuBLAS, cuDNN and cuFFT are those of the loader's paths, of LD_LIBRARY_PATH, or of PyTorch's packages. From the environment:
-# PYTHON (python3), SMALL=1 for the smallest benchmarks.
+# cuBLAS, cuDNN and cuFFT are those of PyTorch's packages, of LD_LIBRARY_PATH, or of the loader's paths. From the environment:
+# PYTHON (python3), TIME=540 seconds for all together, SMALL=1 for the smallest benchmarks.
 set -uo pipefail
 cd "$(dirname "$0")" || exit 1
 here=$PWD
 logs=${1:-$here/logs}
 python=${PYTHON:-python3}
+end=$((SECONDS + ${TIME:-540}))
 mkdir -p "$logs"
 
+# Wherever the interpreter finds them: in its own packages, those of a user, or a folder of PYTHONPATH.
 wheels=$("$python" - 2>/dev/null <<'PY'
-import glob, os, sysconfig
-print(":".join(glob.glob(os.path.join(sysconfig.get_paths()["purelib"], "nvidia", "*", "lib"))))
+import glob, os, sys
+print(":".join(path for root in sys.path if root for path in sorted(glob.glob(os.path.join(root, "nvidia", "*", "lib")))))
 PY
 )
-export TENON_LIBRARIES=$here/lib:${LD_LIBRARY_PATH:-}:$wheels
+export TENON_LIBRARIES=$here/lib:${wheels:+$wheels:}${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/cuda/lib64
+export PATH=$PATH:/usr/local/cuda/bin PYTHONUNBUFFERED=1 GTEST_COLOR=no
 export OPAL_PREFIX=$here/mpi OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_plm_rsh_agent=/bin/false OMPI_MCA_btl_base_warn_component_unused=0
 export PMIX_MCA_pcompress_base_silence_warning=1
+ip link set lo up 2>/dev/null # without which mpiexec does not start
 
-# on RANKS SECONDS PROGRAM ARGUMENTS...: the program on so many ranks, within the time.
+# within SECONDS COMMAND...: for so long, and not past the end. 124 if that was too short, 125 if no time was left.
+within() {
+  local limit=$1 left=$((end - SECONDS))
+  shift
+  [[ $left -gt 5 ]] || return 125
+  timeout -k 5 $((limit < left ? limit : left)) "$@" </dev/null
+}
+
+# on RANKS SECONDS PROGRAM ARGUMENTS...: the program on so many ranks.
 on() {
   local ranks=$1 limit=$2
   shift 2
-  LD_LIBRARY_PATH=$TENON_LIBRARIES PATH=$here/mpi/bin:$PATH timeout "$limit" mpiexec -n "$ranks" "$@" </dev/null
+  within "$limit" env LD_LIBRARY_PATH="$TENON_LIBRARIES" PATH="$here/mpi/bin:$PATH" mpiexec -n "$ranks" "$@"
 }
 
 failed=0
+# complain STATUS LOG: what a log says of a failure.
+complain() {
+  failed=1
+  if [[ $1 -eq 125 ]]; then
+    echo "no time left"
+    return
+  fi
+  echo "failed ($1); $2:"
+  [[ $1 -lt 124 ]] || grep -F '[ RUN ' "$2" | tail -n 1 # where it was stopped
+  grep -m 12 -E 'C\+\+ exception|Failure|FAILED|watchdog|rror:|TENON_ERR|cannot|unable' "$2" || tail -n 4 "$2"
+}
+
+# run_test NAME RANKS [OPTION OF THE LIBRARY...]
+run_test() {
+  local name=$1 ranks=$2 begin=$SECONDS status=0 log
+  shift 2
+  log=$logs/$name.$ranks${*:+.$(tr -dc 'a-z_' <<<"$*")}.log
+  TENON_OPTIONS="$*" on "$ranks" 100 "bin/$name" >"$log" 2>&1 || status=$?
+  printf '%s on %s%s: ' "$name" "$ranks" "${*:+ with $*}"
+  if grep -q 'needs_device.cpp:.* Skipped' "$log"; then
+    failed=1
+    echo "skipped: $(grep -m 1 'there is no device' "$log")"
+  elif [[ $status -eq 0 ]]; then
+    echo "$(grep PASSED "$log" | tail -n 1), $((SECONDS - begin)) s"
+  else
+    echo -n "$((SECONDS - begin)) s, "
+    complain "$status" "$log"
+  fi
+}
+
 run_tests() {
-  local entry name ranks
-  while IFS= read -r entry; do
-    name=${entry%%:*}
+  local entry ranks
+  while IFS= read -r entry <&3; do
     for ranks in ${entry#*:}; do
-      local log=$logs/$name.$ranks.log begin=$SECONDS status=0
-      on "$ranks" 120 "bin/$name" --gtest_brief=1 >"$log" 2>&1 || status=$?
-      if grep -q 'needs_device.cpp:.* Skipped' "$log"; then
-        failed=1
-        echo "$name on $ranks: skipped: $(grep -m 1 'there is no device' "$log")"
-      elif [[ $status -eq 0 ]]; then
-        echo "$name on $ranks: $(grep PASSED "$log" | tail -n 1), $((SECONDS - begin)) s"
-      else
-        failed=1
-        echo "$name on $ranks: failed ($status), $((SECONDS - begin)) s; $log:"
-        grep -m 8 -E 'Failure|FAILED|error|rror:' "$log"
-      fi
+      run_test "${entry%%:*}" "$ranks"
     done
-  done <device_tests.txt
+  done 3<device_tests.txt
+  run_test linop_device_test 2 -tenon_conversion_transport messages
+  run_test plan_device_test 2 -tenon_device_graphs true
+  check_draws
+}
+
+# Random operators and layers beside one process.
+check_draws() {
+  local status=0 log=$logs/check.log
+  on 2 100 bin/tenon check -space device -n 200 -patience 60 >"$log" 2>&1 || status=$?
+  if [[ $status -eq 0 ]]; then
+    tail -n 1 "$log"
+  else
+    echo -n "tenon check: "
+    complain "$status" "$log"
+  fi
 }
 
 run_benchmarks() {
-  local small=${SMALL:+small} ranks
+  local small=() ranks status
+  [[ -z ${SMALL:-} ]] || small=(small)
   for ranks in 1 2; do
-    on "$ranks" 120 bin/gpu $small >"$logs/gpu.$ranks.log" 2>&1 || failed=1
+    status=0
+    on "$ranks" $((300 - 100 * ranks)) bin/gpu "${small[@]}" >"$logs/gpu.$ranks.log" 2>&1 || status=$?
     grep -v '^time ' "$logs/gpu.$ranks.log"
+    [[ $status -eq 0 ]] || complain "$status" "$logs/gpu.$ranks.log"
+    if [[ $ranks -eq 1 ]]; then
+      status=0
+      within 150 "$python" gpu_torch.py "$logs/gpu.1.log" 2>"$logs/torch.err" | tee "$logs/torch.log" || status=$?
+      if [[ $status -ne 0 ]]; then
+        echo "note: PyTorch ended with $status: $(tail -n 1 "$logs/torch.err"); times of layers and steps in seconds:"
+        grep '^time ' "$logs/gpu.1.log"
+      fi
+    fi
   done
-  if "$python" -c 'import torch; torch.cuda.init()' 2>/dev/null; then
-    timeout 120 "$python" gpu_torch.py "$logs/gpu.1.log" 2>&1 | tee "$logs/torch.log"
-  else
-    echo "note: no PyTorch with a GPU; times of layers and steps in seconds:"
-    grep '^time ' "$logs/gpu.1.log"
-  fi
 }
 
 # Rates for plans of networks on machines of this kind.
 measure_machine() {
-  if on 2 120 bin/tenon bench -machine_out "$logs/machine.json" -space device >"$logs/machine.log" 2>&1; then
+  local status=0
+  on 2 100 bin/tenon bench -machine_out "$logs/machine.json" -space device >"$logs/machine.log" 2>&1 || status=$?
+  if [[ $status -eq 0 ]]; then
     echo "written to $logs/machine.json"
   else
-    failed=1
-    echo "failed ($?):"
-    tail -n 4 "$logs/machine.log"
+    complain "$status" "$logs/machine.log"
   fi
 }
 
+check_memory() {
+  local status=0
+  LD_LIBRARY_PATH=$TENON_LIBRARIES within 120 compute-sanitizer --error-exitcode 9 bin/kernels_device_test \
+    >"$logs/memcheck.log" 2>&1 || status=$?
+  case $status in
+    0) echo "kernels_device_test: nothing found" ;;
+    124 | 125) echo "kernels_device_test: not finished in the time" ;;
+    *) complain "$status" "$logs/memcheck.log" ;;
+  esac
+}
+
 echo "== device"
-nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
+timeout 30 nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
+echo "libraries: $TENON_LIBRARIES"
+df -h /dev/shm | tail -n 1
+echo "== start of two processes"
+on 2 60 /bin/true 2>&1 || echo "mpiexec fails"
+total=$end
+end=$((SECONDS + (total - SECONDS) * 2 / 5)) # the tests have two fifths of the time
 echo "== tests"
 run_tests
-if command -v compute-sanitizer >/dev/null; then
-  echo "== memory check"
-  LD_LIBRARY_PATH=$TENON_LIBRARIES timeout 120 compute-sanitizer --error-exitcode 9 bin/kernels_device_test \
-    --gtest_brief=1 >"$logs/memcheck.log" 2>&1 && echo "kernels_device_test: nothing found" ||
-    { echo "kernels_device_test: status $?"; tail -n 4 "$logs/memcheck.log"; }
-fi
+end=$total
 echo "== benchmarks"
 run_benchmarks
 echo "== machine for plans"
 measure_machine
+if command -v compute-sanitizer >/dev/null; then
+  echo "== memory check"
+  check_memory
+fi
 exit "$failed"

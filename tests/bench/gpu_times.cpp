@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon::bench {
 
 using test::world;
@@ -46,10 +48,35 @@ void printTime(const std::string& name, double seconds) {
     fmt::print("time {} {:.4g}\n", name, seconds);
 }
 
+// The host draws a million numbers at most, 20 ns each, and the device repeats them.
+void fillRandomly(DTensor& x) {
+  const Index cells = x.localCells(), some = std::min(cells, sized(1 << 20, 1 << 4));
+  if (cells == 0)
+    return;
+  const auto few = makeRef<DTensor>(world(), alone({some}), x.dataType(), Space::Device);
+  fillUniform(*few, 1, 1, -1, 1);
+  const Index size = dataTypeSize(x.dataType());
+  auto* const to = static_cast<char*>(x.writeAddress());
+  const auto copy = [&](Index at, const void* from, Index count) {
+    Device::get().copy(to + at * size, from, count * size, device().stream());
+  };
+  copy(0, few->readAddress(), some);
+  for (Index done = some; done < cells; done *= 2)
+    copy(done, to, std::min(done, cells - done));
+}
+
 Ref<DTensor> made(const Layout& layout, TenonDataType type) {
   const auto x = makeRef<DTensor>(world(), layout, type, Space::Device);
-  fillUniform(*x, 1, 1, -1, 1);
+  fillRandomly(*x);
   return x;
+}
+
+void initialise(Layer& layer) {
+  for (const Ref<Parameter>& p : layer.parameters()) {
+    fillRandomly(p->value());
+    p->valueChanged();
+    p->setInitialized();
+  }
 }
 Layout onRow(const Shape& shape, Property property) {
   return Layout({.shape = shape, .mesh = Mesh::make({world()->size()}), .properties = {property}});
@@ -65,7 +92,7 @@ Pass::Pass(const Ref<Layer>& of, const Layout& input, TenonDataType type, const 
   if (layer->declaration().settings().has("backend"))
     layer->setText("backend", backend);
   layer->setUp(input);
-  layer->initialize(1, 0);
+  initialise(*layer);
   x = made(input, type);
   y = made(layer->outputLayout(), type);
   dy = made(layer->outputLayout().dual(), type);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #if __cplusplus >= 202002L
 #include <span>
@@ -171,6 +172,44 @@ void networksAreBuilt() {
   CHECK(identity.testAdjoint(1, true) == 0);
 }
 
+// On the device where there is one; elsewhere the reason is thrown.
+void tensorsAndLayersHaveSpaces() {
+  const tenon::Layout layout = rows(12);
+  tenon::DTensor x(layout, TENON_FLOAT64), host(layout, TENON_FLOAT64);
+  CHECK(x.space() == TENON_MEMORY_HOST);
+  CHECK(thrown([&] { host.deviceArray<double>(); }) == TENON_ERR_STATE);
+  std::string what;
+  const TenonErrorCode code = thrown([&] { x.setSpace(TENON_MEMORY_DEVICE); }, &what);
+  tenon::Layer relu(MPI_COMM_WORLD, "relu");
+  relu.set("data_type", "float64").setSpace(TENON_MEMORY_DEVICE);
+  if (code != TENON_SUCCESS) {
+    CHECK(!std::getenv("TENON_STANDIN"));
+    CHECK(code == TENON_ERR_SUPPORT && what.find("there is no device: ") != std::string::npos);
+    CHECK(thrown([&] { relu.setUp(layout); }) == TENON_ERR_SUPPORT);
+    return;
+  }
+  CHECK(x.space() == TENON_MEMORY_DEVICE);
+  x.fill(2);
+  {
+    auto lent = x.deviceArray<double>();
+    CHECK(thrown([&] { x.readDevice<double>(); }) == TENON_ERR_STATE);
+    tenon::DTensor same(layout, TENON_FLOAT64);
+    same.setSpace(TENON_MEMORY_DEVICE);
+    const auto placed = same.place(lent.data(), {{}, {}, {}, TenonInt(lent.size())});
+    same.fill(4);
+    CHECK(same.maxAbs() == 4);
+  }
+  CHECK(x.readDevice<double>().data() == x.readDevice<double>().data());
+  relu.setUp(layout);
+  CHECK(relu.createOutput().space() == TENON_MEMORY_DEVICE);
+  relu.apply(x, host);
+  CHECK(host.maxAbs() == 4);
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  tenon::Partition partition(MPI_COMM_WORLD, {size});
+  CHECK(thrown([&] { partition.setStream(nullptr); }) == TENON_ERR_STATE);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -180,4 +219,5 @@ int main(int argc, char** argv) {
   placementsEndWithTheirScope();
   errorsCarryTheirStack();
   networksAreBuilt();
+  tensorsAndLayersHaveSpaces();
 }

@@ -31,6 +31,10 @@ refused 2 "-n is -3" check -n -3
 refused 2 "-case -2" check -case -2
 refused 2 "no kind of configuration contains 'hola'; the kinds are conversion, halo" check -only hola
 refused 2 "-space is 'gpu'" check -space gpu
+# Also where there is one, a GPU or the stand-in.
+export CUDA_VISIBLE_DEVICES='' TENON_STANDIN_FAIL=cudaGetDeviceCount:1
+refused 2 "there is no device: " check -space device
+refused 2 "there is no device: " bench -space device
 refused 1 "at least 2 ranks" bench
 refused 2 "-repeat is 0" bench -repeat 0
 refused 2 "-space is 'there'" bench -space there

@@ -28,23 +28,31 @@ constexpr TenonDataType dataType() {
                                            : TENON_INT64;
 }
 
-} // namespace detail
-
-/** @brief First and last index (excluded) of a rank's elements in each dimension. */
-struct Box {
-  std::vector<TenonInt> low, high;
-};
-
-/** @brief The local array of a tensor, lent until the loan goes out of scope: of T for writing, of
- *         const T for reading. It must end before the tensor is used otherwise. */
+/** @brief What loans have in common: an array that a call has lent, until the end of the scope. */
 template <class T>
-class Loan {
+class Lent {
 public:
-  Loan(TenonDTensor x, const Where& where) {
-    if constexpr (kReads)
-      detail::run(where, TenonDTensorGetArrayRead, x, detail::dataType<T>(), &array_);
-    else
-      detail::run(where, TenonDTensorGetArray, x, detail::dataType<T>(), &array_);
+  ~Lent() { restore(); }
+  Lent(Lent&& other) noexcept
+      : x_(std::exchange(other.x_, nullptr)), array_(std::exchange(other.array_, nullptr)),
+        size_(std::exchange(other.size_, 0)), strides_(std::move(other.strides_)),
+        isContiguous_(other.isContiguous_) {}
+  Lent& operator=(Lent&&) = delete;
+
+  /** The first element of this rank's box. */
+  T* data() const noexcept { return static_cast<T*>(array_); }
+  /** The number of elements in the box. */
+  std::size_t size() const noexcept { return size_; }
+  /** In elements, for each dimension. */
+  const std::vector<TenonInt>& strides() const noexcept { return strides_; }
+
+protected:
+  static constexpr bool kReads = std::is_const_v<T>;
+  using Address = std::conditional_t<kReads, const void*, void*>;
+
+  template <class Call>
+  Lent(TenonDTensor x, Call lend, const Where& where) {
+    run(where, lend, x, dataType<T>(), &array_);
     x_ = x;
     try {
       describe(where);
@@ -53,43 +61,20 @@ public:
       throw;
     }
   }
-  ~Loan() { restore(); }
-  Loan(Loan&& other) noexcept
-      : x_(std::exchange(other.x_, nullptr)), array_(std::exchange(other.array_, nullptr)),
-        size_(std::exchange(other.size_, 0)), strides_(std::move(other.strides_)),
-        isContiguous_(other.isContiguous_) {}
-  Loan& operator=(Loan&&) = delete;
-
-  /** The first element of this rank's box. */
-  T* data() const noexcept { return static_cast<T*>(array_); }
-  /** The number of elements in the box. */
-  std::size_t size() const noexcept { return size_; }
-  /** In elements, for each dimension. */
-  const std::vector<TenonInt>& strides() const noexcept { return strides_; }
-  T& operator[](std::ptrdiff_t offset) const { return data()[offset]; }
-  /** All elements in row-major order; of a tensor that is not contiguous an exception. */
-  T* begin() const {
-    if (!isContiguous_)
-      throw std::logic_error("tenon::Loan: the array is not contiguous; use its strides");
-    return data();
-  }
-  T* end() const { return begin() + size_; }
+  bool isContiguous() const noexcept { return isContiguous_; }
 
 private:
-  static constexpr bool kReads = std::is_const_v<T>;
-  using Address = std::conditional_t<kReads, const void*, void*>;
-
   void describe(const Where& where) {
     TenonInt elements = 0;
-    detail::run(where, TenonDTensorGetLocalSize, x_, &elements);
+    run(where, TenonDTensorGetLocalSize, x_, &elements);
     size_ = static_cast<std::size_t>(elements);
     Layout layout;
-    detail::run(where, TenonDTensorGetLayout, x_, layout.out());
+    run(where, TenonDTensorGetLayout, x_, layout.out());
     const auto dimensions = static_cast<std::size_t>(layout.dimensions(where));
     std::vector<TenonInt> low(dimensions), high(dimensions);
     strides_.resize(dimensions);
-    detail::run(where, TenonDTensorGetBox, x_, low.data(), high.data());
-    detail::run(where, TenonDTensorGetStrides, x_, strides_.data());
+    run(where, TenonDTensorGetBox, x_, low.data(), high.data());
+    run(where, TenonDTensorGetStrides, x_, strides_.data());
     TenonInt expected = 1;
     for (std::size_t d = dimensions; size_ > 0 && d-- > 0; expected *= high[d] - low[d])
       isContiguous_ = isContiguous_ && (high[d] - low[d] == 1 || strides_[d] == expected);
@@ -109,6 +94,58 @@ private:
   std::size_t size_ = 0;
   std::vector<TenonInt> strides_;
   bool isContiguous_ = true;
+};
+
+} // namespace detail
+
+/** @brief First and last index (excluded) of a rank's elements in each dimension. */
+struct Box {
+  std::vector<TenonInt> low, high;
+};
+
+/** @brief The local array of a tensor in host memory, lent until the loan goes out of scope: of T for
+ *         writing, of const T for reading. It must end before the tensor is used otherwise. */
+template <class T>
+class Loan : public detail::Lent<T> {
+  using Lent = detail::Lent<T>;
+
+public:
+  Loan(TenonDTensor x, const Where& where) : Lent(x, call(), where) {}
+
+  T& operator[](std::ptrdiff_t offset) const { return this->data()[offset]; }
+  /** All elements in row-major order; of a tensor that is not contiguous an exception. */
+  T* begin() const {
+    if (!this->isContiguous())
+      throw std::logic_error("tenon::Loan: the array is not contiguous; use its strides");
+    return this->data();
+  }
+  T* end() const { return begin() + this->size(); }
+
+private:
+  static constexpr auto call() {
+    if constexpr (Lent::kReads)
+      return TenonDTensorGetArrayRead;
+    else
+      return TenonDTensorGetArray;
+  }
+};
+
+/** @brief The same on the device: addresses for kernels, which the host cannot read. Kernels of
+ *         the program must be complete when the loan ends. */
+template <class T>
+class DeviceLoan : public detail::Lent<T> {
+  using Lent = detail::Lent<T>;
+
+public:
+  DeviceLoan(TenonDTensor x, const Where& where) : Lent(x, call(), where) {}
+
+private:
+  static constexpr auto call() {
+    if constexpr (Lent::kReads)
+      return TenonDTensorGetDeviceArrayRead;
+    else
+      return TenonDTensorGetDeviceArray;
+  }
 };
 
 /** @brief How an array of the program holds a tensor, as in TenonDTensorPlaceArray(). Empty lists are
@@ -143,7 +180,17 @@ public:
   }
   DTensor share(const Where& where = Where::current()) const { return DTensor(retained(where)); }
 
-  /** The local array, for writing and for reading. */
+  /** Before the first use of the values. */
+  void setSpace(TenonMemorySpace space, const Where& where = Where::current()) {
+    detail::run(where, TenonDTensorSetSpace, get(), space);
+  }
+  TenonMemorySpace space(const Where& where = Where::current()) const {
+    TenonMemorySpace space = TENON_MEMORY_HOST;
+    detail::run(where, TenonDTensorGetSpace, get(), &space);
+    return space;
+  }
+
+  /** The local array in host memory, for writing and for reading. */
   template <class T>
   Loan<T> array(const Where& where = Where::current()) {
     static_assert(!std::is_const_v<T>, "read<T>() lends for reading");
@@ -152,6 +199,16 @@ public:
   template <class T>
   Loan<const T> read(const Where& where = Where::current()) const {
     return Loan<const T>(get(), where);
+  }
+  /** The same on the device, of a tensor that is there. */
+  template <class T>
+  DeviceLoan<T> deviceArray(const Where& where = Where::current()) {
+    static_assert(!std::is_const_v<T>, "readDevice<T>() lends for reading");
+    return DeviceLoan<T>(get(), where);
+  }
+  template <class T>
+  DeviceLoan<const T> readDevice(const Where& where = Where::current()) const {
+    return DeviceLoan<const T>(get(), where);
   }
   /** The first element that the rank owns, in an array of const elements for reading only. Keep what
    *  is returned as long as the tensor shall use the array. */

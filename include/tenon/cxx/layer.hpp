@@ -66,6 +66,11 @@ public:
     return node;
   }
 
+  /** Where its tensors are and its kernels run, before setUp(). */
+  Layer& setSpace(TenonMemorySpace space, const Where& where = Where::current()) {
+    detail::run(where, TenonLayerSetSpace, get(), space);
+    return *this;
+  }
   void setUp(const Layout& input, const Where& where = Where::current()) {
     detail::run(where, TenonLayerSetUp, get(), input);
   }

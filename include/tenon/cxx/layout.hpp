@@ -21,6 +21,11 @@ public:
   Partition share(const Where& where = Where::current()) const {
     return Partition(retained(where));
   }
+
+  /** A cudaStream_t on which kernels of the communicator run, or nullptr: that of the library. */
+  void setStream(void* stream, const Where& where = Where::current()) {
+    detail::run(where, TenonPartitionSetStream, get(), stream);
+  }
 };
 
 class Layout : public Handle<TenonLayout> {
