@@ -168,9 +168,14 @@ function(tenon_run_on_standin program)
     string(MAKE_C_IDENTIFIER ${program}_${mode} name)
     tenon_add_runs(${name} ${program} 2 "")
     tenon_label_device_tests(${name} 2 ${mode})
-    set_property(TEST ${name}.2 APPEND PROPERTY ENVIRONMENT_MODIFICATION
-      LD_LIBRARY_PATH=path_list_prepend:$<TARGET_FILE_DIR:tenon_on_standin>)
+    tenon_find_standin(${name}.2)
   endforeach()
+endfunction()
+
+# The test's program, which is linked with the shared library, finds the one with the stand-in.
+function(tenon_find_standin test)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT_MODIFICATION
+    LD_LIBRARY_PATH=path_list_prepend:$<TARGET_FILE_DIR:tenon_on_standin>)
 endfunction()
 
 # More ranks than cores must yield, as root too, with one compute thread each. Open MPI does so when
@@ -240,10 +245,8 @@ function(tenon_tutorial_on_device name ranks mode)
     return()
   endif()
   set(test tutorial_${name}_device.${ranks})
-  add_executable(${name}_on_standin $<TARGET_OBJECTS:${name}>)
-  target_link_libraries(${name}_on_standin PRIVATE tenon_objects m)
-  set_target_properties(${name}_on_standin PROPERTIES LINKER_LANGUAGE CXX TENON_STANDIN ON)
-  tenon_add_compared(${test} ${name}_on_standin ${ranks} ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.txt "${ARGN}")
+  tenon_add_compared(${test} ${name} ${ranks} ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.txt "${ARGN}")
   tenon_label_device_tests(${test} "" ${mode})
+  tenon_find_standin(${test})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "TENON_OPTIONS=-tenon_space device")
 endfunction()
