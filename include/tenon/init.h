@@ -122,7 +122,7 @@ TENON_EXTERN TenonErrorCode TenonGetVersionString(char text[], TenonInt length,
 TENON_EXTERN TenonErrorCode TenonGetBuildInfo(char text[], TenonInt length,
                                               TenonInt* needed) TENON_NOEXCEPT;
 
-/** @brief Returns which CUDA devices this process can use. Not collective; can be called at any time.
+/** @brief Returns which CUDA devices this process sees. Not collective; can be called at any time.
  *
  *  The text has a line for each device with its number, name, compute capability and memory, or one
  *  line that says why there is none. No device is opened, but the driver is asked.
