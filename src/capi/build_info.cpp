@@ -63,7 +63,7 @@ std::string buildInfo() {
   line("FFTW", fftwVersion());
   line("hwloc", LocalTopology::library());
   line("HDF5", hdf5Library());
-  line("CUDA", Device::cudaVersion());
+  line("CUDA", Device::toolkitVersion());
   line("threads", fmt::format("{}", computeThreads()));
   line("threads of own loops",
        hasThreads() ? fmt::format("{}", kernelThreads()) : "1, compiled without OpenMP");

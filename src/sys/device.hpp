@@ -75,7 +75,7 @@ public:
   // 0 until somebody who knows it tells.
   static void setRankOnNode(int rank) noexcept;
   // Of the build: "13.0", or that it is without.
-  static std::string cudaVersion();
+  static std::string toolkitVersion();
   // A line for each device that the process sees, or one that says why there is none. Opens none.
   static std::string list();
 

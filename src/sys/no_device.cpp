@@ -51,7 +51,7 @@ void StreamRecording::queue(const Stream&) const {
 Device& Device::get() {
   refuse();
 }
-std::string Device::cudaVersion() {
+std::string Device::toolkitVersion() {
   return "none";
 }
 std::string Device::list() {

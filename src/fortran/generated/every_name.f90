@@ -111,6 +111,7 @@ program every_name
   use tenon, only: tenon_get_version ! TenonGetVersion
   use tenon, only: tenon_get_version_string ! TenonGetVersionString
   use tenon, only: tenon_get_build_info ! TenonGetBuildInfo
+  use tenon, only: tenon_get_device_info ! TenonGetDeviceInfo
   use tenon, only: tenon_get_performance_advice ! TenonGetPerformanceAdvice
   use tenon, only: tenon_layer_set_up ! TenonLayerSetUp
   use tenon, only: tenon_layer_get_output_layout ! TenonLayerGetOutputLayout

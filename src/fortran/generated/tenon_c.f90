@@ -799,6 +799,13 @@ module tenon_c
       integer(c_int64_t), intent(out), optional :: needed
       integer(c_int) :: answer
     end function TenonGetBuildInfo
+    function TenonGetDeviceInfo(text, length, needed) bind(C, name="TenonGetDeviceInfo") result(answer)
+      import
+      character(kind=c_char), intent(out), optional :: text(*)
+      integer(c_int64_t), value :: length
+      integer(c_int64_t), intent(out), optional :: needed
+      integer(c_int) :: answer
+    end function TenonGetDeviceInfo
     function TenonGetPerformanceAdvice(text, length, &
       needed) bind(C, name="TenonGetPerformanceAdvice") result(answer)
       import

@@ -108,6 +108,7 @@ module tenon_calls
   public :: tenon_get_version
   public :: tenon_get_version_string
   public :: tenon_get_build_info
+  public :: tenon_get_device_info
   public :: tenon_get_performance_advice
   public :: tenon_layer_set_up
   public :: tenon_layer_get_output_layout
@@ -2451,6 +2452,21 @@ contains
     call give_text(c_text, tenon_code, text)
     call finish(tenon_code, 'tenon_get_build_info', ierr)
   end subroutine tenon_get_build_info
+  ! Returns which CUDA devices this process sees. Not collective; can be called at any time.
+  subroutine tenon_get_device_info(text, ierr)
+    character(len=:), allocatable, intent(out) :: text
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    integer(c_int64_t) :: c_needed
+    character(kind=c_char), allocatable :: c_text(:)
+    tenon_code = TenonGetDeviceInfo(c_text, 0_c_int64_t, c_needed)
+    if (tenon_code == TENON_SUCCESS) then
+      allocate (c_text(c_needed))
+      tenon_code = TenonGetDeviceInfo(c_text, int(c_needed, c_int64_t), c_needed)
+    end if
+    call give_text(c_text, tenon_code, text)
+    call finish(tenon_code, 'tenon_get_device_info', ierr)
+  end subroutine tenon_get_device_info
   ! Returns advice if arithmetic is known to be slow here. Not collective.
   subroutine tenon_get_performance_advice(text, ierr)
     character(len=:), allocatable, intent(out) :: text

@@ -104,7 +104,7 @@ Device& Device::get() {
   return *device;
 }
 
-std::string Device::cudaVersion() {
+std::string Device::toolkitVersion() {
   return versionText(CUDART_VERSION);
 }
 
