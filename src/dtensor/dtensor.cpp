@@ -73,11 +73,11 @@ void DTensor::setSpace(Space space) {
 void DTensor::checkPlaced(const void* memory) const {
   const int holder = Device::holderOf(memory);
   const bool isOnHost = space() == Space::Host;
-  if (const int own = isOnHost ? holder : Device::get().number(); holder >= 0 && holder != own)
+  if (!isOnHost && holder >= 0 && holder != Device::get().number())
     throw Error(TENON_ERR_ARG,
                 fmt::format("{0} is on device {1}, but the array is memory of device {2}; place "
                             "memory of device {1}, or set -tenon_device to {2}",
-                            title(), own, holder));
+                            title(), Device::get().number(), holder));
   if (isOnHost ? holder >= 0 : !Device::get().reaches(memory))
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} is on the {}, but the array is memory of the {}; call "

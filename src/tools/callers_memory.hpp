@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory as a solver has it, in pages of its own, which its node's ranks may be let read. The pages are a
-// mapping of their own, since pages of the heap stay apart from their neighbours once shared.
+// Memory as a solver has it. On the host it is in pages of its own, which its node's ranks may be let read: a
+// mapping, since pages of the heap stay apart from their neighbours once shared. On the device it is that of a
+// tensor which does nothing else.
 #pragma once
 
 #include "tools/handles.hpp"
 
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace tenon::tools {
 
 class CallersMemory {
 public:
   CallersMemory() = default;
-  CallersMemory(std::size_t bytes, std::byte value);
+  CallersMemory(std::size_t bytes, std::byte value, TenonMemorySpace space);
   CallersMemory(CallersMemory&& other) noexcept { *this = std::move(other); }
   CallersMemory& operator=(CallersMemory&& other) noexcept;
   ~CallersMemory();
 
   std::byte* data() const { return memory_; }
   std::size_t bytes() const { return bytes_; }
-  // With the ranks of the mesh, once.
+  // What it holds, once work on it is done.
+  std::vector<std::byte> content() const;
+  // On the host, with the ranks of the mesh, once.
   void share(Partition mesh);
 
 private:
+  void map(std::byte value);
+  void allocateOnDevice(std::byte value);
   // A mapping has at least one byte.
   std::size_t mappedBytes() const { return bytes_ > 0 ? bytes_ : 1; }
 
   std::byte* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  Partition mesh_; // NULL unless shared
+  Partition mesh_;   // NULL unless shared
+  DTensor onDevice_; // NULL on the host
 };
 
 } // namespace tenon::tools

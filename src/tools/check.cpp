@@ -52,8 +52,6 @@ std::vector<CaseKind> kindsOf(const Selection& selection) {
     return kinds;
   }
   std::vector<CaseKind> all = operatorKinds();
-  if (selection.space == TENON_MEMORY_DEVICE) // it works on user arrays
-    std::erase_if(all, [](const CaseKind& kind) { return kind.name == "inplace"; });
   all.insert(all.end(), kinds.begin(), kinds.end());
   return all;
 }

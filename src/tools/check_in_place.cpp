@@ -71,7 +71,7 @@ void checkInPlace(Case& c) {
   for (const bool isAdjoint : {false, true}) {
     const LayoutSpec wide = isAdjoint ? ghosted.dual() : ghosted,
                      narrow = isAdjoint ? plain.dual() : plain;
-    Field outer(makeLayout(c.comm, wide), type, true, c.draw);
+    Field outer(makeLayout(c.comm, wide), type, true, c.draw, c.space);
     Field inner(makeLayout(c.comm, narrow), type, outer);
     const LayoutSpec &from = isAdjoint ? wide : narrow, &to = isAdjoint ? narrow : wide;
     Field &x = isAdjoint ? outer : inner, &y = isAdjoint ? inner : outer;

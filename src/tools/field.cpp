@@ -80,13 +80,16 @@ Field::Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
   require(TenonDTensorSetSpace(tensor_, space));
   // The ranks' parts differ, and so would their draws: they must not count.
   Draw local(draw.number(), 0);
-  if (isCallers && space == TENON_MEMORY_HOST)
-    place(layout, local);
+  if (isCallers)
+    place(layout, space, local);
 }
 
 Field::Field(TenonLayout layout, TenonDataType type, Field& other)
-    : type_(type), box_(boxOfTensor(layout, false)), array_(other.array_) {
+    : array_(other.array_), type_(type), box_(boxOfTensor(layout, false)) {
+  TenonMemorySpace space;
+  require(TenonDTensorGetSpace(other, &space));
   require(TenonDTensorCreate(layout, type, tensor_.out()));
+  require(TenonDTensorSetSpace(tensor_, space));
   if (other.isCallers())
     placeOn(other.memory_.data());
 }
@@ -126,13 +129,13 @@ void Field::placeOn(std::byte* memory) {
       array_.low.data(), array_.high.data(), array_.elements));
 }
 
-void Field::place(TenonLayout layout, Draw& draw) {
+void Field::place(TenonLayout layout, TenonMemorySpace space, Draw& draw) {
   const Box owned = boxOfTensor(layout, true);
   if (cellsOf(owned) == 0 || cellsOf(box_) == 0)
     return;
   array_ = drawArray(draw, owned, box_);
-  memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard);
-  if (draw.chance(50))
+  memory_ = CallersMemory(array_.elements * bytesOf(type_), kGuard, space);
+  if (draw.chance(50) && space == TENON_MEMORY_HOST)
     shareWhereItGoes(memory_, layout);
   isCell_.assign(array_.elements, false);
   forEachCell(box_, [&](const Indices& cell) {
@@ -182,9 +185,13 @@ void Field::spoil() {
 }
 
 bool Field::isGuardIntact() const {
+  if (!isCallers())
+    return true;
+  read(); // waits for work on the array
+  const std::vector<std::byte> content = memory_.content();
   const std::size_t bytes = bytesOf(type_);
-  for (std::size_t i = 0; i < memory_.bytes(); ++i)
-    if (!isCell_[i / bytes] && memory_.data()[i] != kGuard)
+  for (std::size_t i = 0; i < content.size(); ++i)
+    if (!isCell_[i / bytes] && content[i] != kGuard)
       return false;
   return true;
 }

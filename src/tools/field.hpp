@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A tensor under check with its memory: the library's, or an array of the caller's with random
-// strides, ghosts and padding around it that nobody may touch, shared with the node or not. On the device the
-// memory is always the library's. Cells are read and written in row-major order of the rank's box.
+// strides, ghosts and padding around it that nobody may touch, on the host shared with the node or not. Cells
+// are read and written in row-major order of the rank's box.
 #pragma once
 
 #include "tools/callers_memory.hpp"
@@ -12,7 +12,7 @@ namespace tenon::tools {
 
 class Field {
 public:
-  // isCallers: on the host in an array of the caller's, where this rank owns something.
+  // isCallers: in an array of the caller's, where this rank owns something.
   Field(TenonLayout layout, TenonDataType type, bool isCallers, Draw& draw,
         TenonMemorySpace space = TENON_MEMORY_HOST);
   // On the array of another, with the same owned cells; the other must outlive it.
@@ -39,17 +39,17 @@ private:
   };
 
   static Array drawArray(Draw& draw, const Box& owned, const Box& box);
-  void place(TenonLayout layout, Draw& draw);
+  void place(TenonLayout layout, TenonMemorySpace space, Draw& draw);
   void placeOn(std::byte* memory);
   template <class Visit>
   void visitCells(Visit visit) const;
 
-  DTensor tensor_;
-  TenonDataType type_;
-  Box box_;
   Array array_;
   CallersMemory memory_;     // of the array
   std::vector<bool> isCell_; // of its elements
+  DTensor tensor_;           // behind its memory: its destruction waits for work on it
+  TenonDataType type_;
+  Box box_;
 };
 
 // Bytes of one element.

@@ -44,7 +44,10 @@ void LayerStep::fillParameters(TenonInt seed) {
 void LayerStep::makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
                             TenonMemorySpace space) {
   const auto make = [&](TenonLayout layout) {
-    return Field(layout, type, mayBeCallers && draw.chance(25), draw, space);
+    const bool isCallers = mayBeCallers && draw.chance(25);
+    const bool isOfTheHost = space == TENON_MEMORY_HOST || draw.chance(15);
+    return Field(layout, type, isCallers, draw,
+                 isOfTheHost ? TENON_MEMORY_HOST : TENON_MEMORY_DEVICE);
   };
   for (const Layout& layout : inputs_) {
     Layout dual;

@@ -17,7 +17,7 @@ public:
   TenonErrorCode setUp();
   // After set-up. Parameters and their tangents get values that do not depend on the partition.
   void fillParameters(TenonInt seed);
-  // In arrays of the caller's at random if `mayBeCallers`.
+  // In arrays of the caller's at random if `mayBeCallers`; for a layer on the device, some are of the host.
   void makeTensors(TenonDataType type, bool mayBeCallers, Draw& draw,
                    TenonMemorySpace space = TENON_MEMORY_HOST);
   void apply();

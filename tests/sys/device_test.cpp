@@ -123,6 +123,16 @@ TEST(OpenDevice, OfAnOldDriverSaysWhatToUpdate) {
   });
 }
 
+TEST(OpenDevice, WithoutADriverSaysWhatToInstall) {
+  inChild([] {
+    setenv("TENON_STANDIN_DRIVER", "0", 1);
+    expectError(TENON_ERR_SUPPORT,
+                {"no CUDA driver was found", "driver version is insufficient",
+                 "Tenon was built with CUDA 1", "install a driver", "use the space host"},
+                [] { Device::get(); });
+  });
+}
+
 TEST(OpenDevice, KnowsWhoseMemoryItIsBeforeItIsOpened) {
   inChild([] {
     setDevices("2");

@@ -27,11 +27,10 @@ std::string versionText(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-std::string driverText() {
+// 0 without a driver.
+int driverVersion() {
   int version = 0;
-  if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
-    return "no CUDA driver was found";
-  return fmt::format("the driver supports CUDA {}", versionText(version));
+  return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
 }
 
 Error noDevice(const std::string& reason) {
@@ -44,10 +43,16 @@ std::string whyNone(int& count) {
   if (status == cudaSuccess && count > 0)
     return "";
   cudaGetLastError();
-  return fmt::format("{} ({}; Tenon was built with CUDA {}){}",
+  const std::string built =
+      fmt::format("Tenon was built with CUDA {}", versionText(CUDART_VERSION));
+  const int driver = driverVersion();
+  if (driver == 0)
+    return fmt::format("no CUDA driver was found ({}; {}); install a driver",
+                       cudaGetErrorString(status), built);
+  return fmt::format("{} (the driver supports CUDA {}; {}){}",
                      status == cudaSuccess ? "no CUDA-capable device is detected"
                                            : cudaGetErrorString(status),
-                     driverText(), versionText(CUDART_VERSION),
+                     versionText(driver), built,
                      status == cudaErrorInsufficientDriver ? "; update the driver" : "");
 }
 
