@@ -143,7 +143,7 @@ void Communicator::openArena() {
 const DeviceArena::Made& Communicator::openDeviceArena() {
   if (!deviceShared_) {
     agree(*this, std::nullopt); // the calls below have no time limit
-    deviceShared_ = DeviceArena::make(comm_, arena() ? "" : whyNoArena());
+    deviceShared_ = DeviceArena::make(comm_, arena(), whyNoArena());
   }
   return *deviceShared_;
 }

@@ -59,8 +59,8 @@ public:
   const std::string& whySmallArena() const noexcept { return shared_.whySmall; }
   bool isAloneOnNode() const noexcept { return shared_.isAlone; }
 
-  // Device memory that the ranks of this node read in each other's; NULL, with the reason, if there is none. Collective
-  // the first time.
+  // Memory that the devices of this node's ranks read in each other's; NULL, with the reason, if there is none.
+  // Collective the first time.
   const DeviceArena::Made& openDeviceArena();
   // The same once it was opened.
   const DeviceArena::Made& deviceArena() const noexcept { return *deviceShared_; }

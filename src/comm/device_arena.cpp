@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/device_arena.hpp"
 
-#include "comm/node.hpp"
+#include "sys/options.hpp"
 
 #include <fmt/format.h>
 
@@ -15,9 +15,14 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kSharedUnit = Index(2) << 20; // of CUDA
-constexpr Index kLeastSlab = Index(8) << 20;
 constexpr Index kDeviceAlignment = 256;
+
+constexpr OptionSpec kDeviceArenaOptions[] = {
+    {"device_ipc", OptionSpec::Flag, "true",
+     "ranks of a node open each other's device memory (CUDA IPC); off: data between them lie in "
+     "shared memory of the host, which their devices reach"},
+};
+const OptionRegistration kDeviceArenaRegistration{{"device_arena", kDeviceArenaOptions}};
 
 // What a rank wrote somewhere, by which the others see that they read there and nowhere else.
 struct Sample {
@@ -34,18 +39,32 @@ void draw(Sample& sample, int rank) {
 
 } // namespace
 
-DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::string& whyNot) {
+DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::shared_ptr<SharedArena>& host,
+                                    const std::string& whyNoHost) {
   const Node node(comm);
-  if (!whyNot.empty())
-    return {.reason = whyNot};
+  if (!host)
+    return {.reason = whyNoHost};
+  Made onDevices = tryWith(node, [] {
+    if (!options().getFlag("", "device_ipc"))
+      throw Error(TENON_ERR_SUPPORT, "-tenon_device_ipc is off");
+    return shownDeviceMemory();
+  });
+  if (onDevices.arena)
+    return onDevices;
+  int rank = 0;
+  checkMpi(MPI_Comm_rank(comm, &rank), "MPI_Comm_rank");
+  Made onHost = tryWith(node, [&] { return shownHostMemory(host, rank); });
+  onHost.reason = onHost.arena ? onDevices.reason : onDevices.reason + "; " + onHost.reason;
+  return onHost;
+}
+
+DeviceArena::Made DeviceArena::tryWith(const Node& node, const MakeMemory& makeMemory) {
   std::shared_ptr<DeviceArena> arena;
   std::vector<Sample> samples(node.size);
   Sample& own = samples[node.rank];
   Buffer memory;
   std::string reason = node.whyNot([&] {
-    arena.reset(new DeviceArena);
-    if (!arena->addSlab(kLeastSlab))
-      throw Error(TENON_ERR_MEMORY, "the device has no memory left");
+    arena.reset(new DeviceArena(makeMemory()));
     memory = Buffer(sizeof own.words, "sample of device memory", arena);
     draw(own, node.rank);
     own.place = arena->placeOf(memory.data<void>());
@@ -61,16 +80,17 @@ DeviceArena::Made DeviceArena::make(MPI_Comm comm, const std::string& whyNot) {
       if (r != node.rank &&
           !arena->finds(samples[r].words.data(), sizeof own.words, samples[r].place))
         throw Error(TENON_ERR_LIBRARY,
-                    fmt::format("rank {} of the node, on {}, opened the device memory of rank {} "
-                                "and read other data there than that rank had written",
-                                node.rank, Device::get().name(), r));
+                    fmt::format("rank {} of the node, on {}, opened the {} of rank {} and read "
+                                "other data there than that rank had written",
+                                node.rank, Device::get().name(), arena->describe(), r));
   });
   if (!reason.empty())
     return {.reason = reason};
   return {.arena = std::move(arena)};
 }
 
-DeviceArena::DeviceArena() : stream_(Stream::make()), source_(Device::get().unpooled(stream_)) {}
+DeviceArena::DeviceArena(std::unique_ptr<ShownMemory> memory)
+    : stream_(Stream::make()), memory_(std::move(memory)) {}
 
 void DeviceArena::copy(void* to, const void* from, Index bytes) const {
   Device::get().copy(to, from, bytes, stream_);
@@ -85,44 +105,16 @@ bool DeviceArena::finds(const void* data, Index bytes, const DevicePlace& place)
 
 DeviceArena::~DeviceArena() {
   for (const auto& [key, memory] : opened_)
-    Device::get().closeShown(memory);
-  const std::lock_guard lock(spare().mutex);
-  for (Slab& slab : slabs_)
-    spare().slabs.push_back(std::move(slab));
-}
-
-// Never destroyed, as slabs are not freed.
-DeviceArena::Spare& DeviceArena::spare() {
-  static auto* all = new Spare;
-  return *all;
+    memory_->close(memory);
+  for (const Slab& slab : slabs_)
+    memory_->giveBack(slab);
 }
 
 bool DeviceArena::addSlab(Index leastBytes) {
-  {
-    const std::lock_guard lock(spare().mutex);
-    auto& slabs = spare().slabs;
-    const auto fits = std::find_if(slabs.begin(), slabs.end(),
-                                   [&](const Slab& slab) { return slab.bytes >= leastBytes; });
-    if (fits != slabs.end()) {
-      slabs_.push_back(std::move(*fits));
-      slabs.erase(fits);
-      return true;
-    }
-  }
-  const Index bytes = roundedUp(std::max(leastBytes, kLeastSlab), kSharedUnit);
-  void* const memory = source_->take(bytes);
-  if (!memory)
-    return false;
-  try {
-    slabs_.push_back({.memory = static_cast<std::byte*>(memory),
-                      .bytes = bytes,
-                      .key = Device::get().keyOf(memory),
-                      .places = FirstFit(bytes)});
-  } catch (...) {
-    source_->giveBack(memory);
-    throw;
-  }
-  return true;
+  const ShownMemory::Piece piece = memory_->take(leastBytes);
+  if (piece.memory)
+    slabs_.push_back({piece, FirstFit(piece.bytes)});
+  return piece.memory != nullptr;
 }
 
 void* DeviceArena::take(Index bytes) {
@@ -145,7 +137,7 @@ void DeviceArena::giveBack(void* memory) noexcept {
 }
 
 void DeviceArena::fill(void* memory, unsigned char byte, Index bytes) {
-  source_->fill(memory, byte, bytes);
+  memory_->fill(memory, byte, bytes);
 }
 
 DevicePlace DeviceArena::placeOf(const void* memory) const {
@@ -158,8 +150,8 @@ DevicePlace DeviceArena::placeOf(const void* memory) const {
 const std::byte* DeviceArena::at(const DevicePlace& place) {
   auto opened = opened_.find(place.slab);
   if (opened == opened_.end())
-    opened = opened_.emplace(place.slab, Device::get().openShown(place.slab)).first;
-  return static_cast<const std::byte*>(opened->second) + place.offset;
+    opened = opened_.emplace(place.slab, memory_->open(place.slab)).first;
+  return opened->second + place.offset;
 }
 
 } // namespace tenon

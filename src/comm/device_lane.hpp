@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The way from one rank to another on its node through device memory of the sender, which the receiver's kernels read
-// where it lies. Data never leave the devices; a lane of the host (lane.hpp), through which none of them goes, says
+// The way from one rank to another on its node through memory of the sender that the receiver's kernels read
+// where it lies, if it can be on the device (device_arena.hpp). A lane of the host (lane.hpp), through which no data go, says
 // whose turn it is:
 //
 //   sender's kernels fill the data; when they are done the host posts

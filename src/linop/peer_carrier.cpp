@@ -11,8 +11,8 @@ namespace tenon {
 PeerCarrier::PeerCarrier(const CarrierSetup& setup)
     : comm_(setup.comm), context_(contextOf(comm_, Space::Device)), tag_(setup.tag),
       direction_(setup.direction), cellBytes_(setup.cellBytes), owner_(setup.owner),
-      announcements_(comm_, tag_), outgoing_(makeLanes(setup.policy.transport)),
-      laneOf_(direction_.unpacks.size(), -1),
+      memory_(comm_->deviceArena().arena->describe()), announcements_(comm_, tag_),
+      outgoing_(makeLanes(setup.policy.transport)), laneOf_(direction_.unpacks.size(), -1),
       messages_(setup, sendsByMessage(), direction_.others(direction_.unpacks, [this](int peer) {
         return !isOnNode(peer);
       })) {
@@ -78,7 +78,7 @@ Index PeerCarrier::ownBytes() const {
 }
 
 std::string PeerCarrier::describe() const {
-  std::string text = "shared (device memory, read in place by the ranks of the node)";
+  std::string text = fmt::format("shared ({}, read in place by the ranks of the node)", memory_);
   if (hasMessages())
     text += ", " + messages_.describe();
   if (!whyNoLane_.empty())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parts of arrays on the device through device memory that the ranks of the node read in each other's
+// Parts of arrays on the device through memory that the devices of the node's ranks read in each other's
 // (comm/device_lane.hpp); those for other nodes are messages, and so are those that find no room for a lane, of which
 // the receiver hears in the first action.
 //
@@ -75,7 +75,7 @@ private:
   int tag_;
   const Direction& direction_;
   Index cellBytes_;
-  std::string owner_, whyNoLane_;
+  std::string owner_, memory_, whyNoLane_; // memory_: of the lanes, for a view
   Announcements<DeviceLaneAddress> announcements_;
   std::vector<Outgoing> outgoing_;
   std::vector<Incoming> incoming_;

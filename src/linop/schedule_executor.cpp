@@ -122,7 +122,8 @@ Index ScheduleExecutor::bufferBytes() const noexcept {
 std::string ScheduleExecutor::describeTransport() const {
   std::string text = carriages_.find(policy_.space)->carriers[0]->describe();
   if (policy_.space == Space::Device) {
-    if (policy_.transport == Transport::Auto && comm_->size() > 1 && !comm_->deviceArena().arena)
+    if (policy_.transport != Transport::Messages && comm_->size() > 1 &&
+        !comm_->deviceArena().reason.empty())
       text += fmt::format(" (no shared device memory: {})", comm_->deviceArena().reason);
     return text;
   }

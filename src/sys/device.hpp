@@ -94,6 +94,10 @@ public:
   // cannot be reached from here.
   void* openShown(const MemoryKey& key);
   void closeShown(void* memory) noexcept;
+  // Whole pages of the host's memory become what kernels reach at the same address, until they are no longer. Throws
+  // TENON_ERR_LIBRARY with the driver's text, TENON_ERR_SUPPORT where kernels would need another address.
+  void registerHost(void* memory, Index bytes);
+  void unregisterHost(void* memory) noexcept;
   // Host memory that copies reach without staging.
   std::shared_ptr<MemorySource> pinned();
   // Queued: neither end may change, nor the source go, until the stream is there.

@@ -70,6 +70,10 @@ void* Device::openShown(const MemoryKey&) {
   refuse();
 }
 void Device::closeShown(void*) noexcept {}
+void Device::registerHost(void*, Index) {
+  refuse();
+}
+void Device::unregisterHost(void*) noexcept {}
 std::shared_ptr<MemorySource> Device::pinned() {
   refuse();
 }

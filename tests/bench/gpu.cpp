@@ -14,6 +14,7 @@
 #include "kernels/block_copy.hpp"
 #include "layer/network_file.hpp"
 #include "linop/make_conversion.hpp"
+#include "support/own_communicator.hpp"
 #include "support/volume_networks.hpp"
 #include "sys/options.hpp"
 #include "train/optimizer.hpp"
@@ -186,22 +187,37 @@ void measureExchange() {
   const Index n = sized(8192, 16);
   const Layout rows = onRow({n, n}, Property::shard(0)),
                columns = onRow({n, n}, Property::shard(1));
-  const auto x = made(rows, TENON_FLOAT32), y = made(columns, TENON_FLOAT32);
-  const auto exchange = [&](Transport transport) {
+  const auto exchange = [&](const CommPtr& comm, Transport transport) {
     MovementPolicy policy = MovementPolicy::fromOptions(Space::Device);
     policy.carrier.transport = transport;
-    const LinearOpRef op = makeConversion(world(), rows, columns, TENON_FLOAT32, policy);
-    return secondsOf([&] { op->apply(*x, *y); });
+    const auto x = makeRef<DTensor>(comm, rows, TENON_FLOAT32, Space::Device),
+               y = makeRef<DTensor>(comm, columns, TENON_FLOAT32, Space::Device);
+    const LinearOpRef op = makeConversion(comm, rows, columns, TENON_FLOAT32, policy);
+    const KernelContextPtr context = contextOf(comm, Space::Device);
+    return secondsOf([&] {
+      op->apply(*x, *y);
+      context->stream().synchronise();
+    });
   };
   const Index part = n * n / 4 * Index(sizeof(float));
+  const double staging = stagingTime(part);
   printRow("staged exchange of 64 MiB", "a copy down or up",
-           stagingTime(part) / exchange(Transport::Messages), ">= 0.85");
-  const DeviceArena::Made& shared = world()->openDeviceArena();
-  if (shared.arena)
-    printRow("exchange of 64 MiB, device memory shared", "three copies within the device",
-             3 * copyTime(part) / exchange(Transport::Shared), ">= 0.8");
-  else if (world()->rank() == 0)
-    fmt::print("exchange with shared device memory: {}\n", shared.reason);
+           staging / exchange(world(), Transport::Messages), ">= 0.85");
+  const auto measureShared = [&](const char* what, const CommPtr& comm, const char* peer,
+                                 double seconds, const char* target) {
+    const DeviceArena::Made& shared = comm->openDeviceArena();
+    if (shared.arena)
+      printRow(fmt::format("exchange of 64 MiB, {}", shared.arena->describe()), peer,
+               seconds / exchange(comm, Transport::Shared), target);
+    else if (comm->rank() == 0)
+      fmt::print("exchange by {}: {}\n", what, shared.reason);
+  };
+  measureShared("shared memory", world(), "three copies within the device", 3 * copyTime(part),
+                ">= 0.8");
+  options().set("-tenon_device_ipc", "off");
+  measureShared("shared memory of the host", test::communicatorWithArena(-1), "a copy down or up",
+                staging, "report");
+  options().set("-tenon_device_ipc", "true");
 }
 
 // The same cells on each rank, with the neighbour's boundary and without.

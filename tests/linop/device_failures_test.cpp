@@ -46,17 +46,45 @@ protected:
   Layout from_ = onLine({6, 5}, "S0"), to_ = onLine({6, 5}, "B");
 };
 
-TEST_F(DeviceMemoryFails, ToBeShownSoThatMessagesAreStaged) {
+TEST_F(DeviceMemoryFails, ToBeShownSoThatDevicesReadThatOfTheHost) {
   for (const char* call : {"cudaIpcGetMemHandle", "cudaIpcOpenMemHandle"}) {
     comm_ = communicatorWithArena(kMebibytes);
     if (comm_->rank() == 1)
       tenonStandinFail(call);
     const LinearOpRef op = make();
     expectRight(*op);
-    for (const char* word : {"through host memory (no shared device memory", call})
+    for (const char* word : {"shared (host memory", "(no shared device memory", call})
       EXPECT_NE(op->describe().find(word), std::string::npos) << op->describe();
     tenonStandinFail("");
   }
+}
+
+TEST_F(DeviceMemoryFails, AndThatOfTheHostIsNotReachedSoThatMessagesAreStaged) {
+  options().set("-tenon_device_ipc", "off");
+  for (int rank = 0; rank < 2; ++rank) {
+    comm_ = communicatorWithArena(kMebibytes);
+    if (comm_->rank() == rank)
+      tenonStandinFail("cudaHostRegister");
+    const LinearOpRef op = make();
+    expectRight(*op);
+    for (const char* word : {"through host memory (no shared device memory",
+                             "-tenon_device_ipc is off", "cudaHostRegister"})
+      EXPECT_NE(op->describe().find(word), std::string::npos) << op->describe();
+    tenonStandinFail("");
+  }
+  options().set("-tenon_device_ipc", "true");
+}
+
+TEST_F(DeviceMemoryFails, SharedWithTheHostHasNoRoomForAllLanes) {
+  options().set("-tenon_device_ipc", "off");
+  constexpr Index kNarrow = 2;
+  comm_ = communicatorWithArena(kNarrow);
+  from_ = onLine({300'000}, "S0"), to_ = onLine({300'000}, "B");
+  const LinearOpRef op = make();
+  expectRight(*op);
+  for (const char* word : {"shared (host memory", "not all shared", "-tenon_shared_memory"})
+    EXPECT_NE(op->describe().find(word), std::string::npos) << op->describe();
+  options().set("-tenon_device_ipc", "true");
 }
 
 TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {

@@ -233,7 +233,7 @@ LinearOpRef spread(const CommPtr& comm, const MovementPolicy& policy, Index leng
 }
 
 // A machine may forbid it, but not the stand-in.
-bool sharesDeviceMemory() {
+bool devicesShareMemory() {
   if (world()->size() == 1)
     return false;
   const DeviceArena::Made& made = world()->openDeviceArena();
@@ -241,17 +241,28 @@ bool sharesDeviceMemory() {
   return made.arena != nullptr;
 }
 
+const std::string kHostMemory = "host memory that the devices of the node reach";
+
+bool usesIpc() {
+  return options().getFlag("", "device_ipc");
+}
+
 TEST(DeviceConversion, SaysHowItsMessagesTravel) {
-  const auto expect = [](const char* text, const CommPtr& comm, const MovementPolicy& policy) {
+  const auto expect = [](const std::string& text, const CommPtr& comm,
+                         const MovementPolicy& policy) {
     const LinearOpRef op =
         makeConversion(comm, onLine({4, 3}, "S0"), onLine({4, 3}, "B"), TENON_FLOAT64, policy);
     EXPECT_NE(op->describe().find(text), std::string::npos) << op->describe();
   };
-  const char *staged = "through host memory", *byMpi = "by MPI", *shared = "shared (device memory";
+  const char *staged = "through host memory", *byMpi = "by MPI";
+  const std::string inPlace = ", read in place by the ranks of the node)";
+  const std::string shared = usesIpc() ? "shared (device memory" + inPlace
+                                       : "shared (" + kHostMemory + inPlace +
+                                             " (no shared device memory: -tenon_device_ipc is off)";
   expect(staged, world(), onDeviceBy(Transport::Messages));
   expect(byMpi, world(), onDeviceBy(Transport::Messages, GpuAware::On));
   expect(byMpi, communicatorWithArena(0), onDeviceBy(Transport::Auto, GpuAware::On));
-  if (sharesDeviceMemory()) {
+  if (devicesShareMemory()) {
     expect(shared, world(), onDeviceBy(Transport::Auto));
     expect(shared, world(), onDeviceBy(Transport::Auto, GpuAware::On));
     expect(shared, world(), onDeviceBy(Transport::Shared, GpuAware::On));
@@ -282,9 +293,10 @@ std::vector<Buffer> restOf(const std::shared_ptr<SharedArena>& arena) {
 }
 
 TEST(DeviceConversion, IsSentAsAMessageWhereThereIsNoRoomForALane) {
-  if (!sharesDeviceMemory())
-    GTEST_SKIP() << "the ranks do not share device memory";
+  if (!devicesShareMemory())
+    GTEST_SKIP() << "the devices of the node share no memory";
   const CommPtr comm = communicatorWithArena(2);
+  comm->openDeviceArena();
   const bool isFull = comm->rank() % 2 == 0;
   const auto rest = isFull ? restOf(comm->arena()) : std::vector<Buffer>();
   const LinearOpRef op = makeConversion(comm, onLine({9, 3}, "S0"), onLine({9, 3}, "B"),
@@ -300,21 +312,21 @@ TEST(DeviceConversion, IsSentAsAMessageWhereThereIsNoRoomForALane) {
 
 // A machine may open memory and find other memory there.
 TEST(DeviceConversion, TrustsNoMemoryInWhichItReadsOtherData) {
-  if (!std::getenv("TENON_STANDIN") || world()->size() == 1)
+  if (!std::getenv("TENON_STANDIN") || !usesIpc() || world()->size() == 1)
     GTEST_SKIP() << "the stand-in alone can be made to do that";
   setenv("TENON_STANDIN_SHOWS_OTHER", "1", 1);
   const CommPtr comm = communicatorWithArena(2);
   const DeviceArena::Made& made = comm->openDeviceArena();
   unsetenv("TENON_STANDIN_SHOWS_OTHER");
-  EXPECT_FALSE(made.arena);
+  EXPECT_EQ(made.arena->describe(), kHostMemory);
   EXPECT_NE(made.reason.find("read other data there than that rank had written"), std::string::npos)
       << made.reason;
 }
 
 // What a rank sent may still be read while it sends the next and begins the one after,
 TEST(DeviceConversion, RunsAheadOfItsReaders) {
-  if (!sharesDeviceMemory())
-    GTEST_SKIP() << "the ranks do not share device memory";
+  if (!devicesShareMemory())
+    GTEST_SKIP() << "the devices of the node share no memory";
   const LinearOpRef op = spread(world(), onDeviceBy(Transport::Shared));
   std::vector<Ref<DTensor>> x, y;
   std::vector<std::vector<double>> want;
@@ -342,8 +354,8 @@ TEST(DeviceConversion, RunsAheadOfItsReaders) {
 
 // and when the operator has gone and the next one works.
 TEST(DeviceConversion, KeepsWhatOthersStillRead) {
-  if (!sharesDeviceMemory())
-    GTEST_SKIP() << "the ranks do not share device memory";
+  if (!devicesShareMemory())
+    GTEST_SKIP() << "the devices of the node share no memory";
   const Layout root = onLine({40}, "R"), all = onLine({40}, "B");
   const auto make = [&] {
     return makeRef<Conversion>(world(), root, all, TENON_FLOAT64,
@@ -374,8 +386,8 @@ TEST(DeviceConversion, KeepsWhatOthersStillRead) {
 
 // The input of an End that has failed may go, even if it was not packed yet.
 TEST(DeviceConversion, ReadsItsInputNoMoreWhenItHasFailed) {
-  if (!sharesDeviceMemory() || world()->arena()->nodeSize() < world()->size())
-    GTEST_SKIP() << "the ranks do not share device memory";
+  if (!devicesShareMemory() || world()->arena()->nodeSize() < world()->size())
+    GTEST_SKIP() << "the devices of the node share no memory";
   const LinearOpRef op = spread(world(), onDeviceBy(Transport::Shared));
   const Ends host(*op, Sense::Forward, 1);
   const auto x = sameOnDevice(*host.x), y = sameOnDevice(*host.y);

@@ -371,6 +371,22 @@ cudaError_t cudaFreeHost(void* p) { // waits too
   std::free(p);
   return cudaSuccess;
 }
+cudaError_t cudaHostRegister(void* p, std::size_t bytes, unsigned) {
+  TENON_CALL(cudaErrorNotSupported);
+  refuseWhileRecording(__func__);
+  if (isRegistered(p))
+    return fail(cudaErrorHostMemoryAlreadyRegistered);
+  state().hostMemory[static_cast<char*>(p)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* p) {
+  TENON_CALL(cudaErrorInvalidValue);
+  refuseWhileRecording(__func__);
+  drainAll();
+  return state().hostMemory.erase(static_cast<char*>(p)) > 0
+             ? cudaSuccess
+             : fail(cudaErrorHostMemoryNotRegistered);
+}
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* found, const void* p) {
   const Call call;
   *found = {};

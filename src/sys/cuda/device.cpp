@@ -154,6 +154,19 @@ void Device::closeShown(void* memory) noexcept {
   cudaIpcCloseMemHandle(memory);
 }
 
+void Device::registerHost(void* memory, Index bytes) {
+  cuda::check(cudaHostRegister(memory, static_cast<std::size_t>(bytes), cudaHostRegisterPortable),
+              "cudaHostRegister");
+  if (reaches(memory))
+    return;
+  unregisterHost(memory);
+  throw Error(TENON_ERR_SUPPORT, "the device reaches host memory at other addresses than the host");
+}
+
+void Device::unregisterHost(void* memory) noexcept {
+  cudaHostUnregister(memory);
+}
+
 std::shared_ptr<MemorySource> Device::pinned() {
   return cuda::pinnedMemory();
 }
