@@ -83,6 +83,7 @@ run_tests() {
     done
   done 3<device_tests.txt
   run_test linop_device_test 2 -tenon_conversion_transport messages
+  run_test linop_device_test 2 -tenon_device_ipc off
   run_test plan_device_test 2 -tenon_device_graphs true
   check_draws
 }
