@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/callers_memory.hpp"
 
-#include "tools/layout_spec.hpp"
-
 #include <sys/mman.h>
 
 #include <cstring>
@@ -28,9 +26,11 @@ void CallersMemory::map(std::byte value) {
 }
 
 void CallersMemory::allocateOnDevice(std::byte value) {
-  const Index words = static_cast<Index>((bytes_ + sizeof(TenonInt) - 1) / sizeof(TenonInt));
-  require(TenonDTensorCreate(makeLayout(MPI_COMM_SELF, everywhere({words}, 1)), TENON_INT64,
-                             onDevice_.out()));
+  const TenonInt none = 0;
+  const auto words = static_cast<TenonInt>((bytes_ + sizeof(TenonInt) - 1) / sizeof(TenonInt));
+  Layout layout;
+  require(TenonLayoutCreateFromBoxes(MPI_COMM_SELF, 1, &words, &none, &words, layout.out()));
+  require(TenonDTensorCreate(layout, TENON_INT64, onDevice_.out()));
   require(TenonDTensorSetSpace(onDevice_, TENON_MEMORY_DEVICE));
   void* array = nullptr;
   require(TenonDTensorGetArray(onDevice_, TENON_INT64, &array));

@@ -15,7 +15,7 @@ namespace tenon::tools {
 class CallersMemory {
 public:
   CallersMemory() = default;
-  CallersMemory(std::size_t bytes, std::byte value, TenonMemorySpace space);
+  CallersMemory(std::size_t bytes, std::byte value, TenonMemorySpace space = TENON_MEMORY_HOST);
   CallersMemory(CallersMemory&& other) noexcept { *this = std::move(other); }
   CallersMemory& operator=(CallersMemory&& other) noexcept;
   ~CallersMemory();
