@@ -110,9 +110,7 @@ public:
   void fill(void* memory, unsigned char byte, Index bytes) override {
     std::memset(memory, byte, static_cast<std::size_t>(bytes));
   }
-  const char* describe() const noexcept override {
-    return "host memory that the devices of the node reach";
-  }
+  const char* describe() const noexcept override { return "host memory"; }
 
 private:
   static constexpr Index kUnit = Index(1) << 20; // from here on the arena gives whole pages

@@ -78,7 +78,7 @@ Index PeerCarrier::ownBytes() const {
 }
 
 std::string PeerCarrier::describe() const {
-  std::string text = fmt::format("shared ({}, read in place by the ranks of the node)", memory_);
+  std::string text = fmt::format("shared ({}, read in place by the devices of the node)", memory_);
   if (hasMessages())
     text += ", " + messages_.describe();
   if (!whyNoLane_.empty())

@@ -203,20 +203,18 @@ void measureExchange() {
   const double staging = stagingTime(part);
   printRow("staged exchange of 64 MiB", "a copy down or up",
            staging / exchange(world(), Transport::Messages), ">= 0.85");
-  const auto measureShared = [&](const char* what, const CommPtr& comm, const char* peer,
-                                 double seconds, const char* target) {
+  const auto measureShared = [&](const CommPtr& comm, const char* peer, double seconds,
+                                 const char* target) {
     const DeviceArena::Made& shared = comm->openDeviceArena();
     if (shared.arena)
-      printRow(fmt::format("exchange of 64 MiB, {}", shared.arena->describe()), peer,
+      printRow(fmt::format("exchange of 64 MiB, shared {}", shared.arena->describe()), peer,
                seconds / exchange(comm, Transport::Shared), target);
-    else if (comm->rank() == 0)
-      fmt::print("exchange by {}: {}\n", what, shared.reason);
+    if (!shared.reason.empty() && comm->rank() == 0)
+      fmt::print("no shared device memory: {}\n", shared.reason);
   };
-  measureShared("shared memory", world(), "three copies within the device", 3 * copyTime(part),
-                ">= 0.8");
+  measureShared(world(), "three copies within the device", 3 * copyTime(part), ">= 0.8");
   options().set("-tenon_device_ipc", "off");
-  measureShared("shared memory of the host", test::communicatorWithArena(-1), "a copy down or up",
-                staging, "report");
+  measureShared(test::communicatorWithArena(-1), "a copy down or up", staging, "report");
   options().set("-tenon_device_ipc", "true");
 }
 

@@ -241,7 +241,7 @@ bool devicesShareMemory() {
   return made.arena != nullptr;
 }
 
-const std::string kHostMemory = "host memory that the devices of the node reach";
+const std::string kHostMemory = "host memory";
 
 bool usesIpc() {
   return options().getFlag("", "device_ipc");
@@ -255,7 +255,7 @@ TEST(DeviceConversion, SaysHowItsMessagesTravel) {
     EXPECT_NE(op->describe().find(text), std::string::npos) << op->describe();
   };
   const char *staged = "through host memory", *byMpi = "by MPI";
-  const std::string inPlace = ", read in place by the ranks of the node)";
+  const std::string inPlace = ", read in place by the devices of the node)";
   const std::string shared = usesIpc() ? "shared (device memory" + inPlace
                                        : "shared (" + kHostMemory + inPlace +
                                              " (no shared device memory: -tenon_device_ipc is off)";
