@@ -92,6 +92,8 @@ void Device::checkCallersStream(void*) const {
 }
 
 DeviceTurn::DeviceTurn(Whose whose) noexcept : before_(whose) {}
-DeviceTurn::~DeviceTurn() = default;
+DeviceTurn::~DeviceTurn() {
+  static_cast<void>(before_); // no device is current
+}
 
 } // namespace tenon
