@@ -53,7 +53,8 @@ public:
                               title(), integer("in_channels"), fmt::join(x, ","), modes.size()));
     for (std::size_t d = 0; d < modes.size(); ++d) {
       const Index extent = x[kFirstSpatial + d];
-      const Index most = d + 1 == modes.size() ? extent / 2 + 1 : extent / 2;
+      const bool isLast = d + 1 == modes.size();
+      const Index most = extent / 2 + (isLast && extent > 0 ? 1 : 0);
       if (modes[d] > most)
         throw Error(TENON_ERR_SHAPE,
                     fmt::format("{} keeps {} modes in spatial dimension {}, but an extent of {} "
