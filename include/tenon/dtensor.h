@@ -52,9 +52,9 @@ TENON_EXTERN TenonErrorCode TenonDTensorCreate(TenonLayout layout, TenonDataType
  *
  *  Call it before the first use of the values and before an array is placed. The kernels of a
  *  tensor on the device run there, in order, on a stream of the library, or of the program
- *  (TenonPartitionSetStream()); TenonDTensorGetArray() returns its values in host memory. Messages
- *  between processes of a node are read in device memory where CUDA IPC allows it, and travel
- *  through host memory otherwise, or directly with `-tenon_gpu_aware`.
+ *  (TenonPartitionSetStream()); TenonDTensorGetArray() returns its values in host memory. Data
+ *  for another process of the node stay in device memory where CUDA IPC allows it; otherwise they
+ *  travel through host memory, or directly with `-tenon_gpu_aware`.
  *
  *  @param[in] x      tensor
  *  @param[in] space  TENON_MEMORY_HOST (the default) or TENON_MEMORY_DEVICE: the CUDA device of

@@ -19,8 +19,8 @@ constexpr Index kDeviceAlignment = 256;
 
 constexpr OptionSpec kDeviceArenaOptions[] = {
     {"device_ipc", OptionSpec::Flag, "true",
-     "ranks of a node open each other's device memory (CUDA IPC); off: data between them lie in "
-     "shared memory of the host, which their devices reach"},
+     "ranks of a node read each other's device memory (CUDA IPC); off: data between them "
+     "go through shared host memory, which their devices access"},
 };
 const OptionRegistration kDeviceArenaRegistration{{"device_arena", kDeviceArenaOptions}};
 

@@ -22,8 +22,9 @@ struct DevicePlace {
 
 class DeviceArena final : public MemorySource {
 public:
-  // Collective over comm, whose ranks on the node share `host`. On a node where not every rank can open the memory of all
-  // others, and reads there what they have written, none has one. `reason`: why it is not device memory; "" if it is.
+  // Collective over comm, whose ranks on the node share `host`. A kind of memory is taken if every rank of the node can
+  // open that of all others and reads there what they have written; with neither kind no rank of the node has an arena.
+  // `reason`: why it is not device memory; "" if it is.
   struct Made {
     std::shared_ptr<DeviceArena> arena = {};
     std::string reason = {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The way from one rank to another on its node through memory of the sender that the receiver's kernels read
-// where it lies, if it can be on the device (device_arena.hpp). A lane of the host (lane.hpp), through which no data go, says
-// whose turn it is:
+// The way from one rank to another on its node through memory of the sender, of its device if possible
+// (device_arena.hpp), which the receiver's kernels read where it lies. A lane of the host (lane.hpp), through which no
+// data go, says whose turn it is:
 //
 //   sender's kernels fill the data; when they are done the host posts
 //   the receiver waits for the posting; its kernels read; when they are done its host releases

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Memory of a rank that kernels of the other ranks of its node read: pieces, and the keys by which the others open
-// them. It is memory of the device, which CUDA IPC shows, or memory of the host that the ranks share and their devices
-// are let reach.
+// them. It is memory of the device, which CUDA IPC shows, or shared memory of the host, which each rank registers with
+// its device.
 #pragma once
 
 #include "comm/shared_arena.hpp"

@@ -15,6 +15,7 @@
 #include "declaration/window_layout.hpp"
 #include "geometry/holding.hpp"
 #include "sys/error.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,9 +58,9 @@ public:
       const Index most = extent / 2 + (isLast && extent > 0 ? 1 : 0);
       if (modes[d] > most)
         throw Error(TENON_ERR_SHAPE,
-                    fmt::format("{} keeps {} modes in spatial dimension {}, but an extent of {} "
-                                "has at most {}; set modes to fewer, or give a finer field",
-                                title(), modes[d], d, extent, most));
+                    fmt::format("{} keeps {} in spatial dimension {}, but an extent of {} has at "
+                                "most {}; set modes to fewer, or give a finer field",
+                                title(), counted(modes[d], "mode"), d, extent, most));
     }
     Shape shape = x;
     shape[1] = integer("out_channels");

@@ -19,6 +19,8 @@ protected:
   void TearDown() override {
     tenonStandinFail("");
     tenonStandinBytes(1ULL << 38);
+    options().set("-tenon_device_ipc", "true");
+    options().set("-tenon_conversion_transport", "auto");
   }
 
   LinearOpRef make() const {
@@ -72,7 +74,6 @@ TEST_F(DeviceMemoryFails, AndThatOfTheHostIsNotReachedSoThatMessagesAreStaged) {
       EXPECT_NE(op->describe().find(word), std::string::npos) << op->describe();
     tenonStandinFail("");
   }
-  options().set("-tenon_device_ipc", "true");
 }
 
 TEST_F(DeviceMemoryFails, SharedWithTheHostHasNoRoomForAllLanes) {
@@ -84,7 +85,6 @@ TEST_F(DeviceMemoryFails, SharedWithTheHostHasNoRoomForAllLanes) {
   expectRight(*op);
   for (const char* word : {"shared (host memory", "not all shared", "-tenon_shared_memory"})
     EXPECT_NE(op->describe().find(word), std::string::npos) << op->describe();
-  options().set("-tenon_device_ipc", "true");
 }
 
 TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
@@ -93,7 +93,6 @@ TEST_F(DeviceMemoryFails, ToBeTakenForAnOperator) {
   expectError(TENON_ERR_MEMORY, {"cannot allocate", "on the device"}, [&] { make(); });
   tenonStandinBytes(1ULL << 38);
   expectRight(*make());
-  options().set("-tenon_conversion_transport", "auto");
 }
 
 } // namespace

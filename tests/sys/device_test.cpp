@@ -113,24 +113,20 @@ TEST(OpenDevice, ThatFailsToOpenLeavesTheProgramsCurrent) {
   });
 }
 
-TEST(OpenDevice, OfAnOldDriverSaysWhatToUpdate) {
-  inChild([] {
-    setenv("TENON_STANDIN_DRIVER", "11040", 1);
-    expectError(TENON_ERR_SUPPORT,
-                {"driver version is insufficient", "the driver supports CUDA 11.4",
-                 "Tenon was built with CUDA 1", "update the driver", "use the space host"},
-                [] { Device::get(); });
+// Of a driver with the version as CUDA numbers it, 0 for none.
+void expectRefusal(const char* driver, std::initializer_list<const char*> words) {
+  inChild([&] {
+    setenv("TENON_STANDIN_DRIVER", driver, 1);
+    expectError(TENON_ERR_SUPPORT, words, [] { Device::get(); });
   });
 }
 
-TEST(OpenDevice, WithoutADriverSaysWhatToInstall) {
-  inChild([] {
-    setenv("TENON_STANDIN_DRIVER", "0", 1);
-    expectError(TENON_ERR_SUPPORT,
-                {"no CUDA driver was found", "driver version is insufficient",
-                 "Tenon was built with CUDA 1", "install a driver", "use the space host"},
-                [] { Device::get(); });
-  });
+TEST(OpenDevice, SaysWhichDriverToUpdateOrInstall) {
+  expectRefusal("11040",
+                {"driver version is insufficient", "the driver supports CUDA 11.4",
+                 "Tenon was built with CUDA 1", "update the driver", "use the space host"});
+  expectRefusal("0", {"no CUDA driver was found", "driver version is insufficient",
+                      "Tenon was built with CUDA 1", "install a driver", "use the space host"});
 }
 
 TEST(OpenDevice, KnowsWhoseMemoryItIsBeforeItIsOpened) {

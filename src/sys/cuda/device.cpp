@@ -160,7 +160,8 @@ void Device::registerHost(void* memory, Index bytes) {
   if (reaches(memory))
     return;
   unregisterHost(memory);
-  throw Error(TENON_ERR_SUPPORT, "the device reaches host memory at other addresses than the host");
+  throw Error(TENON_ERR_SUPPORT,
+              "the device accesses host memory at other addresses than the host");
 }
 
 void Device::unregisterHost(void* memory) noexcept {

@@ -29,10 +29,8 @@ bool losesDevice(cudaError_t status) {
 
 const char* adviceOn(cudaError_t status) {
   return losesDevice(status) ? "; the device cannot be used again in this process. A kernel that "
-                               "was queued earlier "
-                               "failed: the environment variable CUDA_LAUNCH_BLOCKING=1, or "
-                               "compute-sanitizer, shows "
-                               "which"
+                               "was queued earlier failed: the environment variable "
+                               "CUDA_LAUNCH_BLOCKING=1, or compute-sanitizer, shows which"
                              : "";
 }
 
