@@ -251,7 +251,7 @@ TEST(Stops, AreWithoutMarginsBetweenMeshes) {
     return std::pair(plain, Layout(spec));
   };
   const auto [plain, halo] = layouts(Mesh::make({2}), "S0");
-  const auto [thatPlain, thatHalo] = layouts(Mesh::make({1, 2}), "B,S0");
+  const auto [thatPlain, thatHalo] = layouts(Mesh::make({1, 2}, {1, 0}), "B,S0");
   using Stops = std::vector<Layout>;
   EXPECT_TRUE(stopsBetween(halo, halo).empty());
   EXPECT_TRUE(stopsBetween(plain, halo) == Stops{halo});
