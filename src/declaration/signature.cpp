@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "declaration/signature.hpp"
 
+#include "geometry/axis_change.hpp"
 #include "sys/error.hpp"
 #include "sys/text.hpp"
 
@@ -204,25 +205,53 @@ std::vector<int> splitOrder(const TensorSignature& asked, int dim) {
   return isAsked ? order : std::vector<int>();
 }
 
+namespace {
+
+// The axes in the order in which they are to split a dimension: first, as far as they are among `axes`, those that split the
+// source's dimension first, then the others as they come.
+std::vector<int> orderLike(const std::vector<int>& source, std::vector<int> axes) {
+  auto next = axes.begin();
+  for (int axis : source) {
+    const auto found = std::find(next, axes.end(), axis);
+    if (found == axes.end())
+      break;
+    std::rotate(next, found, found + 1);
+    ++next;
+  }
+  return axes;
+}
+
+// The cuts of a source's dimension for another list of axes: what axes have in common, from the major one on, stays cut
+// where it was, and what the source's further axes cut is joined, and what further axes are to cut is divided evenly.
+std::vector<Index> cutsLike(const Layout& source, int dim, const std::vector<int>& order) {
+  const std::vector<int>& given = source.splitAxes(dim);
+  const auto [theirs, ours] = std::ranges::mismatch(given, order);
+  std::vector<Index> cuts = source.cuts(dim);
+  for (auto axis = given.end(); axis != theirs;)
+    cuts = joinedCuts(cuts, source.mesh().extent(*--axis));
+  for (auto axis = ours; axis != order.end(); ++axis)
+    cuts = dividedCuts(cuts, source.mesh().extent(*axis));
+  return cuts;
+}
+
+} // namespace
+
 Layout makeLayout(const Shape& shape, const MeshPtr& mesh, const TensorSignature& asked,
                   const std::vector<CutSource>& cutsFrom) {
   LayoutSpec spec{.shape = shape, .mesh = mesh, .properties = asked.properties};
   spec.splitAxes.resize(shape.size());
   spec.cuts.resize(shape.size());
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    spec.splitAxes[d] = splitOrder(asked, static_cast<int>(d));
   const Layout plain(spec);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     const auto& [source, dim] = cutsFrom[d];
-    const std::vector<int>& axes = plain.splitAxes(static_cast<int>(d));
-    const std::vector<int> wanted = splitOrder(asked, static_cast<int>(d));
-    spec.splitAxes[d] = wanted;
     if (!source || source->shape()[dim] != shape[d] || !(source->mesh() == *mesh))
       continue;
-    const std::vector<int>& order = source->splitAxes(dim);
-    if (wanted.empty() ? !std::is_permutation(axes.begin(), axes.end(), order.begin(), order.end())
-                       : wanted != order)
-      continue;
-    spec.splitAxes[d] = order;
-    spec.cuts[d] = source->cuts(dim);
+    if (spec.splitAxes[d].empty())
+      spec.splitAxes[d] = orderLike(source->splitAxes(dim), plain.splitAxes(static_cast<int>(d)));
+    std::erase_if(spec.splitAxes[d], [&](int axis) { return mesh->isTrivial(axis); });
+    spec.cuts[d] = cutsLike(*source, dim, spec.splitAxes[d]);
   }
   return Layout(std::move(spec));
 }

@@ -81,9 +81,10 @@ SignatureTable elementwiseTable(int rank, bool linear);
 // The axes that split a dimension in the order that is asked for; empty if none is, which is that of the mesh.
 std::vector<int> splitOrder(const TensorSignature& asked, int dim);
 
-// A layout on the mesh whose dimension d takes the cuts of a dimension of another layout where the same
-// axes of the same mesh split both, in the order that is asked for if one is: cutsFrom[d] = {layout, dimension},
-// or no layout for balanced cuts.
+// A layout on the mesh whose dimension d takes the cuts of a dimension of another layout on it as far as the same
+// axes split both, from the major one on: pieces along that one's further axes are joined, and those along further
+// axes here are balanced. So split points that a user gave do not move. The axes split in the order that is asked for
+// if one is, or else in that of the other layout. cutsFrom[d] = {layout, dimension}, or no layout for balanced cuts.
 struct CutSource {
   const Layout* layout = nullptr;
   int dim = 0;

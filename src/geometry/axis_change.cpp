@@ -83,6 +83,10 @@ std::optional<Layout> withProperty(const Layout& layout, int axis, Property prop
                                    const Layout* goal) {
   LayoutSpec spec = layout.spec();
   const Property now = layout.property(axis);
+  if (spec.mesh->isTrivial(axis)) {
+    spec.properties[axis] = property;
+    return Layout(std::move(spec));
+  }
   if (now.isShard()) {
     std::vector<int>& order = spec.splitAxes[now.dim];
     if (order.back() != axis)
@@ -100,7 +104,9 @@ std::vector<int> changedAxes(const Layout& from, const Layout& to) {
   if (!(from.mesh() == to.mesh()) || from.shape() != to.shape() || from.hasMargins() ||
       to.hasMargins())
     return {};
-  const auto changes = [&](int axis) { return !(from.property(axis) == to.property(axis)); };
+  const auto changes = [&](int axis) {
+    return !from.mesh().isTrivial(axis) && !(from.property(axis) == to.property(axis));
+  };
   const auto all = std::views::iota(0, from.mesh().axes());
   const auto first = std::ranges::find_if(all, changes);
   if (first == all.end())

@@ -53,7 +53,8 @@ MeshPtr meshOf(const Mesh& mesh, const Groups& groups) {
 
 AxisMerge::AxisMerge(const Layout& from, const Layout& to) : old_(from.meshPtr()) {
   for (int axis = 0; axis < old_->axes(); ++axis)
-    groups_.push_back({axis});
+    if (!old_->isTrivial(axis))
+      groups_.push_back({axis});
   while (joinTwo(groups_, from, to)) {
   }
   merged_ = meshOf(*old_, groups_);

@@ -2,7 +2,7 @@
 // Layouts on a mesh of fewer axes and the same ranks. Two axes are one to a conversion if both of its
 // layouts have equal properties on them and, where they split a dimension, one follows the other in its
 // order. The one axis has a coordinate for each pair of theirs, the first axis slowest; so every rank
-// keeps its box, and its peers.
+// keeps its box, and its peers. Axes of one process are left out.
 #pragma once
 
 #include "geometry/layout.hpp"

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// Which layouts are one in memory. Layouts compare without axes of one process already; here halos that add nothing to
+// what a rank owns do not count either.
 #include "geometry/holding.hpp"
 
 namespace tenon {
 
 namespace {
-
-bool sameProperties(const Layout& a, const Layout& b) {
-  for (int axis = 0; axis < a.mesh().axes(); ++axis)
-    if (a.mesh().extent(axis) > 1 && !(a.property(axis) == b.property(axis)))
-      return false;
-  return true;
-}
-
-std::vector<int> dividingAxes(const Layout& layout, int dim) {
-  std::vector<int> axes = layout.splitAxes(dim);
-  std::erase_if(axes, [&](int axis) { return layout.mesh().extent(axis) == 1; });
-  return axes;
-}
 
 bool addsNothing(const Layout& layout, int dim) {
   if (!layout.margin(dim))
@@ -29,28 +18,30 @@ bool addsNothing(const Layout& layout, int dim) {
   return true;
 }
 
-bool sameParts(const Layout& a, const Layout& b, int dim) {
-  return a.cuts(dim) == b.cuts(dim) && dividingAxes(a, dim) == dividingAxes(b, dim) &&
-         (a.margin(dim) == b.margin(dim) || (addsNothing(a, dim) && addsNothing(b, dim)));
+Layout withoutIdleMargins(const Layout& layout) {
+  if (!layout.hasMargins())
+    return layout;
+  LayoutSpec spec = layout.spec();
+  for (int d = 0; d < layout.rank(); ++d)
+    if (addsNothing(layout, d))
+      spec.margins[d].reset();
+  return Layout(std::move(spec));
 }
 
 } // namespace
 
 bool sameHolding(const Layout& a, const Layout& b) {
-  if (a == b)
-    return true;
-  if (a.shape() != b.shape() || !(a.mesh() == b.mesh()) || !sameProperties(a, b))
-    return false;
-  for (int d = 0; d < a.rank(); ++d)
-    if (!sameParts(a, b, d))
-      return false;
-  return true;
+  return a == b || ((a.hasMargins() || b.hasMargins()) && a.shape() == b.shape() &&
+                    withoutIdleMargins(a) == withoutIdleMargins(b));
 }
 
 std::vector<Layout> stopsBetween(const Layout& from, const Layout& to) {
+  if (sameHolding(from, to))
+    return {};
   std::vector<Layout> stops;
   const auto stopAt = [&](const Layout& next) {
-    if (!sameHolding(stops.empty() ? from : stops.back(), next))
+    const Layout& last = stops.empty() ? from : stops.back();
+    if (!sameHolding(last, next) || !(last.mesh() == next.mesh()))
       stops.push_back(next);
   };
   if (!(from.mesh() == to.mesh())) {

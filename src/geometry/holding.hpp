@@ -7,7 +7,7 @@
 namespace tenon {
 
 // True if the conversion from a to b leaves every rank's memory as it is, so that both layouts may
-// share one array: axes of one process count for nothing, nor do margins that add nothing.
+// share one array: they are equal but for margins that add nothing.
 bool sameHolding(const Layout& a, const Layout& b);
 
 // Where a tensor stops on its way, `to` last; none if both hold the same. One stop, but between two meshes margins

@@ -17,9 +17,14 @@ namespace {
 std::vector<int> axesThatSplit(const LayoutSpec& spec, int dim) {
   std::vector<int> axes;
   for (int axis = 0; axis < spec.mesh->axes(); ++axis)
-    if (spec.properties[axis] == Property::shard(dim))
+    if (!spec.mesh->isTrivial(axis) && spec.properties[axis] == Property::shard(dim))
       axes.push_back(axis);
   return axes;
+}
+
+// An axis that a split order names may not exist.
+bool isTrivial(const Mesh& mesh, int axis) {
+  return axis >= 0 && axis < mesh.axes() && mesh.isTrivial(axis);
 }
 
 // What fits 64 bits as a number of bytes; extents of 0 count as 1, since parts have the others.
@@ -72,6 +77,7 @@ void checkShapeAndProperties(const LayoutSpec& spec) {
 void completeSplit(LayoutSpec& spec, int dim) {
   const std::vector<int> axes = axesThatSplit(spec, dim);
   std::vector<int>& order = spec.splitAxes[dim];
+  std::erase_if(order, [&](int axis) { return isTrivial(*spec.mesh, axis); });
   if (order.empty())
     order = axes;
   if (!std::is_permutation(order.begin(), order.end(), axes.begin(), axes.end()))
@@ -189,8 +195,26 @@ Layout::Layout(LayoutSpec spec) {
   std::vector<std::vector<int>> empty;
   for (const std::vector<Index>& cuts : spec.cuts)
     empty.push_back(emptyBefore(cuts));
-  data_ = std::make_shared<const Data>(
-      Data{std::move(spec), std::move(boxesRise), std::move(empty), cells(widest)});
+  Spread spread = spreadOf(spec);
+  data_ = std::make_shared<const Data>(Data{std::move(spec), std::move(spread),
+                                            std::move(boxesRise), std::move(empty), cells(widest)});
+}
+
+Layout::Spread Layout::spreadOf(const LayoutSpec& spec) {
+  Spread spread;
+  std::vector<int> number(spec.mesh->axes(), -1);
+  for (int axis = 0; axis < spec.mesh->axes(); ++axis) {
+    if (spec.mesh->isTrivial(axis))
+      continue;
+    number[axis] = static_cast<int>(spread.extents.size());
+    spread.extents.push_back(spec.mesh->extent(axis));
+    spread.properties.push_back(spec.properties[axis]);
+  }
+  spread.splitOrders = spec.splitAxes;
+  for (std::vector<int>& order : spread.splitOrders)
+    for (int& axis : order)
+      axis = number[axis];
+  return spread;
 }
 
 bool Layout::hasMargins() const noexcept {
@@ -198,13 +222,8 @@ bool Layout::hasMargins() const noexcept {
                      [](const auto& m) { return m.has_value(); });
 }
 
-bool Layout::hasKind(PropertyKind kind) const noexcept {
-  return std::any_of(data_->properties.begin(), data_->properties.end(),
-                     [&](Property p) { return p.kind == kind; });
-}
-
 bool Layout::holdsAddends() const noexcept {
-  return hasKind(PropertyKind::Partial) ||
+  return std::ranges::any_of(data_->spread.properties, &Property::isPartial) ||
          std::any_of(data_->margins.begin(), data_->margins.end(),
                      [](const auto& m) { return m && m->addends; });
 }
@@ -283,8 +302,9 @@ Layout Layout::withoutMargins() const {
 bool Layout::operator==(const Layout& other) const {
   const LayoutSpec& a = *data_;
   const LayoutSpec& b = *other.data_;
-  return &a == &b || (a.properties == b.properties && a.shape == b.shape && *a.mesh == *b.mesh &&
-                      a.splitAxes == b.splitAxes && a.cuts == b.cuts && a.margins == b.margins);
+  return &a == &b || (data_->spread == other.data_->spread && a.shape == b.shape &&
+                      (a.mesh == b.mesh || a.mesh->ranks() == b.mesh->ranks()) &&
+                      a.cuts == b.cuts && a.margins == b.margins);
 }
 
 } // namespace tenon

@@ -6,6 +6,10 @@
 // The axes that split a dimension are ordered, major first, and one list of cuts over their
 // combined index divides the dimension. A dimension may carry a margin, G(d): the parts' boxes then
 // overlap, leave gaps or leave the domain; its dual G*(d) has the same boxes holding addends.
+//
+// Along an axis of one process S(d), B, P and R are one thing. A layout remembers the property that it was
+// given there, for its text, but such an axis splits nothing, holds no addends, and does not count when layouts
+// are compared; so a solver's boxes, which name an axis for every dimension, equal what a layer makes of them.
 #pragma once
 
 #include "geometry/boundary.hpp"
@@ -74,11 +78,11 @@ public:
   const MeshPtr& meshPtr() const noexcept { return data_->mesh; }
   Property property(int axis) const { return data_->properties[axis]; }
   const Properties& properties() const noexcept { return data_->properties; }
+  // Axes of one process are not among them.
   const std::vector<int>& splitAxes(int dim) const { return data_->splitAxes[dim]; }
   const std::vector<Index>& cuts(int dim) const { return data_->cuts[dim]; }
   const std::optional<Margin>& margin(int dim) const { return data_->margins[dim]; }
   bool hasMargins() const noexcept;
-  bool hasKind(PropertyKind kind) const noexcept;
   // Whether what the ranks hold must be added up: a P axis or a G* dimension.
   bool holdsAddends() const noexcept;
 
@@ -110,20 +114,32 @@ public:
   const LayoutSpec& spec() const noexcept { return *data_; }
 
   // "[256,1,28,28] S2,S3 on process grid 2x2", with split points and halos where they are not the
-  // default: equal texts are equal layouts.
+  // default: equal texts are equal layouts. Equal layouts can differ in what is said of an axis of one process.
   std::string describe() const;
   // For views, beside the name of a process grid: "[256,1,28,28] S2,S3 + halo of 1 in dim 2".
   // Another grid than that one is named.
   std::string summary(const Mesh& named) const;
 
+  // Whether every rank holds the same part of the same tensor, with the same halos: on one process grid, or on two
+  // that differ in axes of one process.
   bool operator==(const Layout& other) const;
 
 private:
+  // What is compared of the grid and its properties: numbers of processes, properties and split orders without
+  // the axes of one process.
+  struct Spread {
+    std::vector<int> extents;
+    Properties properties;
+    std::vector<std::vector<int>> splitOrders;
+    bool operator==(const Spread&) const = default;
+  };
   struct Data : LayoutSpec {
+    Spread spread;
     std::vector<bool> boxesRise;
     std::vector<std::vector<int>> emptyBefore; // per dimension, before each part; [] where none is
     Index mostOwnedCells;
   };
+  static Spread spreadOf(const LayoutSpec& spec);
   std::shared_ptr<const Data> data_;
 };
 

@@ -13,10 +13,17 @@ namespace {
 
 constexpr const char* kBox = "an end of a box with its halo";
 
-bool splitsAlike(const Properties& a, const Properties& b, std::size_t dim) {
+// Whether the same axes of more than one process split the dimension.
+bool splitsAlike(const Mesh* mesh, const Properties& a, const Properties& b, std::size_t dim) {
   const Property shard = Property::shard(static_cast<int>(dim));
-  return std::ranges::equal(
-      a, b, [&](const Property& p, const Property& q) { return (p == shard) == (q == shard); });
+  if (a.size() != b.size())
+    return false;
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    const bool mayDiffer = mesh && axis < mesh->extents().size() && mesh->extents()[axis] == 1;
+    if (!mayDiffer && (a[axis] == shard) != (b[axis] == shard))
+      return false;
+  }
+  return true;
 }
 
 } // namespace
@@ -65,7 +72,7 @@ void LayoutDraft::forgetParts(std::size_t dim) {
 void LayoutDraft::setProperties(Properties properties) {
   if (hasProperties_)
     for (std::size_t d = 0; d < spec_.shape.size(); ++d)
-      if (!splitsAlike(spec_.properties, properties, d))
+      if (!splitsAlike(spec_.mesh.get(), spec_.properties, properties, d))
         forgetParts(d);
   spec_.properties = std::move(properties);
   hasProperties_ = true;

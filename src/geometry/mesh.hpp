@@ -24,6 +24,8 @@ public:
 
   int axes() const noexcept { return static_cast<int>(extents_.size()); }
   int extent(int axis) const { return extents_[axis]; }
+  // One process: along such an axis a shard, a copy, an addend and the root's tensor are one thing.
+  bool isTrivial(int axis) const { return extents_[axis] == 1; }
   const std::vector<int>& extents() const noexcept { return extents_; }
   int size() const noexcept { return static_cast<int>(ranks_.size()); }
   const std::vector<int>& ranks() const noexcept { return ranks_; }

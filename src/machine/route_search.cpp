@@ -165,8 +165,9 @@ RouteStep RouteSearch::stepOf(const Edge& edge) const {
 }
 
 int RouteSearch::nodeOf(const Layout& layout) {
-  const auto known =
-      std::ranges::find_if(nodes_, [&](const Node& node) { return node.layout == layout; });
+  const auto known = std::ranges::find_if(nodes_, [&](const Node& node) {
+    return node.layout == layout && node.layout.mesh() == layout.mesh();
+  });
   if (known != nodes_.end())
     return static_cast<int>(known - nodes_.begin());
   const auto here = LeastPrice::spreadOf(layout);

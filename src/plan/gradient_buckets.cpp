@@ -13,10 +13,11 @@ namespace tenon {
 
 namespace {
 
+// Along an axis of one process there is one copy, whatever the property.
 std::vector<int> axesWithCopies(const Layout& layout, bool copies) {
   std::vector<int> axes;
   for (int axis = 0; axis < layout.mesh().axes(); ++axis)
-    if (layout.property(axis).isBroadcast() == copies)
+    if ((layout.property(axis).isBroadcast() && !layout.mesh().isTrivial(axis)) == copies)
       axes.push_back(axis);
   return axes;
 }

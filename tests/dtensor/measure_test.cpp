@@ -67,7 +67,8 @@ TEST(Pairing, WantsTheDual) {
   const Layout copies(
       {.shape = {5}, .mesh = Mesh::make({world()->size()}), .properties = parseProperties("B")});
   DTensor x(world(), copies, TENON_FLOAT32), single(world(), copies.dual(), TENON_FLOAT64);
-  expectError(TENON_ERR_LAYOUT, {"second tensor", "] P", "] B"}, [&] { pairing(x, x); });
+  if (world()->size() > 1) // one process holds the same in all layouts
+    expectError(TENON_ERR_LAYOUT, {"second tensor", "] P", "] B"}, [&] { pairing(x, x); });
   expectError(TENON_ERR_DATATYPE, {"float32", "float64"}, [&] { pairing(x, single); });
 }
 

@@ -49,6 +49,70 @@ TEST(Layout, BoxesOfASharedDimensionFollowTheOrderOfItsAxes) {
   EXPECT_FALSE(major0 == major1);
 }
 
+// Every pair of properties on the two axes of one process, on grids that have these axes or not.
+TEST(Layout, IsTheSameWhateverItSaysOfAnAxisOfOneProcess) {
+  const MeshPtr grid = Mesh::make({1, 3, 1});
+  const std::vector<std::string> names = {"S0", "S1", "B", "P", "R"};
+  const Layout without(
+      {.shape = {7, 5}, .mesh = Mesh::make({3}), .properties = parseProperties("S1")});
+  for (const std::string& first : names)
+    for (const std::string& last : names) {
+      const Layout layout(
+          {.shape = {7, 5}, .mesh = grid, .properties = parseProperties(first + ",S1," + last)});
+      EXPECT_EQ(layout, without) << layout.describe();
+      EXPECT_EQ(layout.dual(), without.dual()) << layout.describe();
+      EXPECT_TRUE(sameHolding(layout, without));
+      EXPECT_TRUE(stopsBetween(layout, without).empty());
+      EXPECT_FALSE(layout.holdsAddends());
+      EXPECT_EQ(layout.splitAxes(1), (std::vector<int>{1}));
+      for (int rank = 0; rank < 3; ++rank)
+        EXPECT_EQ(layout.boxOfRank(rank), without.boxOfRank(rank));
+    }
+}
+
+TEST(Layout, IsAnotherWhereAnAxisOfSeveralProcessesDiffers) {
+  const auto on = [](std::vector<int> grid, const char* properties) {
+    return Layout({.shape = {8, 8},
+                   .mesh = Mesh::make(std::move(grid)),
+                   .properties = parseProperties(properties)});
+  };
+  EXPECT_FALSE(on({2, 1}, "S0,B") == on({2, 1}, "S1,B"));
+  EXPECT_FALSE(on({2, 1}, "B,S0") == on({2, 1}, "P,S0"));
+  EXPECT_FALSE(on({2, 1}, "S0,B") == on({1, 4}, "B,S0"));
+  EXPECT_FALSE(on({2, 1, 2}, "S0,B,S0") == on({4}, "S0")); // the same boxes, but another grid
+  const Layout reversed(
+      {.shape = {8, 8}, .mesh = Mesh::make({2, 1}, {1, 0}), .properties = parseProperties("S0,B")});
+  EXPECT_FALSE(on({2, 1}, "S0,B") == reversed);
+}
+
+TEST(Layout, TakesASplitOrderWithAxesOfOneProcess) {
+  const auto layout = [](std::vector<int> order) {
+    return Layout({.shape = {12},
+                   .mesh = Mesh::make({2, 1, 3}),
+                   .properties = parseProperties("S0,S0,S0"),
+                   .splitAxes = {std::move(order)}});
+  };
+  EXPECT_EQ(layout({2, 1, 0}), layout({2, 0}));
+  EXPECT_FALSE(layout({2, 1, 0}) == layout({0, 1, 2}));
+  EXPECT_THROW(layout({2, 1}), Error);
+  EXPECT_THROW(layout({2, 0, 7}), Error);
+}
+
+// Between grids that differ in such an axis a halo is still filled on its own grid.
+TEST(Holding, StopsWithoutHaloBetweenTwoGrids) {
+  const Layout from({.shape = {8}, .mesh = Mesh::make({2}), .properties = parseProperties("S0")});
+  const Layout plain(
+      {.shape = {8}, .mesh = Mesh::make({1, 2}), .properties = parseProperties("B,S0")});
+  LayoutSpec spec = plain.spec();
+  spec.margins = {Margin{.boxes = {{0, 5}, {3, 8}}}};
+  const Layout wide(spec);
+  const std::vector<Layout> stops = stopsBetween(from, wide);
+  ASSERT_EQ(stops.size(), 2U);
+  EXPECT_EQ(stops[0].mesh(), plain.mesh());
+  EXPECT_EQ(stops[0], plain);
+  EXPECT_EQ(stops[1], wide);
+}
+
 TEST(Layout, RootHoldsAloneAndTheRestIsEmpty) {
   const Layout layout(
       {.shape = {4, 3}, .mesh = Mesh::make({2, 2}), .properties = parseProperties("R,S1")});
@@ -187,7 +251,7 @@ TEST(Stops, AreWithoutMarginsBetweenMeshes) {
     return std::pair(plain, Layout(spec));
   };
   const auto [plain, halo] = layouts(Mesh::make({2}), "S0");
-  const auto [thatPlain, thatHalo] = layouts(Mesh::make({1, 2}), "B,S0");
+  const auto [thatPlain, thatHalo] = layouts(Mesh::make({1, 2}, {1, 0}), "B,S0");
   using Stops = std::vector<Layout>;
   EXPECT_TRUE(stopsBetween(halo, halo).empty());
   EXPECT_TRUE(stopsBetween(plain, halo) == Stops{halo});

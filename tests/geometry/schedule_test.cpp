@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace tenon {
@@ -317,7 +318,7 @@ bool marginsAreOfOneKind(const Layout& layout) {
   // Within one layout the drawn margins are all G or all G*; P next to G is a partial tensor whose
   // copies in the margin are addends too, which Representation does not model.
   return !(layout.hasMargins() && layout.holdsAddends() && layout.dual().holdsAddends()) &&
-         !(layout.hasMargins() && layout.hasKind(PropertyKind::Partial));
+         !(layout.hasMargins() && std::ranges::any_of(layout.properties(), &Property::isPartial));
 }
 
 TEST_P(ScheduleDraws, KeepsTheValueOfValidTensors) {

@@ -136,6 +136,8 @@ TEST(LayerStack, UnrolledApplicationsAddTheirGradients) {
 }
 
 TEST(LayerStack, HoldsDifferentInputLayouts) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "on one process all layouts of a shape are equal";
   const auto layer = small(2), wide = small(), narrow = small();
   const Layout other = onWorld({8, kIn}, "S1");
   test::Step a = drawn(layer, batch(8), 1), b = drawn(layer, other, 2);

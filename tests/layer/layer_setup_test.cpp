@@ -85,19 +85,23 @@ TEST(LayerSetUp, NamesAWrongInput) {
   expectError(TENON_ERR_SHAPE, {"[4,6]", "[8,6]", "SetUp"}, [&] {
     layer->apply(*tensor(onWorld({4, 6}, "S0")), *y);
   });
-  expectError(TENON_ERR_LAYOUT, {"] B", "] S0"}, [&] {
-    layer->apply(*tensor(onWorld({8, 6}, "B")), *y);
-  });
+  if (world()->size() > 1) // one process holds the same in all layouts
+    expectError(TENON_ERR_LAYOUT, {"] B", "] S0"}, [&] {
+      layer->apply(*tensor(onWorld({8, 6}, "B")), *y);
+    });
   expectError(TENON_ERR_DATATYPE, {"float32", "float64", "input"},
               [&] { layer->apply(*tensor(batch(), TENON_FLOAT32), *y); });
   expectError(TENON_ERR_SHAPE, {"output", "[8,5]", "[8,6]"},
               [&] { layer->apply(*tensor(batch()), *tensor(batch())); });
-  expectError(TENON_ERR_LAYOUT, {"output"}, [&] {
-    layer->apply(*tensor(batch()), *tensor(onWorld({8, 5}, "B")));
-  });
+  if (world()->size() > 1)
+    expectError(TENON_ERR_LAYOUT, {"output"}, [&] {
+      layer->apply(*tensor(batch()), *tensor(onWorld({8, 5}, "B")));
+    });
 }
 
 TEST(LayerSetUp, NamesAWrongCotangent) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "on one process all layouts of a shape are equal";
   const auto layer = affine();
   const Layout input = onWorld({8, 6}, "B");
   layer->setText("signature", "B");

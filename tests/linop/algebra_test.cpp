@@ -33,9 +33,10 @@ TEST(Sum, AddsItsOperators) {
 }
 
 TEST(Sum, NamesTheOperatorThatDoesNotFit) {
-  expectError(TENON_ERR_LAYOUT, {"operator 0", "operator 2"}, [] {
-    sum({conversion("S0", "B"), conversion("S0", "B"), conversion("S0", "R")});
-  });
+  if (world()->size() > 1) // one process holds the same in all layouts
+    expectError(TENON_ERR_LAYOUT, {"operator 0", "operator 2"}, [] {
+      sum({conversion("S0", "B"), conversion("S0", "B"), conversion("S0", "R")});
+    });
   expectError(TENON_ERR_DATATYPE, {"operator 1", "float32"}, [] {
     sum({conversion("S0", "B"), conversion("S0", "B", TENON_FLOAT32)});
   });

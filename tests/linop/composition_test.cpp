@@ -57,6 +57,8 @@ TEST(AdjointView, ExchangesBothDirections) {
 }
 
 TEST(Composition, NamesThePairThatDoesNotFit) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "on one process all layouts of a shape are equal";
   try {
     compose({between("R", "S1"), between("S0", "B")});
     FAIL();

@@ -184,6 +184,8 @@ TEST(Conversion, TheLargestReplacesTheSum) {
 }
 
 TEST(Conversion, RefusesOtherTensors) {
+  if (world()->size() == 1)
+    GTEST_SKIP() << "on one process all layouts of a shape are equal";
   const MeshPtr mesh = Mesh::make({world()->size()});
   const Layout a({.shape = {8}, .mesh = mesh, .properties = parseProperties("S0")});
   const Layout b({.shape = {8}, .mesh = mesh, .properties = parseProperties("B")});

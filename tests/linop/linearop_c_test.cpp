@@ -263,7 +263,8 @@ TEST_F(LinearOpC, TheAdjointHasItsHalvesToo) {
 
 TEST_F(LinearOpC, BindKeepsTheTensors) {
   TenonDTensor from = tensor(split_, TENON_FLOAT64);
-  expectCode(TENON_ERR_LAYOUT, TenonLinearOpBind(gather_, y_, x_), {"input"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCode(TENON_ERR_LAYOUT, TenonLinearOpBind(gather_, y_, x_), {"input"});
   expectSuccess(TenonLinearOpBind(gather_, from, y_));
   expectSuccess(TenonDTensorDestroy(&from)); // the operator holds it
   expectSuccess(TenonLinearOpApply(gather_, x_, y_));
@@ -385,9 +386,10 @@ TEST_F(LinearOpC, RegisteredTypesAreMadeByName) {
                  &op);
   EXPECT_EQ(user.uses, 2);
   EXPECT_EQ(user.destroyed, 1);
-  expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLinearOpCreateType(split_, copies_, f, f, "counted", &user, &op),
-                   {"create"});
+  if (worldSize() > 1) // else the layouts are equal
+    expectCommonCode(TENON_ERR_LAYOUT,
+                     TenonLinearOpCreateType(split_, copies_, f, f, "counted", &user, &op),
+                     {"create"});
   expectCommonCode(TENON_ERR_TYPE,
                    TenonLinearOpCreateType(split_, split_, f, f, "countde", &user, &op),
                    {"did you mean 'counted'"});

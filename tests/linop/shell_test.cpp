@@ -92,7 +92,9 @@ TEST(TypeRegistry, KnowsTheLibrarysOwnTypes) {
 
 TEST(TypeRegistry, SaysWhatATypeCannotMap) {
   const Layout s = onLine({6}, "S0"), b = onLine({6}, "B");
-  expectError(TENON_ERR_LAYOUT, {"the identity", "] S0", "] B"}, [&] { ofType("identity", s, b); });
+  if (world()->size() > 1) // one process holds the same in all layouts
+    expectError(TENON_ERR_LAYOUT, {"the identity", "] S0", "] B"},
+                [&] { ofType("identity", s, b); });
   expectError(TENON_ERR_DATATYPE, {"a conversion", "float32", "float64"},
               [&] { ofType("conversion", s, b, TENON_FLOAT32); });
   expectError(TENON_ERR_TYPE, {"convertion", "did you mean 'conversion'"},

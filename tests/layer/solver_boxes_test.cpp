@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Layouts from a solver's boxes, "S0,S1,S2,S3" on a grid with axes of one process: along these all properties are one, so
+// layers take filled halos, outputs are added to inputs, and no label moves the solver's split points.
+#include "declaration/window_layout.hpp"
+#include "geometry/from_boxes.hpp"
+#include "geometry/layout_draft.hpp"
+#include "layer_run.hpp"
+
+#include "layer/layer_types.hpp"
+
+namespace tenon {
+namespace {
+
+using test::gathered;
+using test::tensor;
+using test::world;
+
+// Rows of a field, each rank's as many as its number and two.
+Layout rowsOf(const Shape& shape, int dim) {
+  std::vector<Box> boxes;
+  Index begin = 0;
+  for (int rank = 0; rank < world()->size(); ++rank) {
+    Box box;
+    for (Index extent : shape)
+      box.push_back({0, extent});
+    box[dim] = {begin, begin + rank + 2};
+    begin = box[dim].end;
+    boxes.push_back(box);
+  }
+  return layoutFromBoxes(boxes, std::nullopt);
+}
+
+Layout withGhosts(const Layout& plain, Boundary mode) {
+  LayoutDraft draft(plain);
+  for (int d : {2, 3})
+    draft.setMarginWidths(d, 1, 1, mode, mode);
+  return draft.build();
+}
+
+class SolverBoxes : public testing::TestWithParam<Boundary> {};
+
+TEST_P(SolverBoxes, WithFilledHalosAreInputsOfAConvolution) {
+  const Layout plain = rowsOf({2, 3, 1, 5}, 2), ghosted = withGhosts(plain, GetParam());
+  const auto layer = [] {
+    const Window window{
+        .kernel = 3, .padLow = 1, .padHigh = 1, .lowMode = GetParam(), .highMode = GetParam()};
+    const auto made = test::newConv(world(), 3, 4, std::vector<Window>{window, window});
+    made->setText("overlap", "off");
+    return made;
+  };
+  test::Step want(layer(), plain), got(layer(), ghosted);
+  for (test::Step* step : {&want, &got})
+    test::fillParameters(*step->layer);
+  fillUniform(*want.x, test::kSeed, 1, -1, 1);
+  const auto exchange = makeConversion(world(), plain, ghosted, TENON_FLOAT64);
+  exchange->apply(*want.x, *got.x);
+  want.apply();
+  got.apply();
+  EXPECT_EQ(gathered(*got.y), gathered(*want.y)) << got.layer->describe();
+  for (test::Step* step : {&want, &got}) {
+    fillUniform(*step->dy, test::kSeed, 2, -1, 1);
+    step->adjoint();
+  }
+  const auto dx = tensor(plain.dual());
+  exchange->applyAdjoint(*got.dx, *dx);
+  test::expectNear(gathered(*dx), gathered(*want.dx), 1e-13, got.layer->describe());
+
+  // The weights of one are those of the other, whichever way the layers were set up.
+  const Parameter &from = *want.layer->parameters()[0], &to = *got.layer->parameters()[0];
+  EXPECT_EQ(from.storage(), to.storage());
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, SolverBoxes,
+                         testing::Values(Boundary::None, Boundary::Zero, Boundary::Periodic));
+
+TEST(SolverBoxes, GiveAColumnNetworkWhoseOutputIsAddedToItsInput) {
+  const Layout input = rowsOf({1, 3, 1, 4}, 2);
+  const auto layer = test::newLayer(world(), "columnmlp");
+  layer->set("widths", std::vector<Index>{3, 5, 3});
+  test::Step step(layer, input);
+  layer->initialize(test::kSeed, 0);
+  fillUniform(*step.x, test::kSeed, 1, -1, 1);
+  step.apply();
+  const std::vector<double> x = test::localCells(*step.x), y = test::localCells(*step.y);
+  axpby(0.5, *step.y, 1, *step.x);
+  const std::vector<double> sum = test::localCells(*step.x);
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    EXPECT_EQ(sum[i], x[i] + 0.5 * y[i]);
+}
+
+// A shell that knows S0 alone leaves the blocks of rows as they are, on whichever axis of the grid they lie.
+TEST(SolverBoxes, KeepTheirSplitPointsUnderALabel) {
+  const Layout input = rowsOf({1, 3}, 0);
+  const auto layer = test::newLayer(world(), "shell");
+  shellOf(*layer).setLetters("S0");
+  const Box mine = input.boxOfRank(world()->rank());
+  Box seen;
+  shellOf(*layer).functions().apply = [&](const DTensor& x, DTensor& y) {
+    seen = x.layout().boxOfRank(world()->rank());
+    copyLocal(x, y);
+  };
+  test::Step step(layer, input);
+  step.apply();
+  EXPECT_EQ(seen, mine);
+  EXPECT_EQ(step.y->layout(), input);
+}
+
+// A label that also splits along the other axis divides the user's blocks, and one that splits along the first alone joins
+// them.
+TEST(SolverBoxes, AreDividedAndJoinedByLabelsAtTheirSplitPoints) {
+  if (world()->size() != 4)
+    GTEST_SKIP() << "a grid of 2x2";
+  const auto output = [](const char* properties, std::vector<std::vector<Index>> cuts,
+                         const char* labels) {
+    const Layout input({.shape = {20, 3},
+                        .mesh = Mesh::make({2, 2}),
+                        .properties = parseProperties(properties),
+                        .cuts = std::move(cuts)});
+    const auto layer = test::newLayer(world(), "tanh");
+    layer->setText("signature", labels);
+    layer->setUp(input);
+    return layer->outputLayout().cuts(0);
+  };
+  using Cuts = std::vector<Index>;
+  EXPECT_EQ(output("S0,B", {{0, 14, 20}, {}}, "S0,S0"), (Cuts{0, 7, 14, 17, 20}));
+  EXPECT_EQ(output("S0,S0", {{0, 1, 14, 15, 20}, {}}, "S0,B"), (Cuts{0, 14, 20}));
+  EXPECT_EQ(output("S0,S1", {{0, 14, 20}, {}}, "S0,S0"), (Cuts{0, 7, 14, 17, 20}));
+  EXPECT_EQ(output("B,S0", {{0, 14, 20}, {}}, "B,S0"), (Cuts{0, 14, 20}));
+  EXPECT_EQ(output("S0,S0", {{0, 1, 14, 15, 20}, {}}, "B,S0"), (Cuts{0, 10, 20}));
+}
+
+} // namespace
+} // namespace tenon
