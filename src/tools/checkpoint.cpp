@@ -9,9 +9,8 @@ namespace tenon::tools {
 
 int runCheckpoint(int argc, char** argv) {
   if (argc == 3 && asksHelp(argv[2])) {
-    std::printf(
-        "usage: tenon checkpoint FILE ...\n\nPrints the contents of checkpoint files and verifies "
-        "their digests. It does not need MPI.\n");
+    std::printf("usage: tenon checkpoint FILE ...\n\nPrints the contents of checkpoint files and "
+                "verifies their digests,\nwithout MPI.\n");
     return 0;
   }
   if (argc < 3 || isOption(argv[2])) {

@@ -108,7 +108,7 @@ void printFigure(const std::vector<FigurePanel>& panels) {
 namespace {
 
 constexpr double kPanel = 440, kPanelHeight = 300, kMargin = 60, kTitle = 40;
-constexpr double kPlot = kPanelHeight - kMargin - 2 * kTitle; // height of an axis
+constexpr double kPlot = kPanelHeight - kMargin - kTitle - 10; // height of an axis
 constexpr double kAxisOverBatch = 2;
 
 // A panel's axis. The dearest grids take a hundred times as long as the best, which would be invisible beside them: so
@@ -145,7 +145,9 @@ std::string drawBar(const FigureBar& bar, double x, double width, const Axis& ax
 }
 
 std::string drawPanel(const FigurePanel& panel, double left, double top) {
-  const Axis axis{top + kPanelHeight - kMargin, kAxisOverBatch * panel.bars.front().seconds};
+  const double longest = std::ranges::max(panel.bars, {}, &FigureBar::seconds).seconds;
+  const Axis axis{top + kPanelHeight - kMargin,
+                  std::min(longest, kAxisOverBatch * panel.bars.front().seconds)};
   const double step = (kPanel - kMargin) / static_cast<double>(panel.bars.size());
   std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}, seconds of an epoch</text>\n",
                                 left, top + 16, escaped(panel.title));

@@ -67,7 +67,7 @@ TEST(JsonTree, HoldsWhatAnIntMustHoldOrRefusesIt) {
   const auto list = JsonView(tree, kFile).list();
   EXPECT_EQ(2147483647, list[0].smallInteger(0));
   EXPECT_EQ(
-      "file 'some.json', byte 23: [1]: is 4294967297; it must be an integer in 1 to 2147483647",
+      "file 'some.json', byte 24: [1]: is 4294967297; it must be an integer in 1 to 2147483647",
       refusal([&] { list[1].smallInteger(1); }));
   EXPECT_NE(refusal([&] { list[2].smallInteger(-2147483647 - 1); }).find("is -2147483649"),
             std::string::npos);

@@ -65,7 +65,8 @@ on_screen 0 "usage: tenon checkpoint FILE" checkpoint -help
 on_screen 0 "usage: tenon checkpoint FILE" help checkpoint
 on_screen 0 "tenon errors: print the error codes" help errors
 on_screen 0 "tenon version: print the version" version -h
-on_screen 2 "unknown command 'plam'; did you mean 'plan'" help plam
+said=$("$tenon" help plam 2>&1)
+[[ $? == 2 && $said == *"unknown command 'plam'; did you mean 'plan'"* ]] || fail "tenon help plam says:" "$said"
 [[ $("$tenon" help plan network) == "$("$tenon" plan network -help)" ]] || fail "two helps of tenon plan network"
 helped "tenon check: " help check
 
