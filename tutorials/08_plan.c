@@ -169,7 +169,7 @@ static TenonErrorCode CreateTraining(Program* p) {
   TenonCall(TenonDTensorRestoreArray(p->rates, &array));
   TenonCall(TenonLayerSetTarget(p->loss, p->rates));
   TenonCall(TenonOptimizerCreate(p->planned, "sgd", &p->optimizer));
-  TenonCall(TenonOptimizerSetLearningRate(p->optimizer, 0.02));
+  TenonCall(TenonOptimizerSetLearningRate(p->optimizer, 0.01));
   return TENON_SUCCESS;
 }
 

@@ -195,7 +195,7 @@ contains
     call tenon_restore_array(rates, wanted)
     call tenon_layer_set_target(loss, rates)
     call tenon_optimizer_create(planned, 'sgd', optimizer)
-    call tenon_optimizer_set_learning_rate(optimizer, 0.02_real64)
+    call tenon_optimizer_set_learning_rate(optimizer, 0.01_real64)
   end subroutine create_training
 
   subroutine train()
