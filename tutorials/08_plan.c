@@ -5,6 +5,10 @@
  * decomposition of its field is given; the plan weighs staying there against redistribution, and the
  * program runs what was chosen. The losses do not depend on it, nor on the number of processes.
  *
+ * A word has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
+ * takes, h the rows. "input:h" is on the grid of the solver's field, which has one axis, and there the layer lies as
+ * the field does; words without "input:" are on a grid of the prime factors of the number of processes.
+ *
  * A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
  * looks at the field and estimates r: two convolutions with pooling, which have much data and few weights,
  * and two affine layers, which have few data and many weights. It is trained by gradient descent.
@@ -87,7 +91,7 @@ static TenonErrorCode CreateNetwork(Program* p) {
 static TenonErrorCode CreateField(Program* p) {
   const TenonInt shape[4] = {kWaves, 1, kCells, kCells};
   const TenonInt estimates[2] = {kWaves, 1};
-  TenonInt low[4] = {0, 0, 0, 0}, high[4] = {kWaves, 1, kCells, kCells}, n, i, j;
+  TenonInt low[4], high[4], n, i, j;
   TenonPartition line;
   int size;
   void* array;
@@ -96,11 +100,11 @@ static TenonErrorCode CreateField(Program* p) {
   MPI_Comm_size(p->comm, &size);
   TenonCall(TenonPartitionCreate(p->comm, 1, &size, &line));
   TenonCall(TenonLayoutCreateSharded(line, 2, estimates, "B", &p->everywhere));
+  TenonCall(
+      TenonLayoutCreateSharded(line, 4, shape, "S2", &p->field)); /* wave, channel, row, column */
   TenonCall(TenonPartitionDestroy(&line));
-  low[2] = kCells * p->rank / size;
-  high[2] = kCells * (p->rank + 1) / size;
-  TenonCall(TenonLayoutCreateFromBoxes(p->comm, 4, shape, low, high, &p->field));
   TenonCall(TenonDTensorCreate(p->field, TENON_FLOAT64, &p->u));
+  TenonCall(TenonDTensorGetBox(p->u, low, high));
   TenonCall(TenonDTensorGetArray(p->u, TENON_FLOAT64, &array));
   cell = (double*)array;
   for (n = 0; n < kWaves; ++n)
@@ -165,7 +169,7 @@ static TenonErrorCode CreateTraining(Program* p) {
   TenonCall(TenonDTensorRestoreArray(p->rates, &array));
   TenonCall(TenonLayerSetTarget(p->loss, p->rates));
   TenonCall(TenonOptimizerCreate(p->planned, "sgd", &p->optimizer));
-  TenonCall(TenonOptimizerSetLearningRate(p->optimizer, 0.02));
+  TenonCall(TenonOptimizerSetLearningRate(p->optimizer, 0.01));
   return TENON_SUCCESS;
 }
 

@@ -238,14 +238,14 @@ function(tenon_add_tutorial name)
   endforeach()
 endfunction()
 
-# tenon_tutorial_on_device(NAME RANKS MODE ARGS...): by an option alone the tutorial's networks run on the device, here the
+# tenon_tutorial_on_device(NAME RANKS MODE EXPECTED ARGS...): by an option alone the tutorial's networks run on the device, here the
 # stand-in in that mode, and it prints what it prints on the host.
-function(tenon_tutorial_on_device name ranks mode)
+function(tenon_tutorial_on_device name ranks mode expected)
   if(NOT TENON_BUILD_TESTS OR NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
     return()
   endif()
   set(test tutorial_${name}_device.${ranks})
-  tenon_add_compared(${test} ${name} ${ranks} ${CMAKE_CURRENT_SOURCE_DIR}/expected/${name}.txt "${ARGN}")
+  tenon_add_compared(${test} ${name} ${ranks} ${expected} "${ARGN}")
   tenon_label_device_tests(${test} "" ${mode})
   tenon_find_standin(${test})
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "TENON_OPTIONS=-tenon_space device")

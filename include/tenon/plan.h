@@ -83,13 +83,14 @@ TENON_EXTERN TenonErrorCode TenonPlanSetMachine(TenonPlan plan,
 
 /** @brief Sets the shape of the input of a network of layers. Not collective.
  *
- *  Tables contain the shape of the input.
+ *  Tables contain the shape of the input; another is an error.
  *
  *  @param[in] plan   plan
  *  @param[in] ndim   number of dimensions of a sample
  *  @param[in] shape  [ndim] shape of a sample, without the batch: channels, then space; must be
  *                    >= 1
- *  @return TENON_ERR_ARG  an extent is below 1 */
+ *  @return TENON_ERR_ARG    an extent is below 1
+ *  @return TENON_ERR_SHAPE  the network is a table, whose input has another shape */
 TENON_EXTERN TenonErrorCode TenonPlanSetInputShape(TenonPlan plan, int ndim,
                                                    const TenonInt shape[]) TENON_NOEXCEPT;
 
@@ -408,7 +409,8 @@ TENON_EXTERN TenonErrorCode TenonPlanGetPublishedSeconds(TenonPlan plan, const c
  *  @param[out] messages   number of messages. May be NULL, in which case it is not returned.
  *  @param[out] elements   number of elements sent. May be NULL, in which case it is not returned.
  *  @return TENON_ERR_ARG     processes is out of range
- *  @return TENON_ERR_LAYOUT  a property is none, or does not fit the shape */
+ *  @return TENON_ERR_LAYOUT  a property is none, or does not fit the shape
+ *  @return TENON_ERR_SHAPE   the elements sent are more than a 64-bit integer counts */
 TENON_EXTERN TenonErrorCode TenonPlanCountConversion(const char* from, const char* to,
                                                      TenonInt processes, int ndim,
                                                      const TenonInt shape[], TenonInt* messages,

@@ -5,6 +5,7 @@
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "sys/guard.hpp"
+#include "sys/log.hpp"
 
 #include <tenon/dtensor.h>
 
@@ -16,11 +17,18 @@ std::uint64_t bitsOf(TenonInt number) {
   return static_cast<std::uint64_t>(number);
 }
 
+// Of the log.
+int fillEvent() {
+  static const int event = logEvent("DTensorFill");
+  return event;
+}
+
 // Sums over ranks are no hot path, so they agree on their arguments first: then an error is one of
 // all ranks. `check` finds what is wrong, `measure` communicates.
 template <class Check, class Measure>
-void measureTogether(const CommPtr& comm, double* result, const char* name, Check check,
+void measureTogether(int event, const CommPtr& comm, double* result, const char* name, Check check,
                      Measure measure) {
+  const LogScope scope(event);
   collectively(*comm, [&] {
     required(result, name);
     check();
@@ -62,18 +70,24 @@ std::string memoryText(const DTensor& x) {
 } // namespace
 
 TenonErrorCode TenonDTensorFillConstant(TenonDTensor x, double value) noexcept {
-  return guard(__func__, [&] { fillConstant(deref(x, "x"), value); });
+  return guard(__func__, [&] {
+    const LogScope scope(fillEvent());
+    fillConstant(deref(x, "x"), value);
+  });
 }
 
 TenonErrorCode TenonDTensorFillUniform(TenonDTensor x, TenonInt seed, TenonInt stream, double low,
                                        double high) noexcept {
-  return guard(__func__,
-               [&] { fillUniform(deref(x, "x"), bitsOf(seed), bitsOf(stream), low, high); });
+  return guard(__func__, [&] {
+    const LogScope scope(fillEvent());
+    fillUniform(deref(x, "x"), bitsOf(seed), bitsOf(stream), low, high);
+  });
 }
 
 TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt stream, double mean,
                                       double deviation) noexcept {
   return guard(__func__, [&] {
+    const LogScope scope(fillEvent());
     if (!(deviation >= 0))
       throw Error(TENON_ERR_ARG, fmt::format("deviation is {}; it must be >= 0", deviation));
     fillNormal(deref(x, "x"), bitsOf(seed), bitsOf(stream), mean, deviation);
@@ -81,15 +95,19 @@ TenonErrorCode TenonDTensorFillNormal(TenonDTensor x, TenonInt seed, TenonInt st
 }
 
 TenonErrorCode TenonDTensorFillTest(TenonDTensor x, TenonInt seed, TenonBool integers) noexcept {
-  return guard(__func__, [&] { fillRaw(deref(x, "x"), bitsOf(seed), integers != TENON_FALSE); });
+  return guard(__func__, [&] {
+    const LogScope scope(fillEvent());
+    fillRaw(deref(x, "x"), bitsOf(seed), integers != TENON_FALSE);
+  });
 }
 
 TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
   return guard(__func__, [&] {
+    static const int event = logEvent("DTensorNorm");
     checkInitialized();
     const DTensor& tensor = deref(x, "x");
     measureTogether(
-        tensor.comm(), result, "norm",
+        event, tensor.comm(), result, "norm",
         [&] {
           checkNormed(tensor);
           tensor.checkReadable();
@@ -100,10 +118,11 @@ TenonErrorCode TenonDTensorNorm(TenonDTensor x, double* result) noexcept {
 
 TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y, double* result) noexcept {
   return guard(__func__, [&] {
+    static const int event = logEvent("DTensorPairing");
     checkInitialized();
     const CommPtr comm = commOf("x", x, y);
     measureTogether(
-        comm, result, "pairing",
+        event, comm, result, "pairing",
         [&] {
           const DTensor& a = deref(x, "x");
           const DTensor& b = deref(y, "y");
@@ -117,10 +136,11 @@ TenonErrorCode TenonDTensorPairing(TenonDTensor x, TenonDTensor y, double* resul
 
 TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
   return guard(__func__, [&] {
+    static const int event = logEvent("DTensorMaxAbs");
     checkInitialized();
     const DTensor& tensor = deref(x, "x");
     measureTogether(
-        tensor.comm(), value, "value",
+        event, tensor.comm(), value, "value",
         [&] {
           checkFloating(tensor.dataType(), "the largest absolute value");
           tensor.checkReadable();
@@ -132,6 +152,8 @@ TenonErrorCode TenonDTensorMaxAbs(TenonDTensor x, double* value) noexcept {
 TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, double beta,
                                  TenonDTensor y) noexcept {
   return guard(__func__, [&] {
+    static const int event = logEvent("DTensorAXPBY");
+    const LogScope scope(event);
     const DTensor& from = deref(x, "x");
     DTensor& to = deref(y, "y");
     checkAlike(from, to);
@@ -143,6 +165,8 @@ TenonErrorCode TenonDTensorAXPBY(double alpha, TenonDTensor x, double beta,
 
 TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) noexcept {
   return guard(__func__, [&] {
+    static const int event = logEvent("DTensorCopy");
+    const LogScope scope(event);
     const DTensor& from = deref(x, "x");
     DTensor& to = deref(y, "y");
     checkAlike(from, to);
@@ -152,6 +176,8 @@ TenonErrorCode TenonDTensorCopy(TenonDTensor x, TenonDTensor y) noexcept {
 
 TenonErrorCode TenonDTensorScale(double factor, TenonDTensor x) noexcept {
   return guard(__func__, [&] {
+    static const int event = logEvent("DTensorScale");
+    const LogScope scope(event);
     DTensor& tensor = deref(x, "x");
     checkFactor(factor, tensor.dataType(), tensor.title());
     scaleArray(factor, tensor);

@@ -3,10 +3,13 @@
 #include "planner/conversion_traffic.hpp"
 
 #include "capi/arguments.hpp"
+#include "geometry/given_mesh.hpp"
 #include "sys/guard.hpp"
 #include "sys/text.hpp"
 
 #include <tenon/plan.h>
+
+#include <fmt/ranges.h>
 
 using namespace tenon;
 
@@ -47,11 +50,17 @@ const PlannedLayer& plannedLayer(TenonPlan plan, const char* layer) {
   return deref(plan, "plan").layerNamed(textOf(layer, "layer"));
 }
 
-// Blocks on a grid whose processes are numbered in row-major order.
+// Blocks on a grid whose processes are numbered in row-major order. It is made once the number of processes is known,
+// which a grid may exceed by far.
 NetworkPlan::PinnedEnd balancedOn(const std::vector<int>& grid, const std::string& properties) {
-  const MeshPtr mesh = Mesh::make(grid);
-  return [mesh, given = parseProperties(properties)](const Shape& shape) {
-    return Layout({.shape = shape, .mesh = mesh, .properties = given});
+  for (int extent : grid)
+    if (extent < 1)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("a process grid of {} has an axis of {} processes; it must have at "
+                              "least 1",
+                              fmt::join(grid, "x"), extent));
+  return [grid, given = parseProperties(properties)](const Shape& shape, Index processes) {
+    return Layout({.shape = shape, .mesh = meshWithin(grid, processes), .properties = given});
   };
 }
 

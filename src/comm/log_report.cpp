@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/log_report.hpp"
 
+#include "comm/text_message.hpp"
 #include "sys/log_view.hpp"
 #include "sys/memory.hpp"
 #include "sys/output.hpp"
@@ -33,21 +34,17 @@ std::vector<EventRecord> decode(const std::string& text) {
   return records;
 }
 
-std::vector<std::string> gatherTexts(Communicator& comm, const std::string& mine) {
-  const int length = static_cast<int>(mine.size());
-  std::vector<int> lengths(comm.size()), offsets(comm.size() + 1, 0);
-  checkMpi(MPI_Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm.mpi()),
-           "MPI_Gather");
-  for (int r = 0; r < comm.size(); ++r)
-    offsets[r + 1] = offsets[r] + lengths[r];
-  std::string all(offsets.back(), '\0');
-  checkMpi(MPI_Gatherv(mine.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(),
-                       MPI_CHAR, 0, comm.mpi()),
-           "MPI_Gatherv");
-  std::vector<std::string> texts;
-  for (int r = 0; r < comm.size(); ++r)
-    texts.push_back(all.substr(offsets[r], lengths[r]));
-  return texts;
+// Rank 0 gets those of all ranks, the others none.
+std::vector<std::vector<EventRecord>> gatherRecords(Communicator& comm) {
+  const int tag = comm.nextTag();
+  if (comm.rank() != 0) {
+    sendText(comm, tag, encode(logSnapshot()));
+    return {};
+  }
+  std::vector<std::vector<EventRecord>> ranks = {logSnapshot()};
+  for (int rank = 1; rank < comm.size(); ++rank)
+    ranks.push_back(decode(receiveText(comm, rank, tag)));
+  return ranks;
 }
 
 } // namespace
@@ -61,12 +58,9 @@ void printLogView(Communicator& comm) {
   checkMpi(MPI_Reduce(&mine, &total, 1, MPI_LONG_LONG, MPI_SUM, 0, comm.mpi()), "MPI_Reduce");
   head.maxHighWater = most;
   head.totalHighWater = total;
-  const auto texts = gatherTexts(comm, encode(logSnapshot()));
+  const auto ranks = gatherRecords(comm);
   if (comm.rank() != 0)
     return;
-  std::vector<std::vector<EventRecord>> ranks;
-  for (const std::string& text : texts)
-    ranks.push_back(decode(text));
   print(formatLogView(head, reduceLog(ranks)));
 }
 

@@ -2,6 +2,7 @@
 #include "comm/trace_report.hpp"
 
 #include "comm/agreement.hpp"
+#include "comm/text_message.hpp"
 #include "sys/log_trace.hpp"
 #include "sys/new_file.hpp"
 #include "sys/options.hpp"
@@ -28,36 +29,20 @@ void forEachBlock(int rank, const Take& take) {
     take(traceEvents(rank, begin, std::min(begin + kBlock, size)));
 }
 
-void send(Communicator& comm, int tag, const std::string& text) {
-  checkMpi(MPI_Send(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, tag, comm.mpi()),
-           "MPI_Send");
-}
-
 // An empty message is the last, also of a rank that fails.
 void sendTrace(Communicator& comm, int tag) {
   try {
-    forEachBlock(comm.rank(), [&](const std::string& text) { send(comm, tag, text); });
+    forEachBlock(comm.rank(), [&](const std::string& text) { sendText(comm, tag, text); });
   } catch (...) {
-    send(comm, tag, "");
+    sendText(comm, tag, "");
     throw;
   }
-  send(comm, tag, "");
-}
-
-std::string receive(Communicator& comm, int rank, int tag) {
-  MPI_Status status;
-  checkMpi(MPI_Probe(rank, tag, comm.mpi(), &status), "MPI_Probe");
-  int size = 0;
-  checkMpi(MPI_Get_count(&status, MPI_CHAR, &size), "MPI_Get_count");
-  std::string text(size, '\0');
-  checkMpi(MPI_Recv(text.data(), size, MPI_CHAR, rank, tag, comm.mpi(), MPI_STATUS_IGNORE),
-           "MPI_Recv");
-  return text;
+  sendText(comm, tag, "");
 }
 
 void receiveTraces(Communicator& comm, int tag, const Take& take) {
   for (int rank = 1; rank < comm.size(); ++rank)
-    for (std::string text; !(text = receive(comm, rank, tag)).empty();)
+    for (std::string text; !(text = receiveText(comm, rank, tag)).empty();)
       take(text);
 }
 

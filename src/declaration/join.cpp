@@ -25,9 +25,12 @@ namespace tenon {
 
 namespace {
 
-constexpr OptionSpec kDimension[] = {{"dim", OptionSpec::Int, nullptr,
-                                      "dimension of concatenation, counted from 0", nullptr,
-                                      atLeast(0)}};
+constexpr OptionSpec kDimension[] = {{"dim",
+                                      OptionSpec::Int,
+                                      nullptr,
+                                      "dimension of concatenation, counted from 0",
+                                      nullptr,
+                                      {0, kMaxRank - 1}}};
 
 class Join : public Declaration {
 public:

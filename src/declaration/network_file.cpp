@@ -2,6 +2,7 @@
 #include "declaration/network_file.hpp"
 
 #include "declaration/declaration_types.hpp"
+#include "geometry/given_mesh.hpp"
 #include "sys/data_file.hpp"
 #include "sys/error.hpp"
 #include "sys/json_tree.hpp"
@@ -29,9 +30,13 @@ std::vector<Index> integers(const JsonView& view) {
   return numbers;
 }
 
-template <class T>
-std::vector<int> narrowed(const std::vector<T>& numbers) {
-  return {numbers.begin(), numbers.end()};
+std::vector<int> smallIntegers(const JsonView& view, int least) {
+  if (!view.isList())
+    return {view.smallInteger(least)};
+  std::vector<int> numbers;
+  for (const JsonView& item : view.list())
+    numbers.push_back(item.smallInteger(least));
+  return numbers;
 }
 
 SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
@@ -51,7 +56,7 @@ SettingValue valueOf(OptionSpec::Type type, const JsonView& view) {
 
 class Reader {
 public:
-  explicit Reader(const ForeignTypes& foreign) : foreign_(foreign) {}
+  Reader(const ForeignTypes& foreign, Index processes) : foreign_(foreign), processes_(processes) {}
 
   // `more` are the keys that the place of the layer adds to its own.
   LayerDescription layer(const JsonView& view, std::vector<std::string> more) const {
@@ -112,7 +117,7 @@ private:
       LayerDescription::Node node;
       if (isGraph && item.has("same_as")) {
         item.allow({"same_as", "reads"});
-        node.sameAs = static_cast<int>(item.at("same_as").integer(0));
+        node.sameAs = item.at("same_as").smallInteger(0);
         const auto known = static_cast<int>(container.nodes.size());
         if (node.sameAs >= known || container.nodes[node.sameAs].sameAs >= 0)
           item.at("same_as").fail("is not the number of an earlier node with a layer of its own");
@@ -121,18 +126,18 @@ private:
             layer(item, isGraph ? std::vector<std::string>{"reads"} : std::vector<std::string>{});
       }
       if (isGraph)
-        node.reads = narrowed(integers(item.at("reads")));
+        node.reads = smallIntegers(item.at("reads"), std::numeric_limits<int>::min());
       container.nodes.push_back(std::move(node));
     }
   }
 
-  static Layout layout(const JsonView& view) {
+  Layout layout(const JsonView& view) const {
     view.allow({"shape", "grid", "ranks", "properties", "cuts"});
-    std::vector<int> grid = narrowed(integers(view.at("grid")));
+    const std::vector<int> grid = smallIntegers(view.at("grid"), 1);
     LayoutSpec spec{.shape = integers(view.at("shape")), .mesh = nullptr, .properties = {}};
     try {
-      spec.mesh = view.has("ranks") ? Mesh::make(grid, narrowed(integers(view.at("ranks"))))
-                                    : Mesh::make(grid);
+      spec.mesh = view.has("ranks") ? Mesh::make(grid, smallIntegers(view.at("ranks"), 0))
+                                    : meshWithin(grid, processes_);
       spec.properties = parseProperties(view.at("properties").text());
       if (view.has("cuts"))
         for (const JsonView& cuts : view.at("cuts").list())
@@ -147,6 +152,7 @@ private:
   }
 
   const ForeignTypes& foreign_;
+  Index processes_;
 };
 
 using Json = nlohmann::ordered_json;
@@ -201,13 +207,13 @@ std::string textOf(Json json, const LayerDescription& layer, const std::string& 
 } // namespace
 
 LayerDescription parseNetwork(const std::string& text, const std::string& file,
-                              const ForeignTypes& foreign) {
+                              const ForeignTypes& foreign, Index processes) {
   const JsonNode tree = parseJson(text, file);
   const JsonView view(tree, file);
   if (view.at("format").text() != kFormat)
     view.at("format").fail(
         fmt::format("is \"{}\"; this version reads \"{}\"", view.at("format").text(), kFormat));
-  return Reader(foreign).layer(view, {"format"});
+  return Reader(foreign, processes).layer(view, {"format"});
 }
 
 std::string networkText(const LayerDescription& network) {

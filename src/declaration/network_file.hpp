@@ -33,9 +33,10 @@ struct LayerDescription::Node {
 // Makes a declaration of a type that the library does not know; null if nobody does.
 using ForeignTypes = std::function<std::unique_ptr<Declaration>(const std::string& type)>;
 
-// Throws TENON_ERR_FORMAT naming `file`, the key and the byte.
+// Throws TENON_ERR_FORMAT naming `file`, the key and the byte. A layout in it lies on no more than so many
+// processes.
 LayerDescription parseNetwork(const std::string& text, const std::string& file,
-                              const ForeignTypes& foreign);
+                              const ForeignTypes& foreign, Index processes);
 std::string networkText(const LayerDescription& network);
 
 // The file of that name: a path with a slash or .json as it is, another in the share folders. Throws

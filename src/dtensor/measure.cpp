@@ -4,6 +4,7 @@
 #include "comm/patience.hpp"
 #include "dtensor/in_space.hpp"
 #include "kernels/reduce.hpp"
+#include "sys/log.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,8 @@ std::vector<double> gathered(Communicator& comm, double local) {
   MPI_Request request = MPI_REQUEST_NULL;
   checkMpi(MPI_Iallgather(&local, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm.mpi(), &request),
            "MPI_Iallgather");
+  if (comm.size() > 1)
+    logMessage(sizeof local);
   waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
   return all;
 }

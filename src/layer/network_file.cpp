@@ -59,7 +59,8 @@ int firstNodeOf(const Layer& container, const Layer& child) {
 
 Ref<Layer> readNetwork(const CommPtr& comm, const std::string& nameOrPath) {
   const std::string path = findNetworkFile(nameOrPath);
-  return makeFrom(comm, parseNetwork(readWholeFile(path, "network file"), path, declareRegistered));
+  return makeFrom(comm, parseNetwork(readWholeFile(path, "network file"), path, declareRegistered,
+                                     comm->size()));
 }
 
 LayerDescription describeNetwork(const Layer& layer) {

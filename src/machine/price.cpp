@@ -269,6 +269,17 @@ bool sumsByTree(CollectiveKind kind, int ranks, Index wholeBytes, const LinkRate
 
 namespace {
 
+// Whether int counts the whole and, in a sum, which is the collective or its adjoint, all ranks' addends of the
+// largest piece: of uneven cuts they are more than the whole.
+bool isCountedInInt(const Layout& from, const Layout& to, CollectiveKind kind, int ranks) {
+  constexpr Index kMost = std::numeric_limits<int>::max();
+  const Index one = from.mostOwnedCells(), other = to.mostOwnedCells();
+  const Index whole = std::max(one, other);
+  const bool isCut = kind == CollectiveKind::AllGather || kind == CollectiveKind::ReduceScatter;
+  const Index piece = isCut ? std::min(one, other) : whole / ranks + 1;
+  return whole <= kMost && piece <= kMost / ranks;
+}
+
 std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to, Index cellBytes,
                                             const LinkRates& rates, Looks looks,
                                             const FlowTable* table) {
@@ -278,7 +289,7 @@ std::optional<CollectivePrice> asCollective(const Layout& from, const Layout& to
   const std::optional<CollectiveKind> kind = collectiveBetween(from, to, axes.front());
   const int ranks = from.mesh().extentOf(axes);
   const Index whole = std::max(from.mostOwnedCells(), to.mostOwnedCells());
-  if (!kind || ranks == 1 || whole > std::numeric_limits<int>::max())
+  if (!kind || ranks == 1 || !isCountedInInt(from, to, *kind, ranks))
     return std::nullopt;
   const LinkRates links = rates.levels.empty() ? rates
                           : table              ? dearestLinks(axes, rates, table->units())

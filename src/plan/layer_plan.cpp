@@ -98,13 +98,13 @@ void LayerPlan::setInput(const Layout& layout) {
   checkOpen("TenonPlanSetInput()");
   checkBatch(layout, batch(), "input");
   setInputShape(Shape(layout.shape().begin() + 1, layout.shape().end()));
-  pinInput([layout](const Shape&) { return layout; });
+  pinInput([layout](const Shape&, Index) { return layout; });
 }
 
 void LayerPlan::setOutput(const Layout& layout) {
   checkOpen("TenonPlanSetOutput()");
   checkBatch(layout, batch(), "output");
-  pinOutput([layout](const Shape&) { return layout; });
+  pinOutput([layout](const Shape&, Index) { return layout; });
 }
 
 const FoundPlan& LayerPlan::search() {

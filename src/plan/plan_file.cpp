@@ -69,7 +69,7 @@ PlanFile planFileFrom(const std::string& text, const std::string& path) {
   for (const JsonView& extent : view.at("input").list())
     file.input.push_back(extent.integer(1));
   for (const JsonView& extent : view.at("grid").list())
-    file.grid.push_back(static_cast<int>(extent.integer(2)));
+    file.grid.push_back(extent.smallInteger(2));
   return file;
 }
 

@@ -44,9 +44,9 @@ MeshPtr gridFrom(const JsonView& view) {
   view.allow({"extents", "processes"});
   std::vector<int> extents, ranks;
   for (const JsonView& extent : view.at("extents").list())
-    extents.push_back(static_cast<int>(extent.integer(1)));
+    extents.push_back(extent.smallInteger(1));
   for (const JsonView& rank : view.at("processes").list())
-    ranks.push_back(static_cast<int>(rank.integer(0)));
+    ranks.push_back(rank.smallInteger(0));
   try {
     return Mesh::make(extents, ranks);
   } catch (const Error& error) {
@@ -76,7 +76,7 @@ Baseline baselineFrom(const JsonView& view) {
   const std::string& channel = view.at("channel").text();
   if (axes.size() != 3 || channel.size() != 1)
     view.fail("expected three numbers of axes and one label of channels");
-  const auto count = [&](int i) { return static_cast<int>(axes[i].integer(0)); };
+  const auto count = [&](int i) { return axes[i].smallInteger(0); };
   return {.word = {count(0), count(1), count(2), channel[0]}, .seconds = view.at("seconds").real()};
 }
 
@@ -110,7 +110,7 @@ FoundPlan planFrom(const JsonView& view) {
                  .bytes = view.at("bytes").real(),
                  .overlapped = {},
                  .gap = view.at("gap").real(),
-                 .rounds = static_cast<int>(view.at("searches").integer(1)),
+                 .rounds = view.at("searches").smallInteger(1),
                  .baselines = {},
                  .layers = {}};
   if (view.has("overlapped"))

@@ -2,6 +2,10 @@
 #include "planner/conversion_traffic.hpp"
 
 #include "geometry/traffic.hpp"
+#include "sys/error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace tenon {
 
@@ -10,7 +14,13 @@ Traffic conversionTraffic(const Layout& from, const Layout& to) {
   for (int rank : from.mesh().ranks()) {
     const Traffic sent = countFlow(from, to, rank, Role::Source).others;
     all.messages += sent.messages;
-    all.cells += sent.cells;
+    if (__builtin_add_overflow(all.cells, sent.cells, &all.cells))
+      throw Error(TENON_ERR_SHAPE,
+                  fmt::format("{} processes that convert a tensor of shape [{}] from {} to {} send "
+                              "more elements than a 64-bit integer counts; pass a smaller shape",
+                              from.mesh().size(), fmt::join(from.shape(), ","),
+                              tenon::describe(from.properties()),
+                              tenon::describe(to.properties())));
   }
   return all;
 }

@@ -6,6 +6,7 @@
 #include "sys/text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,8 +15,6 @@ namespace tenon {
 
 namespace {
 
-constexpr Index kMostProcesses = Index(1)
-                                 << 24; // a word for every few axes each; more is a mistake
 const std::vector<std::string> kModels = {"t1", "own"};
 const std::vector<std::string> kObjectives = {"training", "inference", "step"};
 const std::vector<std::string> kPlacements = {"batch", "space", "auto"};
@@ -230,7 +229,7 @@ FineMesh NetworkPlan::meshOf(const Mesh& grid) const {
 }
 
 Layout NetworkPlan::pinned(const PinnedEnd& end, const Shape& shape, const char* which) const {
-  Layout layout = end(shape);
+  Layout layout = end(shape, processes_);
   for (int rank : layout.mesh().ranks())
     if (rank >= processes_)
       throw Error(
@@ -254,6 +253,14 @@ std::optional<Layout> NetworkPlan::pinnedOutput(const DeclaredNetwork& network) 
 void NetworkPlan::setInputShape(const Shape& shape) {
   for (Index extent : shape)
     atLeast(extent, 1, "an extent of the input");
+  if (network_.table && shape != network_.table->inputShape())
+    throw Error(
+        TENON_ERR_SHAPE,
+        fmt::format("the input of the network table '{}' has shape [{}], which nothing else "
+                    "than the table sets, but [{}] was given; leave the shape out, or plan "
+                    "a network of layers",
+                    network_.name, fmt::join(network_.table->inputShape(), ","),
+                    fmt::join(shape, ",")));
   found_.reset();
   input_ = shape;
 }

@@ -49,8 +49,8 @@ public:
   void setFewerProcesses(bool on);
   // The share of communication that goes on beside computation, 0 to 1.
   void setOverlap(double share);
-  // Where the network's input and output lie, given their shapes.
-  using PinnedEnd = std::function<Layout(const Shape&)>;
+  // Where the network's input and output lie, given their shapes and the number of processes.
+  using PinnedEnd = std::function<Layout(const Shape&, Index processes)>;
   void pinInput(PinnedEnd layout);
   void pinOutput(PinnedEnd layout);
   void fix(const std::string& layer, const std::string& word);

@@ -36,8 +36,9 @@ NetworkSource readNetworkSource(const std::string& nameOrPath) {
   if (root.at("format").text().starts_with("tenon-network-table"))
     source.table = parseNetworkTable(text, path);
   else
-    source.layers =
-        parseNetwork(text, path, [](const std::string&) { return std::unique_ptr<Declaration>(); });
+    source.layers = parseNetwork(
+        text, path, [](const std::string&) { return std::unique_ptr<Declaration>(); },
+        kMostProcesses);
   return source;
 }
 

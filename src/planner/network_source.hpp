@@ -9,6 +9,9 @@
 
 namespace tenon {
 
+// Of a plan, and of a layout in a network file. A word has a letter for every few axes each; more is a mistake.
+inline constexpr Index kMostProcesses = Index(1) << 24;
+
 struct NetworkSource {
   std::string name;
   std::optional<NetworkTable> table;

@@ -100,6 +100,15 @@ bool NetworkTable::isRead(int layer) const {
                      [&](const TableEdge& edge) { return edge.from == layer; });
 }
 
+std::vector<Index> NetworkTable::inputShape() const {
+  const auto reader = std::ranges::find_if(layers, &TableLayer::readsInput);
+  if (reader == layers.end())
+    return {};
+  std::vector<Index> shape = {reader->inChannels};
+  shape.insert(shape.end(), reader->input.begin(), reader->input.end());
+  return shape;
+}
+
 NetworkTable parseNetworkTable(const std::string& text, const std::string& where) {
   const JsonNode tree = parseJson(text, where);
   const JsonView root(tree, where);

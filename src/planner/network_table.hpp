@@ -46,6 +46,8 @@ struct NetworkTable {
   std::vector<TableEdge> edges;
 
   bool isRead(int layer) const;
+  // Of a sample: channels, then space, as the first layer that reads the network's input has them.
+  std::vector<Index> inputShape() const;
 };
 
 // `where` is what messages call the file. Throws TENON_ERR_FORMAT naming file, byte and key.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace tenon {
 
@@ -104,6 +105,14 @@ Index JsonView::integer(Index least) const {
   if (node_->kind != Kind::Integer || node_->integer < least)
     fail(fmt::format("is {}; it must be an integer >= {}", found(*node_), least));
   return node_->integer;
+}
+
+int JsonView::smallInteger(int least) const {
+  constexpr int kMost = std::numeric_limits<int>::max();
+  const Index number = integer(least);
+  if (number > kMost)
+    fail(fmt::format("is {}; it must be an integer in {} to {}", number, least, kMost));
+  return static_cast<int>(number);
 }
 
 double JsonView::real() const {

@@ -49,6 +49,8 @@ public:
   const std::string& text() const;
   bool flag() const;
   Index integer(Index least) const;
+  // An integer that an int holds: a number of processes, a rank, a place in a list.
+  int smallInteger(int least) const;
   double real() const;
 
   [[noreturn]] void fail(const std::string& why) const;

@@ -99,6 +99,8 @@ std::string formatLogView(const LogViewHead& head, std::span<const LogViewRow> r
       head.ranks, head.ranks == 1 ? "process" : "processes", head.seconds, brief(head.maxHighWater),
       brief(head.totalHighWater), "Event", "Count", "Time (s)", "Ratio", "%", "Self (s)", "Flops",
       "Messages", "Bytes");
+  if (rows.empty())
+    text += "no event of the library or of the program ran while the log was on\n";
   // Rows of one stage stand together, stages in the order in which they were first seen.
   std::vector<std::string> stages;
   for (const auto& row : rows)

@@ -8,6 +8,11 @@
 namespace tenon::tools {
 
 int runCheckpoint(int argc, char** argv) {
+  if (argc == 3 && asksHelp(argv[2])) {
+    std::printf("usage: tenon checkpoint FILE ...\n\nPrints the contents of checkpoint files and "
+                "verifies their digests,\nwithout MPI.\n");
+    return 0;
+  }
   if (argc < 3 || isOption(argv[2])) {
     std::fprintf(stderr, "tenon checkpoint: pass the path of one or more checkpoint files\n");
     return kExitUsage;

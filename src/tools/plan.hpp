@@ -7,15 +7,6 @@
 
 namespace tenon::tools {
 
-struct PlanCommand {
-  const char* name;
-  const char* help;
-  const std::vector<ProgramOption>* options;
-  int (*run)();                   // gives the exit status
-  const char* repeated = nullptr; // an option whose values are joined by commas
-};
-
-const std::vector<PlanCommand>& planCommands();
 // Reads and checks the words behind `tenon plan`, and runs the command that they name. Gives the exit
 // status.
 int runPlan(int argc, char** argv);

@@ -30,16 +30,11 @@ public:
     return kHeight - kBottom - at * (kHeight - kTop - kBottom);
   }
   std::vector<double> ticks() const {
+    if (!isLog_)
+      return ticksTo(high_);
     std::vector<double> made;
-    if (isLog_) {
-      for (long power = std::lround(low_); power <= std::lround(high_); ++power)
-        made.push_back(std::pow(10, power));
-      return made;
-    }
-    const double step = std::pow(10, std::floor(std::log10(high_)));
-    const double fine = high_ / step < 2 ? step / 5 : high_ / step < 5 ? step / 2 : step;
-    for (int i = 0; i * fine <= high_; ++i)
-      made.push_back(i * fine);
+    for (long power = std::lround(low_); power <= std::lround(high_); ++power)
+      made.push_back(std::pow(10, power));
     return made;
   }
 
@@ -51,11 +46,7 @@ private:
 std::string axes(const Scale& scale) {
   std::string svg;
   for (const double tick : scale.ticks())
-    svg +=
-        fmt::format("<line x1=\"{0}\" x2=\"{1}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\" "
-                    "stroke=\"#ddd\"/>\n<text x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:.3g}"
-                    "</text>\n",
-                    kLeft, kWidth - kRight, scale.y(tick), kLeft - 6, scale.y(tick) + 4, tick);
+    svg += tickLine(tick, kLeft, kWidth - kRight, scale.y(tick));
   svg +=
       fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">programs in order of predicted "
                   "time</text>\n",

@@ -108,40 +108,53 @@ void printFigure(const std::vector<FigurePanel>& panels) {
 namespace {
 
 constexpr double kPanel = 440, kPanelHeight = 300, kMargin = 60, kTitle = 40;
+constexpr double kPlot = kPanelHeight - kMargin - kTitle - 10; // height of an axis
+constexpr double kAxisOverBatch = 2;
 
-std::string drawBar(const FigureBar& bar, double x, double width, double base, double perSecond) {
+// A panel's axis. The dearest grids take a hundred times as long as the best, which would be invisible beside them: so
+// the axis ends at twice batch parallelism, the first bar, and longer bars are cut.
+struct Axis {
+  double base, end; // where 0 is on the page, and its last second
+
+  double y(double seconds) const { return base - std::min(seconds, end) / end * kPlot; }
+};
+
+// A white stripe near the end of a bar that goes on.
+std::string drawCut(double x, double width, double top) {
+  return fmt::format("<path d=\"M{:.1f} {:.1f}l{:.1f} -8\" stroke=\"white\" stroke-width=\"4\"/>\n",
+                     x - 2, top + 14, width + 4);
+}
+
+std::string drawBar(const FigureBar& bar, double x, double width, const Axis& axis) {
   const auto rectangle = [&](double from, double to, int colour, const char* what) {
     return fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\">"
         "<title>{}: {} {:.4g} s</title></rect>\n",
-        x, base - to * perSecond, width, (to - from) * perSecond, colourOf(colour),
-        escaped(bar.label), what, to - from);
+        x, axis.y(to), width, axis.y(from) - axis.y(to), colourOf(colour), escaped(bar.label), what,
+        to - from);
   };
+  const double top = axis.y(bar.seconds);
   return rectangle(0, bar.ofGradients, 0, "gradients") +
          rectangle(bar.ofGradients, bar.seconds, 1, "activations") +
+         (bar.seconds > axis.end ? drawCut(x, width, top) : "") +
          fmt::format(
              "<text transform=\"translate({:.1f} {:.1f}) rotate(-45)\" text-anchor=\"end\">{}"
              "</text>\n<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{:.3g}</text>\n",
-             x + width / 2 + 4, base + 12, escaped(bar.label), x + width / 2,
-             base - bar.seconds * perSecond - 4, bar.seconds);
+             x + width / 2 + 4, axis.base + 12, escaped(bar.label), x + width / 2, top - 4,
+             bar.seconds);
 }
 
-// Bars beyond three times that of batch parallelism would hide the others.
 std::string drawPanel(const FigurePanel& panel, double left, double top) {
-  double most = 0;
-  std::vector<FigureBar> shown;
-  for (const FigureBar& bar : panel.bars)
-    if (bar.seconds <= 3 * panel.bars.front().seconds) {
-      shown.push_back(bar);
-      most = std::max(most, bar.seconds);
-    }
-  const double base = top + kPanelHeight - kMargin;
-  const double perSecond = (kPanelHeight - kMargin - 2 * kTitle) / most;
-  const double step = (kPanel - kMargin) / static_cast<double>(shown.size());
+  const double longest = std::ranges::max(panel.bars, {}, &FigureBar::seconds).seconds;
+  const Axis axis{top + kPanelHeight - kMargin,
+                  std::min(longest, kAxisOverBatch * panel.bars.front().seconds)};
+  const double step = (kPanel - kMargin) / static_cast<double>(panel.bars.size());
   std::string svg = fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}, seconds of an epoch</text>\n",
                                 left, top + 16, escaped(panel.title));
-  for (std::size_t i = 0; i < shown.size(); ++i)
-    svg += drawBar(shown[i], left + static_cast<double>(i) * step, 0.7 * step, base, perSecond);
+  for (const double tick : ticksTo(axis.end))
+    svg += tickLine(tick, left, left + kPanel - kMargin, axis.y(tick));
+  for (std::size_t i = 0; i < panel.bars.size(); ++i)
+    svg += drawBar(panel.bars[i], left + (static_cast<double>(i) + 0.15) * step, 0.7 * step, axis);
   return svg;
 }
 
@@ -155,7 +168,8 @@ std::string drawFigure(const std::string& title, const std::vector<FigurePanel>&
       "height=\"{1}\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" "
       "fill=\"white\"/>\n<text x=\"{2}\" y=\"20\" font-size=\"14\">{3}</text>\n<text x=\"{2}\" "
-      "y=\"38\">lower part: sums of gradients; upper part: what depends on the batch</text>\n",
+      "y=\"38\">lower part: sums of gradients; upper part: what depends on the batch. Panels have "
+      "axes of their own; a cut bar is as long as its number.</text>\n",
       width, kTitle + kPanelHeight * static_cast<double>(rows), kMargin, escaped(title));
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const std::size_t column = i % 2, row = i / 2;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <limits>
+#include <stdexcept>
 
 namespace tenon::tools {
 
@@ -31,9 +33,13 @@ int planSignatures() {
   const std::string type = textOption("layer"), inputs = textOption("inputs");
   if (type.empty())
     throw std::runtime_error("-layer is missing; pass a type such as matmul");
+  const TenonInt dimensions = intOption("ndim");
+  if (dimensions < 0 || dimensions > std::numeric_limits<int>::max())
+    throw std::runtime_error(
+        fmt::format("-ndim is {}; pass the number of dimensions of the input, or 0", dimensions));
   const std::string table = textFrom([&](char* text, TenonInt length, TenonInt* needed) {
-    return TenonLayerGetTypeSignatures(type.c_str(), static_cast<int>(intOption("ndim")), text,
-                                       length, needed);
+    return TenonLayerGetTypeSignatures(type.c_str(), static_cast<int>(dimensions), text, length,
+                                       needed);
   });
   int rows = 0;
   for (const std::string& line : wordsOf(table, '\n'))

@@ -21,8 +21,8 @@ const char* strayWord(int argc, char** argv) {
 
 int refuse(const Program& program, const char* word) {
   if (worldRank() == 0)
-    std::fprintf(stderr, "tenon: unknown argument '%s' of tenon %s; see tenon help\n", word,
-                 program.name);
+    std::fprintf(stderr, "tenon: unknown argument '%s' of tenon %s; see tenon %s -help\n", word,
+                 program.name, program.name);
   return kExitUsage;
 }
 
@@ -79,6 +79,10 @@ bool haveDevices(const char* command) {
 
 bool isOption(const char* word) {
   return word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+}
+
+bool asksHelp(const std::string& word) {
+  return word == "-help" || word == "-h" || word == "--help";
 }
 
 int runProgram(const Program& program, int argc, char** argv) {

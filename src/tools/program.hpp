@@ -32,6 +32,8 @@ int runProgram(const Program& program, int argc, char** argv);
 
 // A key, not a number below 0.
 bool isOption(const char* word);
+// -help, -h and --help.
+bool asksHelp(const std::string& word);
 TenonInt intOption(const char* name);
 // The value of -space. None, with the reason on stderr, of a word that is no space, and of the device where a rank has
 // none. Collective.

@@ -37,40 +37,29 @@ void printVersion() {
 }
 
 const Command kCommands[] = {
-    {"bench", "compare communication with its hardware limit and the MPI call (mpiexec -n 4 ...)",
-     nullptr, &tenon::tools::kBenchOptions, tenon::tools::runBench},
-    {"check", "verify random operators and layers against one process (mpiexec -n 4 ...)", nullptr,
+    {"bench", "compare communication with its limit and with MPI's own calls", nullptr,
+     &tenon::tools::kBenchOptions, tenon::tools::runBench},
+    {"check", "verify random operators and layers against one process", nullptr,
      &tenon::tools::kCheckOptions, tenon::tools::runCheck},
     {"checkpoint", "list and verify checkpoint files: tenon checkpoint FILE ...", nullptr, nullptr,
      nullptr, tenon::tools::runCheckpoint},
     {"errors", "print the error codes as a Markdown table", printErrorIndex},
-    {"help", "list the commands and their options", printHelp},
-    {"info", "print build options, libraries, machine and performance warnings",
-     tenon::tools::printInfo, &tenon::tools::kInfoOptions, tenon::tools::runInfo},
+    {"help", "list the commands; tenon help COMMAND: its options", printHelp},
+    {"info", "print build, libraries, machine and performance warnings", tenon::tools::printInfo,
+     &tenon::tools::kInfoOptions, tenon::tools::runInfo},
     {"options", "print all options as Markdown tables", printOptionIndex},
-    {"plan", "list placements of a job on a system, and reduction programs for them", nullptr,
-     nullptr, nullptr, tenon::tools::runPlan},
+    {"plan", "plan placements, reductions and the parallelism of networks", nullptr, nullptr,
+     nullptr, tenon::tools::runPlan},
     {"version", "print the version", printVersion},
 };
 
-void printOptions(const std::vector<tenon::tools::ProgramOption>& options) {
-  for (const auto& option : options)
-    std::printf("    -%-9s %s [%s]\n", option.name, option.help,
-                option.defaultValue ? option.defaultValue : "");
-}
-
+// On one screen; each command lists its own options.
 void printHelp() {
-  std::printf("usage: tenon <command> [options]\n");
-  for (const Command& command : kCommands) {
-    std::printf("  %-10s %s\n", command.name, command.help);
-    if (command.options)
-      printOptions(*command.options);
-    if (command.runAlone == tenon::tools::runPlan)
-      for (const auto& part : tenon::tools::planCommands()) {
-        std::printf("   plan %s: %s\n", part.name, part.help);
-        printOptions(*part.options);
-      }
-  }
+  std::printf("usage: tenon COMMAND [OPTIONS]\n\n");
+  for (const Command& command : kCommands)
+    std::printf("  %-10s  %s\n", command.name, command.help);
+  std::printf("\ntenon COMMAND -help lists the options of a command. bench, check and info -job\n"
+              "run on all ranks of a job: mpiexec -n 4 tenon check.\n");
 }
 
 // How many characters must be inserted, deleted or replaced to make b of a.
@@ -90,9 +79,9 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-// --help and -version are accepted for help and version.
+// --help, -h and -version are accepted for help and version.
 std::string bare(const char* word) {
-  return word + std::strspn(word, "-");
+  return tenon::tools::asksHelp(word) ? "help" : word + std::strspn(word, "-");
 }
 
 const Command& nearest(const std::string& word) {
@@ -109,6 +98,18 @@ int refuse(const char* what, const char* word, const char* meant) {
   return kExitUsage;
 }
 
+int run(int argc, char** argv);
+
+// tenon help plan network: tenon plan network -help.
+int runHelp(int argc, char** argv) {
+  std::string help = "-help";
+  std::vector<char*> words(argv, argv + argc);
+  words.erase(words.begin() + 1);
+  words.push_back(help.data());
+  words.push_back(nullptr);
+  return run(argc, words.data());
+}
+
 int run(int argc, char** argv) {
   if (argc < 2) {
     printHelp();
@@ -118,14 +119,19 @@ int run(int argc, char** argv) {
   const Command& command = nearest(word);
   if (word != command.name)
     return refuse("unknown command", argv[1], command.name);
+  if (word == "help" && argc > 2 && !tenon::tools::asksHelp(argv[2]))
+    return runHelp(argc, argv);
   if (command.run && (argc > 2 || !command.print))
     return tenon::tools::runProgram({command.name, command.help, *command.options, command.run},
                                     argc, argv);
   if (command.runAlone)
     return command.runAlone(argc, argv);
-  if (argc > 2)
+  if (argc > 2 && !tenon::tools::asksHelp(argv[2]))
     return refuse("unknown argument", argv[2], ("tenon " + word).c_str());
-  command.print();
+  if (argc > 2 && word != "help")
+    std::printf("tenon %s: %s\n", command.name, command.help);
+  else
+    command.print();
   return 0;
 }
 

@@ -67,7 +67,8 @@ private:
 TEST(Networks, HaveThePublishedParameters) {
   for (const auto& [name, input, output, parameters] : kPublished) {
     const std::string file = std::string(TENON_TEST_NETWORKS "/") + name + ".json";
-    const Walk walk(parseNetwork(readWholeFile(file, "network file"), file, noForeignType), input);
+    const Walk walk(parseNetwork(readWholeFile(file, "network file"), file, noForeignType, 1),
+                    input);
     EXPECT_EQ(walk.parameters(), parameters) << name;
     EXPECT_EQ(walk.output(), output) << name;
   }

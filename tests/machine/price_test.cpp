@@ -150,6 +150,29 @@ TEST(Price, ACollectiveGoesByTheOutermostLevelOfItsLines) {
                    priceOfCollective(CollectiveKind::AllReduce, 2, 640, rates.onLevel(0)));
 }
 
+// MPI counts in int: of a sum, and of the adjoint of an all-gather, also the addends of one piece from all ranks.
+TEST(Price, CollectivesOfMoreCellsThanIntCountsAreNone) {
+  const auto isCollective = [](Index cells, std::vector<Index> cuts, const char* from,
+                               const char* to) {
+    const auto layout = [&](const char* property) {
+      LayoutSpec spec{
+          .shape = {cells}, .mesh = Mesh::make({2}), .properties = parseProperties(property)};
+      if (spec.properties[0].isShard())
+        spec.cuts = {cuts};
+      return Layout(spec);
+    };
+    return priceAsCollective(layout(from), layout(to), 8, kRates, Looks::All).has_value();
+  };
+  const Index most = 2'000'000'000, half = most / 2;
+  for (const auto& [from, to] : {std::pair{"S0", "B"}, {"P", "S0"}}) {
+    EXPECT_TRUE(isCollective(most, {0, half, most}, from, to)) << from << to;
+    EXPECT_FALSE(isCollective(most, {0, half + 200'000'000, most}, from, to)) << from << to;
+    EXPECT_FALSE(isCollective(2 * most, {0, most, 2 * most}, from, to)) << from << to;
+  }
+  EXPECT_TRUE(isCollective(most, {}, "P", "B"));
+  EXPECT_FALSE(isCollective(Index(1) << 31, {}, "P", "B"));
+}
+
 TEST(Price, AMoveIsTheCheaperOfExchangeAndCollective) {
   const Layout p = line(64, {8}, "P"), b = line(64, {8}, "B");
   const MovePrice sum = priceOfMove(p, b, 8, LinkRates{}, Looks::All);

@@ -141,6 +141,8 @@ TEST_F(PlanFiles, AreRefusedWithForeignWordsAndGrids) {
   expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "C1", "'x'"}, planOf(c, world()));
   write(changed("\"extents\": [", "]", "7"));
   expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "process grid of 7"}, planOf(c, world()));
+  write(changed("\"extents\": [", "]", "4294967298"));
+  expectRefused(TENON_ERR_FORMAT, {path_.c_str(), "is 4294967298"}, planOf(c, world()));
   write(changed("\"processes\": [", "]", "5"));
   expectRefused(TENON_ERR_FORMAT, {path_.c_str()}, planOf(c, world()));
 }

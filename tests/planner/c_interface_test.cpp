@@ -176,6 +176,39 @@ TEST_F(PlanInC, NetworksOfLayers) {
   EXPECT_EQ(TenonPlanDestroy(&layers), TENON_SUCCESS);
 }
 
+TEST_F(PlanInC, TablesHaveAnInputOfTheirOwn) {
+  const TenonInt own[] = {3, 227, 227}, other[] = {3, 64, 64};
+  EXPECT_EQ(TenonPlanSetInputShape(plan, 3, own), TENON_SUCCESS);
+  EXPECT_EQ(TenonPlanSetInputShape(plan, 3, other), TENON_ERR_SHAPE);
+  EXPECT_EQ(TenonPlanSetInputShape(plan, 2, own), TENON_ERR_SHAPE);
+}
+
+// 2^31 - 1 ranks would take 8 GiB to list.
+TEST_F(PlanInC, PinnedGridsAreNoLargerThanThePlan) {
+  const int grid[] = {2147483647, 2147483647, 2147483647}, none[] = {4, 0};
+  EXPECT_EQ(TenonPlanSetInputGrid(plan, 2, none, "S2,S3"), TENON_ERR_ARG);
+  ASSERT_EQ(TenonPlanSetModel(plan, "own"), TENON_SUCCESS);
+  for (int axes = 1; axes <= 3; ++axes) {
+    ASSERT_EQ(TenonPlanSetOutputGrid(plan, axes, grid,
+                                     axes == 1   ? "S0"
+                                     : axes == 2 ? "S0,S1"
+                                                 : "S0,S1,B"),
+              TENON_SUCCESS);
+    EXPECT_EQ(TenonPlanSearch(plan), TENON_ERR_SHAPE);
+  }
+}
+
+TEST_F(PlanInC, CountsWhatConversionsSend) {
+  TenonInt messages = 0, elements = 0;
+  const TenonInt large = TenonInt(1) << 59;
+  // As an exchange every process sends the whole to all others.
+  ASSERT_EQ(TenonPlanCountConversion("P", "B", 4, 1, &large, &messages, &elements), TENON_SUCCESS);
+  EXPECT_EQ(messages, 12);
+  EXPECT_EQ(elements, 12 * large);
+  EXPECT_EQ(TenonPlanCountConversion("P", "B", 5, 1, &large, &messages, &elements),
+            TENON_ERR_SHAPE); // 20 x 2^59 > 2^63
+}
+
 TEST_F(PlanInC, ThePublishedCosts) {
   double value = 0;
   ASSERT_EQ(TenonPlanGetPublishedSeconds(plan, "eq8", 4, 128, 4, 128, &value), TENON_SUCCESS);

@@ -6,6 +6,8 @@
 #include "planner/random_tables.hpp"
 #include "sys/expect_error.hpp"
 
+#include <fmt/format.h>
+
 namespace tenon {
 namespace {
 
@@ -20,8 +22,8 @@ constexpr const char* kResidual =
  {"type": "affine", "name": "c", "inputs": 256, "outputs": 12, "reads": [5]}]})";
 
 LayerDescription fileOf(const std::string& text) {
-  return parseNetwork(text, "net.json",
-                      [](const std::string&) { return std::unique_ptr<Declaration>(); });
+  return parseNetwork(
+      text, "net.json", [](const std::string&) { return std::unique_ptr<Declaration>(); }, 8);
 }
 
 DeclaredNetwork leNet(Index batch) {
@@ -110,6 +112,38 @@ TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
   const OwnModel wrong(declareNetwork(fileOf(kResidual), {4, 3, 8, 8}), FineMesh({4}), fast());
   expectError(TENON_ERR_SHAPE, {"layer a cannot be divided", "the input has 3 channels"},
               [&] { findPlan(wrong, {}, 0); });
+}
+
+// A file with one layer more, whose output has the grid.
+std::string onGrid(const char* grid) {
+  return fmt::format(
+      R"({{"format": "tenon-network-1", "type": "sequential", "layers": [{{"type": "repartition",
+          "output": {{"shape": [4, 8], "grid": {}, "properties": "S0"}}}}]}})",
+      grid);
+}
+
+TEST(NetworkFile, KeepsIntegersOrRefusesThem) {
+  EXPECT_EQ(fileOf(onGrid("[2]")).nodes[0].layer.output->mesh().size(), 2);
+  for (const char* grid : {"[4294967298]", "4294967298"})
+    expectError(TENON_ERR_FORMAT, {"net.json", "output.grid", "is 4294967298"},
+                [&] { fileOf(onGrid(grid)); });
+  for (const char* node :
+       {R"({"type": "relu", "reads": [4294967295]})", R"({"same_as": 4294967296, "reads": [0]})"})
+    expectError(TENON_ERR_FORMAT, {"net.json", "must be an integer in "}, [&] {
+      fileOf(fmt::format(R"({{"format": "tenon-network-1", "type": "graph", "layers": [
+                             {{"type": "tanh", "reads": [-1]}}, {}]}})",
+                         node));
+    });
+  expectError(TENON_ERR_FORMAT, {"net.json", "dim", "4294967296"}, [] {
+    fileOf(R"({"format": "tenon-network-1", "type": "concatenate", "dim": 4294967296})");
+  });
+}
+
+// Before their ranks are listed, which would take 8 GiB.
+TEST(NetworkFile, RefusesGridsOfMoreProcessesThanThereAre) {
+  for (const char* grid : {"[9]", "[2147483647]", "[65536, 65536, 65536, 65536]"})
+    expectError(TENON_ERR_FORMAT, {"net.json", "output", "does not fit into 8 processes"},
+                [&] { fileOf(onGrid(grid)); });
 }
 
 } // namespace

@@ -206,7 +206,7 @@ Ref<NetworkPlan> alexNetPlan(Index batch, Index processes) {
 }
 
 NetworkPlan::PinnedEnd onGrid(std::vector<int> grid, const char* properties) {
-  return [grid = std::move(grid), properties](const Shape& shape) {
+  return [grid = std::move(grid), properties](const Shape& shape, Index) {
     return fieldOn(grid, properties, shape);
   };
 }
@@ -221,7 +221,7 @@ TEST(PinnedEnds, RefusesWhatDoesNotFit) {
           [](NetworkPlan& plan) { plan.pinInput(onGrid({5}, "S0")); });
   refused(TENON_ERR_SHAPE, "shape [16,3,9,9], but that of the network is [16,3,227,227]",
           [](NetworkPlan& plan) {
-            plan.pinInput([](const Shape&) { return fieldOn({2}, "S2", {16, 3, 9, 9}); });
+            plan.pinInput([](const Shape&, Index) { return fieldOn({2}, "S2", {16, 3, 9, 9}); });
           });
   refused(TENON_ERR_SUPPORT, "use model own", [](NetworkPlan& plan) {
     plan.setModel("t1");

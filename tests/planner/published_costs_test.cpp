@@ -81,6 +81,9 @@ TEST(PublishedCosts, Eq5IsTheRatioOfVolumes) {
   EXPECT_NEAR(eq5(layers[2], 1), 9.09, 5e-3);
   EXPECT_NEAR(eq5(layers[3], 1), 6.82, 5e-3);
   EXPECT_DOUBLE_EQ(eq5(layers[2], 10), eq5(layers[2], 1) / 10);
+  TableLayer whole = layers[3]; // without groups
+  whole.weights *= 2;
+  EXPECT_NEAR(eq5(whole, 1), 2 * 9 * 384 / 507.0, 1e-9); // 13.6
 }
 
 TEST(PublishedCosts, Eq6AndEq7ByHand) {

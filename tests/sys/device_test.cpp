@@ -4,12 +4,15 @@
 #include "standin/failures.hpp"
 #include "standin/in_child.hpp"
 #include "sys/cuda/library.hpp"
+#include "sys/cuda/pci.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 namespace tenon::test {
@@ -125,8 +128,34 @@ TEST(OpenDevice, SaysWhichDriverToUpdateOrInstall) {
   expectRefusal("11040",
                 {"driver version is insufficient", "the driver supports CUDA 11.4",
                  "Tenon was built with CUDA 1", "update the driver", "use the space host"});
-  expectRefusal("0", {"no CUDA driver was found", "driver version is insufficient",
-                      "Tenon was built with CUDA 1", "install a driver", "use the space host"});
+  if (cuda::isWithoutGpu()) // nobody is told to install what would not help
+    expectRefusal("0", {"no NVIDIA GPU", "no CUDA driver (Tenon was built with CUDA 1",
+                        "); use the space host"});
+  else
+    expectRefusal("0", {"no CUDA driver was found", "driver version is insufficient",
+                        "Tenon was built with CUDA 1", "install a driver", "use the space host"});
+}
+
+TEST(PciBus, HasAGpuOfTheVendorsOrNot) {
+  const std::filesystem::path bus = testing::TempDir() + "tenon_pci_bus";
+  std::filesystem::remove_all(bus);
+  const auto add = [&](const char* name, const char* vendor, const char* kind) {
+    std::filesystem::create_directories(bus / name);
+    std::ofstream(bus / name / "vendor") << vendor << '\n';
+    std::ofstream(bus / name / "class") << kind << '\n';
+  };
+  EXPECT_FALSE(cuda::isWithoutGpu(bus)); // no bus: nobody knows
+  std::filesystem::create_directories(bus);
+  EXPECT_FALSE(cuda::isWithoutGpu(bus));
+  add("0000:00:00.0", "0x8086", "0x060000"); // a bridge
+  add("0000:00:02.0", "0x8086", "0x030000"); // another vendor's display
+  add("0000:00:03.0", "0x10de", "0x040300"); // sound
+  EXPECT_TRUE(cuda::isWithoutGpu(bus));
+  std::filesystem::create_directories(bus / "0000:00:04.0");
+  EXPECT_TRUE(cuda::isWithoutGpu(bus));
+  add("0000:00:05.0", "0x10de", "0x030200"); // a 3D controller
+  EXPECT_FALSE(cuda::isWithoutGpu(bus));
+  std::filesystem::remove_all(bus);
 }
 
 TEST(OpenDevice, KnowsWhoseMemoryItIsBeforeItIsOpened) {

@@ -61,6 +61,19 @@ TEST(JsonTree, NamesTheElementOfAList) {
             refusal([&] { JsonView(tree, kFile).at("a").list()[1].integer(0); }));
 }
 
+// Not cut to the lower 32 bits, which here would be 1.
+TEST(JsonTree, HoldsWhatAnIntMustHoldOrRefusesIt) {
+  const JsonNode tree = parseJson("[2147483647, 4294967297, -2147483649, 2]", kFile);
+  const auto list = JsonView(tree, kFile).list();
+  EXPECT_EQ(2147483647, list[0].smallInteger(0));
+  EXPECT_EQ(
+      "file 'some.json', byte 24: [1]: is 4294967297; it must be an integer in 1 to 2147483647",
+      refusal([&] { list[1].smallInteger(1); }));
+  EXPECT_NE(refusal([&] { list[2].smallInteger(-2147483647 - 1); }).find("is -2147483649"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] { list[3].smallInteger(3); }).find("an integer >= 3"), std::string::npos);
+}
+
 TEST(JsonTree, RefusesKeysThatNobodyKnows) {
   const JsonNode tree = parseJson(R"({"size": 1, "sice": 2})", kFile);
   EXPECT_EQ(

@@ -38,6 +38,12 @@ TEST(LogView, ReducesMaximaAndSums) {
   EXPECT_EQ(rows[1].ratio, 0.0); // one rank took no time
 }
 
+TEST(LogView, SaysThatThereIsNothingToSay) {
+  const auto lines = linesOf(formatLogView({1, 3.0, 0, 0}, {}));
+  ASSERT_EQ(lines.size(), 3U);
+  EXPECT_NE(lines[2].find("no event"), std::string::npos) << lines[2];
+}
+
 TEST(LogView, OneEventInTwoStagesIsTwoRows) {
   const std::vector<std::vector<EventRecord>> ranks{
       {{"main", "Conv", 1, 1.0, 1.0, 0, 0, 0}, {"train", "Conv", 1, 1.0, 1.0, 0, 0, 0}}};

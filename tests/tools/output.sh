@@ -45,6 +45,31 @@ helped "tenon check: " check -help
 helped "tenon bench: " bench --help
 helped "tenon info: " info -h
 
+# on_screen STATUS PATTERN WORD...: no more than 24 lines of 80 columns.
+on_screen() {
+  local expected=$1 pattern=$2 said
+  shift 2
+  said=$("$tenon" "$@" 2>&1)
+  [[ $? == "$expected" && $said == *$pattern* && $(wc -l <<<"$said") -le 24 && $(wc -L <<<"$said") -le 80 ]] ||
+    fail "tenon $* should end with $expected and print '$pattern' on one screen, but says:" "$said"
+}
+on_screen 2 "usage: tenon COMMAND"
+for word in -h -help --help help; do
+  on_screen 0 "usage: tenon COMMAND" $word
+done
+for words in "help plan" "plan -help" "plan -h" "plan --help"; do
+  # shellcheck disable=SC2086
+  on_screen 0 "  network      choose the parallelism" $words
+done
+on_screen 0 "usage: tenon checkpoint FILE" checkpoint -help
+on_screen 0 "usage: tenon checkpoint FILE" help checkpoint
+on_screen 0 "tenon errors: print the error codes" help errors
+on_screen 0 "tenon version: print the version" version -h
+said=$("$tenon" help plam 2>&1)
+[[ $? == 2 && $said == *"unknown command 'plam'; did you mean 'plan'"* ]] || fail "tenon help plam says:" "$said"
+[[ $("$tenon" help plan network) == "$("$tenon" plan network -help)" ]] || fail "two helps of tenon plan network"
+helped "tenon check: " help check
+
 said=$("$tenon" plan simulate -help 2>&1)
 [[ $? == 0 && $said == *"tenon plan simulate: "*"-chart <text>"* ]] ||
   fail "tenon plan simulate -help says:" "$said"

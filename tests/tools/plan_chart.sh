@@ -26,15 +26,20 @@ if command -v xmllint >/dev/null; then
   xmllint --noout "$folder/chart.svg"
 fi
 
-# The grids of 8, 32, 128 and 512 processes that take at most three times as long as batch parallelism, in
-# two parts each, and the page behind them.
-"$tenon" plan network -figure 7 -chart "$folder/chart.svg" >"$folder/text"
-chart=$(<"$folder/chart.svg")
-[[ $chart == "<svg "*"</svg>" ]] || fail "not a whole SVG: $chart"
-[[ $(grep -c '<rect ' <<<"$chart") == $((1 + 2 * (4 + 6 + 8 + 10))) ]] || fail "bars are missing"
-if command -v xmllint >/dev/null; then
-  xmllint --noout "$folder/chart.svg"
-fi
+# All grids of 8, 32, 128 and 512 processes, in two parts each, and the page behind them. Bars of more than twice batch
+# parallelism, the first of a panel, are marked as cut; each panel has an axis from 0.
+for figure in 6 7; do
+  "$tenon" plan network -figure $figure -chart "$folder/chart.svg" >"$folder/text"
+  chart=$(<"$folder/chart.svg")
+  [[ $chart == "<svg "*"</svg>" ]] || fail "not a whole SVG: $chart"
+  [[ $(grep -c '<rect ' <<<"$chart") == $((1 + 2 * (4 + 6 + 8 + 10))) ]] || fail "bars are missing"
+  long=$(awk '/processes/ { first = 0; next } !first { first = $2 } $2 > 2 * first { ++n } END { print n + 0 }' "$folder/text")
+  [[ $(grep -c '<path ' <<<"$chart") == "$long" ]] || fail "expected $long cut bars in figure $figure"
+  [[ $(grep -c 'text-anchor="end">0</text>' <<<"$chart") == 4 ]] || fail "expected an axis for each panel"
+  if command -v xmllint >/dev/null; then
+    xmllint --noout "$folder/chart.svg"
+  fi
+done
 
 # What cannot be written leaves what was there.
 mkdir "$folder/folder.svg"

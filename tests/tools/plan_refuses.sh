@@ -21,6 +21,9 @@ refused "use one of placements, reductions, simulate, signatures, conversions, n
 refused "-layer is missing" plan signatures
 refused "did you mean 'matmul'" plan signatures -layer matmull
 refused "no input of 7 dimensions" plan signatures -layer affine -ndim 7
+refused "-ndim is 4294967298" plan signatures -layer affine -ndim 4294967298
+refused "4 processes that convert a tensor of shape [1152921504606846975,1] from P to B send more elements than a 64-bit integer counts" \
+  plan conversions -shape 1152921504606846975,1
 refused "no row for inputs S0,S0" plan signatures -layer matmul -inputs S0,S0
 refused "unknown command 'place'" plan place
 refused "did you mean '-system'" plan placements -sistem 4
@@ -90,7 +93,9 @@ network "use model own" -pin_input 4x2:S2,S3
 network "pass a grid and a property" -model own -pin_input S2,S3
 network "'4y2' is not a process grid" -model own -pin_input 4y2:S2,S3
 network "process grid 4x2 has 2 axes, but 1 property was given" -model own -pin_input 4x2:S2
-network "on process 512, but the plan is for 512 processes" -model own -pin_input 1024:S2
+network "a process grid of 1024 does not fit into 512 processes" -model own -pin_input 1024:S2
+network "a process grid of 2147483647 does not fit into 512 processes" -model own -pin_output 2147483647:S0
+network "the input of the network table 'alexnet' has shape [3,227,227]" -input 3,64,64
 network "there is no placement 'left'" -placement left
 network "communication beside computation is 2" -overlap 2
 network "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" -figure 8

@@ -5,6 +5,10 @@
 ! its field is given; the plan weighs staying there against redistribution, and the program runs what was chosen.
 ! The losses do not depend on it, nor on the number of processes.
 !
+! A word has a label for each axis of a process grid: n splits the batch, o and i the channels that a layer gives and
+! takes, h the rows. "input:h" is on the grid of the solver's field, which has one axis, and there the layer lies as the
+! field does; words without "input:" are on a grid of the prime factors of the number of processes.
+!
 ! A solver has eight waves cos(k x) exp(-r y) on a square, in blocks of rows, one block for each process. A network
 ! looks at the field and estimates r: two convolutions with pooling, which have much data and few weights, and two
 ! affine layers, which have few data and many weights. It is trained by gradient descent.
@@ -118,18 +122,16 @@ contains
   subroutine create_field()
     type(tenon_partition) :: line
     real(real64), pointer :: cell(:, :, :, :)
-    integer :: first, last, i, j, n
+    integer :: low(4), high(4), i, j, n
     call tenon_partition_create(MPI_COMM_WORLD, [processes], line)
     call tenon_layout_create_sharded(line, [1, waves], 'B', everywhere)
+    call tenon_layout_create_sharded(line, [cells, cells, 1, waves], 'S2', field) ! x, y, channel, wave: rows split
     call tenon_destroy(line)
-    first = cells*rank/processes + 1
-    last = cells*(rank + 1)/processes
-    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, first, 1, 1], [cells, last, 1, waves], field, &
-      shape=[cells, cells, 1, waves]) ! x, y, channel, wave
     call tenon_dtensor_create(field, TENON_FLOAT64, u)
+    call tenon_dtensor_get_box(u, low, high)
     call tenon_get_array(u, cell)
     do n = 1, waves
-      do j = first, last
+      do j = low(2), high(2)
         do i = 1, cells
           cell(i, j, 1, n) = cos(6*real(i - 1, real64)/cells + real(n - 1, real64)) &
             *exp(-rate_of(n)*real(j - 1, real64)/cells)
@@ -193,7 +195,7 @@ contains
     call tenon_restore_array(rates, wanted)
     call tenon_layer_set_target(loss, rates)
     call tenon_optimizer_create(planned, 'sgd', optimizer)
-    call tenon_optimizer_set_learning_rate(optimizer, 0.02_real64)
+    call tenon_optimizer_set_learning_rate(optimizer, 0.01_real64)
   end subroutine create_training
 
   subroutine train()

@@ -2,6 +2,7 @@
 #include "sys/device.hpp"
 
 #include "sys/cuda/library.hpp"
+#include "sys/cuda/pci.hpp"
 #include "sys/cuda/pool.hpp"
 #include "sys/cuda/status.hpp"
 #include "sys/cuda/turn.hpp"
@@ -46,6 +47,9 @@ std::string whyNone(int& count) {
   const std::string built =
       fmt::format("Tenon was built with CUDA {}", versionText(CUDART_VERSION));
   const int driver = driverVersion();
+  if (driver == 0 && cuda::isWithoutGpu())
+    return fmt::format("this computer has no NVIDIA GPU on its PCI bus, and no CUDA driver ({})",
+                       built);
   if (driver == 0)
     return fmt::format("no CUDA driver was found ({}; {}); install a driver",
                        cudaGetErrorString(status), built);

@@ -7,6 +7,8 @@
 
 namespace {
 
+constexpr tenon::Index kProcesses = 1024;
+
 std::unique_ptr<tenon::Declaration> nobodyKnows(const std::string&) {
   return nullptr;
 }
@@ -17,10 +19,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string written;
   tenon::test::refusedOrFine([&] {
     const std::string text(reinterpret_cast<const char*>(data), size);
-    written = tenon::networkText(tenon::parseNetwork(text, "fuzz", nobodyKnows));
+    written = tenon::networkText(tenon::parseNetwork(text, "fuzz", nobodyKnows, kProcesses));
   });
   if (!written.empty() &&
-      tenon::networkText(tenon::parseNetwork(written, "fuzz", nobodyKnows)) != written)
+      tenon::networkText(tenon::parseNetwork(written, "fuzz", nobodyKnows, kProcesses)) != written)
     std::abort();
   return 0;
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The PCI bus as Linux shows it in files. A container sees the host's, so that a GPU that it has no driver for is found.
+#include "sys/cuda/pci.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace tenon::cuda {
+
+namespace {
+
+std::string firstWord(const std::filesystem::path& file) {
+  std::string word;
+  std::ifstream(file) >> word;
+  return word;
+}
+
+} // namespace
+
+bool isWithoutGpu(const std::string& devices) {
+  std::error_code failed;
+  bool isEmpty = true;
+  for (std::filesystem::directory_iterator at(devices, failed), end; !failed && at != end;
+       at.increment(failed)) {
+    isEmpty = false;
+    if (firstWord(at->path() / "vendor") == "0x10de" &&
+        firstWord(at->path() / "class").starts_with("0x03"))
+      return false;
+  }
+  return !failed && !isEmpty;
+}
+
+} // namespace tenon::cuda
