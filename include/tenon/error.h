@@ -43,6 +43,7 @@
   X(ERR_FORMAT, 67, "a file is truncated or has the wrong format")                                 \
   X(ERR_TIMEOUT, 68, "timed out waiting for other ranks")                                          \
   X(ERR_LIBRARY, 69, "a library that Tenon uses reported a failure")                               \
+  X(ERR_USER, 70, "a function of the program threw an exception")                                  \
   X(ERR_INTERNAL, 127, "internal error in Tenon; please report it")
 
 /** @brief Error code returned by every call: TENON_SUCCESS, or the kind of the failure. */

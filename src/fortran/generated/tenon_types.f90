@@ -65,6 +65,7 @@ module tenon_types
   integer(c_int), parameter :: TENON_ERR_FORMAT = 67
   integer(c_int), parameter :: TENON_ERR_TIMEOUT = 68
   integer(c_int), parameter :: TENON_ERR_LIBRARY = 69
+  integer(c_int), parameter :: TENON_ERR_USER = 70
   integer(c_int), parameter :: TENON_ERR_INTERNAL = 127
   integer(c_int), parameter :: TENON_POOLING_MAX = 0
   integer(c_int), parameter :: TENON_POOLING_AVERAGE_INCLUDE_PAD = 1
