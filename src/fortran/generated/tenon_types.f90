@@ -59,13 +59,13 @@ module tenon_types
   integer(c_int), parameter :: TENON_ERR_SUPPORT = 9
   integer(c_int), parameter :: TENON_ERR_OPTION = 10
   integer(c_int), parameter :: TENON_ERR_COLLECTIVE = 11
+  integer(c_int), parameter :: TENON_ERR_USER = 12
   integer(c_int), parameter :: TENON_ERR_MEMORY = 64
   integer(c_int), parameter :: TENON_ERR_MPI = 65
   integer(c_int), parameter :: TENON_ERR_FILE = 66
   integer(c_int), parameter :: TENON_ERR_FORMAT = 67
   integer(c_int), parameter :: TENON_ERR_TIMEOUT = 68
   integer(c_int), parameter :: TENON_ERR_LIBRARY = 69
-  integer(c_int), parameter :: TENON_ERR_USER = 70
   integer(c_int), parameter :: TENON_ERR_INTERNAL = 127
   integer(c_int), parameter :: TENON_POOLING_MAX = 0
   integer(c_int), parameter :: TENON_POOLING_AVERAGE_INCLUDE_PAD = 1
