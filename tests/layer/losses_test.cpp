@@ -236,7 +236,8 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
 TEST(Losses, RefuseWeightsThatAreNone) {
   for (const char* type : {"huber", "relativel2", "crossentropy"})
     for (const char* reduction : {"mean", "sum"})
-      for (const double weight : {-0.25, -1e30, kNaN, kInfinity}) {
+      for (const double weight :
+           {-0.25, -1e30, std::nan(""), std::numeric_limits<double>::infinity()}) {
         const auto layer = test::newLayer(world(), type);
         layer->set("loss_weights", std::string("sample"));
         layer->set("loss_reduction", std::string(reduction));
