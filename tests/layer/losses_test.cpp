@@ -6,6 +6,9 @@
 
 #include "sys/expect_error.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace tenon {
 namespace {
 
