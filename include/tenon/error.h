@@ -6,6 +6,12 @@
  *  current error handler, which by default prints it on standard error, and returned. TenonCall()
  *  adds the location of each caller to the record. No call in this file is collective.
  *
+ *  User functions (of operators, layers, optimizers and trainers) return a code; TENON_SUCCESS lets
+ *  the call go on. One in C++ may throw instead: the call then returns TENON_ERR_USER with the text
+ *  of the exception and says whose function threw it, TENON_ERR_MEMORY for std::bad_alloc, or the
+ *  code of an error of Tenon that tenon.hpp has thrown. Error handlers and functions that free a
+ *  context must not throw.
+ *
  *  Collective calls. A call that creates or sets up an object returns the same error on all ranks,
  *  with one exception: a rank whose handle is NULL or not valid cannot know the communicator unless
  *  another argument tells it. This rank returns TENON_ERR_NULL or TENON_ERR_HANDLE at once, and the
@@ -37,6 +43,7 @@
   X(ERR_SUPPORT, 9, "not supported in this combination")                                           \
   X(ERR_OPTION, 10, "unknown or malformed option")                                                 \
   X(ERR_COLLECTIVE, 11, "arguments differ between ranks")                                          \
+  X(ERR_USER, 12, "a function of the program threw an exception")                                  \
   X(ERR_MEMORY, 64, "out of memory")                                                               \
   X(ERR_MPI, 65, "an MPI call failed")                                                             \
   X(ERR_FILE, 66, "a file cannot be opened, read or written")                                      \

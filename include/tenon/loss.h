@@ -37,9 +37,9 @@
 /** @brief Sets the weights of a loss for the next evaluations. Local; call on all ranks.
  *  @param[in] layer    loss whose setting loss_weights is "sample" or "element"
  *  @param[in] weights  tensor of the layer's data type, of shape [samples] or of the input's shape,
- *                      in any layout on the same communicator; values must be >= 0 and not all 0.
- *                      It is held by reference and read by TenonLayerApply(); it may be in either
- *                      memory space.
+ *                      in any layout on the same communicator; values must be finite and >= 0, and
+ *                      not all 0. It is held by reference and read by TenonLayerApply(), which
+ *                      returns TENON_ERR_ARG for other values; it may be in either memory space.
  *  @return TENON_ERR_TYPE  the layer is not a loss, or its setting loss_weights is "none"
  *  @see    TenonLayerSetTarget()
  */

@@ -42,9 +42,9 @@ TENON_EXTERN TenonErrorCode TenonOptimizerCreate(TenonLayer layer, const char* t
 
 /** @brief Sets the learning rate. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
- *  @param[in] rate       learning rate; must be > 0; by default 0.01 for sgd, 0.001 for adam and
- *                       adamw, and 1 for lbfgs, whose very first move it scales: later ones have
- *                       the length that the pairs of differences give
+ *  @param[in] rate       learning rate; must be finite and > 0; by default 0.01 for sgd, 0.001
+ *                       for adam and adamw, and 1 for lbfgs, whose very first move it scales: later
+ *                       ones have the length that the pairs of differences give
  *  @return TENON_ERR_ARG  the rate is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimizer,
                                                           double rate) TENON_NOEXCEPT;
@@ -53,8 +53,8 @@ TENON_EXTERN TenonErrorCode TenonOptimizerSetLearningRate(TenonOptimizer optimiz
  *  @param[in] optimizer  optimizer
  *  @param[in] decay      multiple of the parameters that is added to their gradients; for adamw,
  *                        that is subtracted from them, times the learning rate, at each step; must
- *                        be >= 0; by default 0.01 for adamw and 0 for the others
- *  @return TENON_ERR_ARG  the decay is negative */
+ *                        be finite and >= 0; by default 0.01 for adamw and 0 for the others
+ *  @return TENON_ERR_ARG  the decay is out of range */
 TENON_EXTERN TenonErrorCode TenonOptimizerSetWeightDecay(TenonOptimizer optimizer,
                                                          double decay) TENON_NOEXCEPT;
 
@@ -80,7 +80,7 @@ TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetBetas(TenonOptimizer optimizer,
 
 /** @brief Sets the number added to the root mean squared gradient. Local; call on all ranks.
  *  @param[in] optimizer  optimizer of type "adam"
- *  @param[in] epsilon    number added; must be > 0; 1e-8 by default
+ *  @param[in] epsilon    number added; must be finite and > 0; 1e-8 by default
  *  @return TENON_ERR_ARG   epsilon is out of range
  *  @return TENON_ERR_TYPE  the optimizer is of another type */
 TENON_EXTERN TenonErrorCode TenonOptimizerAdamSetEpsilon(TenonOptimizer optimizer,
@@ -105,9 +105,9 @@ TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetIterations(TenonOptimizer opti
 
 /** @brief Sets where a step of L-BFGS ends. Local; call on all ranks.
  *  @param[in] optimizer  optimizer of type "lbfgs"
- *  @param[in] gradient   Euclidean norm of all gradients; must be >= 0; 1e-7 by default
+ *  @param[in] gradient   Euclidean norm of all gradients; must be finite and >= 0; 1e-7 by default
  *  @param[in] change     length of a move, and change of the loss, below which a step ends; must be
- *                        >= 0; 1e-9 by default
+ *                        finite and >= 0; 1e-9 by default
  *  @return TENON_ERR_ARG   a tolerance is out of range
  *  @return TENON_ERR_TYPE  the optimizer is of another type */
 TENON_EXTERN TenonErrorCode TenonOptimizerLBFGSSetTolerances(TenonOptimizer optimizer,

@@ -6,18 +6,26 @@
 #include <tenon/init.h>
 #include <tenon/version.h>
 
+#include <fmt/format.h>
+
 using namespace tenon;
 
 namespace {
 
-void checkRunning(MPI_Comm comm) {
+void checkRunning() {
   int running = 0, finished = 0;
   MPI_Initialized(&running);
   MPI_Finalized(&finished);
   if (!running || finished)
-    throw Error(
-        TENON_ERR_STATE,
-        "comm is given, but MPI is not running; call MPI_Init() first, or use TenonInitialize()");
+    throw Error(TENON_ERR_STATE,
+                fmt::format("a communicator is passed, but MPI {}; {}",
+                            finished ? "is finalised" : "is not initialised",
+                            finished ? "call this before MPI_Finalize()"
+                                     : "call MPI_Init() first, or use TenonInitialize()"));
+}
+
+void checkComm(MPI_Comm comm) {
+  checkRunning();
   if (comm == MPI_COMM_NULL)
     throw Error(TENON_ERR_NULL,
                 "comm is MPI_COMM_NULL; pass a valid communicator such as MPI_COMM_WORLD");
@@ -32,7 +40,7 @@ TenonErrorCode TenonInitialize(int* argc, char*** argv, const char* help) noexce
 TenonErrorCode TenonInitializeWithComm(MPI_Comm comm, int* argc, char*** argv,
                                        const char* help) noexcept {
   return guard(__func__, [&] {
-    checkRunning(comm);
+    checkComm(comm);
     initialize(argc, argv, comm, textOrEmpty(help));
   });
 }
@@ -46,8 +54,11 @@ TenonErrorCode TenonInitialized(TenonBool* initialized) noexcept {
 }
 
 TenonErrorCode TenonCommFromFortran(int fcomm, MPI_Comm* comm) noexcept {
-  return guard(__func__,
-               [&] { required(comm, "comm") = MPI_Comm_f2c(static_cast<MPI_Fint>(fcomm)); });
+  return guard(__func__, [&] {
+    MPI_Comm& to = required(comm, "comm");
+    checkRunning();
+    to = MPI_Comm_f2c(static_cast<MPI_Fint>(fcomm));
+  });
 }
 
 TenonErrorCode TenonGetVersion(int* major, int* minor, int* patch) noexcept {

@@ -14,17 +14,27 @@ using namespace tenon;
 
 namespace {
 
+bool hasAddends(const Layout& layout) {
+  for (int d = 0; d < layout.rank(); ++d)
+    if (layout.margin(d) && layout.margin(d)->addends)
+      return true;
+  return false;
+}
+
 void checkHalo(const Layout& from, const Layout& to) {
-  const auto addends = [](const Layout& layout) {
-    for (int d = 0; d < layout.rank(); ++d)
-      if (layout.margin(d) && layout.margin(d)->addends)
-        return true;
-    return false;
-  };
-  if (!to.hasMargins() || !(to.withoutMargins() == from.withoutMargins()) || addends(from) ||
-      addends(to))
+  if (!to.hasMargins())
+    throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange fills the halo of `to`, but `to` is "
+                                              "{} and has none; call TenonLayoutSetHalo() on it",
+                                              to.describe()));
+  for (const auto& [layout, name] : {std::pair(&from, "from"), std::pair(&to, "to")})
+    if (hasAddends(*layout))
+      throw Error(TENON_ERR_LAYOUT,
+                  fmt::format("`{}` is {}, the dual of a layout with a halo; pass layouts with "
+                              "values, and use TenonLinearOpCreateAdjoint() for the adjoint",
+                              name, layout->describe()));
+  if (!(to.withoutMargins() == from.withoutMargins()))
     throw Error(TENON_ERR_LAYOUT, fmt::format("a halo exchange needs the same layout without and "
-                                              "with halos, but from is {}, and to is {}",
+                                              "with a halo, but from is {}, and to is {}",
                                               from.describe(), to.describe()));
 }
 

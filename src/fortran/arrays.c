@@ -15,11 +15,11 @@ enum { kMaxDims = 8, kMaxText = 400 };
 static int64_t nothing;
 
 /* Without ierr an error ends the program, as TenonCallAbort() does. */
-static void Finish(TenonErrorCode code, const char* call, int* ierr) {
+static void Finish(TenonErrorCode code, int* ierr) {
   if (ierr)
     *ierr = code;
   else if (code != TENON_SUCCESS)
-    TenonAbort(TenonAddFrame(code, call, "Fortran", 0));
+    TenonAbort(code);
 }
 
 static TenonErrorCode Fail(TenonErrorCode code, const char* call, const char* format, ...) {
@@ -29,7 +29,7 @@ static TenonErrorCode Fail(TenonErrorCode code, const char* call, const char* fo
   va_start(values, format);
   vsnprintf(message, sizeof message, format, values);
   va_end(values);
-  return TenonRaiseError(code, message, call, "Fortran", 0);
+  return TenonRaiseError(code, message, call, "", 0);
 }
 
 static const char* NameOfType(const CFI_cdesc_t* array) {
@@ -267,14 +267,14 @@ void TenonFPlace(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI
                  int* ierr) {
   Placing p = {.call = "tenon_place", .interior = interior};
 
-  Finish(Place(*x, array, order, &p, PlaceToWrite), p.call, ierr);
+  Finish(Place(*x, array, order, &p, PlaceToWrite), ierr);
 }
 
 void TenonFPlaceRead(TenonDTensor* x, CFI_cdesc_t* interior, CFI_cdesc_t* array, CFI_cdesc_t* order,
                      int* ierr) {
   Placing p = {.call = "tenon_place_read", .interior = interior};
 
-  Finish(Place(*x, array, order, &p, PlaceToRead), p.call, ierr);
+  Finish(Place(*x, array, order, &p, PlaceToRead), ierr);
 }
 
 /* The bounds and strides of a pointer to the tensor's array, halo included; the pointer may leave out
@@ -336,7 +336,7 @@ void TenonFGetArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 
   if (code != TENON_SUCCESS)
     pointer->base_addr = NULL;
-  Finish(code, "tenon_get_array", ierr);
+  Finish(code, ierr);
 }
 
 void TenonFGetArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
@@ -344,7 +344,7 @@ void TenonFGetArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 
   if (code != TENON_SUCCESS)
     pointer->base_addr = NULL;
-  Finish(code, "tenon_get_array_read", ierr);
+  Finish(code, ierr);
 }
 
 void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
@@ -353,7 +353,7 @@ void TenonFRestoreArray(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 
   if (code == TENON_SUCCESS)
     pointer->base_addr = NULL;
-  Finish(code, "tenon_restore_array", ierr);
+  Finish(code, ierr);
 }
 
 void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
@@ -362,7 +362,7 @@ void TenonFRestoreArrayRead(TenonDTensor* x, CFI_cdesc_t* pointer, int* ierr) {
 
   if (code == TENON_SUCCESS)
     pointer->base_addr = NULL;
-  Finish(code, "tenon_restore_array_read", ierr);
+  Finish(code, ierr);
 }
 
 void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
@@ -377,10 +377,9 @@ void TenonFShareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr)
     code = Fail(TENON_ERR_ARG, call, "the array is not contiguous; pass all of it");
   else
     code = TenonPartitionShareMemory(*partition, array->base_addr, bytes);
-  Finish(code, call, ierr);
+  Finish(code, ierr);
 }
 
 void TenonFUnshareMemory(TenonPartition* partition, CFI_cdesc_t* array, int* ierr) {
-  Finish(TenonPartitionUnshareMemory(*partition, array->base_addr),
-         "tenon_partition_unshare_memory", ierr);
+  Finish(TenonPartitionUnshareMemory(*partition, array->base_addr), ierr);
 }

@@ -87,11 +87,12 @@ class Call:
         name = self.function.name
         parameters = ', '.join(kind.c_parameter() for kind in self.kinds)
         arguments = ', '.join(kind.c_argument() for kind in self.kinds)
-        lines = ['', f'TenonErrorCode {name.replace("Tenon", "TenonF", 1)}({parameters}) {{']
+        lines = ['', f'TenonErrorCode {name.replace("Tenon", "TenonF", 1)}({parameters}) {{',
+                 '  MPI_Comm handle = MPI_COMM_NULL;']
         if '&handle' not in arguments:
-            return lines + [f'  return {name}({arguments});', '}']
-        return lines + ['  MPI_Comm handle = MPI_COMM_NULL;',
-                        f'  const TenonErrorCode code = {name}({arguments});',
+            return lines + ['  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);',
+                            f'  return code == TENON_SUCCESS ? {name}({arguments}) : code;', '}']
+        return lines + [f'  const TenonErrorCode code = {name}({arguments});',
                         '  if (code == TENON_SUCCESS)', '    *comm = MPI_Comm_c2f(handle);',
                         '  return code;', '}']
 
@@ -166,7 +167,7 @@ class Call:
         lines += parts.before + self.call(parts)
         if parts.after:
             lines += ['    if (tenon_code == TENON_SUCCESS) then'] + parts.after + ['    end if']
-        return lines + parts.last + [f"    call finish(tenon_code, '{public}', ierr)",
+        return lines + parts.last + ['    call finish(tenon_code, ierr)',
                                      f'  end subroutine {name}']
 
     def actual_list(self):

@@ -14,6 +14,8 @@ AS_IN_MPI = {'axis', 'coordinates', 'device', 'position'}
 C_NUMBERS = {('TenonLayerCreateConcatenate', 'dim')}
 # Nodes of a graph and, below 0, its inputs.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
+# Settings of a layer by name: lists with an entry for each dimension too, or the dimensions themselves.
+SETTINGS = {('TenonLayerSetIntegers', 'values'), ('TenonLayerGetIntegers', 'values')}
 INDEX = re.compile(r'first (local )?index|local index')
 # Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.
 USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
@@ -74,6 +76,10 @@ class Kind:
         return argument.counts_from_0 or bool(argument.length and INDEX.match(argument.text))
 
     @property
+    def is_setting(self):
+        return (self.function.name, self.c_name) in SETTINGS
+
+    @property
     def is_reversed(self):
         return self.argument.length in TENSOR_LENGTHS or (
             self.needed and self.needed.c_name in TENSOR_LENGTHS)
@@ -121,7 +127,7 @@ class Communicator(Kind):
         return 'int* comm' if self.argument.stars else f'int {self.c_name}'
 
     def c_argument(self):
-        return '&handle' if self.argument.stars else f'MPI_Comm_f2c({self.c_name})'
+        return '&handle' if self.argument.stars else 'handle'
 
     def declare(self, parts):
         parts.dummy(self.name, f'{parts.communicator}, intent({self.argument.direction})')
@@ -300,6 +306,8 @@ class List(Kind):
     def give(self):
         guard = f'if (present({self.name})) ' if self.is_optional else ''
         value = f'reverse(c_{self.name})' if self.is_reversed else f'c_{self.name}'
+        if self.is_setting:
+            value = f'turned_setting(name, {value})'
         value += ' + 1' * self.is_shifted
         if self.is_long:
             return f"      {guard}call give({value}, {self.name}, '{self.name}', tenon_code)"
@@ -313,6 +321,8 @@ class List(Kind):
         value = f'reverse({self.name})' if self.is_reversed else self.name
         if self.is_long:
             value = f'int({value}, c_int64_t)'
+        if self.is_setting:
+            value = f'turned_setting(name, {value})'
         return value + ' - 1' * self.is_shifted
 
     def actual(self):

@@ -7,7 +7,7 @@ module tenon_convert
   use tenon_c
   implicit none
   private
-  public :: reverse, give, check_length, finish, fail
+  public :: reverse, turned_setting, give, check_length, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, dataset_dimensions, spatial_dimensions, &
@@ -53,6 +53,16 @@ contains
     real(c_double) :: reversed(size(list))
     reversed = list(size(list):1:-1)
   end function reverse_real64
+
+  ! A setting of a layer from the order of Fortran to that of C or back: it has an entry for each dimension. Those of
+  ! a permutation are dimensions themselves.
+  pure function turned_setting(name, list) result(turned)
+    character(len=*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: list(:)
+    integer(c_int64_t) :: turned(size(list))
+    turned = reverse(list)
+    if (name == 'permutation') turned = size(list) - turned
+  end function turned_setting
 
   ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
   subroutine give_int64(from, to, name, code)
@@ -100,7 +110,7 @@ contains
     integer(c_int), intent(in) :: code
     character(len=*), intent(in) :: call, message
     integer(c_int) :: answer
-    answer = raise_error(code, message//c_null_char, call//c_null_char, 'Fortran'//c_null_char, 0)
+    answer = raise_error(code, message//c_null_char, call//c_null_char, c_null_char, 0)
   end function fail
 
   subroutine check_length(code, call, name, length, wanted)
@@ -113,15 +123,15 @@ contains
     code = fail(TENON_ERR_SHAPE, call, name//trim(text))
   end subroutine check_length
 
-  ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it.
-  subroutine finish(code, call, ierr)
+  ! Without ierr an error ends the program, as TenonCallAbort() does; the handler has printed it. The caller's
+  ! file and line are not known here, so no frame is added.
+  subroutine finish(code, ierr)
     integer(c_int), intent(in) :: code
-    character(len=*), intent(in) :: call
     integer(c_int), intent(out), optional :: ierr
     if (present(ierr)) then
       ierr = code
     else if (code /= TENON_SUCCESS) then
-      call TenonAbort(TenonAddFrame(code, call//c_null_char, 'Fortran'//c_null_char, 0))
+      call TenonAbort(code)
     end if
   end subroutine finish
 

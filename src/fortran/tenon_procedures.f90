@@ -195,7 +195,7 @@ contains
     code = TenonLinearOpCreateShell(domain%handle, range%handle, domain_type, range_type, c_funloc(run_apply), &
       adjoint, c_loc(box), c_funloc(free_linearop_box), op%handle)
     if (code /= TENON_SUCCESS) deallocate (box)
-    call finish(code, 'tenon_linearop_create_shell', ierr)
+    call finish(code, ierr)
   end subroutine tenon_linearop_create_shell
 
   function run_apply(input, output, context) bind(C) result(code)
@@ -255,7 +255,7 @@ contains
     if (code == TENON_SUCCESS) &
       code = TenonLayerShellSetContext(layer%handle, c_loc(box), c_funloc(free_shell_box))
     if (code /= TENON_SUCCESS) deallocate (box)
-    call finish(code, 'tenon_layer_shell_set_functions', ierr)
+    call finish(code, ierr)
   end subroutine tenon_layer_shell_set_functions
 
   ! A handle as an optional argument: the caller of one that is NULL passes a null pointer, an absent argument.
@@ -328,7 +328,7 @@ contains
     box%closure => closure
     box%context => context_or_none(context)
     code = TenonOptimizerStepClosure(optimizer%handle, c_funloc(run_closure), c_loc(box), loss)
-    call finish(code, 'tenon_optimizer_step_closure', ierr)
+    call finish(code, ierr)
   end subroutine tenon_optimizer_step_closure
 
   function run_closure(optimizer, loss, context) bind(C) result(code)
@@ -359,7 +359,7 @@ contains
     else
       code = TenonTrainerSetCallback(trainer%handle, c_null_funptr, c_null_ptr, c_null_funptr)
     end if
-    call finish(code, 'tenon_trainer_set_callback', ierr)
+    call finish(code, ierr)
   end subroutine tenon_trainer_set_callback
 
   function run_callback(trainer, event, context) bind(C) result(code)
@@ -398,7 +398,7 @@ contains
     code = TenonTrainerSetBatches(trainer%handle, count, x%handle, goal, c_funloc(run_batch), c_loc(box), &
       c_funloc(free_batch_box))
     if (code /= TENON_SUCCESS) deallocate (box)
-    call finish(code, 'tenon_trainer_set_batches', ierr)
+    call finish(code, ierr)
   end subroutine set_batches_int64
 
   subroutine set_batches_int32(trainer, count, x, fill, target, context, ierr)
@@ -447,7 +447,7 @@ contains
     else
       deallocate (box)
     end if
-    call finish(code, 'tenon_push_error_handler', ierr)
+    call finish(code, ierr)
   end subroutine tenon_push_error_handler
 
   ! Removes the error handler that was pushed last. Not collective.
@@ -461,7 +461,7 @@ contains
       error_stack => box%below
       deallocate (box)
     end if
-    call finish(code, 'tenon_pop_error_handler', ierr)
+    call finish(code, ierr)
   end subroutine tenon_pop_error_handler
 
   ! Sets the handler of fatal errors; without one the default is restored. Not collective.
@@ -482,7 +482,7 @@ contains
     end if
     if (associated(fatal)) deallocate (fatal)
     fatal => box
-    call finish(code, 'tenon_set_fatal_error_handler', ierr)
+    call finish(code, ierr)
   end subroutine tenon_set_fatal_error_handler
 
   subroutine run_error_handler(code, level, message, function, file, line, context) bind(C)
@@ -528,7 +528,7 @@ contains
     end if
     if (associated(output)) deallocate (output)
     output => box
-    call finish(code, 'tenon_set_output_handler', ierr)
+    call finish(code, ierr)
   end subroutine tenon_set_output_handler
 
   ! Sets the receiver of errors and warnings; without one it is standard error. Not collective.
@@ -546,7 +546,7 @@ contains
     end if
     if (associated(error_output)) deallocate (error_output)
     error_output => box
-    call finish(code, 'tenon_set_error_output_handler', ierr)
+    call finish(code, ierr)
   end subroutine tenon_set_error_output_handler
 
   subroutine box_text_handler(box, handler, context)

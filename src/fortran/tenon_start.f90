@@ -29,7 +29,7 @@ contains
     character(len=:), allocatable :: c_help
     call read_command_line(argc, first)
     if (present(help)) c_help = help//c_null_char
-    call finish(TenonInitialize(argc, first, c_help), 'tenon_initialize', ierr)
+    call finish(TenonInitialize(argc, first, c_help), ierr)
   end subroutine tenon_initialize
 
   ! Initialises Tenon on the ranks of a communicator. Collective on comm. See TenonInitializeWithComm().
@@ -42,7 +42,7 @@ contains
     character(len=:), allocatable :: c_help
     call read_command_line(argc, first)
     if (present(help)) c_help = help//c_null_char
-    call finish(TenonInitializeWithComm(comm, argc, first, c_help), 'tenon_initialize_with_comm', ierr)
+    call finish(TenonInitializeWithComm(comm, argc, first, c_help), ierr)
   end subroutine initialize_mpi
 
   subroutine initialize_f08(comm, help, ierr)

@@ -2,6 +2,7 @@
 #include "kernels/loss.hpp"
 
 #include "kernels/along_axis.hpp"
+#include "kernels/first_bad.hpp"
 #include "kernels/functors/loss.hpp"
 #include "kernels/reduce.hpp"
 #include "kernels/sum_terms.hpp"
@@ -198,6 +199,11 @@ void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* 
 }
 
 template <class T>
+Index firstBadWeight(KernelContext& context, Index n, const T* weights) {
+  return firstBad(context, n, functors::BadWeight<T>{weights, n});
+}
+
+template <class T>
 void storeDot(KernelContext& context, Index n, const T* x, const T* y, T* sum) {
   if constexpr (kHasDevice)
     if (isOnDevice(context))
@@ -225,6 +231,7 @@ TENON_INSTANTIATE(double, float)
 TENON_INSTANTIATE(double, double)
 #undef TENON_INSTANTIATE
 #define TENON_INSTANTIATE(T)                                                                       \
+  template Index firstBadWeight<T>(KernelContext&, Index, const T*);                               \
   template void storeDot<T>(KernelContext&, Index, const T*, const T*, T*);                        \
   template void scaleByNumber<T>(KernelContext&, Index, const T*, const T*, T*);
 TENON_INSTANTIATE(float)

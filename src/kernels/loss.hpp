@@ -61,6 +61,10 @@ template <class T, class U>
 void differenceTerms(KernelContext& context, const DifferenceBox& box, const T* x, const U* t,
                      const CellWeights<T>& weights, double scale, T* g, T* sum);
 
+// The first weight that is not a finite number of at least 0; -1 if there is none. Waits for the answer.
+template <class T>
+Index firstBadWeight(KernelContext& context, Index n, const T* weights);
+
 // *sum = the dot of x and y.
 template <class T>
 void storeDot(KernelContext& context, Index n, const T* x, const T* y, T* sum);

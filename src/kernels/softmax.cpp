@@ -3,6 +3,7 @@
 
 #include "kernels/along_axis.hpp"
 #include "kernels/axis_softmax.hpp"
+#include "kernels/first_bad.hpp"
 #include "kernels/functors/softmax.hpp"
 #include "kernels/sum_terms.hpp"
 
@@ -62,17 +63,7 @@ void pickLabel(KernelContext& context, Index rows, Index cols, const T* z,
 }
 
 Index firstBadLabel(KernelContext& context, Index rows, const std::int64_t* label, Index classes) {
-  const functors::BadLabel term{label, rows, classes};
-  Index most = 0;
-  if constexpr (kHasDevice)
-    if (isOnDevice(context)) {
-      if (rows > 0)
-        most = device::reduceAll<functors::MaxTo>(context, rows, term, 0);
-      return most > 0 ? rows - most : -1;
-    }
-  for (Index r = 0; r < rows; ++r)
-    most = std::max(most, term(0, r));
-  return most > 0 ? rows - most : -1;
+  return firstBad(context, rows, functors::BadLabel{label, rows, classes});
 }
 
 template <class T>

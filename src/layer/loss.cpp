@@ -15,6 +15,18 @@
 
 namespace tenon {
 
+namespace {
+
+// The global index of a cell of a row-major box.
+Shape indexOf(const Box& box, Index cell) {
+  Shape index(box.size());
+  for (std::size_t d = box.size(); d-- > 0; cell /= box[d].size())
+    index[d] = box[d].begin + cell % box[d].size();
+  return index;
+}
+
+} // namespace
+
 TargetUse::TargetUse(const Layer& layer, const SourceEntry& entry)
     : layer_(layer), of_(entry.of), use_(entry.use) {}
 
@@ -53,6 +65,25 @@ void TargetUse::begin() {
       conversion_->domainType() != type)
     conversion_ = makeConversion(layer_.comm(), from.layout(), use_, type);
   conversion_->start({Sense::Forward, 1, &from, 0, value_.get()});
+}
+
+void TargetUse::end() {
+  conversion_->finish();
+  if (of_ == SourceEntry::Of::Weights)
+    checkWeights();
+}
+
+void TargetUse::checkWeights() const {
+  visitFloating(value_->dataType(), [&]<class T>(T) {
+    const Index bad = firstBadWeight<T>(value_->context(), value_->localCells(), value_->data<T>());
+    if (bad >= 0)
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("weight {} of {} at [{}] is outside [0,inf): weights must be finite, "
+                      "and 0 or more",
+                      HostView<const T>(*value_)[bad], layer_.title(),
+                      fmt::join(indexOf(value_->layout().box(value_->position()), bad), ",")));
+  });
 }
 
 void KeptGradient::tangentMany(const KernelPoint& point, Inputs dx, ParameterUses&,

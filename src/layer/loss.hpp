@@ -19,7 +19,8 @@ public:
 
   // Throws TENON_ERR_STATE, TENON_ERR_DATATYPE or TENON_ERR_SHAPE if there is none that fits.
   void begin() override;
-  void end() override { conversion_->finish(); }
+  // Throws TENON_ERR_ARG for a weight that is none.
+  void end() override;
   const DTensor& value() const noexcept { return *value_; }
 
 private:
@@ -27,6 +28,7 @@ private:
   // Labels are integers, weights have the layer's type, other targets are float32 or float64.
   TenonDataType wantedType(const DTensor& given) const;
   void check(const DTensor& given, TenonDataType type) const;
+  void checkWeights() const;
 
   const Layer& layer_;
   SourceEntry::Of of_;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* DMDA as layouts, and the arrays of their vectors as tensors.
+/* DMDA as layouts, and where the elements of a tensor lie in their vectors.
  *
  * PETSc's array is [z][y][x][dof], the tensor's dimensions are batch, channel, z, y, x: the strides
  * are those of the array, the ghost widths those of a local vector. */
@@ -71,6 +71,8 @@ PetscErrorCode TenonPetscLayoutFromDM(DM dm, TenonLayout* layout) {
   Grid grid;
 
   PetscFunctionBegin;
+  NEED_OBJECT(dm, DM_CLASSID);
+  NEED_ADDRESS(layout);
   PetscCall(ReadGrid(dm, &grid));
   TenonPetscCall(
       TenonLayoutCreateFromBoxes(grid.comm, grid.ndim, grid.shape, grid.low, grid.high, layout));
@@ -101,60 +103,65 @@ static PetscErrorCode BoundaryOf(const Grid* grid, int d, TenonBoundary* boundar
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm, TenonLayout* layout) {
-  Grid grid;
-  TenonLayout owned = NULL;
-  TenonBoundary boundary[kMostDimensions];
+static PetscErrorCode SetHalos(const Grid* grid, TenonLayout layout) {
+  TenonBoundary boundary;
   int d;
 
   PetscFunctionBegin;
-  PetscCall(ReadGrid(dm, &grid));
-  for (d = kSpace; d < grid.ndim; ++d)
-    PetscCall(BoundaryOf(&grid, d, &boundary[d]));
-  PetscCall(TenonPetscLayoutFromDM(dm, &owned));
-  TenonPetscCall(TenonLayoutCreateLike(owned, layout));
-  TenonPetscCall(TenonLayoutDestroy(&owned));
-  for (d = kSpace; d < grid.ndim; ++d)
-    TenonPetscCall(
-        TenonLayoutSetHalo(*layout, d, grid.stencil, grid.stencil, boundary[d], boundary[d]));
-  TenonPetscCall(TenonLayoutSetUp(*layout));
+  for (d = kSpace; d < grid->ndim; ++d) {
+    PetscCall(BoundaryOf(grid, d, &boundary));
+    TenonPetscCall(TenonLayoutSetHalo(layout, d, grid->stencil, grid->stencil, boundary, boundary));
+  }
+  TenonPetscCall(TenonLayoutSetUp(layout));
   PetscFunctionReturn(0);
 }
 
-/* Where the owned elements lie in a vector of the grid. */
-typedef struct Place {
-  TenonInt first, length, strides[kMostDimensions];
-  const TenonInt *ghostsLow, *ghostsHigh; /* NULL without ghost points */
-} Place;
+PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm, TenonLayout* layout) {
+  Grid grid;
+  TenonLayout owned = NULL, ghosted = NULL;
+  TenonErrorCode result;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  NEED_ADDRESS(layout);
+  PetscCall(TenonPetscLayoutFromDM(dm, &owned));
+  PetscCall(ReadGrid(dm, &grid));
+  result = TenonLayoutCreateLike(owned, &ghosted);
+  TenonPetscCall(TenonLayoutDestroy(&owned));
+  TenonPetscCall(result);
+  code = SetHalos(&grid, ghosted);
+  if (code)
+    TenonPetscCall(TenonLayoutDestroy(&ghosted));
+  PetscCall(code);
+  *layout = ghosted;
+  PetscFunctionReturn(0);
+}
 
 static void PlaceOf(const Grid* grid, PetscBool isLocal, Place* place) {
   int d;
-  TenonInt width;
 
   place->first = 0;
   place->length = grid->shape[kChannel];
   place->strides[kChannel] = 1;
+  for (d = grid->ndim - 1; d >= 0; --d)
+    place->ghostsLow[d] = place->ghostsHigh[d] = 0;
   for (d = grid->ndim - 1; d >= kSpace; --d) {
-    width = grid->high[d] - grid->low[d];
     if (isLocal) {
-      width += grid->ghostsLow[d] + grid->ghostsHigh[d];
-      place->first += grid->ghostsLow[d] * place->length;
+      place->ghostsLow[d] = grid->ghostsLow[d];
+      place->ghostsHigh[d] = grid->ghostsHigh[d];
     }
+    place->first += place->ghostsLow[d] * place->length;
     place->strides[d] = place->length;
-    place->length *= width;
+    place->length *= grid->high[d] - grid->low[d] + place->ghostsLow[d] + place->ghostsHigh[d];
   }
   place->strides[kBatch] = place->length;
-  place->ghostsLow = isLocal ? grid->ghostsLow : NULL;
-  place->ghostsHigh = isLocal ? grid->ghostsHigh : NULL;
 }
 
 /* A global vector's place, or a local one's, by the size; where both are equal, so are the places. */
-static PetscErrorCode FindPlace(const Grid* grid, Vec vec, Place* place) {
-  PetscInt size;
+static PetscErrorCode FindPlaceOnGrid(const Grid* grid, PetscInt size, Place* place) {
   TenonInt global;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(vec, &size));
   PlaceOf(grid, PETSC_FALSE, place);
   if (place->length == size)
     PetscFunctionReturn(0);
@@ -167,140 +174,94 @@ static PetscErrorCode FindPlace(const Grid* grid, Vec vec, Place* place) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PlaceOnGrid(TenonDTensor x, DM dm, Vec vec, PetscBool readOnly) {
-  Grid grid;
-  Place at;
-  const PetscScalar* values;
-  PetscScalar* array;
+/* The box of the elements that this rank owns. */
+typedef struct Owned {
+  int ndim;
+  TenonInt low[kMostDimensions], high[kMostDimensions];
+} Owned;
 
+static PetscErrorCode ReadOwned(TenonLayout layout, Owned* owned) {
   PetscFunctionBegin;
-  PetscCall(ReadGrid(dm, &grid));
-  PetscCall(FindPlace(&grid, vec, &at));
-  if (readOnly) {
-    PetscCall(VecGetArrayRead(vec, &values));
-    TenonPetscCall(TenonDTensorPlaceArrayRead(x, values + at.first, at.strides, at.ghostsLow,
-                                              at.ghostsHigh, at.length));
-  } else {
-    PetscCall(VecGetArray(vec, &array));
-    TenonPetscCall(TenonDTensorPlaceArray(x, array + at.first, at.strides, at.ghostsLow,
-                                          at.ghostsHigh, at.length));
-  }
+  TenonPetscCall(TenonLayoutGetDim(layout, &owned->ndim));
+  TenonPetscCall(TenonLayoutGetOwnedBox(layout, owned->low, owned->high));
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) {
-  return PlaceOnGrid(x, dm, vec, PETSC_FALSE);
+static PetscBool IsOfGrid(const Owned* owned, const Grid* grid) {
+  int d;
+
+  if (owned->ndim != grid->ndim)
+    return PETSC_FALSE;
+  for (d = 0; d < grid->ndim; ++d)
+    if (owned->low[d] != grid->low[d] || owned->high[d] != grid->high[d])
+      return PETSC_FALSE;
+  return PETSC_TRUE;
 }
 
-PetscErrorCode TenonPetscPlaceVecRead(TenonDTensor x, DM dm, Vec vec) {
-  return PlaceOnGrid(x, dm, vec, PETSC_TRUE);
+static void PlaceRowMajor(const Owned* owned, PetscInt size, Place* place) {
+  TenonInt stride = 1;
+  int d;
+
+  place->first = 0;
+  place->length = size;
+  for (d = owned->ndim - 1; d >= 0; --d) {
+    place->ghostsLow[d] = place->ghostsHigh[d] = 0;
+    place->strides[d] = stride;
+    stride *= owned->high[d] - owned->low[d];
+  }
 }
 
-PetscErrorCode PlaceBlock(TenonDTensor x, DM dm, Vec vec, PetscBool readOnly) {
+PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place) {
+  TenonLayout layout = NULL;
+  Owned owned;
   PetscInt size;
-  const PetscScalar* values;
-  PetscScalar* array;
+  Grid grid;
+  PetscErrorCode code;
 
   PetscFunctionBegin;
-  if (dm) {
-    PetscCall(PlaceOnGrid(x, dm, vec, readOnly));
+  TenonPetscCall(TenonDTensorGetLayout(x, &layout));
+  code = ReadOwned(layout, &owned);
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  PetscCall(code);
+  PetscCall(VecGetLocalSize(vec, &size));
+  if (!dm) {
+    PlaceRowMajor(&owned, size, place);
     PetscFunctionReturn(0);
   }
-  PetscCall(VecGetLocalSize(vec, &size));
-  if (readOnly) {
-    PetscCall(VecGetArrayRead(vec, &values));
-    TenonPetscCall(TenonDTensorPlaceArrayRead(x, values, NULL, NULL, NULL, size));
-  } else {
-    PetscCall(VecGetArray(vec, &array));
-    TenonPetscCall(TenonDTensorPlaceArray(x, array, NULL, NULL, NULL, size));
-  }
+  PetscCall(ReadGrid(dm, &grid));
+  PetscCheck(IsOfGrid(&owned, &grid), PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "the tensor's block on this rank is not that of the DMDA; create the tensor in the "
+             "layout of TenonPetscLayoutFromDM() or TenonPetscGhostedLayoutFromDM()");
+  PetscCall(FindPlaceOnGrid(&grid, size, place));
   PetscFunctionReturn(0);
-}
-
-/* The tensor's elements lie between the ends of the Vec's array. */
-static PetscErrorCode CheckLoan(TenonDTensor x, Vec vec) {
-  PetscInt size;
-  const PetscScalar* values;
-  const void* first;
-  PetscBool isLent;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(vec, &size));
-  PetscCall(VecGetArrayRead(vec, &values));
-  TenonPetscCall(TenonDTensorGetArrayRead(x, TENON_PETSC_SCALAR, &first));
-  isLent = (PetscBool)(!first || ((const PetscScalar*)first >= values &&
-                                  (const PetscScalar*)first < values + size));
-  TenonPetscCall(TenonDTensorRestoreArrayRead(x, &first));
-  PetscCall(VecRestoreArrayRead(vec, &values));
-  PetscCheck(
-      isLent, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-      "the tensor does not use the array of this Vec; restore the Vec that was placed in it");
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode EndLoan(TenonDTensor x, Vec vec, PetscErrorCode (*restore)(Vec)) {
-  PetscFunctionBegin;
-  PetscCall(CheckLoan(x, vec));
-  TenonPetscCall(TenonDTensorResetArray(x));
-  PetscCall(restore(vec));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode RestoreWritten(Vec vec) {
-  return VecRestoreArray(vec, NULL);
-}
-static PetscErrorCode RestoreRead(Vec vec) {
-  return VecRestoreArrayRead(vec, NULL);
-}
-
-PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) {
-  return EndLoan(x, vec, RestoreWritten);
-}
-
-PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) {
-  return EndLoan(x, vec, RestoreRead);
 }
 
 PetscErrorCode CheckScalar(TenonDataType type, const char* what) {
   PetscFunctionBegin;
   PetscCheck(type == TENON_PETSC_SCALAR, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
-             "%s has another data type than PetscScalar; compose it with "
-             "TenonLinearOpCreateCast(), or set the layer's data type",
+             "%s has another data type than PetscScalar; use TENON_PETSC_SCALAR, and "
+             "TenonLinearOpCreateCast() from and to another type",
              what);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode HasBoxOf(TenonLayout layout, int ndim, DM dm, PetscBool* has) {
-  Grid grid;
-  TenonInt low[kMostDimensions], high[kMostDimensions];
-  int d;
-
-  PetscFunctionBegin;
-  *has = PETSC_TRUE;
-  if (!dm)
-    PetscFunctionReturn(0);
-  PetscCall(ReadGrid(dm, &grid));
-  TenonPetscCall(TenonLayoutGetOwnedBox(layout, low, high));
-  *has = (PetscBool)(grid.ndim == ndim);
-  for (d = 0; d < ndim && *has; ++d)
-    *has = (PetscBool)(low[d] == grid.low[d] && high[d] == grid.high[d]);
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode CheckBlocks(TenonLayout layout, DM dm, MPI_Comm comm, const char* what) {
   TenonInt shape[kMostDimensions], low[kMostDimensions], high[kMostDimensions], all = 1;
-  TenonInt counts[2], sums[2] = {0, 0}; /* elements, and ranks whose box is not the grid's */
-  PetscBool hasBox;
-  int ndim, d;
+  TenonInt counts[2] = {1, 0},
+           sums[2] = {0, 0}; /* elements, and ranks whose box is not the grid's */
+  Owned owned;
+  Grid grid;
+  int d;
 
   PetscFunctionBegin;
-  TenonPetscCall(TenonLayoutGetDim(layout, &ndim));
+  PetscCall(ReadOwned(layout, &owned));
   TenonPetscCall(TenonLayoutGetShape(layout, shape));
   TenonPetscCall(TenonLayoutGetBox(layout, low, high));
-  PetscCall(HasBoxOf(layout, ndim, dm, &hasBox));
-  counts[0] = 1;
-  counts[1] = hasBox ? 0 : 1;
-  for (d = 0; d < ndim; ++d) {
+  if (dm) {
+    PetscCall(ReadGrid(dm, &grid));
+    counts[1] = IsOfGrid(&owned, &grid) ? 0 : 1;
+  }
+  for (d = 0; d < owned.ndim; ++d) {
     counts[0] *= high[d] - low[d];
     all *= shape[d];
   }

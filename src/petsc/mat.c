@@ -9,24 +9,30 @@ typedef struct Shell {
   Events events;
 } Shell;
 
-/* The operator, or its adjoint, between the arrays of two vectors. */
+/* The operator, or its adjoint, between the arrays of two vectors, which are restored whatever fails. */
 static PetscErrorCode Run(Mat A, Vec input, Vec output, PetscBool adjoint) {
   Shell* s;
   TenonDTensor from, to;
   PetscLogEvent event;
+  TenonErrorCode result = TENON_SUCCESS;
+  PetscErrorCode code;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &s));
   event = adjoint ? s->events.adjoint : s->events.apply;
   from = adjoint ? s->dy : s->x;
   to = adjoint ? s->dx : s->y;
-  PetscCall(PetscLogEventBegin(event, A, input, output, 0));
   PetscCall(PlaceBlock(from, adjoint ? s->rows : s->columns, input, PETSC_TRUE));
-  PetscCall(PlaceBlock(to, adjoint ? s->columns : s->rows, output, PETSC_FALSE));
-  TenonPetscCall((adjoint ? TenonLinearOpApplyAdjoint : TenonLinearOpApply)(s->op, from, to));
-  PetscCall(TenonPetscRestoreVec(to, output));
-  PetscCall(TenonPetscRestoreVecRead(from, input));
-  PetscCall(PetscLogEventEnd(event, A, input, output, 0));
+  code = PlaceBlock(to, adjoint ? s->columns : s->rows, output, PETSC_FALSE);
+  if (!code) {
+    PetscCall(PetscLogEventBegin(event, A, input, output, 0));
+    result = (adjoint ? TenonLinearOpApplyAdjoint : TenonLinearOpApply)(s->op, from, to);
+    PetscCall(PetscLogEventEnd(event, A, input, output, 0));
+    PetscCall(ReleaseBlock(to, output, PETSC_FALSE));
+  }
+  PetscCall(ReleaseBlock(from, input, PETSC_TRUE));
+  PetscCall(code);
+  TenonPetscCall(result);
   PetscFunctionReturn(0);
 }
 
@@ -38,11 +44,10 @@ static PetscErrorCode MultiplyTransposed(Mat A, Vec y, Vec x) {
   return Run(A, y, x, PETSC_TRUE);
 }
 
-static PetscErrorCode DestroyShell(Mat A) {
-  Shell* s;
+static PetscErrorCode DestroyShell(void* context) {
+  Shell* s = (Shell*)context;
 
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &s));
   TenonPetscCall(TenonDTensorDestroy(&s->x));
   TenonPetscCall(TenonDTensorDestroy(&s->y));
   TenonPetscCall(TenonDTensorDestroy(&s->dy));
@@ -54,19 +59,26 @@ static PetscErrorCode DestroyShell(Mat A) {
   PetscFunctionReturn(0);
 }
 
-/* A tensor in the layout, and one in its dual. */
-static PetscErrorCode CreatePair(TenonLayout layout, TenonDTensor* x, TenonDTensor* dual) {
-  TenonLayout other = NULL;
+typedef TenonErrorCode (*GetSide)(TenonLinearOp op, TenonLayout* layout);
+
+/* A tensor in the layout of a side, and one in its dual. */
+static PetscErrorCode CreatePair(TenonLinearOp op, GetSide get, TenonDTensor* x,
+                                 TenonDTensor* dual) {
+  TenonLayout layout = NULL, other = NULL;
+  TenonErrorCode result;
 
   PetscFunctionBegin;
-  TenonPetscCall(TenonLayoutGetDual(layout, &other));
-  TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, x));
-  TenonPetscCall(TenonDTensorCreate(other, TENON_PETSC_SCALAR, dual));
+  TenonPetscCall(get(op, &layout));
+  result = TenonDTensorCreate(layout, TENON_PETSC_SCALAR, x);
+  if (result == TENON_SUCCESS)
+    result = TenonLayoutGetDual(layout, &other);
+  if (result == TENON_SUCCESS)
+    result = TenonDTensorCreate(other, TENON_PETSC_SCALAR, dual);
   TenonPetscCall(TenonLayoutDestroy(&other));
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  TenonPetscCall(result);
   PetscFunctionReturn(0);
 }
-
-typedef TenonErrorCode (*GetSide)(TenonLinearOp op, TenonLayout* layout);
 
 static PetscErrorCode CheckSide(TenonLinearOp op, GetSide get, DM dm, MPI_Comm comm,
                                 const char* what) {
@@ -105,24 +117,31 @@ static PetscErrorCode CommOf(TenonLinearOp op, DM rows, DM columns, MPI_Comm* co
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateShell(TenonLinearOp op, DM rows, DM columns, Shell* s) {
-  TenonLayout domain = NULL, range = NULL;
-
+static PetscErrorCode FillShell(TenonLinearOp op, DM rows, DM columns, Shell* s) {
   PetscFunctionBegin;
-  TenonPetscCall(TenonLinearOpGetDomain(op, &domain));
-  TenonPetscCall(TenonLinearOpGetRange(op, &range));
-  PetscCall(CreatePair(domain, &s->x, &s->dx));
-  PetscCall(CreatePair(range, &s->y, &s->dy));
-  TenonPetscCall(TenonLayoutDestroy(&domain));
-  TenonPetscCall(TenonLayoutDestroy(&range));
+  PetscCall(GetEvents(&s->events));
   TenonPetscCall(TenonObjectRetain((TenonObject)op));
   s->op = op;
-  s->rows = rows;
-  s->columns = columns;
   if (rows)
     PetscCall(PetscObjectReference((PetscObject)rows));
+  s->rows = rows;
   if (columns)
     PetscCall(PetscObjectReference((PetscObject)columns));
+  s->columns = columns;
+  PetscCall(CreatePair(op, TenonLinearOpGetDomain, &s->x, &s->dx));
+  PetscCall(CreatePair(op, TenonLinearOpGetRange, &s->y, &s->dy));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateShell(TenonLinearOp op, DM rows, DM columns, Shell** s) {
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(s));
+  code = FillShell(op, rows, columns, *s);
+  if (code)
+    PetscCall(DestroyShell(*s));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }
 
@@ -132,57 +151,98 @@ PetscErrorCode TenonPetscMatFromLinearOp(TenonLinearOp op, DM rows, DM columns, 
   TenonInt m, n;
 
   PetscFunctionBegin;
+  if (rows)
+    NEED_OBJECT(rows, DM_CLASSID);
+  if (columns)
+    NEED_OBJECT(columns, DM_CLASSID);
+  NEED_ADDRESS(A);
   PetscCall(CommOf(op, rows, columns, &comm));
   PetscCall(CheckOperator(op, rows, columns, comm));
-  PetscCall(PetscNew(&s));
-  PetscCall(GetEvents(&s->events));
+  PetscCall(CreateShell(op, rows, columns, &s));
   PetscCall(PetscLogEventBegin(s->events.setUp, 0, 0, 0, 0));
-  PetscCall(CreateShell(op, rows, columns, s));
   TenonPetscCall(TenonDTensorGetLocalSize(s->y, &m));
   TenonPetscCall(TenonDTensorGetLocalSize(s->x, &n));
   PetscCall(MatCreateShell(comm, (PetscInt)m, (PetscInt)n, PETSC_DETERMINE, PETSC_DETERMINE, s, A));
+  PetscCall(
+      MatShellSetContextDestroy(*A, DestroyShell)); /* once for the matrix and its duplicates */
   PetscCall(MatShellSetOperation(*A, MATOP_MULT, (void (*)(void))Multiply));
   PetscCall(MatShellSetOperation(*A, MATOP_MULT_TRANSPOSE, (void (*)(void))MultiplyTransposed));
-  PetscCall(MatShellSetOperation(*A, MATOP_DESTROY, (void (*)(void))DestroyShell));
   PetscCall(PetscLogEventEnd(s->events.setUp, 0, 0, 0, 0));
+  PetscFunctionReturn(0);
+}
+
+/* The layer's Jacobian at the point that a Vec holds. */
+static PetscErrorCode CreateJacobian(TenonLayer layer, DM columns, Vec x, TenonLinearOp* op) {
+  TenonLayout layout = NULL;
+  TenonDTensor point = NULL;
+  TenonErrorCode result;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  PetscCall(TenonPetscLayoutFromDM(columns, &layout));
+  result = TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &point);
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  TenonPetscCall(result);
+  code = PlaceBlock(point, columns, x, PETSC_TRUE);
+  if (!code) {
+    result = TenonLinearOpCreateJacobian(layer, point, op);
+    PetscCall(ReleaseBlock(point, x, PETSC_TRUE));
+  }
+  TenonPetscCall(TenonDTensorDestroy(&point));
+  PetscCall(code);
+  TenonPetscCall(result);
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM columns, Vec x, Mat* J) {
   Events events;
-  TenonLayout layout = NULL;
-  TenonDTensor point = NULL;
   TenonLinearOp op = NULL;
   PetscErrorCode code;
 
   PetscFunctionBegin;
+  NEED_OBJECT(columns, DM_CLASSID);
+  NEED_OBJECT(x, VEC_CLASSID);
   PetscCall(GetEvents(&events));
   PetscCall(PetscLogEventBegin(events.setUp, 0, 0, 0, 0));
-  PetscCall(TenonPetscLayoutFromDM(columns, &layout));
-  TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &point));
-  PetscCall(TenonPetscPlaceVecRead(point, columns, x));
-  TenonPetscCall(TenonLinearOpCreateJacobian(layer, point, &op));
-  PetscCall(TenonPetscRestoreVecRead(point, x));
-  TenonPetscCall(TenonDTensorDestroy(&point));
-  TenonPetscCall(TenonLayoutDestroy(&layout));
+  code = CreateJacobian(layer, columns, x, &op);
   PetscCall(PetscLogEventEnd(events.setUp, 0, 0, 0, 0));
+  PetscCall(code);
   code = TenonPetscMatFromLinearOp(op, rows, columns, J);
   TenonPetscCall(TenonLinearOpDestroy(&op));
   PetscCall(code);
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) {
-  Shell* s;
+/* The contents of a matrix of this file; an error for any other. */
+static PetscErrorCode ShellOf(Mat A, Shell** s) {
+  PetscBool isShell;
+  void (*multiply)(void) = NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(J, &s));
-  PetscCall(PetscLogEventBegin(s->events.setUp, J, x, 0, 0));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &isShell));
+  if (isShell)
+    PetscCall(MatShellGetOperation(A, MATOP_MULT, &multiply));
+  PetscCheck(multiply == (void (*)(void))Multiply, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "the matrix is not one of Tenon; pass one of TenonPetscMatFromLayer()");
+  PetscCall(MatShellGetContext(A, s));
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) {
+  Shell* s;
+  TenonErrorCode result;
+
+  PetscFunctionBegin;
+  NEED_OBJECT(J, MAT_CLASSID);
+  NEED_OBJECT(x, VEC_CLASSID);
+  PetscCall(ShellOf(J, &s));
   PetscCall(PlaceBlock(s->x, s->columns, x, PETSC_TRUE));
-  TenonPetscCall(TenonLinearOpJacobianSetPoint(s->op, s->x));
-  PetscCall(TenonPetscRestoreVecRead(s->x, x));
+  PetscCall(PetscLogEventBegin(s->events.setUp, J, x, 0, 0));
+  result = TenonLinearOpJacobianSetPoint(s->op, s->x);
+  PetscCall(PetscLogEventEnd(s->events.setUp, J, x, 0, 0));
+  PetscCall(ReleaseBlock(s->x, x, PETSC_TRUE));
+  TenonPetscCall(result);
   PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY)); /* so that solvers see another matrix */
   PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
-  PetscCall(PetscLogEventEnd(s->events.setUp, J, x, 0, 0));
   PetscFunctionReturn(0);
 }

@@ -9,46 +9,80 @@ static PetscErrorCode CreateDividedLayout(TenonLayout storage, TenonLayout* divi
   TenonInt shape[kMostDimensions];
   char properties[3 * kMostAxes + 1] = "S0";
   int axes, axis, ndim;
+  TenonErrorCode result;
 
   PetscFunctionBegin;
+  TenonPetscCall(TenonLayoutGetDim(storage, &ndim));
+  TenonPetscCall(TenonLayoutGetShape(storage, shape));
   TenonPetscCall(TenonLayoutGetPartition(storage, &partition));
-  TenonPetscCall(TenonPartitionGetAxes(partition, &axes));
+  result = TenonPartitionGetAxes(partition, &axes);
+  if (result == TENON_SUCCESS && axes <= kMostAxes) {
+    for (axis = 1; axis < axes; ++axis)
+      PetscCall(PetscStrcat(properties, ",S0"));
+    result = TenonLayoutCreateSharded(partition, ndim, shape, properties, divided);
+  }
+  TenonPetscCall(TenonPartitionDestroy(&partition));
+  TenonPetscCall(result);
   PetscCheck(axes <= kMostAxes, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "a parameter's process grid has %d axes; at most %d are possible", axes,
              (int)kMostAxes);
-  for (axis = 1; axis < axes; ++axis)
-    PetscCall(PetscStrcat(properties, ",S0"));
-  TenonPetscCall(TenonLayoutGetDim(storage, &ndim));
-  TenonPetscCall(TenonLayoutGetShape(storage, shape));
-  TenonPetscCall(TenonLayoutCreateSharded(partition, ndim, shape, properties, divided));
-  TenonPetscCall(TenonPartitionDestroy(&partition));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PartCreate(TenonLayer layer, int index, Part* part) {
-  TenonDTensor value = NULL;
-  TenonLayout storage = NULL, divided = NULL;
-  TenonDataType type;
-
+static PetscErrorCode FillPart(TenonLayout storage, TenonLayout divided, Part* part) {
   PetscFunctionBegin;
-  TenonPetscCall(TenonLayerGetParameter(layer, index, &value));
-  TenonPetscCall(TenonDTensorGetDataType(value, &type));
-  PetscCall(CheckScalar(type, "the layer"));
-  TenonPetscCall(TenonDTensorGetLayout(value, &storage));
-  PetscCall(CreateDividedLayout(storage, &divided));
   TenonPetscCall(TenonDTensorCreate(divided, TENON_PETSC_SCALAR, &part->part));
   TenonPetscCall(TenonLinearOpCreateConversion(divided, storage, TENON_PETSC_SCALAR, &part->join));
   TenonPetscCall(
       TenonLinearOpCreateConversion(storage, divided, TENON_PETSC_SCALAR, &part->divide));
   TenonPetscCall(TenonDTensorGetLocalSize(part->part, &part->count));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreatePartOf(TenonDTensor value, Part* part) {
+  TenonLayout storage = NULL, divided = NULL;
+  TenonDataType type;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonDTensorGetDataType(value, &type));
+  PetscCall(CheckScalar(type, "the layer"));
+  TenonPetscCall(TenonDTensorGetLayout(value, &storage));
+  code = CreateDividedLayout(storage, &divided);
+  if (!code)
+    code = FillPart(storage, divided, part);
   TenonPetscCall(TenonLayoutDestroy(&divided));
   TenonPetscCall(TenonLayoutDestroy(&storage));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreatePart(TenonLayer layer, int index, Part* part) {
+  TenonDTensor value = NULL;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonLayerGetParameter(layer, index, &value));
+  code = CreatePartOf(value, part);
   TenonPetscCall(TenonDTensorDestroy(&value));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateParts(Parameters* p) {
+  int i;
+
+  PetscFunctionBegin;
+  for (i = 0; i < p->count; ++i) {
+    PetscCall(CreatePart(p->layer, i, &p->parts[i]));
+    p->parts[i].first = p->size;
+    p->size += p->parts[i].count;
+  }
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode ParametersCreate(TenonLayer layer, Parameters* p) {
-  int i;
+  PetscErrorCode code;
 
   PetscFunctionBegin;
   TenonPetscCall(TenonLayerGetParameterCount(layer, &p->count));
@@ -58,11 +92,10 @@ PetscErrorCode ParametersCreate(TenonLayer layer, Parameters* p) {
   TenonPetscCall(TenonObjectRetain((TenonObject)layer));
   p->layer = layer;
   p->size = 0;
-  for (i = 0; i < p->count; ++i) {
-    PetscCall(PartCreate(layer, i, &p->parts[i]));
-    p->parts[i].first = p->size;
-    p->size += p->parts[i].count;
-  }
+  code = CreateParts(p);
+  if (code)
+    PetscCall(ParametersDestroy(p));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }
 
@@ -75,6 +108,7 @@ PetscErrorCode ParametersDestroy(Parameters* p) {
     TenonPetscCall(TenonLinearOpDestroy(&p->parts[i].join));
     TenonPetscCall(TenonLinearOpDestroy(&p->parts[i].divide));
   }
+  p->count = 0;
   PetscCall(PetscFree(p->parts));
   TenonPetscCall(TenonLayerDestroy(&p->layer));
   PetscFunctionReturn(0);
@@ -92,67 +126,105 @@ static PetscErrorCode CheckSize(const Parameters* p, Vec vec) {
   PetscFunctionReturn(0);
 }
 
+/* One parameter into its piece of the array, and out of it; the part has its own array again afterwards. */
+static PetscErrorCode GetPart(TenonLayer layer, int i, GetTensor of, const Part* part,
+                              PetscScalar* array) {
+  TenonDTensor from = NULL;
+  TenonErrorCode result;
+
+  PetscFunctionBegin;
+  TenonPetscCall(of(layer, i, &from));
+  result = TenonDTensorPlaceArray(part->part, array + part->first, NULL, NULL, NULL, part->count);
+  if (result == TENON_SUCCESS)
+    result = TenonLinearOpApply(part->divide, from, part->part);
+  TenonPetscCall(TenonDTensorResetArray(part->part));
+  TenonPetscCall(TenonDTensorDestroy(&from));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetPart(TenonLayer layer, int i, const Part* part, const PetscScalar* array) {
+  TenonDTensor to = NULL;
+  TenonErrorCode result;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonLayerGetParameter(layer, i, &to));
+  result =
+      TenonDTensorPlaceArrayRead(part->part, array + part->first, NULL, NULL, NULL, part->count);
+  if (result == TENON_SUCCESS)
+    result = TenonLinearOpApply(part->join, part->part, to);
+  TenonPetscCall(TenonDTensorResetArray(part->part));
+  TenonPetscCall(TenonDTensorDestroy(&to));
+  TenonPetscCall(result);
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode ParametersGet(Parameters* p, GetTensor of, Vec vec) {
   PetscScalar* array;
-  TenonDTensor from = NULL;
+  PetscErrorCode code = 0;
   int i;
 
   PetscFunctionBegin;
   PetscCall(CheckSize(p, vec));
   PetscCall(VecGetArrayWrite(vec, &array));
-  for (i = 0; i < p->count; ++i) {
-    Part* part = &p->parts[i];
-    TenonPetscCall(
-        TenonDTensorPlaceArray(part->part, array + part->first, NULL, NULL, NULL, part->count));
-    TenonPetscCall(of(p->layer, i, &from));
-    TenonPetscCall(TenonLinearOpApply(part->divide, from, part->part));
-    TenonPetscCall(TenonDTensorDestroy(&from));
-    TenonPetscCall(TenonDTensorResetArray(part->part));
-  }
+  for (i = 0; i < p->count && !code; ++i)
+    code = GetPart(p->layer, i, of, &p->parts[i], array);
   PetscCall(VecRestoreArrayWrite(vec, &array));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode ParametersSet(Parameters* p, Vec vec) {
   const PetscScalar* array;
-  TenonDTensor to = NULL;
+  PetscErrorCode code = 0;
   int i;
 
   PetscFunctionBegin;
   PetscCall(CheckSize(p, vec));
   PetscCall(VecGetArrayRead(vec, &array));
-  for (i = 0; i < p->count; ++i) {
-    Part* part = &p->parts[i];
-    TenonPetscCall(
-        TenonDTensorPlaceArrayRead(part->part, array + part->first, NULL, NULL, NULL, part->count));
-    TenonPetscCall(TenonLayerGetParameter(p->layer, i, &to));
-    TenonPetscCall(TenonLinearOpApply(part->join, part->part, to));
-    TenonPetscCall(TenonDTensorDestroy(&to));
-    TenonPetscCall(TenonDTensorResetArray(part->part));
-  }
+  for (i = 0; i < p->count && !code; ++i)
+    code = SetPart(p->layer, i, &p->parts[i], array);
   PetscCall(VecRestoreArrayRead(vec, &array));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateVec(Parameters* p, Vec* vec) {
+  MPI_Comm comm;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonObjectGetComm((TenonObject)p->layer, &comm));
+  PetscCall(VecCreateMPI(comm, (PetscInt)p->size, PETSC_DETERMINE, vec));
+  code = ParametersGet(p, TenonLayerGetParameter, *vec);
+  if (code)
+    PetscCall(VecDestroy(vec));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode TenonPetscVecFromParameters(TenonLayer layer, Vec* vec) {
   Parameters p;
-  MPI_Comm comm;
+  PetscErrorCode code;
 
   PetscFunctionBegin;
+  NEED_ADDRESS(vec);
   PetscCall(ParametersCreate(layer, &p));
-  TenonPetscCall(TenonObjectGetComm((TenonObject)layer, &comm));
-  PetscCall(VecCreateMPI(comm, (PetscInt)p.size, PETSC_DETERMINE, vec));
-  PetscCall(ParametersGet(&p, TenonLayerGetParameter, *vec));
+  code = CreateVec(&p, vec);
   PetscCall(ParametersDestroy(&p));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode TenonPetscParametersFromVec(TenonLayer layer, Vec vec) {
   Parameters p;
+  PetscErrorCode code;
 
   PetscFunctionBegin;
+  NEED_OBJECT(vec, VEC_CLASSID);
   PetscCall(ParametersCreate(layer, &p));
-  PetscCall(ParametersSet(&p, vec));
+  code = ParametersSet(&p, vec);
   PetscCall(ParametersDestroy(&p));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }

@@ -5,6 +5,12 @@
 
 #include <tenon_petsc.h>
 
+/* Arguments of PETSc's classes, and addresses of results. PETSc itself checks them in debug builds only. */
+PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name);
+#define NEED_OBJECT(object, id) PetscCall(CheckObject((PetscObject)(object), id, #object))
+#define NEED_ADDRESS(address)                                                                      \
+  PetscCheck(address, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s is NULL", #address)
+
 /* Events of -log_view. */
 typedef struct Events {
   PetscLogEvent setUp, apply, adjoint;
@@ -14,14 +20,23 @@ PetscErrorCode GetEvents(Events* events);
 
 enum { kMostDimensions = 8 };
 
-/* A tensor's blocks as a Vec has them: as a grid's, or row-major where dm is NULL. */
+/* Where the elements that a tensor owns lie in a Vec. */
+typedef struct Place {
+  TenonInt first, length;
+  TenonInt strides[kMostDimensions], ghostsLow[kMostDimensions], ghostsHigh[kMostDimensions];
+} Place;
+/* As a vector of the grid, or row-major where dm is NULL. An error if the tensor is not of the grid. */
+PetscErrorCode FindPlace(TenonDTensor x, DM dm, Vec vec, Place* place);
+
+/* Lends a Vec's array to a tensor, and takes it back. After an error nothing is lent. */
 PetscErrorCode PlaceBlock(TenonDTensor x, DM dm, Vec vec, PetscBool readOnly);
+PetscErrorCode ReleaseBlock(TenonDTensor x, Vec vec, PetscBool readOnly);
 
 /* On all ranks alike: whether a layout is that of the grid's global vectors (of any, if dm is NULL) and
  * holds each element once. */
 PetscErrorCode CheckBlocks(TenonLayout layout, DM dm, MPI_Comm comm, const char* what);
 
-/* Whether an operator or layer's data type is that of vectors. */
+/* Whether a data type is that of vectors. */
 PetscErrorCode CheckScalar(TenonDataType type, const char* what);
 
 #endif

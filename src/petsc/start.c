@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Initialisation, errors, and the events of -log_view. */
+/* Initialisation, errors, checks of arguments, and the events of -log_view. */
 #include "shim.h"
 
 static Events known;
@@ -15,6 +15,17 @@ PetscErrorCode TenonPetscError(TenonErrorCode code, const char* function, const 
   TenonGetLastError(NULL, message, sizeof message, NULL);
   return PetscError(PETSC_COMM_SELF, line, function, file, PETSC_ERR_LIB, PETSC_ERROR_INITIAL,
                     "Tenon: %s: %s", TenonErrorName(code), message);
+}
+
+PetscErrorCode CheckObject(PetscObject object, PetscClassId id, const char* name) {
+  PetscClassId found;
+
+  PetscFunctionBegin;
+  PetscCheck(object, PETSC_COMM_SELF, PETSC_ERR_ARG_NULL, "%s is NULL", name);
+  PetscCall(PetscObjectGetClassId(object, &found));
+  PetscCheck(found == id, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+             "%s is an object of another class, or was destroyed", name);
+  PetscFunctionReturn(0);
 }
 
 /* Numbers of events are those of one life of PETSc. */

@@ -8,23 +8,39 @@ typedef struct Loss {
   Events events;
 } Loss;
 
-static PetscErrorCode Evaluate(Tao tao, Vec p, PetscReal* f, Vec gradient, void* context) {
-  Loss* loss = (Loss*)context;
+static PetscErrorCode GetValue(Loss* loss, Vec p, double* value) {
+  PetscFunctionBegin;
+  PetscCall(ParametersSet(&loss->parameters, p));
+  TenonPetscCall(TenonLayerApply(loss->parameters.layer, loss->x, loss->value));
+  TenonPetscCall(TenonDTensorPairing(loss->value, loss->one, value));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode GetGradient(Loss* loss, Vec gradient) {
   TenonLayer layer = loss->parameters.layer;
-  double value;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(loss->events.apply, tao, p, 0, 0));
-  PetscCall(ParametersSet(&loss->parameters, p));
-  TenonPetscCall(TenonLayerApply(layer, loss->x, loss->value));
-  TenonPetscCall(TenonDTensorPairing(loss->value, loss->one, &value));
-  *f = (PetscReal)value;
-  PetscCall(PetscLogEventEnd(loss->events.apply, tao, p, 0, 0));
-  PetscCall(PetscLogEventBegin(loss->events.adjoint, tao, p, gradient, 0));
   TenonPetscCall(TenonLayerZeroGradients(layer));
   TenonPetscCall(TenonLayerApplyAdjoint(layer, loss->one, NULL));
   PetscCall(ParametersGet(&loss->parameters, TenonLayerGetReducedGradient, gradient));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Evaluate(Tao tao, Vec p, PetscReal* f, Vec gradient, void* context) {
+  Loss* loss = (Loss*)context;
+  double value;
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(loss->events.apply, tao, p, 0, 0));
+  code = GetValue(loss, p, &value);
+  PetscCall(PetscLogEventEnd(loss->events.apply, tao, p, 0, 0));
+  PetscCall(code);
+  *f = (PetscReal)value;
+  PetscCall(PetscLogEventBegin(loss->events.adjoint, tao, p, gradient, 0));
+  code = GetGradient(loss, gradient);
   PetscCall(PetscLogEventEnd(loss->events.adjoint, tao, p, gradient, 0));
+  PetscCall(code);
   PetscFunctionReturn(0);
 }
 
@@ -59,21 +75,39 @@ static PetscErrorCode CheckOneElement(TenonLayer layer) {
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode TenonPetscTaoSetLoss(Tao tao, TenonLayer layer, TenonDTensor x) {
-  Loss* loss;
-  PetscContainer container;
-
+static PetscErrorCode FillLoss(TenonLayer layer, TenonDTensor x, Loss* loss) {
   PetscFunctionBegin;
-  PetscCall(CheckOneElement(layer));
-  PetscCall(PetscNew(&loss));
   PetscCall(GetEvents(&loss->events));
-  PetscCall(PetscLogEventBegin(loss->events.setUp, tao, 0, 0, 0));
   PetscCall(ParametersCreate(layer, &loss->parameters));
   TenonPetscCall(TenonLayerCreateOutput(layer, &loss->value));
   TenonPetscCall(TenonLayerCreateOutputCotangent(layer, &loss->one));
   TenonPetscCall(TenonDTensorFillConstant(loss->one, 1));
   TenonPetscCall(TenonObjectRetain((TenonObject)x));
   loss->x = x;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateLoss(TenonLayer layer, TenonDTensor x, Loss** loss) {
+  PetscErrorCode code;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(loss));
+  code = FillLoss(layer, x, *loss);
+  if (code)
+    PetscCall(DestroyLoss(*loss));
+  PetscCall(code);
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode TenonPetscTaoSetLoss(Tao tao, TenonLayer layer, TenonDTensor x) {
+  Loss* loss;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  NEED_OBJECT(tao, TAO_CLASSID);
+  PetscCall(CheckOneElement(layer));
+  PetscCall(CreateLoss(layer, x, &loss));
+  PetscCall(PetscLogEventBegin(loss->events.setUp, tao, 0, 0, 0));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)tao), &container));
   PetscCall(PetscContainerSetPointer(container, loss));
   PetscCall(PetscContainerSetUserDestroy(container, DestroyLoss));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The two walls between C++ and C. Outward, guard() is the body of every public function: no
-// exception passes it. Inward, callUser() calls a function of the user's and turns its code back
-// into an exception, keeping the record of an error that Tenon itself raised further in.
+// exception passes it. Inward, callUser() calls a function of the user's and turns its code, or what
+// it throws, into an exception of Tenon's, keeping the record of an error that Tenon itself raised
+// further in.
 #pragma once
 
 #include "sys/current_call.hpp"
@@ -51,13 +52,23 @@ TenonErrorCode guardApply(const char* function, Body&& body,
 void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where);
 
+// What a user's function threw, as it is caught: TENON_ERR_USER, or TENON_ERR_MEMORY.
+[[noreturn]] void throwUserException(const char* what, long recordedBefore,
+                                     std::source_location where);
+
 // Runs a user's function that returns a TenonErrorCode; `what` names it in the message.
 template <class Call>
 void callUser(const char* what, Call&& call,
               std::source_location where = std::source_location::current()) {
   const DeviceTurn turn(DeviceTurn::Whose::Program);
   const long before = errorsRecorded();
-  checkUserCode(std::forward<Call>(call)(), what, before, where);
+  TenonErrorCode code = TENON_SUCCESS;
+  try {
+    code = std::forward<Call>(call)();
+  } catch (...) {
+    throwUserException(what, before, where);
+  }
+  checkUserCode(code, what, before, where);
 }
 
 } // namespace tenon

@@ -55,9 +55,12 @@ std::string shortPath(const char* file) {
   return root == std::string::npos ? path : path.substr(root + 1);
 }
 
+// A procedure of Fortran has no file.
 std::string frameLine(const ErrorFrame& frame, bool first) {
-  return fmt::format("[{}]   {} {} ({}:{})\n", processRank(), first ? "in" : "called from",
-                     frame.function, frame.file, frame.line);
+  const std::string place =
+      frame.file.empty() ? "" : fmt::format(" ({}:{})", frame.file, frame.line);
+  return fmt::format("[{}]   {} {}{}\n", processRank(), first ? "in" : "called from",
+                     frame.function, place);
 }
 
 std::string ranksOf(const ErrorRecord& error) {
@@ -125,11 +128,15 @@ void show(std::size_t level) {
   }
   handling = true;
   const ErrorFrame& frame = record.frames[level];
-  if (handler.function)
-    handler.function(record.code, static_cast<int>(level), record.message.c_str(),
-                     frame.function.c_str(), frame.file.c_str(), frame.line, handler.context);
-  else
-    printAndAbort();
+  try {
+    if (handler.function)
+      handler.function(record.code, static_cast<int>(level), record.message.c_str(),
+                       frame.function.c_str(), frame.file.c_str(), frame.line, handler.context);
+    else
+      printAndAbort();
+  } catch (...) {
+    printError("Tenon: the program's error handler threw an exception, which ends here\n");
+  }
   handling = false;
 }
 

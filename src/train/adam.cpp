@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace tenon {
 
 namespace {
@@ -37,8 +39,9 @@ void Adam::setBetas(double beta1, double beta2) {
 }
 
 void Adam::setEpsilon(double epsilon) {
-  if (!(epsilon > 0))
-    throw Error(TENON_ERR_ARG, fmt::format("Adam's epsilon is {}; it must be > 0", epsilon));
+  if (!(epsilon > 0 && std::isfinite(epsilon)))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("Adam's epsilon is {}; it must be finite and > 0", epsilon));
   epsilon_ = epsilon;
 }
 

@@ -79,9 +79,10 @@ void Lbfgs::setIterations(Index iterations) {
 
 void Lbfgs::setTolerances(double gradient, double change) {
   for (double tolerance : {gradient, change})
-    if (!(tolerance >= 0))
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("a tolerance of L-BFGS is {}; it must be >= 0", tolerance));
+    if (!(tolerance >= 0 && std::isfinite(tolerance)))
+      throw Error(
+          TENON_ERR_ARG,
+          fmt::format("a tolerance of L-BFGS is {}; it must be finite and >= 0", tolerance));
   gradientTolerance_ = gradient;
   changeTolerance_ = change;
 }

@@ -93,14 +93,16 @@ Optimizer::Optimizer(Ref<Layer> layer, double learningRate)
 }
 
 void Optimizer::setLearningRate(double rate) {
-  if (!(rate > 0))
-    throw Error(TENON_ERR_ARG, fmt::format("the learning rate is {}; it must be > 0", rate));
+  if (!(rate > 0 && std::isfinite(rate)))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the learning rate is {}; it must be finite and > 0", rate));
   learningRate_ = rate;
 }
 
 void Optimizer::setWeightDecay(double decay) {
-  if (!(decay >= 0))
-    throw Error(TENON_ERR_ARG, fmt::format("the weight decay is {}; it must be >= 0", decay));
+  if (!(decay >= 0 && std::isfinite(decay)))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the weight decay is {}; it must be finite and >= 0", decay));
   weightDecay_ = decay;
 }
 

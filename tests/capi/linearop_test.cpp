@@ -103,7 +103,9 @@ TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
   expectExactAdjoint(op);
   expectSuccess(TenonLinearOpDestroy(&op));
   expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, split_, TENON_FLOAT32, &op),
-                   {"halo"});
+                   {"`to`", "has none", "TenonLayoutSetHalo"});
+  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(margin, split_, TENON_FLOAT32, &op),
+                   {"`to`", "has none"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, wrong, TENON_FLOAT32, &op),
                    {"] S0", "] B"});
   expectSuccess(TenonLinearOpCreateRepartition(split_, root, TENON_FLOAT32, &op));

@@ -49,11 +49,14 @@ static void expectRefusals(const char* words) {
 
 int main(int argc, char** argv) {
   TenonBool isInitialized = TENON_TRUE;
+  MPI_Comm comm = MPI_COMM_NULL;
+  TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
+  expectStateError(TenonCommFromFortran(0, &comm), "MPI is not initialised");
   MPI_Init(&argc, &argv);
   TenonCallAbort(TenonInitialize(&argc, &argv, NULL));
   TenonCallAbort(make());
-  TenonCallAbort(TenonPushErrorHandler(TenonReturnErrorHandler, NULL));
   MPI_Finalize();
+  expectStateError(TenonCommFromFortran(0, &comm), "MPI is finalised");
   expectRefusals("MPI was finalised before Tenon");
   CHECK(TenonInitialized(&isInitialized) == TENON_SUCCESS && !isInitialized);
   expectStateError(TenonInitialize(&argc, &argv, NULL), "MPI was finalised");

@@ -8,6 +8,7 @@ program first_steps
   implicit none
   integer :: ierr, rank, ranks
 
+  call outside_mpi
   call MPI_Init(ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
@@ -16,11 +17,23 @@ program first_steps
   call options
   call boxes
   call layers
+  call settings
   call objects
   call machines
   call tenon_finalize()
   call MPI_Finalize(ierr)
 contains
+  ! A communicator is not taken before MPI_Init.
+  subroutine outside_mpi
+    type(tenon_layer) :: layer
+    call quietly(.true.)
+    call tenon_initialize_with_comm(MPI_COMM_WORLD, ierr=ierr)
+    call expect(ierr == TENON_ERR_STATE, 'a communicator was taken outside MPI')
+    call tenon_layer_create(MPI_COMM_WORLD, layer, ierr)
+    call expect(ierr == TENON_ERR_STATE, 'a layer was created outside MPI')
+    call quietly(.false.)
+  end subroutine outside_mpi
+
   ! The test passes -tenon_agree_timeout on the command line.
   subroutine options
     logical :: given
@@ -132,7 +145,10 @@ contains
     call expect(ierr == TENON_ERR_SHAPE, 'three strides for two dimensions')
     call tenon_layer_set_stride(add, [1, 2])
     call tenon_layer_get_integers(add, 'stride', kernel)
-    call expect(all(kernel == [2, 1]), 'the strides are not those of (x, y)')
+    call expect(all(kernel == [1, 2]), 'a setting by name has another order than its own call')
+    call tenon_layer_set_integers(add, 'stride', [3, 1])
+    call tenon_layer_get_integers(add, 'stride', kernel)
+    call expect(all(kernel == [3, 1]), 'a setting by name has another order')
     call tenon_destroy(x(1))
     call tenon_destroy(x(2))
     call tenon_destroy(y)
@@ -141,6 +157,38 @@ contains
     call tenon_destroy(relu)
     call tenon_destroy(layout(1))
   end subroutine layers
+
+  ! Settings by name have the order of the declaration: a kernel of 3 x 1 in (x, y) takes 2 from x alone, and
+  ! the permutation (2, 1, 3, 4) swaps x and y.
+  subroutine settings
+    type(tenon_layer) :: pool, swap
+    type(tenon_layout) :: layout, out
+    integer, allocatable :: permutation(:)
+    integer :: extents(4)
+    call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [1, 1, 1 + rank, 1], [6, 4, 1 + rank, 1], layout)
+    call tenon_layer_create(MPI_COMM_WORLD, pool)
+    call tenon_layer_set_type(pool, 'averagepooling')
+    call tenon_layer_set_integers(pool, 'kernel', [3, 1])
+    call tenon_layer_set_integers(pool, 'stride', [1, 1])
+    call tenon_layer_set_up(pool, layout)
+    call tenon_layer_get_output_layout(pool, out)
+    call tenon_layout_get_shape(out, extents)
+    call expect(all(extents == [4, 4, ranks, 1]), 'the kernel by name is not that of (x, y)')
+    call tenon_destroy(out)
+    call tenon_destroy(pool)
+    call tenon_layer_create(MPI_COMM_WORLD, swap)
+    call tenon_layer_set_type(swap, 'transpose')
+    call tenon_layer_set_integers(swap, 'permutation', [2, 1, 3, 4])
+    call tenon_layer_get_integers(swap, 'permutation', permutation)
+    call expect(all(permutation == [2, 1, 3, 4]), 'a permutation is another one')
+    call tenon_layer_set_up(swap, layout)
+    call tenon_layer_get_output_layout(swap, out)
+    call tenon_layout_get_shape(out, extents)
+    call expect(all(extents == [4, 6, ranks, 1]), 'the permutation does not swap x and y')
+    call tenon_destroy(out)
+    call tenon_destroy(swap)
+    call tenon_destroy(layout)
+  end subroutine settings
 
   subroutine objects
     type(tenon_partition) :: grid

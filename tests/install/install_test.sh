@@ -52,3 +52,32 @@ runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "$build/pc_c"
 "$build/pc_cpp"
 "${mpiexec[@]}" 4 "$build/pc_field"
+
+echo "== the README's lines"
+if [[ ! $PKG_CONFIG_PATH =~ ^"$prefix"/lib(64)?/pkgconfig$ ]]; then
+  echo "fault: tenon.pc is in $PKG_CONFIG_PATH, but the README says lib/pkgconfig or lib64/pkgconfig"
+  exit 1
+fi
+"$cc" -o "$build/readme" "$here/../capi/readme_example.c" "${flags[@]}" "$runpath"
+"${mpiexec[@]}" 4 "$build/readme"
+
+# component NAME HOW PATTERN: what find_package() says when a program asks for it.
+component() {
+  local said
+  rm -rf "$build/component"
+  said=$("$cmake" -S "$here/consumer_components" -B "$build/component" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DCMAKE_C_COMPILER="$cc" -DTENON_VERSION="$version" -DCOMPONENT="$1" -DHOW="$2" 2>&1 | tr -s '[:space:]' ' ') || true
+  if [[ $said != *"$3"* ]]; then
+    echo "fault: find_package(Tenon $2 $1) does not say '$3', but: $said"
+    exit 1
+  fi
+}
+echo "== components"
+component Python "REQUIRED;COMPONENTS" "There is no component Python; the components are Fortran and PETSc."
+component Python "OPTIONAL_COMPONENTS" "Tenon is found, and Python: FALSE"
+rm -f "$(dirname "$(find "$prefix" -name TenonConfig.cmake)")"/TenonPETScTargets*.cmake
+component PETSc "REQUIRED;COMPONENTS" "This Tenon was built without the component PETSc."
+component PETSc "COMPONENTS" "This Tenon was built without the component PETSc."
+if find "$prefix" -name TenonFortranTargets.cmake | grep -q .; then
+  component Fortran "REQUIRED;COMPONENTS" "The component Fortran needs the language"
+fi

@@ -177,6 +177,19 @@ TYPED_TEST(DeviceSums, OfACrossEntropy) {
   }
 }
 
+TYPED_TEST(DeviceSums, OfWeightsThatAreNone) {
+  using T = TypeParam;
+  for (const Index n : {0, 1, 300, 5000})
+    expectSame<T>([&](Arrays<T>& on) {
+      std::vector<T> w(n, T(1));
+      EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), -1);
+      for (Index i = n - 1; i > 0; i /= 2) {
+        w[i] = i % 2 ? -T(1) : std::numeric_limits<T>::quiet_NaN();
+        EXPECT_EQ(firstBadWeight(on.at(), n, on.put(w)), i);
+      }
+    });
+}
+
 TYPED_TEST(DeviceSums, OfErrors) {
   using T = TypeParam;
   for (const Index rows : kLengths) {

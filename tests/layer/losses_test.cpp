@@ -6,6 +6,9 @@
 
 #include "sys/expect_error.hpp"
 
+#include <cmath>
+#include <limits>
+
 namespace tenon {
 namespace {
 
@@ -230,6 +233,30 @@ TEST(Losses, CrossEntropyHasWeightsOfSamples) {
     step.adjoint();
     test::expectNear(test::gathered(*step.dx), gradient, tolerance, step.x->layout().describe());
   }
+}
+
+// All ranks have sample 5, and each of them says so.
+TEST(Losses, RefuseWeightsThatAreNone) {
+  for (const char* type : {"huber", "relativel2", "crossentropy"})
+    for (const char* reduction : {"mean", "sum"})
+      for (const double weight :
+           {-0.25, -1e30, std::nan(""), std::numeric_limits<double>::infinity()}) {
+        const auto layer = test::newLayer(world(), type);
+        layer->set("loss_weights", std::string("sample"));
+        layer->set("loss_reduction", std::string(reduction));
+        const bool hasLabels = std::string(type) == "crossentropy";
+        test::Step step(layer, test::onWorld({8, 3}, "B"));
+        layer->setTarget(makeRef<DTensor>(world(),
+                                          test::onWorld(hasLabels ? Shape{8} : Shape{8, 3}, "B"),
+                                          hasLabels ? TENON_INT64 : layer->dataType()));
+        const auto weights = tensor(test::onWorld({8}, "B"));
+        fillConstant(*weights, 1);
+        layer->setTargetWeights(weights);
+        step.apply();
+        step.adjoint();
+        weights->mutableData<double>()[5] = weight;
+        expectError(TENON_ERR_ARG, {"at [5]", "[0,inf)", "finite"}, [&] { step.apply(); });
+      }
 }
 
 TEST(Losses, AreRefusedWhatTheyCannotUse) {

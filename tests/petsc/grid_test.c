@@ -242,6 +242,99 @@ static PetscErrorCode TestLoan(DM dm, TenonLayout layout) {
   PetscFunctionReturn(0);
 }
 
+/* A tensor of another data type, of another grid with as many elements, and one that has a Vec already. */
+static PetscErrorCode TestPlaceRefusals(void) {
+  const TenonDataType other = TENON_PETSC_SCALAR == TENON_FLOAT64 ? TENON_FLOAT32 : TENON_FLOAT64;
+  TenonLayout layout = NULL;
+  TenonDTensor x = NULL, converted = NULL;
+  DM dm, turned;
+  Vec vec, second;
+
+  PetscFunctionBegin;
+  PetscCall(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 6,
+                         4, 1, 1, 1, 1, NULL, NULL, &dm));
+  PetscCall(DMDACreate2d(PETSC_COMM_SELF, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 4,
+                         6, 1, 1, 1, 1, NULL, NULL, &turned));
+  PetscCall(DMSetUp(dm));
+  PetscCall(DMSetUp(turned));
+  PetscCall(TenonPetscLayoutFromDM(dm, &layout));
+  TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &x));
+  TenonPetscCall(TenonDTensorCreate(layout, other, &converted));
+  PetscCall(DMCreateGlobalVector(dm, &vec));
+  PetscCall(VecDuplicate(vec, &second));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscPlaceVec(converted, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscPlaceVecRead(converted, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_INCOMP, TenonPetscPlaceVec(x, turned, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscRestoreVec(x, vec));
+  PetscCall(TenonPetscPlaceVec(x, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscPlaceVecRead(x, dm, second));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscRestoreVecRead(x, vec));
+  PetscCall(TenonPetscRestoreVec(x, vec));
+  PetscCall(VecDestroy(&vec));
+  PetscCall(VecDestroy(&second));
+  TenonPetscCall(TenonDTensorDestroy(&x));
+  TenonPetscCall(TenonDTensorDestroy(&converted));
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(DMDestroy(&turned));
+  PetscFunctionReturn(0);
+}
+
+/* A Vec and a tensor that their owners destroy stay until the end of the loan. */
+static PetscErrorCode TestDestroyedWhilePlaced(DM dm, TenonLayout layout) {
+  TenonDTensor x = NULL, y = NULL;
+  Vec vec, same;
+  int references;
+  double largest;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &x));
+  PetscCall(DMCreateGlobalVector(dm, &vec));
+  PetscCall(VecSet(vec, 2));
+  PetscCall(TenonPetscPlaceVec(x, dm, vec));
+  same = vec;
+  y = x;
+  PetscCall(VecDestroy(&vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVec(x, vec));
+  TenonPetscCall(TenonDTensorFillConstant(x, 3));
+  TenonPetscCall(TenonDTensorMaxAbs(x, &largest));
+  CHECK(largest == 3);
+  TenonPetscCall(TenonObjectGetReferences((TenonObject)x, &references));
+  CHECK(references == 2);
+  TenonPetscCall(TenonDTensorDestroy(&x));
+  PetscCall(TenonPetscRestoreVec(y, same)); /* the last use of both */
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestNull(DM dm, TenonLayout layout) {
+  TenonLayout made = NULL;
+  TenonDTensor x = NULL;
+  Vec vec;
+
+  PetscFunctionBegin;
+  TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &x));
+  PetscCall(DMCreateGlobalVector(dm, &vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscLayoutFromDM(NULL, &made));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscLayoutFromDM(dm, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscGhostedLayoutFromDM(NULL, &made));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscGhostedLayoutFromDM(dm, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscLayoutFromDM((DM)vec, &made));
+  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscPlaceVec(NULL, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVec(x, NULL, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVec(x, dm, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscPlaceVec(x, dm, (Vec)dm));
+  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscPlaceVecRead(NULL, dm, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVecRead(x, NULL, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscPlaceVecRead(x, dm, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVec(x, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscRestoreVec(NULL, vec));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscRestoreVecRead(x, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONGSTATE, TenonPetscRestoreVecRead(NULL, vec));
+  PetscCall(VecDestroy(&vec));
+  TenonPetscCall(TenonDTensorDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestRefusals(void) {
   const Case twisted = {2, 1, 1, DM_BOUNDARY_TWIST, DMDA_STENCIL_BOX};
   TenonLayout layout = NULL;
@@ -286,10 +379,13 @@ static PetscErrorCode Test(void) {
     PetscCall(TestPlaces(dm, &cases[i], layout));
     PetscCall(TestHalo(dm, &cases[i], layout));
     PetscCall(TestLoan(dm, layout));
+    PetscCall(TestDestroyedWhilePlaced(dm, layout));
+    PetscCall(TestNull(dm, layout));
     TenonPetscCall(TenonLayoutDestroy(&layout));
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(TestRefusals());
+  PetscCall(TestPlaceRefusals());
   PetscFunctionReturn(0);
 }
 

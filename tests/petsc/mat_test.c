@@ -3,6 +3,7 @@
  * matrix of the same stencil. */
 #include "run.h"
 
+#include <petsc/private/petscimpl.h> /* PetscObjectStateGet() */
 #include <petscksp.h>
 
 static PetscErrorCode CreateGrid(PetscInt dof, DMBoundaryType boundary, DM* dm) {
@@ -129,6 +130,127 @@ static PetscErrorCode TestJacobians(void) {
   TenonPetscCall(TenonLayoutDestroy(&layout));
   PetscCall(DMDestroy(&three));
   PetscCall(DMDestroy(&two));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode MultiplyForeign(Mat A, Vec x, Vec y) {
+  (void)A;
+  return VecCopy(x, y);
+}
+
+/* Matrices that are not Tenon's, and no arguments. */
+static PetscErrorCode TestForeign(TenonLayer layer, TenonLinearOp op, DM dm, Vec x, Mat J) {
+  Mat foreign, dense, K;
+  PetscInt m;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &m));
+  PetscCall(
+      MatCreateShell(PETSC_COMM_WORLD, m, m, PETSC_DETERMINE, PETSC_DETERMINE, NULL, &foreign));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatSetPoint(foreign, x));
+  PetscCall(MatShellSetOperation(foreign, MATOP_MULT, (void (*)(void))MultiplyForeign));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatSetPoint(foreign, x));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, m, PETSC_DETERMINE, PETSC_DETERMINE, NULL, &dense));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatSetPoint(dense, x));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatSetPoint(NULL, x));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatSetPoint(J, NULL));
+  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscMatFromLayer(NULL, dm, dm, x, &K));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(layer, dm, NULL, x, &K));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(layer, dm, dm, NULL, &K));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLayer(layer, dm, dm, x, NULL));
+  CHECK_FAILS(PETSC_ERR_ARG_WRONG, TenonPetscMatFromLayer(layer, (DM)x, dm, x, &K));
+  CHECK_FAILS(PETSC_ERR_LIB, TenonPetscMatFromLinearOp(NULL, dm, dm, &K));
+  CHECK_FAILS(PETSC_ERR_ARG_NULL, TenonPetscMatFromLinearOp(op, dm, dm, NULL));
+  PetscCall(MatDestroy(&foreign));
+  PetscCall(MatDestroy(&dense));
+  PetscFunctionReturn(0);
+}
+
+static TenonErrorCode ReturnError(TenonDTensor x, TenonDTensor y, void* context) {
+  (void)x;
+  (void)y;
+  (void)context;
+  return TENON_ERR_SUPPORT;
+}
+
+/* An operator that fails leaves the vectors restored: the output's state has grown, and both can be used. */
+static PetscErrorCode TestFailingOperator(DM dm, TenonLayout layout, Vec x) {
+  TenonLinearOp op = NULL;
+  PetscObjectState before, after;
+  Mat A;
+  Vec y;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(x, &y));
+  TenonPetscCall(TenonLinearOpCreateShell(layout, layout, TENON_PETSC_SCALAR, TENON_PETSC_SCALAR,
+                                          ReturnError, ReturnError, NULL, NULL, &op));
+  PetscCall(TenonPetscMatFromLinearOp(op, dm, dm, &A));
+  TenonPetscCall(TenonSetFatalErrorHandler(TenonReturnErrorHandler, NULL));
+  PetscCall(PetscObjectStateGet((PetscObject)y, &before));
+  CHECK_FAILS(PETSC_ERR_LIB, MatMult(A, x, y));
+  PetscCall(PetscObjectStateGet((PetscObject)y, &after));
+  CHECK(after > before);
+  CHECK_FAILS(PETSC_ERR_LIB, MatMultTranspose(A, x, y));
+  TenonPetscCall(TenonSetFatalErrorHandler(NULL, NULL));
+  PetscCall(VecCopy(x, y));
+  PetscCall(MatDestroy(&A));
+  TenonPetscCall(TenonLinearOpDestroy(&op));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(0);
+}
+
+/* A duplicate is the same operator, and outlives the matrix. */
+static PetscErrorCode TestDuplicate(Mat A, Vec x) {
+  Mat B, C;
+  Vec y, z;
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &C));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatCreateVecs(C, NULL, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(C, x, z));
+  PetscCall(VecAXPY(z, -1, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, &norm));
+  CHECK(norm == 0);
+  PetscCall(MatDestroy(&C));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestLife(void) {
+  TenonLayer conv = NULL;
+  TenonLayout layout = NULL;
+  TenonDTensor point = NULL;
+  TenonLinearOp op = NULL;
+  DM dm;
+  Mat J;
+  Vec x;
+
+  PetscFunctionBegin;
+  PetscCall(CreateGrid(2, DM_BOUNDARY_PERIODIC, &dm));
+  PetscCall(TenonPetscLayoutFromDM(dm, &layout));
+  PetscCall(CreateSameConv(PETSC_COMM_WORLD, 2, 2, 2, TENON_BOUNDARY_PERIODIC, &conv));
+  TenonPetscCall(TenonLayerSetUp(conv, layout));
+  TenonPetscCall(TenonDTensorCreate(layout, TENON_PETSC_SCALAR, &point));
+  TenonPetscCall(TenonLinearOpCreateJacobian(conv, point, &op));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(TenonPetscMatFromLayer(conv, dm, dm, x, &J));
+  PetscCall(TestForeign(conv, op, dm, x, J));
+  PetscCall(TestFailingOperator(dm, layout, x));
+  PetscCall(TestDuplicate(J, x));
+  PetscCall(MatDestroy(&J));
+  PetscCall(VecDestroy(&x));
+  TenonPetscCall(TenonLinearOpDestroy(&op));
+  TenonPetscCall(TenonDTensorDestroy(&point));
+  TenonPetscCall(TenonLayerDestroy(&conv));
+  TenonPetscCall(TenonLayoutDestroy(&layout));
+  PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(0);
 }
 
@@ -280,6 +402,7 @@ static PetscErrorCode TestSolver(void) {
 static PetscErrorCode Test(void) {
   PetscFunctionBegin;
   PetscCall(TestJacobians());
+  PetscCall(TestLife());
   PetscCall(TestOperators());
   PetscCall(TestSolver());
   PetscFunctionReturn(0);

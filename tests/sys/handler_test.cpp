@@ -224,6 +224,43 @@ TEST_F(Handlers, AUsersOwnCodeIsNamed) {
             TENON_SUCCESS);
 }
 
+TEST_F(Handlers, WhatAUsersFunctionThrowsIsNamed) {
+  const auto thrown = [](auto what) {
+    return guard("TenonOuter",
+                 [&] { callUser("the shell's apply", [&]() -> TenonErrorCode { throw what; }); });
+  };
+  EXPECT_EQ(thrown(std::out_of_range("cell 9")), TENON_ERR_USER);
+  EXPECT_EQ(lastError().message, "the shell's apply threw an exception: cell 9");
+  EXPECT_EQ(thrown(7), TENON_ERR_USER);
+  EXPECT_EQ(lastError().message, "the shell's apply threw an exception of unknown type");
+  EXPECT_EQ(thrown(std::bad_alloc()), TENON_ERR_MEMORY);
+  EXPECT_EQ(lastError().message, "an allocation failed in the shell's apply");
+}
+
+// As tenon.hpp throws it, with a report around the message.
+TEST_F(Handlers, AUsersFunctionThatThrowsAnErrorOfTenonKeepsItsRecord) {
+  const auto code = guard("TenonOuter", [] {
+    callUser("the shell's apply", []() -> TenonErrorCode {
+      fail(TENON_ERR_SHAPE, "deep inside");
+      throw std::runtime_error("Error: deep inside, in TenonFail");
+    });
+  });
+  EXPECT_EQ(code, TENON_ERR_SHAPE);
+  EXPECT_EQ(lastError().message, "deep inside");
+  EXPECT_EQ(lastError().frames.size(), 2U);
+}
+
+TEST_F(Handlers, AnErrorHandlerThatThrowsEndsThere) {
+  pushErrorHandler([](TenonErrorCode, int, const char*, const char*, const char*, int,
+                      void*) { throw std::runtime_error("odd"); },
+                   nullptr);
+  EXPECT_EQ(fail(TENON_ERR_SHAPE, "first"), TENON_ERR_SHAPE);
+  popErrorHandler();
+  EXPECT_TRUE(says("error handler threw")) << printed_;
+  EXPECT_EQ(fail(TENON_ERR_ARG, "second"), TENON_ERR_ARG);
+  EXPECT_EQ(lastError().message, "second");
+}
+
 TEST_F(Handlers, EachThreadHasItsOwnRecord) {
   fail(TENON_ERR_ARG, "mine");
   std::thread other([] {

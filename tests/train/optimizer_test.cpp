@@ -5,11 +5,13 @@
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
 #include "train/adam.hpp"
+#include "train/lbfgs.hpp"
 #include "train/sgd.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace tenon {
 namespace {
@@ -137,6 +139,15 @@ TEST(Optimizer, RefusesBadSettings) {
   Adam adam(net.affine);
   EXPECT_THROW(adam.setBetas(0.9, 1), Error);
   EXPECT_THROW(adam.setEpsilon(0), Error);
+  Lbfgs lbfgs(net.affine);
+  const double infinity = std::numeric_limits<double>::infinity();
+  expectError(TENON_ERR_ARG, {"learning rate is inf", "finite"},
+              [&] { sgd.setLearningRate(infinity); });
+  expectError(TENON_ERR_ARG, {"weight decay is inf", "finite"},
+              [&] { sgd.setWeightDecay(infinity); });
+  expectError(TENON_ERR_ARG, {"epsilon is inf", "finite"}, [&] { adam.setEpsilon(infinity); });
+  expectError(TENON_ERR_ARG, {"tolerance of L-BFGS is inf", "finite"},
+              [&] { lbfgs.setTolerances(1e-7, infinity); });
   EXPECT_THROW(Sgd(test::newAffine(world(), 1, 1)), Error);
 }
 

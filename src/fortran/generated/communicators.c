@@ -6,27 +6,39 @@
 #include <tenon/ext/linearop.h>
 
 TenonErrorCode TenonFCheckpointCreate(int comm, TenonCheckpoint* checkpoint) {
-  return TenonCheckpointCreate(MPI_Comm_f2c(comm), checkpoint);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonCheckpointCreate(handle, checkpoint) : code;
 }
 
 TenonErrorCode TenonFDatasetCreateIDX(int comm, const char* images, const char* labels, TenonDataset* dataset) {
-  return TenonDatasetCreateIDX(MPI_Comm_f2c(comm), images, labels, dataset);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonDatasetCreateIDX(handle, images, labels, dataset) : code;
 }
 
 TenonErrorCode TenonFDatasetCreateHDF5(int comm, const char* path, const char* data, const char* labels, TenonDataset* dataset) {
-  return TenonDatasetCreateHDF5(MPI_Comm_f2c(comm), path, data, labels, dataset);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonDatasetCreateHDF5(handle, path, data, labels, dataset) : code;
 }
 
 TenonErrorCode TenonFLayerCreateShell(int comm, TenonLayer* layer) {
-  return TenonLayerCreateShell(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateShell(handle, layer) : code;
 }
 
 TenonErrorCode TenonFFieldSeriesCreate(int comm, const char* path, int spatial, TenonFieldSeries* series) {
-  return TenonFieldSeriesCreate(MPI_Comm_f2c(comm), path, spatial, series);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonFieldSeriesCreate(handle, path, spatial, series) : code;
 }
 
 TenonErrorCode TenonFInitializeWithComm(int comm, int* argc, char*** argv, const char* help) {
-  return TenonInitializeWithComm(MPI_Comm_f2c(comm), argc, argv, help);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonInitializeWithComm(handle, argc, argv, help) : code;
 }
 
 TenonErrorCode TenonFCommFromFortran(int fcomm, int* comm) {
@@ -38,79 +50,117 @@ TenonErrorCode TenonFCommFromFortran(int fcomm, int* comm) {
 }
 
 TenonErrorCode TenonFLayerCreateConv(int comm, int spatial, TenonInt inChannels, TenonInt outChannels, const TenonInt kernel[], TenonLayer* layer) {
-  return TenonLayerCreateConv(MPI_Comm_f2c(comm), spatial, inChannels, outChannels, kernel, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateConv(handle, spatial, inChannels, outChannels, kernel, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreatePooling(int comm, TenonPoolingMode mode, int spatial, const TenonInt kernel[], TenonLayer* layer) {
-  return TenonLayerCreatePooling(MPI_Comm_f2c(comm), mode, spatial, kernel, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreatePooling(handle, mode, spatial, kernel, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateAffine(int comm, TenonInt inputs, TenonInt outputs, TenonLayer* layer) {
-  return TenonLayerCreateAffine(MPI_Comm_f2c(comm), inputs, outputs, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateAffine(handle, inputs, outputs, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreatePointwise(int comm, const char* function, TenonLayer* layer) {
-  return TenonLayerCreatePointwise(MPI_Comm_f2c(comm), function, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreatePointwise(handle, function, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateFlatten(int comm, TenonLayer* layer) {
-  return TenonLayerCreateFlatten(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateFlatten(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateCrossEntropy(int comm, TenonLayer* layer) {
-  return TenonLayerCreateCrossEntropy(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateCrossEntropy(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateMeanSquaredError(int comm, TenonLayer* layer) {
-  return TenonLayerCreateMeanSquaredError(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateMeanSquaredError(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateDropout(int comm, double rate, TenonLayer* layer) {
-  return TenonLayerCreateDropout(MPI_Comm_f2c(comm), rate, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateDropout(handle, rate, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateType(int comm, const char* name, TenonLayer* layer) {
-  return TenonLayerCreateType(MPI_Comm_f2c(comm), name, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateType(handle, name, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateSequential(int comm, TenonLayer* layer) {
-  return TenonLayerCreateSequential(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateSequential(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateRepartition(int comm, TenonLayout output, TenonLayer* layer) {
-  return TenonLayerCreateRepartition(MPI_Comm_f2c(comm), output, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateRepartition(handle, output, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateAdd(int comm, TenonLayer* layer) {
-  return TenonLayerCreateAdd(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateAdd(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateConcatenate(int comm, int dim, TenonLayer* layer) {
-  return TenonLayerCreateConcatenate(MPI_Comm_f2c(comm), dim, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateConcatenate(handle, dim, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateGraph(int comm, TenonLayer* layer) {
-  return TenonLayerCreateGraph(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateGraph(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreate(int comm, TenonLayer* layer) {
-  return TenonLayerCreate(MPI_Comm_f2c(comm), layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreate(handle, layer) : code;
 }
 
 TenonErrorCode TenonFLayerCreateFromFile(int comm, const char* nameOrPath, TenonLayer* layer) {
-  return TenonLayerCreateFromFile(MPI_Comm_f2c(comm), nameOrPath, layer);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayerCreateFromFile(handle, nameOrPath, layer) : code;
 }
 
 TenonErrorCode TenonFLayoutCreateFromBoxes(int comm, int ndim, const TenonInt shape[], const TenonInt low[], const TenonInt high[], TenonLayout* layout) {
-  return TenonLayoutCreateFromBoxes(MPI_Comm_f2c(comm), ndim, shape, low, high, layout);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonLayoutCreateFromBoxes(handle, ndim, shape, low, high, layout) : code;
 }
 
 TenonErrorCode TenonFMachineCreateFromComm(int comm, TenonMachine* machine) {
-  return TenonMachineCreateFromComm(MPI_Comm_f2c(comm), machine);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonMachineCreateFromComm(handle, machine) : code;
 }
 
 TenonErrorCode TenonFMachineMeasure(int comm, TenonMemorySpace space, int rounds, TenonMachine* machine) {
-  return TenonMachineMeasure(MPI_Comm_f2c(comm), space, rounds, machine);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonMachineMeasure(handle, space, rounds, machine) : code;
 }
 
 TenonErrorCode TenonFObjectGetComm(TenonObject object, int* comm) {
@@ -122,15 +172,21 @@ TenonErrorCode TenonFObjectGetComm(TenonObject object, int* comm) {
 }
 
 TenonErrorCode TenonFPartitionCreate(int comm, int axes, const int extents[], TenonPartition* partition) {
-  return TenonPartitionCreate(MPI_Comm_f2c(comm), axes, extents, partition);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonPartitionCreate(handle, axes, extents, partition) : code;
 }
 
 TenonErrorCode TenonFPartitionCreateFromRanks(int comm, int axes, const int extents[], const int ranks[], TenonPartition* partition) {
-  return TenonPartitionCreateFromRanks(MPI_Comm_f2c(comm), axes, extents, ranks, partition);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonPartitionCreateFromRanks(handle, axes, extents, ranks, partition) : code;
 }
 
 TenonErrorCode TenonFPartitionCreatePlaced(int comm, int axes, int levels, const TenonInt matrix[], TenonPartition* partition) {
-  return TenonPartitionCreatePlaced(MPI_Comm_f2c(comm), axes, levels, matrix, partition);
+  MPI_Comm handle = MPI_COMM_NULL;
+  const TenonErrorCode code = TenonCommFromFortran(comm, &handle);
+  return code == TENON_SUCCESS ? TenonPartitionCreatePlaced(handle, axes, levels, matrix, partition) : code;
 }
 
 TenonErrorCode TenonFPartitionGetAxisComm(TenonPartition partition, int axis, int* comm) {

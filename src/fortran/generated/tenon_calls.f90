@@ -871,7 +871,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointCreate(comm, checkpoint%handle)
-    call finish(tenon_code, 'tenon_checkpoint_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_create_mpi
   ! Reads the options of a checkpoint. Local; call on all ranks.
   subroutine tenon_checkpoint_set_from_options(checkpoint, ierr)
@@ -879,7 +879,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointSetFromOptions(checkpoint%handle)
-    call finish(tenon_code, 'tenon_checkpoint_set_from_options', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_set_from_options
   ! Adds a layer with the layers in it. Local; call on all ranks.
   subroutine tenon_checkpoint_add_layer(checkpoint, layer, name, ierr)
@@ -889,7 +889,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointAddLayer(checkpoint%handle, layer%handle, trim(name)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_add_layer', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_add_layer
   ! Adds an optimizer: its number of steps and its tensors. Local; call on all ranks.
   subroutine tenon_checkpoint_add_optimizer(checkpoint, optimizer, name, ierr)
@@ -899,7 +899,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointAddOptimizer(checkpoint%handle, optimizer%handle, trim(name)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_add_optimizer', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_add_optimizer
   ! Adds a tensor, such as a field of the solver. Local; call on all ranks.
   subroutine tenon_checkpoint_add_tensor(checkpoint, tensor, name, ierr)
@@ -909,7 +909,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointAddTensor(checkpoint%handle, tensor%handle, trim(name)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_add_tensor', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_add_tensor
   ! Sets an integer, which is written to the file. Local; call on all ranks.
   subroutine tenon_checkpoint_set_int_int64(checkpoint, key, value, ierr)
@@ -919,7 +919,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointSetInt(checkpoint%handle, trim(key)//c_null_char, int(value, c_int64_t))
-    call finish(tenon_code, 'tenon_checkpoint_set_int', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_set_int_int64
   ! Sets an integer, which is written to the file. Local; call on all ranks.
   subroutine tenon_checkpoint_set_int_int32(checkpoint, key, value, ierr)
@@ -929,7 +929,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointSetInt(checkpoint%handle, trim(key)//c_null_char, int(value, c_int64_t))
-    call finish(tenon_code, 'tenon_checkpoint_set_int', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_set_int_int32
   ! Sets a real number, which is written to the file. Local; call on all ranks.
   subroutine tenon_checkpoint_set_real(checkpoint, key, value, ierr)
@@ -939,7 +939,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointSetReal(checkpoint%handle, trim(key)//c_null_char, value)
-    call finish(tenon_code, 'tenon_checkpoint_set_real', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_set_real
   ! Sets a text, which is written to the file. Local; call on all ranks.
   subroutine tenon_checkpoint_set_string(checkpoint, key, value, ierr)
@@ -949,7 +949,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointSetString(checkpoint%handle, trim(key)//c_null_char, trim(value)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_set_string', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_set_string
   ! Returns an integer that was set, or read from a file. Not collective.
   subroutine tenon_checkpoint_get_int_int64(checkpoint, key, value, ierr)
@@ -963,7 +963,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_value, value, 'value', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_checkpoint_get_int', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_int_int64
   ! Returns an integer that was set, or read from a file. Not collective.
   subroutine tenon_checkpoint_get_int_int32(checkpoint, key, value, ierr)
@@ -977,7 +977,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_value, value, 'value', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_checkpoint_get_int', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_int_int32
   ! Returns a real number that was set, or read from a file. Not collective.
   subroutine tenon_checkpoint_get_real(checkpoint, key, value, ierr)
@@ -991,7 +991,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       value = c_value
     end if
-    call finish(tenon_code, 'tenon_checkpoint_get_real', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_real
   ! Returns a text that was set, or read from a file. Not collective.
   subroutine tenon_checkpoint_get_string(checkpoint, key, text, ierr)
@@ -1010,7 +1010,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_checkpoint_get_string', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_string
   ! Writes a file. Collective on the checkpoint.
   subroutine tenon_checkpoint_write(checkpoint, path, ierr)
@@ -1019,7 +1019,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointWrite(checkpoint%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_write', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_write
   ! Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
   subroutine tenon_checkpoint_write_step_int64(checkpoint, folder, step, ierr)
@@ -1029,7 +1029,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointWriteStep(checkpoint%handle, trim(folder)//c_null_char, int(step, c_int64_t))
-    call finish(tenon_code, 'tenon_checkpoint_write_step', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_write_step_int64
   ! Writes the file step-STEP.h5 of a folder. Collective on the checkpoint.
   subroutine tenon_checkpoint_write_step_int32(checkpoint, folder, step, ierr)
@@ -1039,7 +1039,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointWriteStep(checkpoint%handle, trim(folder)//c_null_char, int(step, c_int64_t))
-    call finish(tenon_code, 'tenon_checkpoint_write_step', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_write_step_int32
   ! Reads a file into the objects that were added. Collective on the checkpoint.
   subroutine tenon_checkpoint_read(checkpoint, path, ierr)
@@ -1048,7 +1048,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointRead(checkpoint%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_read
   ! Reads the latest whole file step-N.h5 of a folder. Collective on the checkpoint.
   subroutine tenon_checkpoint_read_latest_int64(checkpoint, folder, step, ierr)
@@ -1062,7 +1062,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_step, step, 'step', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_checkpoint_read_latest', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_read_latest_int64
   ! Reads the latest whole file step-N.h5 of a folder. Collective on the checkpoint.
   subroutine tenon_checkpoint_read_latest_int32(checkpoint, folder, step, ierr)
@@ -1076,7 +1076,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_step, step, 'step', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_checkpoint_read_latest', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_read_latest_int32
   ! Lets a signal be noted instead of ending the program. Local; call on all ranks.
   subroutine tenon_checkpoint_on_signal(checkpoint, signal, ierr)
@@ -1085,7 +1085,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointOnSignal(checkpoint%handle, signal)
-    call finish(tenon_code, 'tenon_checkpoint_on_signal', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_on_signal
   ! Returns whether the signal has come to any rank. Collective on the checkpoint.
   subroutine tenon_checkpoint_get_signal(checkpoint, signal, ierr)
@@ -1098,7 +1098,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       signal = c_signal
     end if
-    call finish(tenon_code, 'tenon_checkpoint_get_signal', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_get_signal
   ! Prints what was added, and size and speed of the last file. Collective on the checkpoint.
   subroutine tenon_checkpoint_view(checkpoint, ierr)
@@ -1106,7 +1106,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointView(checkpoint%handle)
-    call finish(tenon_code, 'tenon_checkpoint_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_view
   ! Prints what a file holds, and verifies all its digests. Not collective.
   subroutine tenon_checkpoint_view_file(path, ierr)
@@ -1114,7 +1114,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointViewFile(trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_checkpoint_view_file', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_view_file
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_checkpoint_destroy(checkpoint, ierr)
@@ -1122,7 +1122,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonCheckpointDestroy(checkpoint%handle)
-    call finish(tenon_code, 'tenon_checkpoint_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_checkpoint_destroy
   subroutine tenon_dataset_create_idx_f08(comm, images, labels, dataset, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -1142,7 +1142,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonDatasetCreateIDX(comm, trim(images)//c_null_char, trim(labels)//c_null_char, &
       dataset%handle)
-    call finish(tenon_code, 'tenon_dataset_create_idx', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_create_idx_mpi
   subroutine tenon_dataset_create_hdf_5_f08(comm, path, data, dataset, labels, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -1166,7 +1166,7 @@ contains
     if (present(labels)) c_labels = trim(labels)//c_null_char
     tenon_code = TenonDatasetCreateHDF5(comm, trim(path)//c_null_char, trim(data)//c_null_char, c_labels, &
       dataset%handle)
-    call finish(tenon_code, 'tenon_dataset_create_hdf_5', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_create_hdf_5_mpi
   ! Reads the options of a dataset. Local; call on all ranks.
   subroutine tenon_dataset_set_from_options(dataset, ierr)
@@ -1174,7 +1174,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDatasetSetFromOptions(dataset%handle)
-    call finish(tenon_code, 'tenon_dataset_set_from_options', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_set_from_options
   ! Returns number and extents of the samples. Not collective.
   subroutine tenon_dataset_get_shape(dataset, samples, height, width, ierr)
@@ -1193,7 +1193,7 @@ contains
       if (present(height)) call give(c_height, height, 'height', tenon_code)
       if (present(width)) call give(c_width, width, 'width', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dataset_get_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_shape
   ! Returns the number of dimensions of a batch of samples. Not collective.
   subroutine tenon_dataset_get_dim(dataset, ndim, ierr)
@@ -1206,7 +1206,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       ndim = c_ndim
     end if
-    call finish(tenon_code, 'tenon_dataset_get_dim', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_dim
   ! Returns the shape of the samples. Not collective.
   subroutine tenon_dataset_get_samples_shape_int64(dataset, shape, ierr)
@@ -1224,7 +1224,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dataset_get_samples_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_samples_shape_int64
   ! Returns the shape of the samples. Not collective.
   subroutine tenon_dataset_get_samples_shape_int32(dataset, shape, ierr)
@@ -1242,7 +1242,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dataset_get_samples_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_samples_shape_int32
   ! Sets the values of batches. Local; call on all ranks.
   subroutine tenon_dataset_set_scaling(dataset, scale, shift, ierr)
@@ -1252,7 +1252,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDatasetSetScaling(dataset%handle, scale, shift)
-    call finish(tenon_code, 'tenon_dataset_set_scaling', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_set_scaling
   ! Sets whether the order of the samples is random. Local; call on all ranks.
   subroutine tenon_dataset_set_shuffle_int64(dataset, shuffle, seed, ierr)
@@ -1262,7 +1262,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
-    call finish(tenon_code, 'tenon_dataset_set_shuffle', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_set_shuffle_int64
   ! Sets whether the order of the samples is random. Local; call on all ranks.
   subroutine tenon_dataset_set_shuffle_int32(dataset, shuffle, seed, ierr)
@@ -1272,7 +1272,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDatasetSetShuffle(dataset%handle, c_bool_of(shuffle), int(seed, c_int64_t))
-    call finish(tenon_code, 'tenon_dataset_set_shuffle', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_set_shuffle_int32
   ! Sets the layouts of the batches. Collective on the dataset.
   subroutine tenon_dataset_set_up(dataset, x, labels, ierr)
@@ -1285,7 +1285,7 @@ contains
     c_labels = c_null_ptr
     if (present(labels)) c_labels = labels%handle
     tenon_code = TenonDatasetSetUp(dataset%handle, x%handle, c_labels)
-    call finish(tenon_code, 'tenon_dataset_set_up', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_set_up
   ! Returns the number of complete batches in an epoch. Not collective.
   subroutine tenon_dataset_get_batch_count_int64(dataset, count, ierr)
@@ -1298,7 +1298,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dataset_get_batch_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_batch_count_int64
   ! Returns the number of complete batches in an epoch. Not collective.
   subroutine tenon_dataset_get_batch_count_int32(dataset, count, ierr)
@@ -1311,7 +1311,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dataset_get_batch_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_batch_count_int32
   ! Fills this rank's local block of a batch. Local; call on all ranks.
   subroutine tenon_dataset_get_batch_int64(dataset, epoch, batch, x, labels, ierr)
@@ -1327,7 +1327,7 @@ contains
     if (present(labels)) c_labels = labels%handle
     tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
       x%handle, c_labels)
-    call finish(tenon_code, 'tenon_dataset_get_batch', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_batch_int64
   ! Fills this rank's local block of a batch. Local; call on all ranks.
   subroutine tenon_dataset_get_batch_int32(dataset, epoch, batch, x, labels, ierr)
@@ -1343,7 +1343,7 @@ contains
     if (present(labels)) c_labels = labels%handle
     tenon_code = TenonDatasetGetBatch(dataset%handle, int(epoch, c_int64_t), int(batch - 1, c_int64_t), &
       x%handle, c_labels)
-    call finish(tenon_code, 'tenon_dataset_get_batch', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_get_batch_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_dataset_destroy(dataset, ierr)
@@ -1351,7 +1351,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDatasetDestroy(dataset%handle)
-    call finish(tenon_code, 'tenon_dataset_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dataset_destroy
   ! Creates a tensor of zeros. Collective on the layout.
   subroutine tenon_dtensor_create(layout, type, x, ierr)
@@ -1361,7 +1361,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorCreate(layout%handle, type, x%handle)
-    call finish(tenon_code, 'tenon_dtensor_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_create
   ! Selects the memory space of the local array. Local; call on all ranks, with one space.
   subroutine tenon_dtensor_set_space(x, space, ierr)
@@ -1370,7 +1370,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorSetSpace(x%handle, space)
-    call finish(tenon_code, 'tenon_dtensor_set_space', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_set_space
   ! Returns the memory space of the local array. Not collective.
   subroutine tenon_dtensor_get_space(x, space, ierr)
@@ -1383,7 +1383,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       space = c_space
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_space', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_space
   ! Makes the tensor use a user array in place. Not collective.
   subroutine tenon_dtensor_place_array_int64(x, length, first_owned, strides, ghosts_low, ghosts_high, ierr)
@@ -1415,7 +1415,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArray(x%handle, c_first_owned, c_strides, &
       c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_array', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_array_int64
   ! Makes the tensor use a user array in place. Not collective.
   subroutine tenon_dtensor_place_array_int32(x, length, first_owned, strides, ghosts_low, ghosts_high, ierr)
@@ -1447,7 +1447,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArray(x%handle, c_first_owned, c_strides, &
       c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_array', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_array_int32
   ! Makes the tensor use a constant user array in place. Not collective.
   subroutine tenon_dtensor_place_array_read_int64(x, length, first_owned, strides, ghosts_low, ghosts_high, &
@@ -1480,7 +1480,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrayRead(x%handle, c_first_owned, &
       c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_array_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_array_read_int64
   ! Makes the tensor use a constant user array in place. Not collective.
   subroutine tenon_dtensor_place_array_read_int32(x, length, first_owned, strides, ghosts_low, ghosts_high, &
@@ -1513,7 +1513,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrayRead(x%handle, c_first_owned, &
       c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_array_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_array_read_int32
   ! Associates one user array with each index of a dimension. Not collective.
   subroutine tenon_dtensor_place_arrays_int64(x, dim, first_owned, length, strides, ghosts_low, ghosts_high, &
@@ -1548,7 +1548,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrays(x%handle, c_dim, c_count, &
       first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_arrays', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_arrays_int64
   ! Associates one user array with each index of a dimension. Not collective.
   subroutine tenon_dtensor_place_arrays_int32(x, dim, first_owned, length, strides, ghosts_low, ghosts_high, &
@@ -1583,7 +1583,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArrays(x%handle, c_dim, c_count, &
       first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_arrays', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_arrays_int32
   ! Associates constant user arrays with the indices of a dimension. Not collective.
   subroutine tenon_dtensor_place_arrays_read_int64(x, dim, first_owned, length, strides, ghosts_low, &
@@ -1618,7 +1618,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArraysRead(x%handle, c_dim, c_count, &
       first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_arrays_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_arrays_read_int64
   ! Associates constant user arrays with the indices of a dimension. Not collective.
   subroutine tenon_dtensor_place_arrays_read_int32(x, dim, first_owned, length, strides, ghosts_low, &
@@ -1653,7 +1653,7 @@ contains
     if (present(ghosts_high)) c_ghosts_high = int(reverse(ghosts_high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonDTensorPlaceArraysRead(x%handle, c_dim, c_count, &
       first_owned, c_strides, c_ghosts_low, c_ghosts_high, int(length, c_int64_t))
-    call finish(tenon_code, 'tenon_dtensor_place_arrays_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_place_arrays_read_int32
   ! Copies the user arrays into the tensor, halo included. Not collective.
   subroutine tenon_dtensor_gather_arrays(x, ierr)
@@ -1661,7 +1661,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorGatherArrays(x%handle)
-    call finish(tenon_code, 'tenon_dtensor_gather_arrays', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_gather_arrays
   ! Copies the tensor into the user arrays, halo included. Not collective.
   subroutine tenon_dtensor_scatter_arrays(x, ierr)
@@ -1669,7 +1669,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorScatterArrays(x%handle)
-    call finish(tenon_code, 'tenon_dtensor_scatter_arrays', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_scatter_arrays
   ! Returns to the array owned by Tenon, with the value that it holds. Not collective.
   subroutine tenon_dtensor_reset_array(x, ierr)
@@ -1677,7 +1677,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorResetArray(x%handle)
-    call finish(tenon_code, 'tenon_dtensor_reset_array', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_reset_array
   ! Selects private or shared memory for the array owned by Tenon. Not collective.
   subroutine tenon_dtensor_set_private(x, is_private, ierr)
@@ -1686,7 +1686,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorSetPrivate(x%handle, c_bool_of(is_private))
-    call finish(tenon_code, 'tenon_dtensor_set_private', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_set_private
   ! Returns the local array for reading and writing. Not collective.
   subroutine tenon_dtensor_get_array(x, type, array, ierr)
@@ -1696,7 +1696,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorGetArray(x%handle, type, array)
-    call finish(tenon_code, 'tenon_dtensor_get_array', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_array
   ! Ends the access begun by TenonDTensorGetArray(). Not collective.
   subroutine tenon_dtensor_restore_array(x, array, ierr)
@@ -1705,7 +1705,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorRestoreArray(x%handle, array)
-    call finish(tenon_code, 'tenon_dtensor_restore_array', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_restore_array
   ! Returns the local array for reading. Not collective.
   subroutine tenon_dtensor_get_array_read(x, type, array, ierr)
@@ -1715,7 +1715,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorGetArrayRead(x%handle, type, array)
-    call finish(tenon_code, 'tenon_dtensor_get_array_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_array_read
   ! Ends an access begun by TenonDTensorGetArrayRead(). Not collective.
   subroutine tenon_dtensor_restore_array_read(x, array, ierr)
@@ -1724,7 +1724,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorRestoreArrayRead(x%handle, array)
-    call finish(tenon_code, 'tenon_dtensor_restore_array_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_restore_array_read
   ! Returns the local array on the device for reading and writing. Not collective.
   subroutine tenon_dtensor_get_device_array(x, type, array, ierr)
@@ -1734,7 +1734,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorGetDeviceArray(x%handle, type, array)
-    call finish(tenon_code, 'tenon_dtensor_get_device_array', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_device_array
   ! Returns the local array on the device for reading. Not collective.
   subroutine tenon_dtensor_get_device_array_read(x, type, array, ierr)
@@ -1744,7 +1744,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorGetDeviceArrayRead(x%handle, type, array)
-    call finish(tenon_code, 'tenon_dtensor_get_device_array_read', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_device_array_read
   ! Returns the strides of the local array. Not collective.
   subroutine tenon_dtensor_get_strides_int64(x, strides, ierr)
@@ -1762,7 +1762,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(reverse(c_strides), strides, 'strides', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_strides', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_strides_int64
   ! Returns the strides of the local array. Not collective.
   subroutine tenon_dtensor_get_strides_int32(x, strides, ierr)
@@ -1780,7 +1780,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(reverse(c_strides), strides, 'strides', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_strides', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_strides_int32
   ! Returns the layout of the tensor. Not collective.
   subroutine tenon_dtensor_get_layout(x, layout, ierr)
@@ -1789,7 +1789,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorGetLayout(x%handle, layout%handle)
-    call finish(tenon_code, 'tenon_dtensor_get_layout', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_layout
   ! Returns the element type of the tensor. Not collective.
   subroutine tenon_dtensor_get_data_type(x, type, ierr)
@@ -1802,7 +1802,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       type = c_type
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_data_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_data_type
   ! Returns the box of this rank, halo included. Not collective.
   subroutine tenon_dtensor_get_box_int64(x, low, high, ierr)
@@ -1825,7 +1825,7 @@ contains
       call give(reverse(c_low) + 1, low, 'low', tenon_code)
       call give(reverse(c_high), high, 'high', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_box', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_box_int64
   ! Returns the box of this rank, halo included. Not collective.
   subroutine tenon_dtensor_get_box_int32(x, low, high, ierr)
@@ -1848,7 +1848,7 @@ contains
       call give(reverse(c_low) + 1, low, 'low', tenon_code)
       call give(reverse(c_high), high, 'high', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_box', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_box_int32
   ! Returns the number of elements in this rank's box. Not collective.
   subroutine tenon_dtensor_get_local_size_int64(x, elements, ierr)
@@ -1861,7 +1861,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_elements, elements, 'elements', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_local_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_local_size_int64
   ! Returns the number of elements in this rank's box. Not collective.
   subroutine tenon_dtensor_get_local_size_int32(x, elements, ierr)
@@ -1874,7 +1874,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_elements, elements, 'elements', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_dtensor_get_local_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_get_local_size_int32
   ! Copies a tensor: y <- x. Local; call on all ranks.
   subroutine tenon_dtensor_copy(x, y, ierr)
@@ -1883,7 +1883,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorCopy(x%handle, y%handle)
-    call finish(tenon_code, 'tenon_dtensor_copy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_copy
   ! Computes y <- alpha x + beta y. Local; call on all ranks.
   subroutine tenon_dtensor_axpby(alpha, x, beta, y, ierr)
@@ -1894,7 +1894,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorAXPBY(alpha, x%handle, beta, y%handle)
-    call finish(tenon_code, 'tenon_dtensor_axpby', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_axpby
   ! Scales a tensor: x <- factor x. Local; call on all ranks.
   subroutine tenon_dtensor_scale(factor, x, ierr)
@@ -1903,7 +1903,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorScale(factor, x%handle)
-    call finish(tenon_code, 'tenon_dtensor_scale', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_scale
   ! Sets every element to one value. Local; call on all ranks.
   subroutine tenon_dtensor_fill_constant(x, value, ierr)
@@ -1912,7 +1912,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillConstant(x%handle, value)
-    call finish(tenon_code, 'tenon_dtensor_fill_constant', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_constant
   ! Fills with random numbers, uniform in [low, high). Local; call on all ranks.
   subroutine tenon_dtensor_fill_uniform_int64(x, seed, stream, low, high, ierr)
@@ -1924,7 +1924,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillUniform(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), low, high)
-    call finish(tenon_code, 'tenon_dtensor_fill_uniform', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_uniform_int64
   ! Fills with random numbers, uniform in [low, high). Local; call on all ranks.
   subroutine tenon_dtensor_fill_uniform_int32(x, seed, stream, low, high, ierr)
@@ -1936,7 +1936,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillUniform(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), low, high)
-    call finish(tenon_code, 'tenon_dtensor_fill_uniform', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_uniform_int32
   ! Fills with normally distributed random numbers. Local; call on all ranks.
   subroutine tenon_dtensor_fill_normal_int64(x, seed, stream, mean, deviation, ierr)
@@ -1949,7 +1949,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillNormal(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), mean, &
       deviation)
-    call finish(tenon_code, 'tenon_dtensor_fill_normal', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_normal_int64
   ! Fills with normally distributed random numbers. Local; call on all ranks.
   subroutine tenon_dtensor_fill_normal_int32(x, seed, stream, mean, deviation, ierr)
@@ -1962,7 +1962,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillNormal(x%handle, int(seed, c_int64_t), int(stream, c_int64_t), mean, &
       deviation)
-    call finish(tenon_code, 'tenon_dtensor_fill_normal', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_normal_int32
   ! Fills every local array with independent random numbers. Not collective.
   subroutine tenon_dtensor_fill_test_int64(x, seed, integers, ierr)
@@ -1972,7 +1972,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillTest(x%handle, int(seed, c_int64_t), c_bool_of(integers))
-    call finish(tenon_code, 'tenon_dtensor_fill_test', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_test_int64
   ! Fills every local array with independent random numbers. Not collective.
   subroutine tenon_dtensor_fill_test_int32(x, seed, integers, ierr)
@@ -1982,7 +1982,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorFillTest(x%handle, int(seed, c_int64_t), c_bool_of(integers))
-    call finish(tenon_code, 'tenon_dtensor_fill_test', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_fill_test_int32
   ! Computes the Euclidean norm. Collective on the tensor.
   subroutine tenon_dtensor_norm(x, norm, ierr)
@@ -1995,7 +1995,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       norm = c_norm
     end if
-    call finish(tenon_code, 'tenon_dtensor_norm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_norm
   ! Computes the pairing of a tensor with one in the dual layout. Collective on x and y.
   subroutine tenon_dtensor_pairing(x, y, pairing, ierr)
@@ -2009,7 +2009,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       pairing = c_pairing
     end if
-    call finish(tenon_code, 'tenon_dtensor_pairing', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_pairing
   ! Computes the largest absolute value of any local element. Collective on the tensor.
   subroutine tenon_dtensor_max_abs(x, value, ierr)
@@ -2022,7 +2022,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       value = c_value
     end if
-    call finish(tenon_code, 'tenon_dtensor_max_abs', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_max_abs
   ! Prints name, layout, data type and memory, on rank 0 of the communicator. Not collective.
   subroutine tenon_dtensor_view(x, ierr)
@@ -2030,7 +2030,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorView(x%handle)
-    call finish(tenon_code, 'tenon_dtensor_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_dtensor_destroy(x, ierr)
@@ -2038,7 +2038,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonDTensorDestroy(x%handle)
-    call finish(tenon_code, 'tenon_dtensor_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_dtensor_destroy
   ! Returns the sentence of an error code ("incompatible shapes"). Not collective.
   function tenon_error_string(code) result(answer)
@@ -2070,7 +2070,7 @@ contains
       if (present(code)) code = c_code
     end if
     call give_text(c_message, tenon_code, message)
-    call finish(tenon_code, 'tenon_get_last_error', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_last_error
   ! Returns the record of the last error, with its call stack. Not collective.
   subroutine tenon_get_last_error_report(report, ierr)
@@ -2085,7 +2085,7 @@ contains
       tenon_code = TenonGetLastErrorReport(c_report, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_report, tenon_code, report)
-    call finish(tenon_code, 'tenon_get_last_error_report', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_last_error_report
   ! Adds the location of a caller to the record of an error. Not collective.
   subroutine tenon_add_frame(code, function, file, line, ierr)
@@ -2096,7 +2096,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonAddFrame(code, trim(function)//c_null_char, trim(file)//c_null_char, line)
-    call finish(tenon_code, 'tenon_add_frame', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_add_frame
   ! Ends the program on all ranks, by MPI_Abort() if MPI is running. Does not return.
   subroutine tenon_abort(code)
@@ -2114,7 +2114,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonRaiseError(code, trim(message)//c_null_char, trim(function)//c_null_char, &
       trim(file)//c_null_char, line)
-    call finish(tenon_code, 'tenon_raise_error', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_raise_error
   subroutine tenon_layer_create_shell_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2129,7 +2129,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateShell(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_shell', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_shell_mpi
   ! Sets the input properties that the functions support. Local; call on all ranks.
   subroutine tenon_layer_shell_set_labels(layer, labels, ierr)
@@ -2138,7 +2138,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellSetLabels(layer%handle, trim(labels)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_shell_set_labels', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_set_labels
   ! Sets what is saved for tangent and adjoint. Local; call on all ranks.
   subroutine tenon_layer_shell_set_saved(layer, input, output, ierr)
@@ -2148,7 +2148,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellSetSaved(layer%handle, c_bool_of(input), c_bool_of(output))
-    call finish(tenon_code, 'tenon_layer_shell_set_saved', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_set_saved
   ! Declares a parameter. Local; call on all ranks.
   subroutine tenon_layer_shell_add_parameter_int64(layer, name, shape, fan_in, fan_out, ierr)
@@ -2163,7 +2163,7 @@ contains
     c_rank = size(shape)
     tenon_code = TenonLayerShellAddParameter(layer%handle, trim(name)//c_null_char, c_rank, &
       int(reverse(shape), c_int64_t), int(fan_in, c_int64_t), int(fan_out, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_shell_add_parameter', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_add_parameter_int64
   ! Declares a parameter. Local; call on all ranks.
   subroutine tenon_layer_shell_add_parameter_int32(layer, name, shape, fan_in, fan_out, ierr)
@@ -2178,7 +2178,7 @@ contains
     c_rank = size(shape)
     tenon_code = TenonLayerShellAddParameter(layer%handle, trim(name)//c_null_char, c_rank, &
       int(reverse(shape), c_int64_t), int(fan_in, c_int64_t), int(fan_out, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_shell_add_parameter', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_add_parameter_int32
   ! Declares a state, such as running statistics. Local; call on all ranks.
   subroutine tenon_layer_shell_add_state_int64(layer, name, shape, initial, ierr)
@@ -2192,7 +2192,7 @@ contains
     c_rank = size(shape)
     tenon_code = TenonLayerShellAddState(layer%handle, trim(name)//c_null_char, c_rank, &
       int(reverse(shape), c_int64_t), initial)
-    call finish(tenon_code, 'tenon_layer_shell_add_state', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_add_state_int64
   ! Declares a state, such as running statistics. Local; call on all ranks.
   subroutine tenon_layer_shell_add_state_int32(layer, name, shape, initial, ierr)
@@ -2206,7 +2206,7 @@ contains
     c_rank = size(shape)
     tenon_code = TenonLayerShellAddState(layer%handle, trim(name)//c_null_char, c_rank, &
       int(reverse(shape), c_int64_t), initial)
-    call finish(tenon_code, 'tenon_layer_shell_add_state', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_add_state_int32
   ! Sets the size of the memory that an evaluation saves on this rank. Not collective.
   subroutine tenon_layer_shell_set_workspace_int64(layer, bytes, ierr)
@@ -2215,7 +2215,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellSetWorkspace(layer%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_shell_set_workspace', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_set_workspace_int64
   ! Sets the size of the memory that an evaluation saves on this rank. Not collective.
   subroutine tenon_layer_shell_set_workspace_int32(layer, bytes, ierr)
@@ -2224,7 +2224,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellSetWorkspace(layer%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_shell_set_workspace', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_set_workspace_int32
   ! Returns the value of a parameter, in full on every rank. Not collective.
   subroutine tenon_layer_shell_get_value(layer, index, value, ierr)
@@ -2234,7 +2234,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellGetValue(layer%handle, index - 1, value%handle)
-    call finish(tenon_code, 'tenon_layer_shell_get_value', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_value
   ! Returns the tangent of a parameter, in full on every rank. Not collective.
   subroutine tenon_layer_shell_get_tangent(layer, index, tangent, ierr)
@@ -2244,7 +2244,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellGetTangent(layer%handle, index - 1, tangent%handle)
-    call finish(tenon_code, 'tenon_layer_shell_get_tangent', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_tangent
   ! Returns the tensor that collects this rank's gradient contributions. Not collective.
   subroutine tenon_layer_shell_get_gradient(layer, index, gradient, ierr)
@@ -2254,7 +2254,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellGetGradient(layer%handle, index - 1, gradient%handle)
-    call finish(tenon_code, 'tenon_layer_shell_get_gradient', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_gradient
   ! Returns a state, in full on every rank. Not collective.
   subroutine tenon_layer_shell_get_state(layer, index, state, ierr)
@@ -2264,7 +2264,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellGetState(layer%handle, index - 1, state%handle)
-    call finish(tenon_code, 'tenon_layer_shell_get_state', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_state
   ! Returns the workspace of the current evaluation. Not collective.
   subroutine tenon_layer_shell_get_workspace(layer, workspace, ierr)
@@ -2273,7 +2273,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerShellGetWorkspace(layer%handle, workspace)
-    call finish(tenon_code, 'tenon_layer_shell_get_workspace', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_shell_get_workspace
   ! Registers a layer type. Local; call on all ranks.
   subroutine tenon_layer_register(name, create, ierr)
@@ -2282,7 +2282,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerRegister(trim(name)//c_null_char, create)
-    call finish(tenon_code, 'tenon_layer_register', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_register
   ! Registers an operator type. Local; call on all ranks.
   subroutine tenon_linearop_register(name, functions, ierr)
@@ -2291,7 +2291,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpRegister(trim(name)//c_null_char, functions)
-    call finish(tenon_code, 'tenon_linearop_register', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_register
   subroutine tenon_field_series_create_f08(comm, path, spatial, series, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2310,7 +2310,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFieldSeriesCreate(comm, trim(path)//c_null_char, spatial, series%handle)
-    call finish(tenon_code, 'tenon_field_series_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_create_mpi
   ! Reads the options of a series. Local; call on all ranks.
   subroutine tenon_field_series_set_from_options(series, ierr)
@@ -2318,7 +2318,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFieldSeriesSetFromOptions(series%handle)
-    call finish(tenon_code, 'tenon_field_series_set_from_options', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_set_from_options
   ! Sets the grid. Local; call on all ranks.
   subroutine tenon_field_series_set_grid(series, origin, spacing, ierr)
@@ -2333,7 +2333,7 @@ contains
     call check_length(tenon_code, 'tenon_field_series_set_grid', 'spacing', size(spacing), c_spatial)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonFieldSeriesSetGrid(series%handle, c_spatial, &
       reverse(origin), reverse(spacing))
-    call finish(tenon_code, 'tenon_field_series_set_grid', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_set_grid
   ! Adds a field. Local; call on all ranks.
   subroutine tenon_field_series_add_tensor(series, tensor, name, components, ierr)
@@ -2347,7 +2347,7 @@ contains
     if (present(components)) c_components = trim(components)//c_null_char
     tenon_code = TenonFieldSeriesAddTensor(series%handle, tensor%handle, trim(name)//c_null_char, &
       c_components)
-    call finish(tenon_code, 'tenon_field_series_add_tensor', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_add_tensor
   ! Writes the fields of one time. Collective on the series.
   subroutine tenon_field_series_write_int64(series, step, time, ierr)
@@ -2357,7 +2357,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFieldSeriesWrite(series%handle, int(step, c_int64_t), time)
-    call finish(tenon_code, 'tenon_field_series_write', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_write_int64
   ! Writes the fields of one time. Collective on the series.
   subroutine tenon_field_series_write_int32(series, step, time, ierr)
@@ -2367,7 +2367,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFieldSeriesWrite(series%handle, int(step, c_int64_t), time)
-    call finish(tenon_code, 'tenon_field_series_write', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_write_int32
   ! Prints fields and grid, and the file written last. Collective on the series.
   subroutine tenon_field_series_view(series, ierr)
@@ -2375,7 +2375,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFieldSeriesView(series%handle)
-    call finish(tenon_code, 'tenon_field_series_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_field_series_destroy(series, ierr)
@@ -2383,14 +2383,14 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFieldSeriesDestroy(series%handle)
-    call finish(tenon_code, 'tenon_field_series_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_field_series_destroy
   ! Finalises Tenon. Collective on the communicator of the initialisation.
   subroutine tenon_finalize(ierr)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonFinalize()
-    call finish(tenon_code, 'tenon_finalize', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_finalize
   ! Returns whether Tenon is initialised. Not collective; can be called at any time.
   subroutine tenon_initialized(initialized, ierr)
@@ -2402,7 +2402,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       initialized = c_initialized /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_initialized', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_initialized
   ! Returns the version of the library. Not collective; can be called at any time.
   subroutine tenon_get_version(major, minor, patch, ierr)
@@ -2420,7 +2420,7 @@ contains
       if (present(minor)) minor = c_minor
       if (present(patch)) patch = c_patch
     end if
-    call finish(tenon_code, 'tenon_get_version', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_version
   ! Returns the version as text ("0.1.0"). Not collective; can be called at any time.
   subroutine tenon_get_version_string(text, ierr)
@@ -2435,7 +2435,7 @@ contains
       tenon_code = TenonGetVersionString(c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_get_version_string', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_version_string
   ! Returns build and run-time information. Not collective; can be called at any time.
   subroutine tenon_get_build_info(text, ierr)
@@ -2450,7 +2450,7 @@ contains
       tenon_code = TenonGetBuildInfo(c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_get_build_info', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_build_info
   ! Returns which CUDA devices this process sees. Not collective; can be called at any time.
   subroutine tenon_get_device_info(text, ierr)
@@ -2465,7 +2465,7 @@ contains
       tenon_code = TenonGetDeviceInfo(c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_get_device_info', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_device_info
   ! Returns advice if arithmetic is known to be slow here. Not collective.
   subroutine tenon_get_performance_advice(text, ierr)
@@ -2480,7 +2480,7 @@ contains
       tenon_code = TenonGetPerformanceAdvice(c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_get_performance_advice', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_performance_advice
   ! Prepares the layer for inputs in one layout. Collective on the layer.
   subroutine tenon_layer_set_up(layer, input, ierr)
@@ -2489,7 +2489,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetUp(layer%handle, input%handle)
-    call finish(tenon_code, 'tenon_layer_set_up', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_up
   ! Returns the layout of the output, for the last set-up input. Not collective.
   subroutine tenon_layer_get_output_layout(layer, output, ierr)
@@ -2498,7 +2498,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetOutputLayout(layer%handle, output%handle)
-    call finish(tenon_code, 'tenon_layer_get_output_layout', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_output_layout
   ! Creates a tensor for the output, for the last set-up input. Collective on the layer.
   subroutine tenon_layer_create_output(layer, y, ierr)
@@ -2507,7 +2507,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateOutput(layer%handle, y%handle)
-    call finish(tenon_code, 'tenon_layer_create_output', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_output
   ! Creates a tensor for dL/dy, in the dual of the output's layout. Collective on the layer.
   subroutine tenon_layer_create_output_cotangent(layer, dy, ierr)
@@ -2516,7 +2516,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateOutputCotangent(layer%handle, dy%handle)
-    call finish(tenon_code, 'tenon_layer_create_output_cotangent', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_output_cotangent
   ! Creates a tensor for dL/dx, in the dual of the input's layout. Collective on the layer.
   subroutine tenon_layer_create_input_cotangent(layer, dx, ierr)
@@ -2525,7 +2525,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateInputCotangent(layer%handle, dx%handle)
-    call finish(tenon_code, 'tenon_layer_create_input_cotangent', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_input_cotangent
   ! Draws the initial values of all parameters again. Local; call on all ranks.
   subroutine tenon_layer_initialize_int64(layer, seed, ierr)
@@ -2534,7 +2534,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerInitialize(layer%handle, int(seed, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_initialize', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_initialize_int64
   ! Draws the initial values of all parameters again. Local; call on all ranks.
   subroutine tenon_layer_initialize_int32(layer, seed, ierr)
@@ -2543,7 +2543,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerInitialize(layer%handle, int(seed, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_initialize', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_initialize_int32
   ! Returns the number of parameter tensors, inner layers included. Not collective.
   subroutine tenon_layer_get_parameter_count(layer, count, ierr)
@@ -2556,7 +2556,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       count = c_count
     end if
-    call finish(tenon_code, 'tenon_layer_get_parameter_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_count
   ! Returns a parameter, for reading and writing. Local; call on all ranks.
   subroutine tenon_layer_get_parameter(layer, index, parameter, ierr)
@@ -2566,7 +2566,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetParameter(layer%handle, index - 1, parameter%handle)
-    call finish(tenon_code, 'tenon_layer_get_parameter', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter
   ! Returns the gradient of the loss with respect to a parameter. Collective on the layer.
   subroutine tenon_layer_get_parameter_gradient(layer, index, gradient, ierr)
@@ -2576,7 +2576,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetParameterGradient(layer%handle, index - 1, gradient%handle)
-    call finish(tenon_code, 'tenon_layer_get_parameter_gradient', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_gradient
   ! Returns the gradient of a parameter summed over the ranks. Collective on the layer.
   subroutine tenon_layer_get_reduced_gradient(layer, index, gradient, ierr)
@@ -2586,7 +2586,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetReducedGradient(layer%handle, index - 1, gradient%handle)
-    call finish(tenon_code, 'tenon_layer_get_reduced_gradient', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_reduced_gradient
   ! Returns the tangent (direction) of a parameter. Local; call on all ranks.
   subroutine tenon_layer_get_parameter_tangent(layer, index, tangent, ierr)
@@ -2596,7 +2596,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetParameterTangent(layer%handle, index - 1, tangent%handle)
-    call finish(tenon_code, 'tenon_layer_get_parameter_tangent', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_tangent
   ! Switches between training and inference mode. Local; call on all ranks.
   subroutine tenon_layer_set_training(layer, training, ierr)
@@ -2605,7 +2605,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetTraining(layer%handle, c_bool_of(training))
-    call finish(tenon_code, 'tenon_layer_set_training', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_training
   ! Freezes or releases all parameters, inner layers included. Local; call on all ranks.
   subroutine tenon_layer_set_frozen(layer, frozen, ierr)
@@ -2614,7 +2614,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetFrozen(layer%handle, c_bool_of(frozen))
-    call finish(tenon_code, 'tenon_layer_set_frozen', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_frozen
   ! Sets the target of a loss for the next evaluations. Local; call on all ranks.
   subroutine tenon_layer_set_target(layer, target, ierr)
@@ -2623,7 +2623,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetTarget(layer%handle, target%handle)
-    call finish(tenon_code, 'tenon_layer_set_target', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_target
   ! Evaluates the layer: y <- f(x). Collective on the layer.
   subroutine tenon_layer_apply(layer, x, y, ierr)
@@ -2633,7 +2633,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerApply(layer%handle, x%handle, y%handle)
-    call finish(tenon_code, 'tenon_layer_apply', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply
   ! Evaluates the tangent (JVP) at the last evaluation: dy <- J dx. Collective on the layer.
   subroutine tenon_layer_apply_tangent(layer, dy, dx, ierr)
@@ -2646,7 +2646,7 @@ contains
     c_dx = c_null_ptr
     if (present(dx)) c_dx = dx%handle
     tenon_code = TenonLayerApplyTangent(layer%handle, c_dx, dy%handle)
-    call finish(tenon_code, 'tenon_layer_apply_tangent', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_tangent
   ! Evaluates the adjoint (VJP) of the last evaluation: dx <- J* dy. Collective on the layer.
   subroutine tenon_layer_apply_adjoint(layer, dy, dx, ierr)
@@ -2659,7 +2659,7 @@ contains
     c_dx = c_null_ptr
     if (present(dx)) c_dx = dx%handle
     tenon_code = TenonLayerApplyAdjoint(layer%handle, dy%handle, c_dx)
-    call finish(tenon_code, 'tenon_layer_apply_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_adjoint
   ! Discards all pending evaluations. Local; call on all ranks.
   subroutine tenon_layer_clear_stack(layer, ierr)
@@ -2667,7 +2667,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerClearStack(layer%handle)
-    call finish(tenon_code, 'tenon_layer_clear_stack', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_clear_stack
   ! Sets all parameter gradients to zero. Local; call on all ranks.
   subroutine tenon_layer_zero_gradients(layer, ierr)
@@ -2675,7 +2675,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerZeroGradients(layer%handle)
-    call finish(tenon_code, 'tenon_layer_zero_gradients', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_zero_gradients
   ! Tests whether the adjoint is that of the tangent, at a point. Collective on the layer.
   subroutine tenon_layer_test_adjoint_int64(layer, seed, x, tangent, adjoint, relative, ierr)
@@ -2700,7 +2700,7 @@ contains
       if (present(adjoint)) adjoint = c_adjoint
       if (present(relative)) relative = c_relative
     end if
-    call finish(tenon_code, 'tenon_layer_test_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_test_adjoint_int64
   ! Tests whether the adjoint is that of the tangent, at a point. Collective on the layer.
   subroutine tenon_layer_test_adjoint_int32(layer, seed, x, tangent, adjoint, relative, ierr)
@@ -2725,7 +2725,7 @@ contains
       if (present(adjoint)) adjoint = c_adjoint
       if (present(relative)) relative = c_relative
     end if
-    call finish(tenon_code, 'tenon_layer_test_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_test_adjoint_int32
   ! Tests whether the tangent is the derivative, at a point. Collective on the layer.
   subroutine tenon_layer_test_taylor_int64(layer, seed, x, order, remainder, ierr)
@@ -2746,7 +2746,7 @@ contains
       if (present(order)) order = c_order
       if (present(remainder)) remainder = c_remainder
     end if
-    call finish(tenon_code, 'tenon_layer_test_taylor', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_test_taylor_int64
   ! Tests whether the tangent is the derivative, at a point. Collective on the layer.
   subroutine tenon_layer_test_taylor_int32(layer, seed, x, order, remainder, ierr)
@@ -2767,7 +2767,7 @@ contains
       if (present(order)) order = c_order
       if (present(remainder)) remainder = c_remainder
     end if
-    call finish(tenon_code, 'tenon_layer_test_taylor', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_test_taylor_int32
   ! Prints the layer, on rank 0 of its communicator. Not collective.
   subroutine tenon_layer_view(layer, ierr)
@@ -2775,7 +2775,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerView(layer%handle)
-    call finish(tenon_code, 'tenon_layer_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_layer_destroy(layer, ierr)
@@ -2783,7 +2783,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerDestroy(layer%handle)
-    call finish(tenon_code, 'tenon_layer_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_destroy
   subroutine tenon_layer_create_conv_int64_f08(comm, in_channels, out_channels, kernel, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2807,7 +2807,7 @@ contains
     c_spatial = size(kernel)
     tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
       int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_conv', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_conv_int64_mpi
   subroutine tenon_layer_create_conv_int32_f08(comm, in_channels, out_channels, kernel, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2831,7 +2831,7 @@ contains
     c_spatial = size(kernel)
     tenon_code = TenonLayerCreateConv(comm, c_spatial, int(in_channels, c_int64_t), &
       int(out_channels, c_int64_t), int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_conv', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_conv_int32_mpi
   subroutine tenon_layer_create_pooling_int64_f08(comm, mode, kernel, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2852,7 +2852,7 @@ contains
     integer(c_int) :: c_spatial
     c_spatial = size(kernel)
     tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_pooling', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_pooling_int64_mpi
   subroutine tenon_layer_create_pooling_int32_f08(comm, mode, kernel, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2873,7 +2873,7 @@ contains
     integer(c_int) :: c_spatial
     c_spatial = size(kernel)
     tenon_code = TenonLayerCreatePooling(comm, mode, c_spatial, int(reverse(kernel), c_int64_t), layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_pooling', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_pooling_int32_mpi
   subroutine tenon_layer_create_affine_int64_f08(comm, inputs, outputs, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2892,7 +2892,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_affine', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_affine_int64_mpi
   subroutine tenon_layer_create_affine_int32_f08(comm, inputs, outputs, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2911,7 +2911,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateAffine(comm, int(inputs, c_int64_t), int(outputs, c_int64_t), layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_affine', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_affine_int32_mpi
   subroutine tenon_layer_create_pointwise_f08(comm, function, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2928,7 +2928,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreatePointwise(comm, trim(function)//c_null_char, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_pointwise', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_pointwise_mpi
   subroutine tenon_layer_create_flatten_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2943,7 +2943,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateFlatten(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_flatten', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_flatten_mpi
   subroutine tenon_layer_create_cross_entropy_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2958,7 +2958,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateCrossEntropy(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_cross_entropy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_cross_entropy_mpi
   subroutine tenon_layer_create_mean_squared_error_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2973,7 +2973,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateMeanSquaredError(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_mean_squared_error', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_mean_squared_error_mpi
   subroutine tenon_layer_create_dropout_f08(comm, rate, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -2990,7 +2990,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateDropout(comm, rate, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_dropout', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_dropout_mpi
   subroutine tenon_layer_create_type_f08(comm, name, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3007,7 +3007,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateType(comm, trim(name)//c_null_char, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_type_mpi
   subroutine tenon_layer_create_sequential_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3022,7 +3022,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateSequential(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_sequential', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_sequential_mpi
   ! Appends a layer to a sequential layer. Local; call on all ranks.
   subroutine tenon_layer_sequential_add(container, layer, ierr)
@@ -3031,7 +3031,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSequentialAdd(container%handle, layer%handle)
-    call finish(tenon_code, 'tenon_layer_sequential_add', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_sequential_add
   subroutine tenon_layer_create_repartition_f08(comm, output, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3048,7 +3048,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateRepartition(comm, output%handle, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_repartition', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_repartition_mpi
   subroutine tenon_layer_create_add_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3063,7 +3063,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateAdd(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_add', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_add_mpi
   subroutine tenon_layer_create_concatenate_f08(comm, dim, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3080,7 +3080,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateConcatenate(comm, dim, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_concatenate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_concatenate_mpi
   ! Sets the output layout of an add or concatenate layer. Local; call on all ranks.
   subroutine tenon_layer_set_output_layout(layer, output, ierr)
@@ -3089,7 +3089,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetOutputLayout(layer%handle, output%handle)
-    call finish(tenon_code, 'tenon_layer_set_output_layout', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_output_layout
   subroutine tenon_layer_create_graph_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3104,7 +3104,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateGraph(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_graph', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_graph_mpi
   ! Sets the number of inputs of a graph. Local; call on all ranks.
   subroutine tenon_layer_graph_set_inputs(graph, count, ierr)
@@ -3113,7 +3113,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGraphSetInputs(graph%handle, count)
-    call finish(tenon_code, 'tenon_layer_graph_set_inputs', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_graph_set_inputs
   ! Adds a node that evaluates a layer. Local; call on all ranks.
   subroutine tenon_layer_graph_add_node(graph, layer, inputs, node, ierr)
@@ -3130,7 +3130,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       if (present(node)) node = c_node + 1
     end if
-    call finish(tenon_code, 'tenon_layer_graph_add_node', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_graph_add_node
   ! Returns the layout of a layer's user-supplied boundary values. Not collective.
   subroutine tenon_layer_get_boundary_layout(layer, input, boundary, ierr)
@@ -3140,7 +3140,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetBoundaryLayout(layer%handle, input%handle, boundary%handle)
-    call finish(tenon_code, 'tenon_layer_get_boundary_layout', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_boundary_layout
   ! Prepares a layer with several inputs. Collective on the layer.
   subroutine tenon_layer_set_up_many(layer, inputs, ierr)
@@ -3151,7 +3151,7 @@ contains
     integer(c_int) :: c_count
     c_count = size(inputs)
     tenon_code = TenonLayerSetUpMany(layer%handle, c_count, inputs%handle)
-    call finish(tenon_code, 'tenon_layer_set_up_many', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_up_many
   ! Creates a tensor for the cotangent of one of several inputs. Collective on the layer.
   subroutine tenon_layer_create_input_cotangent_at(layer, input, dx, ierr)
@@ -3161,7 +3161,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateInputCotangentAt(layer%handle, input - 1, dx%handle)
-    call finish(tenon_code, 'tenon_layer_create_input_cotangent_at', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_input_cotangent_at
   ! Evaluates a layer with several inputs. Collective on the layer.
   subroutine tenon_layer_apply_many(layer, x, y, ierr)
@@ -3173,7 +3173,7 @@ contains
     integer(c_int) :: c_count
     c_count = size(x)
     tenon_code = TenonLayerApplyMany(layer%handle, c_count, x%handle, y%handle)
-    call finish(tenon_code, 'tenon_layer_apply_many', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_many
   ! Evaluates the tangent of a layer with several inputs. Collective on the layer.
   subroutine tenon_layer_apply_tangent_many(layer, dx, dy, ierr)
@@ -3185,7 +3185,7 @@ contains
     integer(c_int) :: c_count
     c_count = size(dx)
     tenon_code = TenonLayerApplyTangentMany(layer%handle, c_count, dx%handle, dy%handle)
-    call finish(tenon_code, 'tenon_layer_apply_tangent_many', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_tangent_many
   ! Evaluates the adjoint of a layer with several inputs. Collective on the layer.
   subroutine tenon_layer_apply_adjoint_many(layer, dy, dx, ierr)
@@ -3197,7 +3197,7 @@ contains
     integer(c_int) :: c_count
     c_count = size(dx)
     tenon_code = TenonLayerApplyAdjointMany(layer%handle, dy%handle, c_count, dx%handle)
-    call finish(tenon_code, 'tenon_layer_apply_adjoint_many', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_apply_adjoint_many
   ! Sets the stride of a convolution or pooling. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int64(layer, stride, ierr)
@@ -3211,7 +3211,7 @@ contains
     call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
       int(reverse(stride), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stride_int64
   ! Sets the stride of a convolution or pooling. Local; call on all ranks.
   subroutine tenon_layer_set_stride_int32(layer, stride, ierr)
@@ -3225,7 +3225,7 @@ contains
     call check_length(tenon_code, 'tenon_layer_set_stride', 'stride', size(stride), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetStride(layer%handle, &
       int(reverse(stride), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_stride', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stride_int32
   ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
   subroutine tenon_layer_set_dilation_int64(layer, dilation, ierr)
@@ -3239,7 +3239,7 @@ contains
     call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
       int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_dilation_int64
   ! Sets the dilation, the spacing of kernel elements. Local; call on all ranks.
   subroutine tenon_layer_set_dilation_int32(layer, dilation, ierr)
@@ -3253,7 +3253,7 @@ contains
     call check_length(tenon_code, 'tenon_layer_set_dilation', 'dilation', size(dilation), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetDilation(layer%handle, &
       int(reverse(dilation), c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_dilation', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_dilation_int32
   ! Sets the padding of a convolution or pooling. Local; call on all ranks.
   subroutine tenon_layer_set_padding_int64(layer, low, high, ierr)
@@ -3271,7 +3271,7 @@ contains
     if (present(high)) c_high = int(reverse(high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
       int(reverse(low), c_int64_t), c_high)
-    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_padding_int64
   ! Sets the padding of a convolution or pooling. Local; call on all ranks.
   subroutine tenon_layer_set_padding_int32(layer, low, high, ierr)
@@ -3289,7 +3289,7 @@ contains
     if (present(high)) c_high = int(reverse(high), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetPadding(layer%handle, &
       int(reverse(low), c_int64_t), c_high)
-    call finish(tenon_code, 'tenon_layer_set_padding', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_padding_int32
   ! Sets the boundary modes, which give the padding its values. Local; call on all ranks.
   subroutine tenon_layer_set_boundary(layer, low, high, ierr)
@@ -3306,7 +3306,7 @@ contains
     if (present(high)) call check_length(tenon_code, 'tenon_layer_set_boundary', 'high', size(high), c_extent)
     if (present(high)) c_high = reverse(high)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayerSetBoundary(layer%handle, reverse(low), c_high)
-    call finish(tenon_code, 'tenon_layer_set_boundary', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_boundary
   ! Sets one constant as value beyond sides of mode values. Local; call on all ranks.
   subroutine tenon_layer_set_boundary_constant(layer, value, ierr)
@@ -3315,7 +3315,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetBoundaryConstant(layer%handle, value)
-    call finish(tenon_code, 'tenon_layer_set_boundary_constant', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_boundary_constant
   ! Sets the number of channel groups of a convolution. Local; call on all ranks.
   subroutine tenon_layer_set_groups_int64(layer, groups, ierr)
@@ -3324,7 +3324,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_groups_int64
   ! Sets the number of channel groups of a convolution. Local; call on all ranks.
   subroutine tenon_layer_set_groups_int32(layer, groups, ierr)
@@ -3333,7 +3333,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetGroups(layer%handle, int(groups, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_groups', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_groups_int32
   ! Sets the overlap of computation and halo exchange. Local; call on all ranks.
   subroutine tenon_layer_set_overlap(layer, overlap, ierr)
@@ -3342,7 +3342,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetOverlap(layer%handle, overlap)
-    call finish(tenon_code, 'tenon_layer_set_overlap', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_overlap
   ! Sets whether a last window may reach beyond the padding. Local; call on all ranks.
   subroutine tenon_layer_set_ceil_mode(layer, ceil, ierr)
@@ -3351,7 +3351,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetCeilMode(layer%handle, c_bool_of(ceil))
-    call finish(tenon_code, 'tenon_layer_set_ceil_mode', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_ceil_mode
   ! Sets whether a convolution or affine layer has a bias. Local; call on all ranks.
   subroutine tenon_layer_set_bias(layer, bias, ierr)
@@ -3360,7 +3360,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetBias(layer%handle, c_bool_of(bias))
-    call finish(tenon_code, 'tenon_layer_set_bias', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_bias
   ! Sets the rate of a dropout layer. Local; call on all ranks.
   subroutine tenon_layer_set_rate(layer, rate, ierr)
@@ -3369,7 +3369,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetRate(layer%handle, rate)
-    call finish(tenon_code, 'tenon_layer_set_rate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_rate
   ! Sets the slope of a "leakyrelu" layer. Local; call on all ranks.
   subroutine tenon_layer_set_slope(layer, slope, ierr)
@@ -3378,7 +3378,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetSlope(layer%handle, slope)
-    call finish(tenon_code, 'tenon_layer_set_slope', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_slope
   ! Sets the factor of a "scale" layer. Local; call on all ranks.
   subroutine tenon_layer_set_factor(layer, factor, ierr)
@@ -3387,7 +3387,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetFactor(layer%handle, factor)
-    call finish(tenon_code, 'tenon_layer_set_factor', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_factor
   ! Sets the element type of input, parameters and output. Local; call on all ranks.
   subroutine tenon_layer_set_data_type(layer, type, ierr)
@@ -3396,7 +3396,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetDataType(layer%handle, type)
-    call finish(tenon_code, 'tenon_layer_set_data_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_data_type
   ! Sets the memory space of input, parameters and output. Local; call on all ranks.
   subroutine tenon_layer_set_space(layer, space, ierr)
@@ -3405,7 +3405,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetSpace(layer%handle, space)
-    call finish(tenon_code, 'tenon_layer_set_space', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_space
   ! Sets how many evaluations can await their adjoint. Local; call on all ranks.
   subroutine tenon_layer_set_stack_depth(layer, depth, ierr)
@@ -3414,7 +3414,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetStackDepth(layer%handle, depth)
-    call finish(tenon_code, 'tenon_layer_set_stack_depth', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_stack_depth
   ! Sets the signature, overriding the default choice. Local; call on all ranks.
   subroutine tenon_layer_set_signature(layer, labels, ierr)
@@ -3423,7 +3423,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetSignature(layer%handle, trim(labels)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_signature', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_signature
   ! Sets the layout in which parameters are stored and updated. Local; call on all ranks.
   subroutine tenon_layer_set_storage(layer, storage, ierr)
@@ -3432,7 +3432,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetStorage(layer%handle, trim(storage)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_storage', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_storage
   ! Selects the compute backend. Local; call on all ranks.
   subroutine tenon_layer_set_backend(layer, backend, ierr)
@@ -3441,7 +3441,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetBackend(layer%handle, trim(backend)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_backend', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_backend
   ! Reads the options of a layer and of the layers in it. Local; call on all ranks.
   subroutine tenon_layer_set_from_options(layer, ierr)
@@ -3449,7 +3449,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetFromOptions(layer%handle)
-    call finish(tenon_code, 'tenon_layer_set_from_options', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_from_options
   subroutine tenon_layer_create_f08(comm, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3464,7 +3464,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreate(comm, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_mpi
   ! Sets the type of a layer. Local; call on all ranks.
   subroutine tenon_layer_set_type(layer, type, ierr)
@@ -3473,7 +3473,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetType(layer%handle, trim(type)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_type
   ! Returns the type of a layer. Not collective.
   subroutine tenon_layer_get_type(layer, type, ierr)
@@ -3489,7 +3489,7 @@ contains
       tenon_code = TenonLayerGetType(layer%handle, c_type, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_type, tenon_code, type)
-    call finish(tenon_code, 'tenon_layer_get_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_type
   ! Returns the names of all types of the library but "shell". Not collective.
   subroutine tenon_layer_get_types(types, ierr)
@@ -3504,7 +3504,7 @@ contains
       tenon_code = TenonLayerGetTypes(c_types, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_types, tenon_code, types)
-    call finish(tenon_code, 'tenon_layer_get_types', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_types
   ! Returns the index labels of a layer, of which a signature has one for each grid axis. Not collective.
   subroutine tenon_layer_get_labels_int64(layer, shape, labels, ierr)
@@ -3525,7 +3525,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_labels, tenon_code, labels)
-    call finish(tenon_code, 'tenon_layer_get_labels', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_labels_int64
   ! Returns the index labels of a layer, of which a signature has one for each grid axis. Not collective.
   subroutine tenon_layer_get_labels_int32(layer, shape, labels, ierr)
@@ -3546,7 +3546,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_labels, tenon_code, labels)
-    call finish(tenon_code, 'tenon_layer_get_labels', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_labels_int32
   ! Returns the signature table of a type of layers: which properties of the parameters and of the output
   ! follow from which properties of the inputs along a grid axis. Not collective.
@@ -3566,7 +3566,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_signatures, tenon_code, signatures)
-    call finish(tenon_code, 'tenon_layer_get_type_signatures', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_type_signatures
   ! Returns what views say of the settings of a layer. Not collective.
   subroutine tenon_layer_get_summary(layer, summary, ierr)
@@ -3582,7 +3582,7 @@ contains
       tenon_code = TenonLayerGetSummary(layer%handle, c_summary, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_summary, tenon_code, summary)
-    call finish(tenon_code, 'tenon_layer_get_summary', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_summary
   ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
   subroutine tenon_layer_set_example_int64(layer, seed, inputs, classes, ierr)
@@ -3599,7 +3599,7 @@ contains
       inputs = c_inputs
       call give(c_classes, classes, 'classes', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layer_set_example', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_example_int64
   ! Gives a layer the settings of a random example of its type. Local; call on all ranks.
   subroutine tenon_layer_set_example_int32(layer, seed, inputs, classes, ierr)
@@ -3616,7 +3616,7 @@ contains
       inputs = c_inputs
       call give(c_classes, classes, 'classes', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layer_set_example', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_example_int32
   ! Returns the shape of an input, or of the target, of an example. Not collective.
   subroutine tenon_layer_get_example_shape_int64(layer, seed, tensor, shape, ierr)
@@ -3639,7 +3639,7 @@ contains
       allocate (shape(c_needed))
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layer_get_example_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_example_shape_int64
   ! Returns the shape of an input, or of the target, of an example. Not collective.
   subroutine tenon_layer_get_example_shape_int32(layer, seed, tensor, shape, ierr)
@@ -3662,7 +3662,7 @@ contains
       allocate (shape(c_needed))
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layer_get_example_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_example_shape_int32
   ! Sets a setting that takes integers. Local; call on all ranks.
   subroutine tenon_layer_set_integers_int64(layer, name, values, ierr)
@@ -3674,8 +3674,8 @@ contains
     integer(c_int) :: c_length
     c_length = size(values)
     tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
-      int(values, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_integers', ierr)
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_integers_int64
   ! Sets a setting that takes integers. Local; call on all ranks.
   subroutine tenon_layer_set_integers_int32(layer, name, values, ierr)
@@ -3687,8 +3687,8 @@ contains
     integer(c_int) :: c_length
     c_length = size(values)
     tenon_code = TenonLayerSetIntegers(layer%handle, trim(name)//c_null_char, int(c_length, c_int64_t), &
-      int(values, c_int64_t))
-    call finish(tenon_code, 'tenon_layer_set_integers', ierr)
+      turned_setting(name, int(values, c_int64_t)))
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_integers_int32
   ! Sets a setting that takes a real number. Local; call on all ranks.
   subroutine tenon_layer_set_real(layer, name, value, ierr)
@@ -3698,7 +3698,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetReal(layer%handle, trim(name)//c_null_char, value)
-    call finish(tenon_code, 'tenon_layer_set_real', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_real
   ! Sets a setting that takes text. Local; call on all ranks.
   subroutine tenon_layer_set_text(layer, name, text, ierr)
@@ -3708,7 +3708,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetText(layer%handle, trim(name)//c_null_char, trim(text)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_set_text', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_text
   ! Sets a setting that is true or false. Local; call on all ranks.
   subroutine tenon_layer_set_bool(layer, name, value, ierr)
@@ -3718,7 +3718,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetBool(layer%handle, trim(name)//c_null_char, c_bool_of(value))
-    call finish(tenon_code, 'tenon_layer_set_bool', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_bool
   ! Returns integers as set, or their default. Not collective.
   subroutine tenon_layer_get_integers_int64(layer, name, values, ierr)
@@ -3737,9 +3737,9 @@ contains
     end if
     if (tenon_code == TENON_SUCCESS) then
       allocate (values(c_needed))
-      call give(c_values, values, 'values', tenon_code)
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layer_get_integers', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_integers_int64
   ! Returns integers as set, or their default. Not collective.
   subroutine tenon_layer_get_integers_int32(layer, name, values, ierr)
@@ -3758,9 +3758,9 @@ contains
     end if
     if (tenon_code == TENON_SUCCESS) then
       allocate (values(c_needed))
-      call give(c_values, values, 'values', tenon_code)
+      call give(turned_setting(name, c_values), values, 'values', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layer_get_integers', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_integers_int32
   ! Returns a real number as set, or its default. Not collective.
   subroutine tenon_layer_get_real(layer, name, value, ierr)
@@ -3774,7 +3774,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       value = c_value
     end if
-    call finish(tenon_code, 'tenon_layer_get_real', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_real
   ! Returns text as set, or its default. Not collective.
   subroutine tenon_layer_get_text(layer, name, text, ierr)
@@ -3792,7 +3792,7 @@ contains
         c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_layer_get_text', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_text
   ! Returns whether a setting is true, as set or by default. Not collective.
   subroutine tenon_layer_get_bool(layer, name, value, ierr)
@@ -3806,7 +3806,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       value = c_value /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_layer_get_bool', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_bool
   ! Returns whether a setting has been set, or has its default. Not collective.
   subroutine tenon_layer_is_set(layer, name, is_set, ierr)
@@ -3820,7 +3820,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       is_set = c_is_set /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_layer_is_set', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_is_set
   subroutine tenon_layer_create_from_file_f08(comm, name_or_path, layer, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3837,7 +3837,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerCreateFromFile(comm, trim(name_or_path)//c_null_char, layer%handle)
-    call finish(tenon_code, 'tenon_layer_create_from_file', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_create_from_file_mpi
   ! Writes a network file of a layer, without weights. Collective on the layer.
   subroutine tenon_layer_save_network(layer, path, ierr)
@@ -3846,7 +3846,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSaveNetwork(layer%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_save_network', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_save_network
   ! Returns a layer inside a container. Not collective.
   subroutine tenon_layer_get_child(layer, path, child, ierr)
@@ -3856,7 +3856,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetChild(layer%handle, trim(path)//c_null_char, child%handle)
-    call finish(tenon_code, 'tenon_layer_get_child', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_child
   ! Returns a parameter by its path, as TenonLayerGetParameter(). Local; call on all ranks.
   subroutine tenon_layer_get_parameter_at(layer, path, parameter, ierr)
@@ -3866,7 +3866,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerGetParameterAt(layer%handle, trim(path)//c_null_char, parameter%handle)
-    call finish(tenon_code, 'tenon_layer_get_parameter_at', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_parameter_at
   ! Reads all parameters and running statistics from a weights file. Collective on the layer.
   subroutine tenon_layer_load_weights(layer, path, map, ierr)
@@ -3878,7 +3878,7 @@ contains
     character(len=:), allocatable :: c_map
     if (present(map)) c_map = trim(map)//c_null_char
     tenon_code = TenonLayerLoadWeights(layer%handle, trim(path)//c_null_char, c_map)
-    call finish(tenon_code, 'tenon_layer_load_weights', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_load_weights
   ! Writes all parameters and running statistics to a weights file. Collective on the layer.
   subroutine tenon_layer_save_weights(layer, path, ierr)
@@ -3887,7 +3887,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSaveWeights(layer%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_layer_save_weights', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_save_weights
   ! Creates a layout in one call. Collective on the partition.
   subroutine tenon_layout_create_sharded_int64(partition, shape, properties, layout, ierr)
@@ -3901,7 +3901,7 @@ contains
     c_ndim = size(shape)
     tenon_code = TenonLayoutCreateSharded(partition%handle, c_ndim, int(reverse(shape), c_int64_t), &
       trim(properties)//c_null_char, layout%handle)
-    call finish(tenon_code, 'tenon_layout_create_sharded', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_sharded_int64
   ! Creates a layout in one call. Collective on the partition.
   subroutine tenon_layout_create_sharded_int32(partition, shape, properties, layout, ierr)
@@ -3915,7 +3915,7 @@ contains
     c_ndim = size(shape)
     tenon_code = TenonLayoutCreateSharded(partition%handle, c_ndim, int(reverse(shape), c_int64_t), &
       trim(properties)//c_null_char, layout%handle)
-    call finish(tenon_code, 'tenon_layout_create_sharded', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_sharded_int32
   subroutine tenon_layout_create_from_boxes_int64_f08(comm, low, high, layout, shape, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3945,7 +3945,7 @@ contains
     if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
-    call finish(tenon_code, 'tenon_layout_create_from_boxes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int64_mpi
   subroutine tenon_layout_create_from_boxes_int32_f08(comm, low, high, layout, shape, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -3975,7 +3975,7 @@ contains
     if (present(shape)) c_shape = int(reverse(shape), c_int64_t)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutCreateFromBoxes(comm, c_ndim, c_shape, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), layout%handle)
-    call finish(tenon_code, 'tenon_layout_create_from_boxes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_from_boxes_int32_mpi
   ! Creates a layout to be completed by setters. Collective on the partition.
   subroutine tenon_layout_create(partition, layout, ierr)
@@ -3984,7 +3984,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutCreate(partition%handle, layout%handle)
-    call finish(tenon_code, 'tenon_layout_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_create
   ! Creates an editable copy of a layout. Collective on the model.
   subroutine tenon_layout_create_like(model, layout, ierr)
@@ -3993,7 +3993,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutCreateLike(model%handle, layout%handle)
-    call finish(tenon_code, 'tenon_layout_create_like', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_create_like
   ! Sets the global extents. Local; call on all ranks.
   subroutine tenon_layout_set_shape_int64(layout, shape, ierr)
@@ -4004,7 +4004,7 @@ contains
     integer(c_int) :: c_ndim
     c_ndim = size(shape)
     tenon_code = TenonLayoutSetShape(layout%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, 'tenon_layout_set_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_shape_int64
   ! Sets the global extents. Local; call on all ranks.
   subroutine tenon_layout_set_shape_int32(layout, shape, ierr)
@@ -4015,7 +4015,7 @@ contains
     integer(c_int) :: c_ndim
     c_ndim = size(shape)
     tenon_code = TenonLayoutSetShape(layout%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, 'tenon_layout_set_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_shape_int32
   ! Sets the property of each grid axis. Local; call on all ranks.
   subroutine tenon_layout_set_properties(layout, properties, ierr)
@@ -4024,7 +4024,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutSetProperties(layout%handle, trim(properties)//c_null_char)
-    call finish(tenon_code, 'tenon_layout_set_properties', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_properties
   ! Sets the order of the axes that split a dimension. Local; call on all ranks.
   subroutine tenon_layout_set_split_order(layout, dim, axes, ierr)
@@ -4042,7 +4042,7 @@ contains
     c_count = size(axes)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetSplitOrder(layout%handle, c_dim, c_count, &
       axes)
-    call finish(tenon_code, 'tenon_layout_set_split_order', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_split_order
   ! Sets the split points of a dimension. Local; call on all ranks.
   subroutine tenon_layout_set_cuts_int64(layout, dim, cuts, ierr)
@@ -4060,7 +4060,7 @@ contains
     c_count = size(cuts)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetCuts(layout%handle, c_dim, c_count, &
       int(cuts, c_int64_t))
-    call finish(tenon_code, 'tenon_layout_set_cuts', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_cuts_int64
   ! Sets the split points of a dimension. Local; call on all ranks.
   subroutine tenon_layout_set_cuts_int32(layout, dim, cuts, ierr)
@@ -4078,7 +4078,7 @@ contains
     c_count = size(cuts)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetCuts(layout%handle, c_dim, c_count, &
       int(cuts, c_int64_t))
-    call finish(tenon_code, 'tenon_layout_set_cuts', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_cuts_int32
   ! Sets a halo of uniform width in one dimension. Local; call on all ranks.
   subroutine tenon_layout_set_halo_int64(layout, dim, low, high, low_mode, high_mode, ierr)
@@ -4097,7 +4097,7 @@ contains
     c_dim = c_dimension(dim, c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHalo(layout%handle, c_dim, &
       int(low, c_int64_t), int(high, c_int64_t), low_mode, high_mode)
-    call finish(tenon_code, 'tenon_layout_set_halo', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_halo_int64
   ! Sets a halo of uniform width in one dimension. Local; call on all ranks.
   subroutine tenon_layout_set_halo_int32(layout, dim, low, high, low_mode, high_mode, ierr)
@@ -4116,7 +4116,7 @@ contains
     c_dim = c_dimension(dim, c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHalo(layout%handle, c_dim, &
       int(low, c_int64_t), int(high, c_int64_t), low_mode, high_mode)
-    call finish(tenon_code, 'tenon_layout_set_halo', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_halo_int32
   ! Sets the halo of a dimension by the range of each block. Local; call on all ranks.
   subroutine tenon_layout_set_halo_boxes_int64(layout, dim, low, high, low_mode, high_mode, ierr)
@@ -4138,7 +4138,7 @@ contains
     call check_length(tenon_code, 'tenon_layout_set_halo_boxes', 'high', size(high), c_count)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHaloBoxes(layout%handle, c_dim, c_count, &
       int(low, c_int64_t) - 1, int(high, c_int64_t), low_mode, high_mode)
-    call finish(tenon_code, 'tenon_layout_set_halo_boxes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_halo_boxes_int64
   ! Sets the halo of a dimension by the range of each block. Local; call on all ranks.
   subroutine tenon_layout_set_halo_boxes_int32(layout, dim, low, high, low_mode, high_mode, ierr)
@@ -4160,7 +4160,7 @@ contains
     call check_length(tenon_code, 'tenon_layout_set_halo_boxes', 'high', size(high), c_count)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHaloBoxes(layout%handle, c_dim, c_count, &
       int(low, c_int64_t) - 1, int(high, c_int64_t), low_mode, high_mode)
-    call finish(tenon_code, 'tenon_layout_set_halo_boxes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_halo_boxes_int32
   ! Sets whether the halo of a dimension holds partial sums. Local; call on all ranks.
   subroutine tenon_layout_set_halo_partial(layout, dim, partial, ierr)
@@ -4176,7 +4176,7 @@ contains
     c_dim = c_dimension(dim, c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLayoutSetHaloPartial(layout%handle, c_dim, &
       c_bool_of(partial))
-    call finish(tenon_code, 'tenon_layout_set_halo_partial', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_halo_partial
   ! Completes the layout. Collective on the partition.
   subroutine tenon_layout_set_up(layout, ierr)
@@ -4184,7 +4184,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutSetUp(layout%handle)
-    call finish(tenon_code, 'tenon_layout_set_up', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_set_up
   ! Returns the dual layout, that of the cotangents. Not collective.
   subroutine tenon_layout_get_dual(layout, dual, ierr)
@@ -4193,7 +4193,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutGetDual(layout%handle, dual%handle)
-    call finish(tenon_code, 'tenon_layout_get_dual', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_dual
   ! Returns the process grid. Not collective.
   subroutine tenon_layout_get_partition(layout, partition, ierr)
@@ -4202,7 +4202,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutGetPartition(layout%handle, partition%handle)
-    call finish(tenon_code, 'tenon_layout_get_partition', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_partition
   ! Returns the number of tensor dimensions. Not collective.
   subroutine tenon_layout_get_dim(layout, ndim, ierr)
@@ -4215,7 +4215,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       ndim = c_ndim
     end if
-    call finish(tenon_code, 'tenon_layout_get_dim', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_dim
   ! Returns the global extents. Not collective.
   subroutine tenon_layout_get_shape_int64(layout, shape, ierr)
@@ -4233,7 +4233,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layout_get_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_shape_int64
   ! Returns the global extents. Not collective.
   subroutine tenon_layout_get_shape_int32(layout, shape, ierr)
@@ -4251,7 +4251,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(reverse(c_shape), shape, 'shape', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layout_get_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_shape_int32
   ! Returns the properties as text. Not collective.
   subroutine tenon_layout_get_properties(layout, properties, ierr)
@@ -4267,7 +4267,7 @@ contains
       tenon_code = TenonLayoutGetProperties(layout%handle, c_properties, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_properties, tenon_code, properties)
-    call finish(tenon_code, 'tenon_layout_get_properties', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_properties
   ! Returns the box of this rank, halo included. Not collective.
   subroutine tenon_layout_get_box_int64(layout, low, high, ierr)
@@ -4290,7 +4290,7 @@ contains
       call give(reverse(c_low) + 1, low, 'low', tenon_code)
       call give(reverse(c_high), high, 'high', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layout_get_box', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_box_int64
   ! Returns the box of this rank, halo included. Not collective.
   subroutine tenon_layout_get_box_int32(layout, low, high, ierr)
@@ -4313,7 +4313,7 @@ contains
       call give(reverse(c_low) + 1, low, 'low', tenon_code)
       call give(reverse(c_high), high, 'high', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layout_get_box', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_box_int32
   ! Returns the local block of this rank, without the halo. Not collective.
   subroutine tenon_layout_get_owned_box_int64(layout, low, high, ierr)
@@ -4336,7 +4336,7 @@ contains
       call give(reverse(c_low) + 1, low, 'low', tenon_code)
       call give(reverse(c_high), high, 'high', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layout_get_owned_box', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_owned_box_int64
   ! Returns the local block of this rank, without the halo. Not collective.
   subroutine tenon_layout_get_owned_box_int32(layout, low, high, ierr)
@@ -4359,7 +4359,7 @@ contains
       call give(reverse(c_low) + 1, low, 'low', tenon_code)
       call give(reverse(c_high), high, 'high', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_layout_get_owned_box', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_get_owned_box_int32
   ! Returns whether this rank takes part in the layout. Not collective.
   subroutine tenon_layout_is_active(layout, active, ierr)
@@ -4372,7 +4372,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       active = c_active /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_layout_is_active', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_is_active
   ! Returns whether two layouts are equal and on the same communicator. Not collective.
   subroutine tenon_layout_is_equal(layout, other, equal, ierr)
@@ -4386,7 +4386,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       equal = c_equal /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_layout_is_equal', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_is_equal
   ! Prints the layout, on rank 0 of its communicator. Not collective.
   subroutine tenon_layout_view(layout, ierr)
@@ -4394,7 +4394,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutView(layout%handle)
-    call finish(tenon_code, 'tenon_layout_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_layout_destroy(layout, ierr)
@@ -4402,7 +4402,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayoutDestroy(layout%handle)
-    call finish(tenon_code, 'tenon_layout_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layout_destroy
   ! Applies the operator: y <- F x. Collective on the operator.
   subroutine tenon_linearop_apply(op, x, y, ierr)
@@ -4412,7 +4412,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApply(op%handle, x%handle, y%handle)
-    call finish(tenon_code, 'tenon_linearop_apply', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply
   ! Applies the adjoint: x <- F* y. Collective on the operator.
   subroutine tenon_linearop_apply_adjoint(op, y, x, ierr)
@@ -4422,7 +4422,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyAdjoint(op%handle, y%handle, x%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_adjoint
   ! Applies with factors: y <- alpha F x + beta y. Collective on the operator.
   subroutine tenon_linearop_apply_add(op, alpha, x, beta, y, ierr)
@@ -4434,7 +4434,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyAdd(op%handle, alpha, x%handle, beta, y%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_add', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_add
   ! Applies the adjoint with factors: x <- alpha F* y + beta x. Collective on the operator.
   subroutine tenon_linearop_apply_adjoint_add(op, alpha, y, beta, x, ierr)
@@ -4446,7 +4446,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyAdjointAdd(op%handle, alpha, y%handle, beta, x%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_adjoint_add', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_adjoint_add
   ! Starts y <- alpha F x + beta y. Collective on the operator.
   subroutine tenon_linearop_apply_begin(op, alpha, x, beta, y, ierr)
@@ -4458,7 +4458,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyBegin(op%handle, alpha, x%handle, beta, y%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_begin', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_begin
   ! Completes TenonLinearOpApplyBegin(). Collective on the operator.
   subroutine tenon_linearop_apply_end(op, ierr)
@@ -4466,7 +4466,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyEnd(op%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_end', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_end
   ! Starts x <- alpha F* y + beta x. Collective on the operator.
   subroutine tenon_linearop_apply_adjoint_begin(op, alpha, y, beta, x, ierr)
@@ -4478,7 +4478,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyAdjointBegin(op%handle, alpha, y%handle, beta, x%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_adjoint_begin', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_adjoint_begin
   ! Completes TenonLinearOpApplyAdjointBegin(). Collective on the operator.
   subroutine tenon_linearop_apply_adjoint_end(op, ierr)
@@ -4486,7 +4486,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpApplyAdjointEnd(op%handle)
-    call finish(tenon_code, 'tenon_linearop_apply_adjoint_end', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_apply_adjoint_end
   ! Binds x and y for y <- F x. Not collective.
   subroutine tenon_linearop_bind(op, x, y, ierr)
@@ -4496,7 +4496,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpBind(op%handle, x%handle, y%handle)
-    call finish(tenon_code, 'tenon_linearop_bind', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_bind
   ! Binds y and x for x <- F* y. Not collective.
   subroutine tenon_linearop_bind_adjoint(op, y, x, ierr)
@@ -4506,7 +4506,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpBindAdjoint(op%handle, y%handle, x%handle)
-    call finish(tenon_code, 'tenon_linearop_bind_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_bind_adjoint
   ! Removes both bindings, if there are any. Not collective.
   subroutine tenon_linearop_unbind(op, ierr)
@@ -4514,7 +4514,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpUnbind(op%handle)
-    call finish(tenon_code, 'tenon_linearop_unbind', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_unbind
   ! Returns the type name: "conversion", "sum", "shell" or a registered type. Not collective.
   subroutine tenon_linearop_get_type(op, type, ierr)
@@ -4530,7 +4530,7 @@ contains
       tenon_code = TenonLinearOpGetType(op%handle, c_type, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_type, tenon_code, type)
-    call finish(tenon_code, 'tenon_linearop_get_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_type
   ! Returns the layout of the domain. Not collective.
   subroutine tenon_linearop_get_domain(op, layout, ierr)
@@ -4539,7 +4539,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpGetDomain(op%handle, layout%handle)
-    call finish(tenon_code, 'tenon_linearop_get_domain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_domain
   ! Returns the layout of the range. Not collective.
   subroutine tenon_linearop_get_range(op, layout, ierr)
@@ -4548,7 +4548,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpGetRange(op%handle, layout%handle)
-    call finish(tenon_code, 'tenon_linearop_get_range', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_range
   ! Returns the element type of the domain. Not collective.
   subroutine tenon_linearop_get_data_type(op, type, ierr)
@@ -4561,7 +4561,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       type = c_type
     end if
-    call finish(tenon_code, 'tenon_linearop_get_data_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_data_type
   ! Returns the element type of the range, which differs for casts. Not collective.
   subroutine tenon_linearop_get_range_data_type(op, type, ierr)
@@ -4574,7 +4574,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       type = c_type
     end if
-    call finish(tenon_code, 'tenon_linearop_get_range_data_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_range_data_type
   ! Returns what this rank sends in one application of a conversion. Not collective.
   subroutine tenon_linearop_get_traffic_int64(op, messages, bytes, ierr)
@@ -4590,7 +4590,7 @@ contains
       call give(c_messages, messages, 'messages', tenon_code)
       call give(c_bytes, bytes, 'bytes', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_linearop_get_traffic', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_traffic_int64
   ! Returns what this rank sends in one application of a conversion. Not collective.
   subroutine tenon_linearop_get_traffic_int32(op, messages, bytes, ierr)
@@ -4606,7 +4606,7 @@ contains
       call give(c_messages, messages, 'messages', tenon_code)
       call give(c_bytes, bytes, 'bytes', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_linearop_get_traffic', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_get_traffic_int32
   ! Tests the adjoint identity on random memory. Collective on the operator.
   subroutine tenon_linearop_test_adjoint_int64(op, seed, integers, forward, adjoint, relative, ierr)
@@ -4628,7 +4628,7 @@ contains
       if (present(adjoint)) adjoint = c_adjoint
       if (present(relative)) relative = c_relative
     end if
-    call finish(tenon_code, 'tenon_linearop_test_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_test_adjoint_int64
   ! Tests the adjoint identity on random memory. Collective on the operator.
   subroutine tenon_linearop_test_adjoint_int32(op, seed, integers, forward, adjoint, relative, ierr)
@@ -4650,7 +4650,7 @@ contains
       if (present(adjoint)) adjoint = c_adjoint
       if (present(relative)) relative = c_relative
     end if
-    call finish(tenon_code, 'tenon_linearop_test_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_test_adjoint_int32
   ! Prints type, domain, range and traffic, on rank 0 of the communicator. Not collective.
   subroutine tenon_linearop_view(op, ierr)
@@ -4658,7 +4658,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpView(op%handle)
-    call finish(tenon_code, 'tenon_linearop_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_linearop_destroy(op, ierr)
@@ -4666,7 +4666,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpDestroy(op%handle)
-    call finish(tenon_code, 'tenon_linearop_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_destroy
   ! Creates the conversion between two layouts. Collective on the layouts.
   subroutine tenon_linearop_create_conversion(from, to, type, op, ierr)
@@ -4677,7 +4677,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateConversion(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_conversion', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_conversion
   ! Creates a halo exchange, the conversion that fills halos. Collective on the layouts.
   subroutine tenon_linearop_create_halo(from, to, type, op, ierr)
@@ -4688,7 +4688,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateHalo(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_halo', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_halo
   ! Creates the mask of user-supplied boundary values: y <- M v. Collective on the layout.
   subroutine tenon_linearop_create_boundary_values(layout, type, op, ierr)
@@ -4698,7 +4698,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateBoundaryValues(layout%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_boundary_values', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_boundary_values
   ! Creates the map from one number to all boundary values. Collective on the layout.
   subroutine tenon_linearop_create_boundary_constant(layout, type, op, ierr)
@@ -4708,7 +4708,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateBoundaryConstant(layout%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_boundary_constant', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_boundary_constant
   ! Creates a conversion that only redistributes values. Collective on the layouts.
   subroutine tenon_linearop_create_repartition(from, to, type, op, ierr)
@@ -4719,7 +4719,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateRepartition(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_repartition', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_repartition
   ! Creates a communication primitive by its name. Collective on the layout.
   subroutine tenon_linearop_create_primitive(layout, name, axis, dim, type, op, ierr)
@@ -4738,7 +4738,7 @@ contains
     c_dim = c_dimension(dim, c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreatePrimitive(layout%handle, &
       trim(name)//c_null_char, axis, c_dim, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_primitive', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_primitive
   ! Creates a transfer of a tensor to another process. Collective on the layout.
   subroutine tenon_linearop_create_send_receive(layout, rank, type, op, ierr)
@@ -4749,7 +4749,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateSendReceive(layout%handle, rank, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_send_receive', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_send_receive
   ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
   subroutine tenon_linearop_create_allocate_int64(from, to, at, type, op, ierr)
@@ -4766,7 +4766,7 @@ contains
     call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
       int(reverse(at), c_int64_t) - 1, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_allocate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_allocate_int64
   ! Creates an embedding into a larger array; new elements are 0. Collective on the layouts.
   subroutine tenon_linearop_create_allocate_int32(from, to, at, type, op, ierr)
@@ -4783,7 +4783,7 @@ contains
     call check_length(tenon_code, 'tenon_linearop_create_allocate', 'at', size(at), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAllocate(from%handle, to%handle, &
       int(reverse(at), c_int64_t) - 1, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_allocate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_allocate_int32
   ! Creates an operator that sets a box to zero. Collective on the layout.
   subroutine tenon_linearop_create_clear_int64(layout, low, high, type, op, ierr)
@@ -4801,7 +4801,7 @@ contains
     call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_clear', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_clear_int64
   ! Creates an operator that sets a box to zero. Collective on the layout.
   subroutine tenon_linearop_create_clear_int32(layout, low, high, type, op, ierr)
@@ -4819,7 +4819,7 @@ contains
     call check_length(tenon_code, 'tenon_linearop_create_clear', 'high', size(high), c_extent)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateClear(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_clear', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_clear_int32
   ! Creates an operator that adds a box to another. Collective on the layout.
   subroutine tenon_linearop_create_add_int64(layout, low, high, to, type, op, ierr)
@@ -4840,7 +4840,7 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
       op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_add', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_add_int64
   ! Creates an operator that adds a box to another. Collective on the layout.
   subroutine tenon_linearop_create_add_int32(layout, low, high, to, type, op, ierr)
@@ -4861,7 +4861,7 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateAdd(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
       op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_add', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_add_int32
   ! Creates an operator that copies a box to another. Collective on the layout.
   subroutine tenon_linearop_create_copy_int64(layout, low, high, to, type, op, ierr)
@@ -4882,7 +4882,7 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
       op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_copy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_copy_int64
   ! Creates an operator that copies a box to another. Collective on the layout.
   subroutine tenon_linearop_create_copy_int32(layout, low, high, to, type, op, ierr)
@@ -4903,7 +4903,7 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateCopy(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
       op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_copy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_copy_int32
   ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
   subroutine tenon_linearop_create_move_int64(layout, low, high, to, type, op, ierr)
@@ -4924,7 +4924,7 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
       op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_move', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_move_int64
   ! Creates an operator that copies a box and sets it to zero. Collective on the layout.
   subroutine tenon_linearop_create_move_int32(layout, low, high, to, type, op, ierr)
@@ -4945,7 +4945,7 @@ contains
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonLinearOpCreateMove(layout%handle, &
       int(reverse(low), c_int64_t) - 1, int(reverse(high), c_int64_t), int(reverse(to), c_int64_t) - 1, type, &
       op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_move', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_move_int32
   ! Creates the identity: y <- x. Collective on the layout.
   subroutine tenon_linearop_create_identity(layout, type, op, ierr)
@@ -4955,7 +4955,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateIdentity(layout%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_identity', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_identity
   ! Creates a cast to another floating-point type: y <- x. Collective on the layout.
   subroutine tenon_linearop_create_cast(layout, from, to, op, ierr)
@@ -4966,7 +4966,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateCast(layout%handle, from, to, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_cast', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_cast
   ! Creates the zero operator: y <- 0. Collective on the layouts.
   subroutine tenon_linearop_create_zero(from, to, type, op, ierr)
@@ -4977,7 +4977,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateZero(from%handle, to%handle, type, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_zero', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_zero
   ! Creates a product: ops[count-1] ... ops[1] ops[0]. Collective on the operators.
   subroutine tenon_linearop_create_composition(ops, op, ierr)
@@ -4988,7 +4988,7 @@ contains
     integer(c_int) :: c_count
     c_count = size(ops)
     tenon_code = TenonLinearOpCreateComposition(c_count, ops%handle, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_composition', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_composition
   ! Creates the adjoint as an operator. Collective on the operator.
   subroutine tenon_linearop_create_adjoint(op, adjoint, ierr)
@@ -4997,7 +4997,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateAdjoint(op%handle, adjoint%handle)
-    call finish(tenon_code, 'tenon_linearop_create_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_adjoint
   ! Creates a sum: y <- ops[0] x + ... + ops[count-1] x. Collective on the operators.
   subroutine tenon_linearop_create_sum(ops, op, ierr)
@@ -5008,7 +5008,7 @@ contains
     integer(c_int) :: c_count
     c_count = size(ops)
     tenon_code = TenonLinearOpCreateSum(c_count, ops%handle, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_sum', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_sum
   ! Creates a multiple: y <- factor F x. Collective on the operator.
   subroutine tenon_linearop_create_scale(factor, op, scaled, ierr)
@@ -5018,7 +5018,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateScale(factor, op%handle, scaled%handle)
-    call finish(tenon_code, 'tenon_linearop_create_scale', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_scale
   ! Creates an operator by the name of its type. Collective on the layouts.
   subroutine tenon_linearop_create_type(domain, range, domain_type, range_type, name, op, parameters, ierr)
@@ -5036,7 +5036,7 @@ contains
     if (present(parameters)) c_parameters = parameters
     tenon_code = TenonLinearOpCreateType(domain%handle, range%handle, domain_type, range_type, &
       trim(name)//c_null_char, c_parameters, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_type
   ! Creates the Jacobian of a layer at a point. Collective on the layer.
   subroutine tenon_linearop_create_jacobian(layer, x, op, ierr)
@@ -5046,7 +5046,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpCreateJacobian(layer%handle, x%handle, op%handle)
-    call finish(tenon_code, 'tenon_linearop_create_jacobian', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_create_jacobian
   ! Moves a Jacobian to another point. Collective on the operator.
   subroutine tenon_linearop_jacobian_set_point(op, x, ierr)
@@ -5055,7 +5055,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLinearOpJacobianSetPoint(op%handle, x%handle)
-    call finish(tenon_code, 'tenon_linearop_jacobian_set_point', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_linearop_jacobian_set_point
   ! Turns the log on or off, like -tenon_log_view at the start. Not collective.
   subroutine tenon_log_enable(on, ierr)
@@ -5063,7 +5063,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLogEnable(c_bool_of(on))
-    call finish(tenon_code, 'tenon_log_enable', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_enable
   ! Returns the number of the event with a given name. Not collective.
   subroutine tenon_log_event_register(name, event, ierr)
@@ -5076,7 +5076,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       event = c_event
     end if
-    call finish(tenon_code, 'tenon_log_event_register', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_event_register
   ! Begins an event; events can be nested. Not collective.
   subroutine tenon_log_event_begin(event, ierr)
@@ -5084,7 +5084,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLogEventBegin(event)
-    call finish(tenon_code, 'tenon_log_event_begin', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_event_begin
   ! Ends the innermost event. Not collective.
   subroutine tenon_log_event_end(event, ierr)
@@ -5092,7 +5092,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLogEventEnd(event)
-    call finish(tenon_code, 'tenon_log_event_end', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_event_end
   ! Adds floating-point operations to the innermost event. Not collective.
   subroutine tenon_log_flops(flops, ierr)
@@ -5100,7 +5100,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLogFlops(flops)
-    call finish(tenon_code, 'tenon_log_flops', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_flops
   ! Begins a stage, to which events count until TenonLogStagePop(). Not collective.
   subroutine tenon_log_stage_push(name, ierr)
@@ -5108,14 +5108,14 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLogStagePush(trim(name)//c_null_char)
-    call finish(tenon_code, 'tenon_log_stage_push', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_stage_push
   ! Returns to the previous stage. Not collective.
   subroutine tenon_log_stage_pop(ierr)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLogStagePop()
-    call finish(tenon_code, 'tenon_log_stage_pop', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_log_stage_pop
   ! Reports the progress of a long computation. Not collective.
   subroutine tenon_progress_show_int64(name, done, total, value, value_name, ierr)
@@ -5130,7 +5130,7 @@ contains
     if (present(value_name)) c_value_name = trim(value_name)//c_null_char
     tenon_code = TenonProgressShow(trim(name)//c_null_char, int(done, c_int64_t), int(total, c_int64_t), &
       c_value_name, value)
-    call finish(tenon_code, 'tenon_progress_show', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_progress_show_int64
   ! Reports the progress of a long computation. Not collective.
   subroutine tenon_progress_show_int32(name, done, total, value, value_name, ierr)
@@ -5145,7 +5145,7 @@ contains
     if (present(value_name)) c_value_name = trim(value_name)//c_null_char
     tenon_code = TenonProgressShow(trim(name)//c_null_char, int(done, c_int64_t), int(total, c_int64_t), &
       c_value_name, value)
-    call finish(tenon_code, 'tenon_progress_show', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_progress_show_int32
   ! Sets the weights of a loss for the next evaluations. Local; call on all ranks.
   subroutine tenon_layer_set_target_weights(layer, weights, ierr)
@@ -5154,7 +5154,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonLayerSetTargetWeights(layer%handle, weights%handle)
-    call finish(tenon_code, 'tenon_layer_set_target_weights', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_target_weights
   ! Creates a machine of given levels, without links. Not collective.
   subroutine tenon_machine_create_int64(name, names, sizes, machine, ierr)
@@ -5172,7 +5172,7 @@ contains
     c_names = terminated(names)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineCreate(trim(name)//c_null_char, c_levels, &
       addresses(c_names), int(sizes, c_int64_t), machine%handle)
-    call finish(tenon_code, 'tenon_machine_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_create_int64
   ! Creates a machine of given levels, without links. Not collective.
   subroutine tenon_machine_create_int32(name, names, sizes, machine, ierr)
@@ -5190,7 +5190,7 @@ contains
     c_names = terminated(names)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonMachineCreate(trim(name)//c_null_char, c_levels, &
       addresses(c_names), int(sizes, c_int64_t), machine%handle)
-    call finish(tenon_code, 'tenon_machine_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_create_int32
   ! Creates a machine from a description file. Not collective.
   subroutine tenon_machine_create_from_file_int64(name_or_path, nodes, machine, ierr)
@@ -5201,7 +5201,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineCreateFromFile(trim(name_or_path)//c_null_char, int(nodes, c_int64_t), &
       machine%handle)
-    call finish(tenon_code, 'tenon_machine_create_from_file', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_create_from_file_int64
   ! Creates a machine from a description file. Not collective.
   subroutine tenon_machine_create_from_file_int32(name_or_path, nodes, machine, ierr)
@@ -5212,7 +5212,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineCreateFromFile(trim(name_or_path)//c_null_char, int(nodes, c_int64_t), &
       machine%handle)
-    call finish(tenon_code, 'tenon_machine_create_from_file', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_create_from_file_int32
   ! Creates a machine of this computer and its cores, without links. Not collective.
   subroutine tenon_machine_create_local(machine, ierr)
@@ -5220,7 +5220,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineCreateLocal(machine%handle)
-    call finish(tenon_code, 'tenon_machine_create_local', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_create_local
   subroutine tenon_machine_create_from_comm_f08(comm, machine, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -5235,7 +5235,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineCreateFromComm(comm, machine%handle)
-    call finish(tenon_code, 'tenon_machine_create_from_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_create_from_comm_mpi
   subroutine tenon_machine_measure_f08(comm, space, rounds, machine, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -5254,7 +5254,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineMeasure(comm, space, rounds, machine%handle)
-    call finish(tenon_code, 'tenon_machine_measure', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_measure_mpi
   ! Writes a description file of the machine. Collective on the communicator of a machine that was found or
   ! measured; else not collective.
@@ -5264,7 +5264,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineSave(machine%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_machine_save', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_save
   ! Adds a link to the machine. Not collective.
   subroutine tenon_machine_add_link_int64(machine, name, level, units, bandwidth, latency, rule, ierr)
@@ -5279,7 +5279,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineAddLink(machine%handle, trim(name)//c_null_char, level - 1, &
       int(units, c_int64_t), bandwidth, latency, rule)
-    call finish(tenon_code, 'tenon_machine_add_link', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_add_link_int64
   ! Adds a link to the machine. Not collective.
   subroutine tenon_machine_add_link_int32(machine, name, level, units, bandwidth, latency, rule, ierr)
@@ -5294,7 +5294,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineAddLink(machine%handle, trim(name)//c_null_char, level - 1, &
       int(units, c_int64_t), bandwidth, latency, rule)
-    call finish(tenon_code, 'tenon_machine_add_link', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_add_link_int32
   ! Returns the numbers of levels, links and devices. Not collective.
   subroutine tenon_machine_get_counts(machine, levels, links, devices, ierr)
@@ -5313,7 +5313,7 @@ contains
       if (present(links)) links = c_links
       if (present(devices)) call give(c_devices, devices, 'devices', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_machine_get_counts', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_counts
   ! Returns the name of a level. Not collective.
   subroutine tenon_machine_get_level_name(machine, level, name, ierr)
@@ -5331,7 +5331,7 @@ contains
         c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_machine_get_level_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_level_name
   ! Returns the size of a level. Not collective.
   subroutine tenon_machine_get_level_size_int64(machine, level, size, ierr)
@@ -5345,7 +5345,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_size, size, 'size', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_machine_get_level_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_level_size_int64
   ! Returns the size of a level. Not collective.
   subroutine tenon_machine_get_level_size_int32(machine, level, size, ierr)
@@ -5359,7 +5359,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_size, size, 'size', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_machine_get_level_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_level_size_int32
   ! Returns the name of a link. Not collective.
   subroutine tenon_machine_get_link_name(machine, link, name, ierr)
@@ -5377,7 +5377,7 @@ contains
         c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_machine_get_link_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_link_name
   ! Returns level and rates of a link. Not collective.
   subroutine tenon_machine_get_link(machine, link, level, units, bandwidth, latency, ierr)
@@ -5400,7 +5400,7 @@ contains
       if (present(bandwidth)) bandwidth = c_bandwidth
       if (present(latency)) latency = c_latency
     end if
-    call finish(tenon_code, 'tenon_machine_get_link', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_link
   ! Returns the ranks of the devices, or the cores of this computer. Not collective.
   subroutine tenon_machine_get_ranks_int64(machine, ranks, ierr)
@@ -5418,7 +5418,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_ranks, ranks, 'ranks', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_machine_get_ranks', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_ranks_int64
   ! Returns the ranks of the devices, or the cores of this computer. Not collective.
   subroutine tenon_machine_get_ranks_int32(machine, ranks, ierr)
@@ -5436,7 +5436,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_ranks, ranks, 'ranks', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_machine_get_ranks', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_get_ranks_int32
   ! Prints levels, links, and levels left out by discovery. Not collective.
   subroutine tenon_machine_view(machine, ierr)
@@ -5444,7 +5444,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineView(machine%handle)
-    call finish(tenon_code, 'tenon_machine_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_machine_destroy(machine, ierr)
@@ -5452,7 +5452,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonMachineDestroy(machine%handle)
-    call finish(tenon_code, 'tenon_machine_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_machine_destroy
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_trainer(object, name, ierr)
@@ -5463,7 +5463,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_trainer
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_partition(object, name, ierr)
@@ -5474,7 +5474,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_partition
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_layout(object, name, ierr)
@@ -5485,7 +5485,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_layout
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_dtensor(object, name, ierr)
@@ -5496,7 +5496,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_dtensor
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_linearop(object, name, ierr)
@@ -5507,7 +5507,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_linearop
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_layer(object, name, ierr)
@@ -5518,7 +5518,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_layer
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_machine(object, name, ierr)
@@ -5529,7 +5529,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_machine
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_optimizer(object, name, ierr)
@@ -5540,7 +5540,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_optimizer
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_dataset(object, name, ierr)
@@ -5551,7 +5551,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_dataset
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_checkpoint(object, name, ierr)
@@ -5562,7 +5562,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_checkpoint
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_field_series(object, name, ierr)
@@ -5573,7 +5573,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_field_series
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_placement_list(object, name, ierr)
@@ -5584,7 +5584,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_placement_list
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_reduction_programs(object, name, ierr)
@@ -5595,7 +5595,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_reduction_programs
   ! Sets the name of an object, used in messages, views and reports. Not collective.
   subroutine tenon_set_name_plan(object, name, ierr)
@@ -5606,7 +5606,7 @@ contains
     character(len=:), allocatable :: c_name
     if (present(name)) c_name = trim(name)//c_null_char
     tenon_code = TenonObjectSetName(object%handle, c_name)
-    call finish(tenon_code, 'tenon_set_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_name_plan
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_trainer(object, name, ierr)
@@ -5622,7 +5622,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_trainer
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_partition(object, name, ierr)
@@ -5638,7 +5638,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_partition
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_layout(object, name, ierr)
@@ -5654,7 +5654,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_layout
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_dtensor(object, name, ierr)
@@ -5670,7 +5670,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_dtensor
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_linearop(object, name, ierr)
@@ -5686,7 +5686,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_linearop
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_layer(object, name, ierr)
@@ -5702,7 +5702,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_layer
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_machine(object, name, ierr)
@@ -5718,7 +5718,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_machine
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_optimizer(object, name, ierr)
@@ -5734,7 +5734,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_optimizer
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_dataset(object, name, ierr)
@@ -5750,7 +5750,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_dataset
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_checkpoint(object, name, ierr)
@@ -5766,7 +5766,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_checkpoint
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_field_series(object, name, ierr)
@@ -5782,7 +5782,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_field_series
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_placement_list(object, name, ierr)
@@ -5798,7 +5798,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_placement_list
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_reduction_programs(object, name, ierr)
@@ -5814,7 +5814,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_reduction_programs
   ! Returns the name of an object. Not collective.
   subroutine tenon_get_name_plan(object, name, ierr)
@@ -5830,7 +5830,7 @@ contains
       tenon_code = TenonObjectGetName(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_name_plan
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_trainer(object, prefix, ierr)
@@ -5841,7 +5841,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_trainer
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_partition(object, prefix, ierr)
@@ -5852,7 +5852,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_partition
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_layout(object, prefix, ierr)
@@ -5863,7 +5863,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_layout
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_dtensor(object, prefix, ierr)
@@ -5874,7 +5874,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_dtensor
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_linearop(object, prefix, ierr)
@@ -5885,7 +5885,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_linearop
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_layer(object, prefix, ierr)
@@ -5896,7 +5896,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_layer
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_machine(object, prefix, ierr)
@@ -5907,7 +5907,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_machine
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_optimizer(object, prefix, ierr)
@@ -5918,7 +5918,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_optimizer
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_dataset(object, prefix, ierr)
@@ -5929,7 +5929,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_dataset
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_checkpoint(object, prefix, ierr)
@@ -5940,7 +5940,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_checkpoint
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_field_series(object, prefix, ierr)
@@ -5951,7 +5951,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_field_series
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_placement_list(object, prefix, ierr)
@@ -5962,7 +5962,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_placement_list
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_reduction_programs(object, prefix, ierr)
@@ -5973,7 +5973,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_reduction_programs
   ! Sets the prefix of the object's options. Not collective.
   subroutine tenon_set_options_prefix_plan(object, prefix, ierr)
@@ -5984,7 +5984,7 @@ contains
     character(len=:), allocatable :: c_prefix
     if (present(prefix)) c_prefix = trim(prefix)//c_null_char
     tenon_code = TenonObjectSetOptionsPrefix(object%handle, c_prefix)
-    call finish(tenon_code, 'tenon_set_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_set_options_prefix_plan
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_trainer(object, prefix, ierr)
@@ -6000,7 +6000,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_trainer
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_partition(object, prefix, ierr)
@@ -6016,7 +6016,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_partition
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_layout(object, prefix, ierr)
@@ -6032,7 +6032,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_layout
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_dtensor(object, prefix, ierr)
@@ -6048,7 +6048,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_dtensor
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_linearop(object, prefix, ierr)
@@ -6064,7 +6064,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_linearop
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_layer(object, prefix, ierr)
@@ -6080,7 +6080,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_layer
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_machine(object, prefix, ierr)
@@ -6096,7 +6096,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_machine
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_optimizer(object, prefix, ierr)
@@ -6112,7 +6112,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_optimizer
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_dataset(object, prefix, ierr)
@@ -6128,7 +6128,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_dataset
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_checkpoint(object, prefix, ierr)
@@ -6144,7 +6144,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_checkpoint
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_field_series(object, prefix, ierr)
@@ -6160,7 +6160,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_field_series
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_placement_list(object, prefix, ierr)
@@ -6176,7 +6176,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_placement_list
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_reduction_programs(object, prefix, ierr)
@@ -6192,7 +6192,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_reduction_programs
   ! Returns the prefix of the object's options. Not collective.
   subroutine tenon_get_options_prefix_plan(object, prefix, ierr)
@@ -6208,7 +6208,7 @@ contains
       tenon_code = TenonObjectGetOptionsPrefix(object%handle, c_prefix, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_prefix, tenon_code, prefix)
-    call finish(tenon_code, 'tenon_get_options_prefix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_options_prefix_plan
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_trainer(object, name, ierr)
@@ -6224,7 +6224,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_trainer
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_partition(object, name, ierr)
@@ -6240,7 +6240,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_partition
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_layout(object, name, ierr)
@@ -6256,7 +6256,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_layout
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_dtensor(object, name, ierr)
@@ -6272,7 +6272,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_dtensor
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_linearop(object, name, ierr)
@@ -6288,7 +6288,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_linearop
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_layer(object, name, ierr)
@@ -6304,7 +6304,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_layer
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_machine(object, name, ierr)
@@ -6320,7 +6320,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_machine
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_optimizer(object, name, ierr)
@@ -6336,7 +6336,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_optimizer
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_dataset(object, name, ierr)
@@ -6352,7 +6352,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_dataset
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_checkpoint(object, name, ierr)
@@ -6368,7 +6368,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_checkpoint
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_field_series(object, name, ierr)
@@ -6384,7 +6384,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_field_series
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_placement_list(object, name, ierr)
@@ -6400,7 +6400,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_placement_list
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_reduction_programs(object, name, ierr)
@@ -6416,7 +6416,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_reduction_programs
   ! Returns the class of an object: "Partition", "Layout", "DTensor", ... Not collective.
   subroutine tenon_get_class_plan(object, name, ierr)
@@ -6432,7 +6432,7 @@ contains
       tenon_code = TenonObjectGetClass(object%handle, c_name, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_get_class', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_class_plan
   subroutine tenon_get_comm_trainer_f08(object, comm, ierr)
     type(tenon_trainer), intent(in) :: object
@@ -6447,7 +6447,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_trainer_mpi
   subroutine tenon_get_comm_partition_f08(object, comm, ierr)
     type(tenon_partition), intent(in) :: object
@@ -6462,7 +6462,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_partition_mpi
   subroutine tenon_get_comm_layout_f08(object, comm, ierr)
     type(tenon_layout), intent(in) :: object
@@ -6477,7 +6477,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_layout_mpi
   subroutine tenon_get_comm_dtensor_f08(object, comm, ierr)
     type(tenon_dtensor), intent(in) :: object
@@ -6492,7 +6492,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_dtensor_mpi
   subroutine tenon_get_comm_linearop_f08(object, comm, ierr)
     type(tenon_linearop), intent(in) :: object
@@ -6507,7 +6507,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_linearop_mpi
   subroutine tenon_get_comm_layer_f08(object, comm, ierr)
     type(tenon_layer), intent(in) :: object
@@ -6522,7 +6522,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_layer_mpi
   subroutine tenon_get_comm_machine_f08(object, comm, ierr)
     type(tenon_machine), intent(in) :: object
@@ -6537,7 +6537,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_machine_mpi
   subroutine tenon_get_comm_optimizer_f08(object, comm, ierr)
     type(tenon_optimizer), intent(in) :: object
@@ -6552,7 +6552,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_optimizer_mpi
   subroutine tenon_get_comm_dataset_f08(object, comm, ierr)
     type(tenon_dataset), intent(in) :: object
@@ -6567,7 +6567,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_dataset_mpi
   subroutine tenon_get_comm_checkpoint_f08(object, comm, ierr)
     type(tenon_checkpoint), intent(in) :: object
@@ -6582,7 +6582,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_checkpoint_mpi
   subroutine tenon_get_comm_field_series_f08(object, comm, ierr)
     type(tenon_field_series), intent(in) :: object
@@ -6597,7 +6597,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_field_series_mpi
   subroutine tenon_get_comm_placement_list_f08(object, comm, ierr)
     type(tenon_placement_list), intent(in) :: object
@@ -6612,7 +6612,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_placement_list_mpi
   subroutine tenon_get_comm_reduction_programs_f08(object, comm, ierr)
     type(tenon_reduction_programs), intent(in) :: object
@@ -6627,7 +6627,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_reduction_programs_mpi
   subroutine tenon_get_comm_plan_f08(object, comm, ierr)
     type(tenon_plan), intent(in) :: object
@@ -6642,7 +6642,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectGetComm(object%handle, comm)
-    call finish(tenon_code, 'tenon_get_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_comm_plan_mpi
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_trainer(object, ierr)
@@ -6650,7 +6650,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_trainer
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_partition(object, ierr)
@@ -6658,7 +6658,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_partition
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_layout(object, ierr)
@@ -6666,7 +6666,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_layout
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_dtensor(object, ierr)
@@ -6674,7 +6674,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_dtensor
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_linearop(object, ierr)
@@ -6682,7 +6682,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_linearop
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_layer(object, ierr)
@@ -6690,7 +6690,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_layer
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_machine(object, ierr)
@@ -6698,7 +6698,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_machine
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_optimizer(object, ierr)
@@ -6706,7 +6706,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_optimizer
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_dataset(object, ierr)
@@ -6714,7 +6714,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_dataset
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_checkpoint(object, ierr)
@@ -6722,7 +6722,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_checkpoint
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_field_series(object, ierr)
@@ -6730,7 +6730,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_field_series
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_placement_list(object, ierr)
@@ -6738,7 +6738,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_placement_list
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_reduction_programs(object, ierr)
@@ -6746,7 +6746,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_reduction_programs
   ! Adds a reference, so that one more destroy call is needed. Not collective.
   subroutine tenon_retain_plan(object, ierr)
@@ -6754,7 +6754,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonObjectRetain(object%handle)
-    call finish(tenon_code, 'tenon_retain', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_retain_plan
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_trainer(object, references, ierr)
@@ -6767,7 +6767,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_trainer
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_partition(object, references, ierr)
@@ -6780,7 +6780,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_partition
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_layout(object, references, ierr)
@@ -6793,7 +6793,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_layout
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_dtensor(object, references, ierr)
@@ -6806,7 +6806,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_dtensor
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_linearop(object, references, ierr)
@@ -6819,7 +6819,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_linearop
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_layer(object, references, ierr)
@@ -6832,7 +6832,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_layer
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_machine(object, references, ierr)
@@ -6845,7 +6845,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_machine
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_optimizer(object, references, ierr)
@@ -6858,7 +6858,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_optimizer
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_dataset(object, references, ierr)
@@ -6871,7 +6871,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_dataset
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_checkpoint(object, references, ierr)
@@ -6884,7 +6884,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_checkpoint
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_field_series(object, references, ierr)
@@ -6897,7 +6897,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_field_series
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_placement_list(object, references, ierr)
@@ -6910,7 +6910,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_placement_list
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_reduction_programs(object, references, ierr)
@@ -6923,7 +6923,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_reduction_programs
   ! Returns the number of references, Tenon's own included. Not collective.
   subroutine tenon_get_references_plan(object, references, ierr)
@@ -6936,7 +6936,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       references = c_references
     end if
-    call finish(tenon_code, 'tenon_get_references', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_get_references_plan
   ! Creates an optimizer for all parameters of a layer. Collective on the layer.
   subroutine tenon_optimizer_create(layer, type, optimizer, ierr)
@@ -6946,7 +6946,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerCreate(layer%handle, trim(type)//c_null_char, optimizer%handle)
-    call finish(tenon_code, 'tenon_optimizer_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_create
   ! Sets the learning rate. Local; call on all ranks.
   subroutine tenon_optimizer_set_learning_rate(optimizer, rate, ierr)
@@ -6955,7 +6955,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetLearningRate(optimizer%handle, rate)
-    call finish(tenon_code, 'tenon_optimizer_set_learning_rate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_learning_rate
   ! Sets the weight decay. Local; call on all ranks.
   subroutine tenon_optimizer_set_weight_decay(optimizer, decay, ierr)
@@ -6964,7 +6964,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetWeightDecay(optimizer%handle, decay)
-    call finish(tenon_code, 'tenon_optimizer_set_weight_decay', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_weight_decay
   ! Sets momentum: v <- momentum v + g, w <- w - rate v. Local; call on all ranks.
   subroutine tenon_optimizer_sgd_set_momentum(optimizer, momentum, nesterov, ierr)
@@ -6974,7 +6974,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSGDSetMomentum(optimizer%handle, momentum, c_bool_of(nesterov))
-    call finish(tenon_code, 'tenon_optimizer_sgd_set_momentum', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_sgd_set_momentum
   ! Sets the decay rates of the two running means. Local; call on all ranks.
   subroutine tenon_optimizer_adam_set_betas(optimizer, beta1, beta2, ierr)
@@ -6984,7 +6984,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerAdamSetBetas(optimizer%handle, beta1, beta2)
-    call finish(tenon_code, 'tenon_optimizer_adam_set_betas', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_adam_set_betas
   ! Sets the number added to the root mean squared gradient. Local; call on all ranks.
   subroutine tenon_optimizer_adam_set_epsilon(optimizer, epsilon, ierr)
@@ -6993,7 +6993,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerAdamSetEpsilon(optimizer%handle, epsilon)
-    call finish(tenon_code, 'tenon_optimizer_adam_set_epsilon', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_adam_set_epsilon
   ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
   subroutine tenon_optimizer_lbfgs_set_history_int64(optimizer, pairs, ierr)
@@ -7002,7 +7002,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
-    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_history', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_lbfgs_set_history_int64
   ! Sets how many pairs of differences L-BFGS keeps. Local; call on all ranks.
   subroutine tenon_optimizer_lbfgs_set_history_int32(optimizer, pairs, ierr)
@@ -7011,7 +7011,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerLBFGSSetHistory(optimizer%handle, int(pairs, c_int64_t))
-    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_history', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_lbfgs_set_history_int32
   ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
   subroutine tenon_optimizer_lbfgs_set_iterations_int64(optimizer, iterations, ierr)
@@ -7020,7 +7020,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
-    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_iterations', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_lbfgs_set_iterations_int64
   ! Sets how many directions L-BFGS takes in one step. Local; call on all ranks.
   subroutine tenon_optimizer_lbfgs_set_iterations_int32(optimizer, iterations, ierr)
@@ -7029,7 +7029,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerLBFGSSetIterations(optimizer%handle, int(iterations, c_int64_t))
-    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_iterations', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_lbfgs_set_iterations_int32
   ! Sets where a step of L-BFGS ends. Local; call on all ranks.
   subroutine tenon_optimizer_lbfgs_set_tolerances(optimizer, gradient, change, ierr)
@@ -7039,7 +7039,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerLBFGSSetTolerances(optimizer%handle, gradient, change)
-    call finish(tenon_code, 'tenon_optimizer_lbfgs_set_tolerances', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_lbfgs_set_tolerances
   ! Sets how the learning rate changes from step to step. Local; call on all ranks.
   subroutine tenon_optimizer_set_schedule_int64(optimizer, schedule, period, factor, least, ierr)
@@ -7052,7 +7052,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
       int(period, c_int64_t), factor, least)
-    call finish(tenon_code, 'tenon_optimizer_set_schedule', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_schedule_int64
   ! Sets how the learning rate changes from step to step. Local; call on all ranks.
   subroutine tenon_optimizer_set_schedule_int32(optimizer, schedule, period, factor, least, ierr)
@@ -7065,7 +7065,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetSchedule(optimizer%handle, trim(schedule)//c_null_char, &
       int(period, c_int64_t), factor, least)
-    call finish(tenon_code, 'tenon_optimizer_set_schedule', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_schedule_int32
   ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
   subroutine tenon_optimizer_set_warmup_int64(optimizer, steps, ierr)
@@ -7074,7 +7074,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
-    call finish(tenon_code, 'tenon_optimizer_set_warmup', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_warmup_int64
   ! Lets the learning rate rise linearly in the first steps. Local; call on all ranks.
   subroutine tenon_optimizer_set_warmup_int32(optimizer, steps, ierr)
@@ -7083,7 +7083,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetWarmup(optimizer%handle, int(steps, c_int64_t))
-    call finish(tenon_code, 'tenon_optimizer_set_warmup', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_warmup_int32
   ! Sets what is made of reported losses. Local; call on all ranks.
   subroutine tenon_optimizer_set_patience_int64(optimizer, reduce, stop, improvement, ierr)
@@ -7095,7 +7095,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
       improvement)
-    call finish(tenon_code, 'tenon_optimizer_set_patience', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_patience_int64
   ! Sets what is made of reported losses. Local; call on all ranks.
   subroutine tenon_optimizer_set_patience_int32(optimizer, reduce, stop, improvement, ierr)
@@ -7107,7 +7107,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetPatience(optimizer%handle, int(reduce, c_int64_t), int(stop, c_int64_t), &
       improvement)
-    call finish(tenon_code, 'tenon_optimizer_set_patience', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_patience_int32
   ! Reports a loss, of training or validation. Local; call on all ranks.
   subroutine tenon_optimizer_report(optimizer, loss, stop, ierr)
@@ -7121,7 +7121,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       if (present(stop)) stop = c_stop /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_optimizer_report', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_report
   ! Returns the learning rate of the next step. Not collective.
   subroutine tenon_optimizer_get_learning_rate(optimizer, rate, ierr)
@@ -7134,7 +7134,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       rate = c_rate
     end if
-    call finish(tenon_code, 'tenon_optimizer_get_learning_rate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_get_learning_rate
   ! Reads the options of the optimizer. Local; call on all ranks.
   subroutine tenon_optimizer_set_from_options(optimizer, ierr)
@@ -7142,7 +7142,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerSetFromOptions(optimizer%handle)
-    call finish(tenon_code, 'tenon_optimizer_set_from_options', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_set_from_options
   ! Scales the gradients so that their norm is at most the maximum. Collective on the layer.
   subroutine tenon_optimizer_clip_gradient_norm(optimizer, maximum, norm, ierr)
@@ -7156,7 +7156,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       if (present(norm)) norm = c_norm
     end if
-    call finish(tenon_code, 'tenon_optimizer_clip_gradient_norm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_clip_gradient_norm
   ! Updates all parameters and clears their gradients. Collective on the layer.
   subroutine tenon_optimizer_step(optimizer, ierr)
@@ -7164,7 +7164,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerStep(optimizer%handle)
-    call finish(tenon_code, 'tenon_optimizer_step', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_step
   ! Returns the number of updates so far. Not collective.
   subroutine tenon_optimizer_get_steps_int64(optimizer, steps, ierr)
@@ -7177,7 +7177,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_steps, steps, 'steps', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_optimizer_get_steps', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_get_steps_int64
   ! Returns the number of updates so far. Not collective.
   subroutine tenon_optimizer_get_steps_int32(optimizer, steps, ierr)
@@ -7190,7 +7190,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_steps, steps, 'steps', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_optimizer_get_steps', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_get_steps_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_optimizer_destroy(optimizer, ierr)
@@ -7198,7 +7198,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptimizerDestroy(optimizer%handle)
-    call finish(tenon_code, 'tenon_optimizer_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_destroy
   ! Declares an option of the program, written -name. Local; call on all ranks.
   subroutine tenon_options_declare(owner, name, type, default_value, help, choices, ierr)
@@ -7218,14 +7218,14 @@ contains
     if (present(choices)) c_choices = trim(choices)//c_null_char
     tenon_code = TenonOptionsDeclare(trim(owner)//c_null_char, trim(name)//c_null_char, type, &
       c_default_value, c_help, c_choices)
-    call finish(tenon_code, 'tenon_options_declare', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_declare
   ! Declares that the command line has no options of other libraries. Not collective.
   subroutine tenon_options_own_command_line(ierr)
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptionsOwnCommandLine()
-    call finish(tenon_code, 'tenon_options_own_command_line', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_own_command_line
   ! Sets an option. Local; call on all ranks.
   subroutine tenon_options_set(key, value, ierr)
@@ -7236,7 +7236,7 @@ contains
     character(len=:), allocatable :: c_value
     if (present(value)) c_value = trim(value)//c_null_char
     tenon_code = TenonOptionsSet(trim(key)//c_null_char, c_value)
-    call finish(tenon_code, 'tenon_options_set', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_set
   ! Reads an options file: one option per line, # begins a comment. Local; call on all ranks.
   subroutine tenon_options_insert_file(path, ierr)
@@ -7244,7 +7244,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonOptionsInsertFile(trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_options_insert_file', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_insert_file
   ! Returns the value of a flag, or its default. Not collective.
   subroutine tenon_options_get_flag(name, value, prefix, ierr)
@@ -7260,7 +7260,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       value = c_value /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_options_get_flag', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_flag
   ! Returns the value of an integer option, or its default. Not collective.
   subroutine tenon_options_get_int_int64(name, value, prefix, ierr)
@@ -7276,7 +7276,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_value, value, 'value', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_options_get_int', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_int_int64
   ! Returns the value of an integer option, or its default. Not collective.
   subroutine tenon_options_get_int_int32(name, value, prefix, ierr)
@@ -7292,7 +7292,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_value, value, 'value', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_options_get_int', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_int_int32
   ! Returns the values of an option of integers, or its default. Not collective.
   subroutine tenon_options_get_integers_int64(name, values, prefix, ierr)
@@ -7315,7 +7315,7 @@ contains
       allocate (values(c_needed))
       call give(c_values, values, 'values', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_options_get_integers', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_integers_int64
   ! Returns the values of an option of integers, or its default. Not collective.
   subroutine tenon_options_get_integers_int32(name, values, prefix, ierr)
@@ -7338,7 +7338,7 @@ contains
       allocate (values(c_needed))
       call give(c_values, values, 'values', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_options_get_integers', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_integers_int32
   ! Returns the value of a real option, or its default. Not collective.
   subroutine tenon_options_get_real(name, value, prefix, ierr)
@@ -7354,7 +7354,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       value = c_value
     end if
-    call finish(tenon_code, 'tenon_options_get_real', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_real
   ! Returns the value of a text, choice or word, or its default. Not collective.
   subroutine tenon_options_get_string(name, value, prefix, ierr)
@@ -7374,7 +7374,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_value, tenon_code, value)
-    call finish(tenon_code, 'tenon_options_get_string', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_string
   ! Returns whether an option was given by any source. Not collective.
   subroutine tenon_options_has(name, given, prefix, ierr)
@@ -7390,7 +7390,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       given = c_given /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_options_has', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_has
   ! Returns the number of declared options, of all classes and the program. Not collective.
   subroutine tenon_options_get_declared_count(count, ierr)
@@ -7402,7 +7402,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       count = c_count
     end if
-    call finish(tenon_code, 'tenon_options_get_declared_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_declared_count
   ! Returns the type of a declared option. Not collective.
   subroutine tenon_options_get_declared_type(index, type, ierr)
@@ -7415,7 +7415,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       type = c_type
     end if
-    call finish(tenon_code, 'tenon_options_get_declared_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_declared_type
   ! Returns a text of a declared option. Not collective.
   subroutine tenon_options_get_declared_text(index, which, text, ierr)
@@ -7432,7 +7432,7 @@ contains
       tenon_code = TenonOptionsGetDeclaredText(index - 1, which, c_text, int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_options_get_declared_text', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_get_declared_text
   ! Prints the options that contain a word, with default, value and source. Not collective.
   subroutine tenon_options_help(word, ierr)
@@ -7442,7 +7442,7 @@ contains
     character(len=:), allocatable :: c_word
     if (present(word)) c_word = trim(word)//c_null_char
     tenon_code = TenonOptionsHelp(c_word)
-    call finish(tenon_code, 'tenon_options_help', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_options_help
   ! Writes a file as a whole, or leaves what was there. Not collective.
   subroutine tenon_write_file(path, text, ierr)
@@ -7453,7 +7453,7 @@ contains
     integer(c_int) :: c_length
     c_length = len(text)
     tenon_code = TenonWriteFile(trim(path)//c_null_char, text, int(c_length, c_int64_t))
-    call finish(tenon_code, 'tenon_write_file', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_write_file
   subroutine tenon_partition_create_f08(comm, extents, partition, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -7472,7 +7472,7 @@ contains
     integer(c_int) :: c_axes
     c_axes = size(extents)
     tenon_code = TenonPartitionCreate(comm, c_axes, extents, partition%handle)
-    call finish(tenon_code, 'tenon_partition_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_create_mpi
   subroutine tenon_partition_create_from_ranks_f08(comm, extents, ranks, partition, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -7496,7 +7496,7 @@ contains
     call check_length(tenon_code, 'tenon_partition_create_from_ranks', 'ranks', size(ranks), product(extents))
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionCreateFromRanks(comm, c_axes, extents, ranks, &
       partition%handle)
-    call finish(tenon_code, 'tenon_partition_create_from_ranks', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_create_from_ranks_mpi
   subroutine tenon_partition_create_placed_int64_f08(comm, axes, levels, matrix, partition, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -7520,7 +7520,7 @@ contains
     call check_length(tenon_code, 'tenon_partition_create_placed', 'matrix', size(matrix), axes * levels)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionCreatePlaced(comm, axes, levels, &
       int(matrix, c_int64_t), partition%handle)
-    call finish(tenon_code, 'tenon_partition_create_placed', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_create_placed_int64_mpi
   subroutine tenon_partition_create_placed_int32_f08(comm, axes, levels, matrix, partition, ierr)
     type(MPI_Comm), intent(in) :: comm
@@ -7544,7 +7544,7 @@ contains
     call check_length(tenon_code, 'tenon_partition_create_placed', 'matrix', size(matrix), axes * levels)
     if (tenon_code == TENON_SUCCESS) tenon_code = TenonPartitionCreatePlaced(comm, axes, levels, &
       int(matrix, c_int64_t), partition%handle)
-    call finish(tenon_code, 'tenon_partition_create_placed', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_create_placed_int32_mpi
   ! Returns the number of grid axes. Not collective.
   subroutine tenon_partition_get_axes(partition, axes, ierr)
@@ -7557,7 +7557,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       axes = c_axes
     end if
-    call finish(tenon_code, 'tenon_partition_get_axes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_axes
   ! Returns the number of processes along each axis. Not collective.
   subroutine tenon_partition_get_extents(partition, extents, ierr)
@@ -7575,7 +7575,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       extents = c_extents
     end if
-    call finish(tenon_code, 'tenon_partition_get_extents', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_extents
   ! Returns the position of this rank in the grid. Not collective.
   subroutine tenon_partition_get_position(partition, position, ierr)
@@ -7588,7 +7588,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       position = c_position
     end if
-    call finish(tenon_code, 'tenon_partition_get_position', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_position
   ! Returns the coordinates of this rank in the grid. Not collective.
   subroutine tenon_partition_get_coordinates(partition, coordinates, ierr)
@@ -7608,7 +7608,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       coordinates = c_coordinates
     end if
-    call finish(tenon_code, 'tenon_partition_get_coordinates', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_coordinates
   subroutine tenon_partition_get_axis_comm_f08(partition, axis, comm, ierr)
     type(tenon_partition), intent(in) :: partition
@@ -7625,7 +7625,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPartitionGetAxisComm(partition%handle, axis, comm)
-    call finish(tenon_code, 'tenon_partition_get_axis_comm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_get_axis_comm_mpi
   ! Sets the CUDA stream on which kernels of the communicator run. Not collective.
   subroutine tenon_partition_set_stream(partition, stream, ierr)
@@ -7637,7 +7637,7 @@ contains
     c_stream = c_null_ptr
     if (present(stream)) c_stream = stream
     tenon_code = TenonPartitionSetStream(partition%handle, c_stream)
-    call finish(tenon_code, 'tenon_partition_set_stream', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_set_stream
   ! Prints the process grid, on rank 0 of its communicator. Not collective.
   subroutine tenon_partition_view(partition, ierr)
@@ -7645,7 +7645,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPartitionView(partition%handle)
-    call finish(tenon_code, 'tenon_partition_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_view
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_partition_destroy(partition, ierr)
@@ -7653,7 +7653,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPartitionDestroy(partition%handle)
-    call finish(tenon_code, 'tenon_partition_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_partition_destroy
   ! Creates a plan for a network. Not collective.
   subroutine tenon_plan_create_named_int64(name_or_path, batch, plan, ierr)
@@ -7663,7 +7663,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, 'tenon_plan_create_named', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_create_named_int64
   ! Creates a plan for a network. Not collective.
   subroutine tenon_plan_create_named_int32(name_or_path, batch, plan, ierr)
@@ -7673,7 +7673,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanCreateNamed(trim(name_or_path)//c_null_char, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, 'tenon_plan_create_named', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_create_named_int32
   ! Sets the number of processes. Default: 1. Not collective.
   subroutine tenon_plan_set_processes_int64(plan, processes, ierr)
@@ -7682,7 +7682,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_processes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_processes_int64
   ! Sets the number of processes. Default: 1. Not collective.
   subroutine tenon_plan_set_processes_int32(plan, processes, ierr)
@@ -7691,7 +7691,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetProcesses(plan%handle, int(processes, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_processes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_processes_int32
   ! Sets the cost model. Default: "t1". Not collective.
   subroutine tenon_plan_set_model(plan, model, ierr)
@@ -7700,7 +7700,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetModel(plan%handle, trim(model)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_set_model', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_model
   ! Sets the rates of the link of each process. Not collective.
   subroutine tenon_plan_set_link(plan, latency, bandwidth, ierr)
@@ -7710,7 +7710,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetLink(plan%handle, latency, bandwidth)
-    call finish(tenon_code, 'tenon_plan_set_link', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_link
   ! Sets the machine that the processes run on. Not collective.
   subroutine tenon_plan_set_machine(plan, machine, ierr)
@@ -7719,7 +7719,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetMachine(plan%handle, machine%handle)
-    call finish(tenon_code, 'tenon_plan_set_machine', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_machine
   ! Sets the shape of the input of a network of layers. Not collective.
   subroutine tenon_plan_set_input_shape_int64(plan, shape, ierr)
@@ -7730,7 +7730,7 @@ contains
     integer(c_int) :: c_ndim
     c_ndim = size(shape)
     tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_input_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input_shape_int64
   ! Sets the shape of the input of a network of layers. Not collective.
   subroutine tenon_plan_set_input_shape_int32(plan, shape, ierr)
@@ -7741,7 +7741,7 @@ contains
     integer(c_int) :: c_ndim
     c_ndim = size(shape)
     tenon_code = TenonPlanSetInputShape(plan%handle, c_ndim, int(reverse(shape), c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_input_shape', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input_shape_int32
   ! Sets the speed of each process, for model own. Not collective.
   subroutine tenon_plan_set_flop_rate(plan, flops, ierr)
@@ -7750,7 +7750,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetFlopRate(plan%handle, flops)
-    call finish(tenon_code, 'tenon_plan_set_flop_rate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_flop_rate
   ! Sets the rate at which each process reads and writes its memory, for model own. Not collective.
   subroutine tenon_plan_set_memory_rate(plan, bandwidth, ierr)
@@ -7759,7 +7759,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetMemoryRate(plan%handle, bandwidth)
-    call finish(tenon_code, 'tenon_plan_set_memory_rate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_memory_rate
   ! Sets the data type of the network, for model own. Not collective.
   subroutine tenon_plan_set_data_type(plan, type, ierr)
@@ -7768,7 +7768,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetDataType(plan%handle, type)
-    call finish(tenon_code, 'tenon_plan_set_data_type', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_data_type
   ! Allows the label i, which splits the input channels. Not collective.
   subroutine tenon_plan_set_input_channels(plan, allowed, ierr)
@@ -7777,7 +7777,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetInputChannels(plan%handle, c_bool_of(allowed))
-    call finish(tenon_code, 'tenon_plan_set_input_channels', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input_channels
   ! Limits the memory of each process. Not collective.
   subroutine tenon_plan_set_memory_limit_int64(plan, bytes, ierr)
@@ -7786,7 +7786,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_memory_limit', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_memory_limit_int64
   ! Limits the memory of each process. Not collective.
   subroutine tenon_plan_set_memory_limit_int32(plan, bytes, ierr)
@@ -7795,7 +7795,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetMemoryLimit(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_memory_limit', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_memory_limit_int32
   ! Fixes the word of a layer. Not collective.
   subroutine tenon_plan_fix(plan, layer, word, ierr)
@@ -7805,7 +7805,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanFix(plan%handle, trim(layer)//c_null_char, trim(word)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_fix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_fix
   ! Sets what the plan is for. Not collective.
   subroutine tenon_plan_set_objective_int64(plan, objective, every, ierr)
@@ -7815,7 +7815,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_objective', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_objective_int64
   ! Sets what the plan is for. Not collective.
   subroutine tenon_plan_set_objective_int32(plan, objective, every, ierr)
@@ -7825,7 +7825,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetObjective(plan%handle, trim(objective)//c_null_char, int(every, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_objective', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_objective_int32
   ! Pins the input of the network to a process grid. Not collective.
   subroutine tenon_plan_set_input_grid(plan, grid, properties, ierr)
@@ -7837,7 +7837,7 @@ contains
     integer(c_int) :: c_naxes
     c_naxes = size(grid)
     tenon_code = TenonPlanSetInputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_set_input_grid', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input_grid
   ! Pins the output of the network to a process grid. Not collective.
   subroutine tenon_plan_set_output_grid(plan, grid, properties, ierr)
@@ -7849,7 +7849,7 @@ contains
     integer(c_int) :: c_naxes
     c_naxes = size(grid)
     tenon_code = TenonPlanSetOutputGrid(plan%handle, c_naxes, grid, trim(properties)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_set_output_grid', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_output_grid
   ! Sets what the outermost axes of the grid split. Not collective.
   subroutine tenon_plan_set_placement(plan, placement, ierr)
@@ -7858,7 +7858,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetPlacement(plan%handle, trim(placement)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_set_placement', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_placement
   ! Allows plans that leave processes idle. Default: TENON_FALSE. Not collective.
   subroutine tenon_plan_set_fewer_processes(plan, allowed, ierr)
@@ -7867,7 +7867,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetFewerProcesses(plan%handle, c_bool_of(allowed))
-    call finish(tenon_code, 'tenon_plan_set_fewer_processes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_fewer_processes
   ! Sets how much of the communication goes on beside computation. Not collective.
   subroutine tenon_plan_set_overlap(plan, share, ierr)
@@ -7876,7 +7876,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetOverlap(plan%handle, share)
-    call finish(tenon_code, 'tenon_plan_set_overlap', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_overlap
   ! Finds the plan that takes the least time. Not collective; does not need MPI.
   subroutine tenon_plan_search(plan, ierr)
@@ -7884,7 +7884,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSearch(plan%handle)
-    call finish(tenon_code, 'tenon_plan_search', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_search
   ! Returns the predicted time of the plan, or of one it is compared with. Not collective.
   subroutine tenon_plan_get_seconds(plan, which, seconds, ierr)
@@ -7898,7 +7898,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       seconds = c_seconds
     end if
-    call finish(tenon_code, 'tenon_plan_get_seconds', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_seconds
   ! Returns the grid of the plan. Not collective.
   subroutine tenon_plan_get_grid(plan, processes, reversed, ierr)
@@ -7914,7 +7914,7 @@ contains
       if (present(processes)) call give(c_processes, processes, 'processes', tenon_code)
       if (present(reversed)) reversed = c_reversed /= TENON_FALSE
     end if
-    call finish(tenon_code, 'tenon_plan_get_grid', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_grid
   ! Returns the predicted memory of the plan. Not collective.
   subroutine tenon_plan_get_bytes(plan, bytes, ierr)
@@ -7927,7 +7927,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       bytes = c_bytes
     end if
-    call finish(tenon_code, 'tenon_plan_get_bytes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_bytes
   ! Returns how far the plan can be from the optimum. Not collective.
   subroutine tenon_plan_get_gap(plan, gap, ierr)
@@ -7940,7 +7940,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       gap = c_gap
     end if
-    call finish(tenon_code, 'tenon_plan_get_gap', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_gap
   ! Returns the number of searches that the plan took. Not collective.
   subroutine tenon_plan_get_searches_int64(plan, count, ierr)
@@ -7953,7 +7953,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_get_searches', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_searches_int64
   ! Returns the number of searches that the plan took. Not collective.
   subroutine tenon_plan_get_searches_int32(plan, count, ierr)
@@ -7966,7 +7966,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_get_searches', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_searches_int32
   ! Returns the number of planned layers. Not collective.
   subroutine tenon_plan_get_layer_count_int64(plan, count, ierr)
@@ -7979,7 +7979,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_get_layer_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_count_int64
   ! Returns the number of planned layers. Not collective.
   subroutine tenon_plan_get_layer_count_int32(plan, count, ierr)
@@ -7992,7 +7992,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_get_layer_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_count_int32
   ! Returns the name of a planned layer. Not collective.
   subroutine tenon_plan_get_layer_name_int64(plan, index, name, ierr)
@@ -8010,7 +8010,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_plan_get_layer_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_name_int64
   ! Returns the name of a planned layer. Not collective.
   subroutine tenon_plan_get_layer_name_int32(plan, index, name, ierr)
@@ -8028,7 +8028,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_name, tenon_code, name)
-    call finish(tenon_code, 'tenon_plan_get_layer_name', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_name_int32
   ! Returns the word of a layer. Not collective.
   subroutine tenon_plan_get_word(plan, layer, word, ierr)
@@ -8046,7 +8046,7 @@ contains
         c_needed)
     end if
     call give_text(c_word, tenon_code, word)
-    call finish(tenon_code, 'tenon_plan_get_word', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_word
   ! Returns the numbers of parts of a layer. Not collective.
   subroutine tenon_plan_get_choice(plan, layer, model, domain, batch, ierr)
@@ -8066,7 +8066,7 @@ contains
       if (present(domain)) call give(c_domain, domain, 'domain', tenon_code)
       if (present(batch)) call give(c_batch, batch, 'batch', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_get_choice', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_choice
   ! Returns the predicted memory of a layer. Not collective.
   subroutine tenon_plan_get_layer_bytes(plan, layer, bytes, ierr)
@@ -8080,7 +8080,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       bytes = c_bytes
     end if
-    call finish(tenon_code, 'tenon_plan_get_layer_bytes', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer_bytes
   ! Returns the best other word of a layer, and the best plan with it. Not collective.
   subroutine tenon_plan_get_runner_up(plan, layer, word, seconds, ierr)
@@ -8104,7 +8104,7 @@ contains
       if (present(seconds)) seconds = c_seconds
     end if
     call give_text(c_word, tenon_code, word)
-    call finish(tenon_code, 'tenon_plan_get_runner_up', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_runner_up
   ! Returns the cost of one training iteration by a published equation. Not collective.
   subroutine tenon_plan_get_published_seconds_int64(plan, equation, rows, columns, conv_rows, conv_columns, &
@@ -8124,7 +8124,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       seconds = c_seconds
     end if
-    call finish(tenon_code, 'tenon_plan_get_published_seconds', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_published_seconds_int64
   ! Returns the cost of one training iteration by a published equation. Not collective.
   subroutine tenon_plan_get_published_seconds_int32(plan, equation, rows, columns, conv_rows, conv_columns, &
@@ -8144,7 +8144,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       seconds = c_seconds
     end if
-    call finish(tenon_code, 'tenon_plan_get_published_seconds', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_published_seconds_int32
   ! Counts what a conversion between two properties sends as one exchange. Not collective.
   subroutine tenon_plan_count_conversion_int64(from, to, processes, shape, messages, elements, ierr)
@@ -8166,7 +8166,7 @@ contains
       if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
       if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_count_conversion', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_count_conversion_int64
   ! Counts what a conversion between two properties sends as one exchange. Not collective.
   subroutine tenon_plan_count_conversion_int32(from, to, processes, shape, messages, elements, ierr)
@@ -8188,7 +8188,7 @@ contains
       if (present(messages)) call give(c_messages, messages, 'messages', tenon_code)
       if (present(elements)) call give(c_elements, elements, 'elements', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_plan_count_conversion', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_count_conversion_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_plan_destroy(plan, ierr)
@@ -8196,7 +8196,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanDestroy(plan%handle)
-    call finish(tenon_code, 'tenon_plan_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_destroy
   ! Creates a plan for a network of layers. Local; call on all ranks.
   subroutine tenon_plan_create_int64(network, batch, plan, ierr)
@@ -8206,7 +8206,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, 'tenon_plan_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_create_int64
   ! Creates a plan for a network of layers. Local; call on all ranks.
   subroutine tenon_plan_create_int32(network, batch, plan, ierr)
@@ -8216,7 +8216,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanCreate(network%handle, int(batch, c_int64_t), plan%handle)
-    call finish(tenon_code, 'tenon_plan_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_create_int32
   ! Sets the layout of the input, which the plan does not choose then. Local; call on all ranks.
   subroutine tenon_plan_set_input(plan, layout, ierr)
@@ -8225,7 +8225,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetInput(plan%handle, layout%handle)
-    call finish(tenon_code, 'tenon_plan_set_input', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_input
   ! Sets the layout of the output, which the plan does not choose then. Local; call on all ranks.
   subroutine tenon_plan_set_output(plan, layout, ierr)
@@ -8234,7 +8234,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetOutput(plan%handle, layout%handle)
-    call finish(tenon_code, 'tenon_plan_set_output', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_output
   ! Sets how many gradients are reduced together. Local; call on all ranks.
   subroutine tenon_plan_set_gradient_bucket_int64(plan, bytes, ierr)
@@ -8243,7 +8243,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_gradient_bucket', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_gradient_bucket_int64
   ! Sets how many gradients are reduced together. Local; call on all ranks.
   subroutine tenon_plan_set_gradient_bucket_int32(plan, bytes, ierr)
@@ -8252,7 +8252,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetGradientBucket(plan%handle, int(bytes, c_int64_t))
-    call finish(tenon_code, 'tenon_plan_set_gradient_bucket', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_gradient_bucket_int32
   ! Sets the network up as planned. Collective on the network.
   subroutine tenon_plan_set_up(plan, ierr)
@@ -8260,7 +8260,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetUp(plan%handle)
-    call finish(tenon_code, 'tenon_plan_set_up', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_up
   ! Writes the plan to a file. Collective on the network.
   subroutine tenon_plan_save(plan, path, ierr)
@@ -8269,7 +8269,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSave(plan%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_save', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_save
   ! Takes the plan from a file in place of a search. Collective on the network.
   subroutine tenon_plan_load(plan, path, ierr)
@@ -8278,7 +8278,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanLoad(plan%handle, trim(path)//c_null_char)
-    call finish(tenon_code, 'tenon_plan_load', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_load
   ! Prints the plan. Collective on the network.
   subroutine tenon_plan_view(plan, ierr)
@@ -8286,7 +8286,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanView(plan%handle)
-    call finish(tenon_code, 'tenon_plan_view', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_view
   ! Prints predicted beside measured times, messages and bytes. Collective on the network.
   subroutine tenon_plan_report(plan, ierr)
@@ -8294,7 +8294,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanReport(plan%handle)
-    call finish(tenon_code, 'tenon_plan_report', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_report
   ! Returns the rates that explain best what TenonPlanReport() shows. Collective on the network.
   subroutine tenon_plan_calibrate(plan, latency, bandwidth, flops, ierr)
@@ -8313,7 +8313,7 @@ contains
       if (present(bandwidth)) bandwidth = c_bandwidth
       if (present(flops)) flops = c_flops
     end if
-    call finish(tenon_code, 'tenon_plan_calibrate', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_calibrate
   ! Takes the rates that best explain what was measured of another plan. Collective on the network of that
   ! plan.
@@ -8323,7 +8323,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanSetRatesFrom(plan%handle, measured%handle)
-    call finish(tenon_code, 'tenon_plan_set_rates_from', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_set_rates_from
   ! Returns what is run: the network, with redistribution behind it where needed. Not collective.
   subroutine tenon_plan_get_layer(plan, layer, ierr)
@@ -8332,7 +8332,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanGetLayer(plan%handle, layer%handle)
-    call finish(tenon_code, 'tenon_plan_get_layer', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_layer
   ! Returns the layout of the input. Not collective.
   subroutine tenon_plan_get_input_layout(plan, layout, ierr)
@@ -8341,7 +8341,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanGetInputLayout(plan%handle, layout%handle)
-    call finish(tenon_code, 'tenon_plan_get_input_layout', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_get_input_layout
   ! Evaluates the network. Collective on the network; see TenonLayerApply().
   subroutine tenon_plan_apply(plan, x, y, ierr)
@@ -8351,7 +8351,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlanApply(plan%handle, x%handle, y%handle)
-    call finish(tenon_code, 'tenon_plan_apply', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_apply
   ! Evaluates the tangent of the network. Collective on the network; see TenonLayerApplyTangent().
   subroutine tenon_plan_apply_tangent(plan, dy, dx, ierr)
@@ -8364,7 +8364,7 @@ contains
     c_dx = c_null_ptr
     if (present(dx)) c_dx = dx%handle
     tenon_code = TenonPlanApplyTangent(plan%handle, c_dx, dy%handle)
-    call finish(tenon_code, 'tenon_plan_apply_tangent', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_apply_tangent
   ! Evaluates the adjoint of the network. Collective on the network; see TenonLayerApplyAdjoint().
   subroutine tenon_plan_apply_adjoint(plan, dy, dx, ierr)
@@ -8377,7 +8377,7 @@ contains
     c_dx = c_null_ptr
     if (present(dx)) c_dx = dx%handle
     tenon_code = TenonPlanApplyAdjoint(plan%handle, dy%handle, c_dx)
-    call finish(tenon_code, 'tenon_plan_apply_adjoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_plan_apply_adjoint
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int64(system, sizes, list, ierr)
@@ -8392,7 +8392,7 @@ contains
     c_axes = size(sizes)
     tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
       list%handle)
-    call finish(tenon_code, 'tenon_placement_list_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_create_int64
   ! Lists all placements of the axes on the system. Not collective.
   subroutine tenon_placement_list_create_int32(system, sizes, list, ierr)
@@ -8407,7 +8407,7 @@ contains
     c_axes = size(sizes)
     tenon_code = TenonPlacementListCreate(c_levels, int(system, c_int64_t), c_axes, int(sizes, c_int64_t), &
       list%handle)
-    call finish(tenon_code, 'tenon_placement_list_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_create_int32
   ! Returns the number of placements. Not collective.
   subroutine tenon_placement_list_get_count_int64(list, count, ierr)
@@ -8420,7 +8420,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_count_int64
   ! Returns the number of placements. Not collective.
   subroutine tenon_placement_list_get_count_int32(list, count, ierr)
@@ -8433,7 +8433,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_count_int32
   ! Returns the matrix of a placement. Not collective.
   subroutine tenon_placement_list_get_matrix_int64(list, index, matrix, ierr)
@@ -8448,7 +8448,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_matrix, matrix, 'matrix', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_matrix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_matrix_int64
   ! Returns the matrix of a placement. Not collective.
   subroutine tenon_placement_list_get_matrix_int32(list, index, matrix, ierr)
@@ -8463,7 +8463,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_matrix, matrix, 'matrix', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_matrix', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_matrix_int32
   ! Returns the coordinates of the process on a device. Not collective.
   subroutine tenon_placement_list_get_coordinates_int64(list, index, device, coordinates, ierr)
@@ -8480,7 +8480,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_coordinates, coordinates, 'coordinates', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_coordinates', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_coordinates_int64
   ! Returns the coordinates of the process on a device. Not collective.
   subroutine tenon_placement_list_get_coordinates_int32(list, index, device, coordinates, ierr)
@@ -8497,7 +8497,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_coordinates, coordinates, 'coordinates', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_coordinates', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_coordinates_int32
   ! Returns the device of the process with given coordinates. Not collective.
   subroutine tenon_placement_list_get_device_int64(list, index, coordinates, device, ierr)
@@ -8513,7 +8513,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_device, device, 'device', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_device', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_device_int64
   ! Returns the device of the process with given coordinates. Not collective.
   subroutine tenon_placement_list_get_device_int32(list, index, coordinates, device, ierr)
@@ -8529,7 +8529,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_device, device, 'device', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_device', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_device_int32
   ! Returns the levels of a reduction over some axes. Not collective.
   subroutine tenon_placement_list_get_hierarchy_int64(list, index, reduce, levels, hierarchy, ierr)
@@ -8551,7 +8551,7 @@ contains
       levels = c_levels
       call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_hierarchy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_hierarchy_int64
   ! Returns the levels of a reduction over some axes. Not collective.
   subroutine tenon_placement_list_get_hierarchy_int32(list, index, reduce, levels, hierarchy, ierr)
@@ -8573,7 +8573,7 @@ contains
       levels = c_levels
       call give(c_hierarchy, hierarchy, 'hierarchy', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_placement_list_get_hierarchy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_get_hierarchy_int32
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_placement_list_destroy(list, ierr)
@@ -8581,7 +8581,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonPlacementListDestroy(list%handle)
-    call finish(tenon_code, 'tenon_placement_list_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_placement_list_destroy
   ! Lists all programs of limited size that reduce over some axes. Not collective.
   subroutine tenon_reduction_programs_create_int64(list, index, reduce, size_limit, programs, ierr)
@@ -8596,7 +8596,7 @@ contains
     c_axes = size(reduce)
     tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
       size_limit, programs%handle)
-    call finish(tenon_code, 'tenon_reduction_programs_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_create_int64
   ! Lists all programs of limited size that reduce over some axes. Not collective.
   subroutine tenon_reduction_programs_create_int32(list, index, reduce, size_limit, programs, ierr)
@@ -8611,7 +8611,7 @@ contains
     c_axes = size(reduce)
     tenon_code = TenonReductionProgramsCreate(list%handle, int(index - 1, c_int64_t), c_axes, reduce, &
       size_limit, programs%handle)
-    call finish(tenon_code, 'tenon_reduction_programs_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_create_int32
   ! Returns the number of programs. Not collective.
   subroutine tenon_reduction_programs_get_count_int64(programs, count, ierr)
@@ -8624,7 +8624,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_count_int64
   ! Returns the number of programs. Not collective.
   subroutine tenon_reduction_programs_get_count_int32(programs, count, ierr)
@@ -8637,7 +8637,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_count', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_count_int32
   ! Returns the number of programs of a given size. Not collective.
   subroutine tenon_reduction_programs_get_count_of_size_int64(programs, size, count, ierr)
@@ -8651,7 +8651,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_count_of_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_count_of_size_int64
   ! Returns the number of programs of a given size. Not collective.
   subroutine tenon_reduction_programs_get_count_of_size_int32(programs, size, count, ierr)
@@ -8665,7 +8665,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       call give(c_count, count, 'count', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_count_of_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_count_of_size_int32
   ! Returns the number of steps of a program. Not collective.
   subroutine tenon_reduction_programs_get_size_int64(programs, index, steps, ierr)
@@ -8679,7 +8679,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       steps = c_steps
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_size_int64
   ! Returns the number of steps of a program. Not collective.
   subroutine tenon_reduction_programs_get_size_int32(programs, index, steps, ierr)
@@ -8693,7 +8693,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       steps = c_steps
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_size', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_size_int32
   ! Returns a program in the notation at the top of this file. Not collective.
   subroutine tenon_reduction_programs_get_text_int64(programs, index, text, ierr)
@@ -8712,7 +8712,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_reduction_programs_get_text', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_text_int64
   ! Returns a program in the notation at the top of this file. Not collective.
   subroutine tenon_reduction_programs_get_text_int32(programs, index, text, ierr)
@@ -8731,7 +8731,7 @@ contains
         int(c_needed, c_int64_t), c_needed)
     end if
     call give_text(c_text, tenon_code, text)
-    call finish(tenon_code, 'tenon_reduction_programs_get_text', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_text_int32
   ! Returns collective and group sizes of a step. Not collective.
   subroutine tenon_reduction_programs_get_step_int64(programs, index, step, collective, groups, members, ierr)
@@ -8753,7 +8753,7 @@ contains
       groups = c_groups
       members = c_members
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_step', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_step_int64
   ! Returns collective and group sizes of a step. Not collective.
   subroutine tenon_reduction_programs_get_step_int32(programs, index, step, collective, groups, members, ierr)
@@ -8775,7 +8775,7 @@ contains
       groups = c_groups
       members = c_members
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_step', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_step_int32
   ! Returns the devices of the groups of a step. Not collective.
   subroutine tenon_reduction_programs_get_groups_int64(programs, index, step, devices, ierr)
@@ -8792,7 +8792,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       devices = c_devices
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_groups', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_groups_int64
   ! Returns the devices of the groups of a step. Not collective.
   subroutine tenon_reduction_programs_get_groups_int32(programs, index, step, devices, ierr)
@@ -8809,7 +8809,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       devices = c_devices
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_get_groups', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_get_groups_int32
   ! Predicts the time of each program on a machine. Not collective.
   subroutine tenon_reduction_programs_predict(programs, machine, algorithm, bytes, seconds, ierr)
@@ -8826,7 +8826,7 @@ contains
     if (tenon_code == TENON_SUCCESS) then
       seconds = c_seconds
     end if
-    call finish(tenon_code, 'tenon_reduction_programs_predict', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_predict
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_reduction_programs_destroy(programs, ierr)
@@ -8834,7 +8834,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonReductionProgramsDestroy(programs%handle)
-    call finish(tenon_code, 'tenon_reduction_programs_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_reduction_programs_destroy
   ! Creates a trainer. Collective on the network.
   subroutine tenon_trainer_create(network, loss, optimizer, trainer, ierr)
@@ -8845,7 +8845,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerCreate(network%handle, loss%handle, optimizer%handle, trainer%handle)
-    call finish(tenon_code, 'tenon_trainer_create', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_create
   ! Sets the dataset to train with. Local; call on all ranks.
   subroutine tenon_trainer_set_dataset(trainer, dataset, ierr)
@@ -8854,7 +8854,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetDataset(trainer%handle, dataset%handle)
-    call finish(tenon_code, 'tenon_trainer_set_dataset', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_dataset
   ! Sets the dataset to validate with. Local; call on all ranks.
   subroutine tenon_trainer_set_validation_int64(trainer, dataset, every, ierr)
@@ -8864,7 +8864,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_set_validation', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_validation_int64
   ! Sets the dataset to validate with. Local; call on all ranks.
   subroutine tenon_trainer_set_validation_int32(trainer, dataset, every, ierr)
@@ -8874,7 +8874,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetValidation(trainer%handle, dataset%handle, int(every, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_set_validation', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_validation_int32
   ! Sets how many batches make a step. Local; call on all ranks.
   subroutine tenon_trainer_set_accumulation_int64(trainer, batches, ierr)
@@ -8883,7 +8883,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_set_accumulation', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_accumulation_int64
   ! Sets how many batches make a step. Local; call on all ranks.
   subroutine tenon_trainer_set_accumulation_int32(trainer, batches, ierr)
@@ -8892,7 +8892,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetAccumulation(trainer%handle, int(batches, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_set_accumulation', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_accumulation_int32
   ! Limits the norm of the gradients of a step. Local; call on all ranks.
   subroutine tenon_trainer_set_gradient_norm(trainer, maximum, ierr)
@@ -8901,7 +8901,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetGradientNorm(trainer%handle, maximum)
-    call finish(tenon_code, 'tenon_trainer_set_gradient_norm', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_gradient_norm
   ! Sets the checkpoint to write. Local; call on all ranks.
   subroutine tenon_trainer_set_checkpoint_int64(trainer, checkpoint, folder, every, ierr)
@@ -8913,7 +8913,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
       int(every, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_set_checkpoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_checkpoint_int64
   ! Sets the checkpoint to write. Local; call on all ranks.
   subroutine tenon_trainer_set_checkpoint_int32(trainer, checkpoint, folder, every, ierr)
@@ -8925,7 +8925,7 @@ contains
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetCheckpoint(trainer%handle, checkpoint%handle, trim(folder)//c_null_char, &
       int(every, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_set_checkpoint', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_checkpoint_int32
   ! Reads the options of the trainer. Local; call on all ranks.
   subroutine tenon_trainer_set_from_options(trainer, ierr)
@@ -8933,7 +8933,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerSetFromOptions(trainer%handle)
-    call finish(tenon_code, 'tenon_trainer_set_from_options', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_set_from_options
   ! Trains until so many epochs are complete, or until it is stopped. Collective on the network.
   subroutine tenon_trainer_run_int64(trainer, epochs, ierr)
@@ -8942,7 +8942,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerRun(trainer%handle, int(epochs, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_run', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_run_int64
   ! Trains until so many epochs are complete, or until it is stopped. Collective on the network.
   subroutine tenon_trainer_run_int32(trainer, epochs, ierr)
@@ -8951,7 +8951,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerRun(trainer%handle, int(epochs, c_int64_t))
-    call finish(tenon_code, 'tenon_trainer_run', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_run_int32
   ! Ends a run after the present step. Local.
   subroutine tenon_trainer_stop(trainer, ierr)
@@ -8959,7 +8959,7 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerStop(trainer%handle)
-    call finish(tenon_code, 'tenon_trainer_stop', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_stop
   ! Returns how far training has come. Not collective.
   subroutine tenon_trainer_get_progress(trainer, epochs, steps, ierr)
@@ -8975,7 +8975,7 @@ contains
       if (present(epochs)) call give(c_epochs, epochs, 'epochs', tenon_code)
       if (present(steps)) call give(c_steps, steps, 'steps', tenon_code)
     end if
-    call finish(tenon_code, 'tenon_trainer_get_progress', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_get_progress
   ! Returns losses, NaN where there are none yet. Not collective.
   subroutine tenon_trainer_get_losses(trainer, step, epoch, validation, ierr)
@@ -8994,7 +8994,7 @@ contains
       if (present(epoch)) epoch = c_epoch
       if (present(validation)) validation = c_validation
     end if
-    call finish(tenon_code, 'tenon_trainer_get_losses', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_get_losses
   ! Releases a reference and sets the handle to NULL. Not collective.
   subroutine tenon_trainer_destroy(trainer, ierr)
@@ -9002,6 +9002,6 @@ contains
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
     tenon_code = TenonTrainerDestroy(trainer%handle)
-    call finish(tenon_code, 'tenon_trainer_destroy', ierr)
+    call finish(tenon_code, ierr)
   end subroutine tenon_trainer_destroy
 end module tenon_calls

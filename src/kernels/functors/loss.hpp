@@ -47,6 +47,19 @@ struct WeightedError : Of {
   }
 };
 
+// n - i for a weight that is none: the largest is that of the first.
+template <class T>
+struct BadWeight {
+  using Wide = Index;
+  const T* weights;
+  Index n;
+  TENON_DEVICE Index operator()(Index, Index i) const {
+    return weights[i] >= T(0) && weights[i] - weights[i] == T(0)
+               ? 0
+               : n - i; // infinity - itself is NaN
+  }
+};
+
 template <class T>
 TENON_DEVICE double weightAt(const T* weights, Index i) {
   return weights ? double(weights[i]) : 1.0;

@@ -8,7 +8,10 @@
  *  data type of the tensors.
  *
  *  Functions return PETSc's error codes, for PetscCall(). An error of Tenon becomes PETSC_ERR_LIB
- *  with Tenon's message, after Tenon's error handler has been called. PetscErrorCode functions of a
+ *  with Tenon's message, after Tenon's error handler has been called. An argument that is NULL is
+ *  PETSC_ERR_ARG_NULL, an object of another class PETSC_ERR_ARG_WRONG, in every build of PETSc; a
+ *  handle of Tenon that is not valid is PETSC_ERR_LIB. After an error every array is restored that
+ *  the call has taken. PetscErrorCode functions of a
  *  program call Tenon's functions by TenonPetscCall().
  *
  *  Set-up, applications and adjoints are the events TenonSetUp, TenonApply and TenonAdjoint of
@@ -103,12 +106,16 @@ TENON_EXTERN PetscErrorCode TenonPetscGhostedLayoutFromDM(DM dm,
 /** @brief Lends the array of a Vec to a tensor, without a copy. Logically collective on vec.
  *
  *  A global vector of the grid is lent without, a local one with its ghost points around the
- *  tensor's elements. Between this call and TenonPetscRestoreVec() the Vec must not be used.
+ *  tensor's elements. Between this call and TenonPetscRestoreVec() the Vec must not be used. The
+ *  loan holds a reference on both, so that either may be destroyed before its end.
  *
  *  @param[in] x    tensor in a layout of dm (global or ghosted), of data type TENON_PETSC_SCALAR
  *  @param[in] dm   DMDA of the vector
  *  @param[in] vec  global or local vector of dm, in PETSc's order (not the natural one)
- *  @return PETSC_ERR_ARG_SIZ  vec has the size of neither a global nor a local vector of dm
+ *  @return PETSC_ERR_ARG_SIZ         vec has the size of neither a global nor a local vector of dm
+ *  @return PETSC_ERR_ARG_WRONG       x has another data type
+ *  @return PETSC_ERR_ARG_INCOMP      x is not in a layout of dm
+ *  @return PETSC_ERR_ARG_WRONGSTATE  x has a Vec already
  */
 TENON_EXTERN PetscErrorCode TenonPetscPlaceVec(TenonDTensor x, DM dm, Vec vec) TENON_NOEXCEPT;
 
@@ -125,13 +132,15 @@ TENON_EXTERN PetscErrorCode TenonPetscPlaceVecRead(TenonDTensor x, DM dm, Vec ve
 /** @brief Ends the loan of TenonPetscPlaceVec(). Logically collective on vec.
  *  @param[in] x    tensor, which has its own array again
  *  @param[in] vec  vector, whose state has changed
- *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec */
+ *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec, or it was placed by
+ *                                    the other call */
 TENON_EXTERN PetscErrorCode TenonPetscRestoreVec(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
 
 /** @brief Ends the loan of TenonPetscPlaceVecRead(). Not collective.
  *  @param[in] x    tensor, which has its own array again
  *  @param[in] vec  vector
- *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec */
+ *  @return PETSC_ERR_ARG_WRONGSTATE  the tensor does not use the array of vec, or it was placed by
+ *                                    the other call */
 TENON_EXTERN PetscErrorCode TenonPetscRestoreVecRead(TenonDTensor x, Vec vec) TENON_NOEXCEPT;
 /**@}*/
 
@@ -174,7 +183,8 @@ TENON_EXTERN PetscErrorCode TenonPetscMatFromLayer(TenonLayer layer, DM rows, DM
 
 /** @brief Moves a Jacobian to another point, with the layer's present parameters. Collective on J.
  *  @param[in] J  matrix of TenonPetscMatFromLayer(), or of an operator that is a Jacobian
- *  @param[in] x  new point, a vector of the columns */
+ *  @param[in] x  new point, a vector of the columns
+ *  @return PETSC_ERR_ARG_WRONG  J is not a matrix of Tenon */
 TENON_EXTERN PetscErrorCode TenonPetscMatSetPoint(Mat J, Vec x) TENON_NOEXCEPT;
 /**@}*/
 
