@@ -9,11 +9,8 @@ void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where) {
   if (code == TENON_SUCCESS)
     return;
-  if (errorsRecorded() != recordedBefore && lastError().code == code) {
-    RecordedError error(code, lastError().message, where);
-    if (lastError().agreed)
-      error.agreed(lastError().speaks);
-    throw error;
+  if (errorsRecorded() != recordedBefore && lastError().code() == code) {
+    throw RecordedError(*lastError().error, where);
   }
   throw Error(code, fmt::format("{} returned error {}", what, errorName(code)), where);
 }
