@@ -9,6 +9,7 @@
 #include <hdf5.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tenon::hdf5 {
@@ -48,13 +49,14 @@ struct Subject {
   const char* doing;   // "write"
   std::string file;
 
-  [[noreturn]] void fail(const std::string& object, const std::string& reason) const {
+  [[noreturn]] void fail(std::string_view object, const std::string& reason) const {
     const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
     throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
   }
-  // The result of a call, which is below 0 if it failed.
+  // The result of a call, which is below 0 if it failed. Its name is no string of its own, since what the call
+  // has opened would be lost if there were no memory for one.
   template <class Result>
-  Result check(Result result, const std::string& object) const {
+  Result check(Result result, std::string_view object) const {
     if (result < 0)
       fail(object, lastReason());
     return result;
