@@ -7,7 +7,6 @@
 #include "sys/live_objects.hpp"
 #include "sys/memory.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -99,7 +98,6 @@ private:
     if (code == TENON_SUCCESS)
       return true;
     EXPECT_FALSE(lastMessage().empty()) << step.name;
-    std::printf("%s: not again: %s: %s\n", step.name, TenonErrorName(code), lastMessage().c_str());
     return false;
   }
 
