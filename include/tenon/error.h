@@ -6,6 +6,9 @@
  *  current error handler, which by default prints it on standard error, and returned. TenonCall()
  *  adds the location of each caller to the record. No call in this file is collective.
  *
+ *  To record, handle and return an error takes no memory. Where none is left, TENON_ERR_MEMORY is
+ *  returned, the record may lack callers, and the printed report is one line.
+ *
  *  Collective calls. A call that creates or sets up an object returns the same error on all ranks,
  *  with one exception: a rank whose handle is NULL or not valid cannot know the communicator unless
  *  another argument tells it. This rank returns TENON_ERR_NULL or TENON_ERR_HANDLE at once, and the
