@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iterator>
 #include <array>
 #include <cerrno>
