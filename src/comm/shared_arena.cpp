@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <random>
 
 namespace tenon {
