@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// In the lives of objects each allocation fails once: alone, after which the call that met it is made
+// In the lives of objects allocations fail, each of the first ones and then some: alone, after which the call that met it is made
 // again and the life goes on, or with all that follow, to the end of the objects. A call then returns a
 // code, nothing ends the program, and nothing is left behind.
 #include "capi/expect_code.hpp"
