@@ -43,9 +43,11 @@ tenon_preset() (
     { ! ctest --list-presets | grep -q "\"$name\"" || ctest --preset "$name" "$@"; }
 )
 
-# tenon_build FOLDER JOBS
+# tenon_build FOLDER JOBS [TARGET...]: builds everything, or these targets.
 tenon_build() {
-  cmake --build "$1" --parallel "$2"
+  local folder=$1 jobs=$2
+  shift 2
+  cmake --build "$folder" --parallel "$jobs" ${1:+--target "$@"}
 }
 
 # tenon_value OPTION VALUE...: prints the value of an option; an error if it is missing.

@@ -12,6 +12,9 @@
  *  code of an error of Tenon that tenon.hpp has thrown. Error handlers and functions that free a
  *  context must not throw.
  *
+ *  To record, handle and return an error takes no memory. Where none is left, TENON_ERR_MEMORY is
+ *  returned, the record may lack callers, and the printed report is one line.
+ *
  *  Collective calls. A call that creates or sets up an object returns the same error on all ranks,
  *  with one exception: a rank whose handle is NULL or not valid cannot know the communicator unless
  *  another argument tells it. This rank returns TENON_ERR_NULL or TENON_ERR_HANDLE at once, and the

@@ -39,17 +39,29 @@ int processesOf(Handle handle) {
 }
 
 // For Apply of an object, where other ranks wait: an error of the only process is known to all there
-// are, so it may be returned.
-template <class Handle, class Body>
-void returnIfAlone(Handle handle, Body&& body) {
+// are, so it may be returned. `processes()` counts them.
+template <class Processes, class Body>
+void returnIfOne(Processes&& processes, Body&& body) {
   try {
-    checkInitialized();
     body();
   } catch (Error& error) {
-    if (processesOf(handle) == 1)
+    if (processes() == 1)
       error.agreed(true);
     throw;
+  } catch (...) {
+    if (processes() > 1)
+      throw;
+    throw caughtError().agreed(true);
   }
+}
+
+template <class Handle, class Body>
+void returnIfAlone(Handle handle, Body&& body) {
+  returnIfOne([=] { return processesOf(handle); },
+              [&] {
+                checkInitialized();
+                body();
+              });
 }
 
 // What a View prints: one rank speaks for all.

@@ -37,8 +37,8 @@ const char* TenonErrorName(TenonErrorCode code) noexcept {
 TenonErrorCode TenonGetLastError(TenonErrorCode* code, char message[], TenonInt length,
                                  TenonInt* needed) noexcept {
   if (code)
-    *code = tenon::lastError().code;
-  return copyCut(tenon::lastError().message, message, length, needed);
+    *code = tenon::lastError().code();
+  return copyCut(tenon::lastError().message(), message, length, needed);
 }
 
 TenonErrorCode TenonGetLastErrorReport(char report[], TenonInt length, TenonInt* needed) noexcept {
@@ -63,8 +63,9 @@ TenonErrorCode TenonRaiseError(TenonErrorCode code, const char* message, const c
   try {
     return tenon::raiseAt(tenon::Error(code, message), function, file, line,
                           tenon::Severity::Returned);
-  } catch (...) {
-    return TENON_ERR_MEMORY;
+  } catch (const std::bad_alloc&) {
+    return tenon::raiseAt(tenon::Error::outOfMemory(), function, file, line,
+                          tenon::Severity::Returned);
   }
 }
 

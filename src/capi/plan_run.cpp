@@ -31,13 +31,7 @@ TenonErrorCode runTogether(const char* function, TenonPlan plan, Call call) {
   return guardApply(function, [&] {
     checkInitialized();
     LayerPlan& known = layerPlan(plan);
-    try {
-      call(known.layer());
-    } catch (Error& error) {
-      if (known.comm()->size() == 1)
-        error.agreed(true);
-      throw;
-    }
+    returnIfOne([&] { return known.comm()->size(); }, [&] { call(known.layer()); });
   });
 }
 

@@ -6,7 +6,6 @@
 #include "comm/communicator.hpp"
 #include "sys/error.hpp"
 
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,14 +38,10 @@ auto collectively(Communicator& comm, std::string_view what, Body&& body, Descri
   try {
     result.emplace(std::forward<Body>(body)());
     text = std::forward<Describe>(describe)(*result);
-  } catch (const Error& e) {
-    if (e.isAgreed())
+  } catch (...) {
+    error = caughtError();
+    if (error->isAgreed())
       throw;
-    error = e;
-  } catch (const std::bad_alloc&) {
-    error = Error(TENON_ERR_MEMORY, "an allocation failed");
-  } catch (const std::exception& e) {
-    error = Error(TENON_ERR_INTERNAL, e.what());
   }
   agree(comm, error, what, text);
   return std::move(*result);

@@ -75,7 +75,8 @@ int LaneShape::slotsOf(Index partBytes, Index packedBytes) const noexcept {
 SendLane::SendLane(std::shared_ptr<SharedArena> arena, Index partBytes, int slots,
                    const std::string& owner)
     : arena_(std::move(arena)), shape_(partBytes), slots_(slots),
-      memory_(LaneShape::kLine + slots * shape_.slotBytes, owner + " lane", arena_) {
+      memory_(LaneShape::kLine + slots * shape_.slotBytes, owner + " lane", arena_),
+      afterwards_(1) {
   if (!arena_->contains(lane())) {
     memory_ = Buffer();
     return;
@@ -89,7 +90,8 @@ SendLane::~SendLane() {
   if (!exists() || isDrained())
     return;
   const Counter& counter = released(lane());
-  arena_->keepUntil(std::move(memory_), counter, posted_);
+  afterwards_.front() = {std::move(memory_), &counter, posted_};
+  arena_->keep(std::move(afterwards_));
 }
 
 std::byte* SendLane::lane() const noexcept {

@@ -14,6 +14,7 @@
 #include "geometry/box.hpp"
 
 #include <array>
+#include <list>
 
 namespace tenon {
 
@@ -87,6 +88,7 @@ private:
   Index slots_;
   Buffer memory_;
   std::uint64_t posted_ = 0;
+  std::list<SharedArena::Pending> afterwards_; // where the memory waits for the receiver
 };
 
 // The receiver's end.

@@ -31,7 +31,7 @@ public:
 
   // Changes the draft by set(draft); `what` names the setter. Throws TENON_ERR_STATE after setUp().
   template <class Set>
-  void specify(const std::string& what, Set&& set) {
+  void specify(std::string_view what, Set&& set) {
     checkOpen();
     failedSets_.run(what, [&] { set(*draft_); });
   }

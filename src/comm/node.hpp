@@ -25,8 +25,8 @@ struct Node {
     std::string reason;
     try {
       body();
-    } catch (const Error& error) {
-      reason = error.text();
+    } catch (...) {
+      reason = caughtError().text();
     }
     return firstReason(reason);
   }

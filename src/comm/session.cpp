@@ -228,7 +228,8 @@ void abortAllRanks(TenonErrorCode code) noexcept {
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   if (started && !ended) {
-    awaitLastWords(lastError().agreed && !lastError().speaks);
+    awaitLastWords(lastError().error && lastError().error->isAgreed() &&
+                   !lastError().error->speaks());
     MPI_Abort(MPI_COMM_WORLD, code);
   }
   if (ended)

@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <random>
 
 namespace tenon {
@@ -165,29 +166,28 @@ void SharedArena::giveBack(void* memory) noexcept {
     segments_[own_].discard(place, bytes);
 }
 
-void SharedArena::keepUntil(Buffer buffer, const std::atomic<std::uint64_t>& counter,
-                            std::uint64_t value) {
+void SharedArena::keep(std::list<Pending> one) noexcept {
   const std::lock_guard lock(mutex_);
   if (!closed_)
-    pending_.push_back({std::move(buffer), &counter, value});
+    pending_.splice(pending_.end(), one);
 }
 
 void SharedArena::close() {
-  std::vector<Pending> dropped; // after the lock, since buffers come back here
+  std::list<Pending> dropped; // after the lock, since buffers come back here
   const std::lock_guard lock(mutex_);
   closed_ = true;
   dropped.swap(pending_);
 }
 
 void SharedArena::releasePending() {
-  std::vector<Pending> drained;
+  std::list<Pending> drained; // after the lock, since buffers come back here
   const std::lock_guard lock(mutex_);
-  const auto waits = [](const Pending& p) {
-    return p.counter->load(std::memory_order_acquire) < p.value;
-  };
-  const auto split = std::stable_partition(pending_.begin(), pending_.end(), waits);
-  std::move(split, pending_.end(), std::back_inserter(drained));
-  pending_.erase(split, pending_.end());
+  for (auto each = pending_.begin(); each != pending_.end();) {
+    const auto next = std::next(each);
+    if (each->counter->load(std::memory_order_acquire) >= each->value)
+      drained.splice(drained.end(), pending_, each);
+    each = next;
+  }
 }
 
 void SharedArena::checkNotShared(const std::byte* pages, Index bytes) const {

@@ -15,6 +15,7 @@
 #include "sys/memory.hpp"
 
 #include <atomic>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -38,8 +39,14 @@ public:
 
   void* take(Index bytes) override;
   void giveBack(void* memory) noexcept override;
-  // Keeps a buffer until the counter in it, which another rank raises, has reached the value.
-  void keepUntil(Buffer buffer, const std::atomic<std::uint64_t>& counter, std::uint64_t value);
+  // A buffer that is kept until the counter in it, which another rank raises, has reached the value. The list of
+  // one is made in time, since no memory may be left when the buffer's owner goes.
+  struct Pending {
+    Buffer buffer;
+    const std::atomic<std::uint64_t>* counter = nullptr;
+    std::uint64_t value = 0;
+  };
+  void keep(std::list<Pending> one) noexcept;
   // Waits for nobody any more; nothing can be taken from now on.
   void close();
 
@@ -66,11 +73,6 @@ public:
   Index bytesTaken() const;
 
 private:
-  struct Pending {
-    Buffer buffer;
-    const std::atomic<std::uint64_t>* counter;
-    std::uint64_t value;
-  };
   // A caller's pages, and where they are in the segment.
   struct SharedPages {
     const void* memory; // as it was given
@@ -88,7 +90,7 @@ private:
   int own_ = 0;
   mutable std::mutex mutex_;
   FirstFit places_{0};
-  std::vector<Pending> pending_;
+  std::list<Pending> pending_;
   std::map<std::byte*, SharedPages> sharedPages_; // by the first page
   bool closed_ = false;
 };

@@ -5,11 +5,11 @@
 #include "geometry/given_mesh.hpp"
 #include "sys/data_file.hpp"
 #include "sys/error.hpp"
+#include "sys/json_text.hpp"
 #include "sys/json_tree.hpp"
 #include "sys/text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 
@@ -155,8 +155,6 @@ private:
   Index processes_;
 };
 
-using Json = nlohmann::ordered_json;
-
 Json asJson(const Layout& layout) {
   if (layout.hasMargins())
     throw Error(TENON_ERR_SUPPORT,
@@ -164,7 +162,8 @@ Json asJson(const Layout& layout) {
   Json json = {{"shape", layout.shape()},
                {"grid", layout.mesh().extents()},
                {"ranks", layout.mesh().ranks()},
-               {"properties", describe(layout.properties())}};
+               {"properties", describe(layout.properties())},
+               {"cuts", Json::array()}};
   for (int d = 0; d < layout.rank(); ++d)
     json["cuts"].push_back(layout.cuts(d));
   return json;

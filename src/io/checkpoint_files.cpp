@@ -2,6 +2,7 @@
 #include "io/checkpoint_files.hpp"
 
 #include "sys/error.hpp"
+#include "sys/folder.hpp"
 #include "sys/part_file.hpp"
 #include "sys/view.hpp"
 
@@ -52,12 +53,9 @@ bool isNumberedPart(const std::string& name, std::string_view start) {
 template <class Condition>
 void removeWhere(const std::string& folder, Condition isStale) {
   std::error_code ignored;
-  std::vector<std::filesystem::path> stale;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    if (isStale(entry.path().filename().string()))
-      stale.push_back(entry.path());
-  for (const std::filesystem::path& each : stale)
-    std::filesystem::remove(each, ignored);
+  for (const std::string& name : namesIn(folder, ignored))
+    if (isStale(name))
+      std::filesystem::remove(folder + '/' + name, ignored);
 }
 
 } // namespace
@@ -69,8 +67,8 @@ std::string stepFile(const std::string& folder, Index step) {
 std::vector<Index> numberedFiles(const std::string& folder, const std::string& start) {
   std::vector<Index> steps;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
-    if (const auto step = numberOf(entry.path().filename().string(), start))
+  for (const std::string& name : namesIn(folder, error))
+    if (const auto step = numberOf(name, start))
       steps.push_back(*step);
   if (error && error != std::errc::no_such_file_or_directory)
     throw Error(TENON_ERR_FILE,

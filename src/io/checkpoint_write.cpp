@@ -111,8 +111,8 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   const auto note = [&](auto&& body) {
     try {
       body();
-    } catch (const Error& error) {
-      failure = error;
+    } catch (...) {
+      failure = caughtError();
     }
   };
   if (part)
@@ -148,8 +148,8 @@ void Checkpoint::writeStep(const std::string& folder, Index step) {
   if (comm_->rank() == 0)
     try {
       removeSteps(folder, step, keep_);
-    } catch (const Error& error) {
-      failure = error;
+    } catch (...) {
+      failure = caughtError();
     }
   agreeWithoutLimit(*comm_, failure);
 }

@@ -167,8 +167,8 @@ void FieldSeries::write(Index step, double time) {
   if (comm_->rank() == 0)
     try {
       writeList(step);
-    } catch (const Error& error) {
-      failure = error;
+    } catch (...) {
+      failure = caughtError();
     }
   agreeWithoutLimit(*comm_, failure);
   lastStep_ = step;

@@ -8,8 +8,11 @@
 #include <fmt/format.h>
 #include <hdf5.h>
 
+#include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tenon::hdf5 {
 
@@ -29,17 +32,41 @@ private:
   void* context_ = nullptr;
 };
 
+// Texts that a function called by HDF5 notes. No exception passes through HDF5, which would not close what
+// it has opened: it waits here.
+class Notes {
+public:
+  herr_t add(const char* text) noexcept {
+    try {
+      texts_.emplace_back(text);
+      return 0;
+    } catch (...) {
+      failure_ = std::current_exception();
+      return -1;
+    }
+  }
+  std::size_t size() const noexcept { return texts_.size(); }
+  std::vector<std::string> take() {
+    if (failure_)
+      std::rethrow_exception(failure_);
+    return std::move(texts_);
+  }
+
+private:
+  std::vector<std::string> texts_;
+  std::exception_ptr failure_;
+};
+
 // What HDF5 says of its last error: the words of the innermost function.
 inline std::string lastReason() {
-  std::string reason;
-  const auto first = [](unsigned, const H5E_error2_t* error, void* text) -> herr_t {
-    auto& found = *static_cast<std::string*>(text);
-    if (found.empty() && error->desc)
-      found = error->desc;
-    return 0;
+  Notes reasons;
+  const auto first = [](unsigned, const H5E_error2_t* error, void* notes) noexcept -> herr_t {
+    auto& noted = *static_cast<Notes*>(notes);
+    return error->desc && noted.size() == 0 ? noted.add(error->desc) : 0;
   };
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &reason);
-  return reason.empty() ? "HDF5 gives no reason" : reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &reasons);
+  const std::vector<std::string> found = reasons.take();
+  return found.empty() || found[0].empty() ? "HDF5 gives no reason" : found[0];
 }
 
 // Whose calls they are, for messages.
@@ -48,13 +75,14 @@ struct Subject {
   const char* doing;   // "write"
   std::string file;
 
-  [[noreturn]] void fail(const std::string& object, const std::string& reason) const {
+  [[noreturn]] void fail(std::string_view object, const std::string& reason) const {
     const std::string part = object == "/" ? "" : fmt::format("'{}' of ", object);
     throw Error(code, fmt::format("cannot {} {}file '{}': {}", doing, part, file, reason));
   }
-  // The result of a call, which is below 0 if it failed.
+  // The result of a call, which is below 0 if it failed. Its name is no string of its own, since what the call
+  // has opened would be lost if there were no memory for one.
   template <class Result>
-  Result check(Result result, const std::string& object) const {
+  Result check(Result result, std::string_view object) const {
     if (result < 0)
       fail(object, lastReason());
     return result;

@@ -38,15 +38,15 @@ public:
 
 private:
   static std::vector<std::string> namesIn(hid_t group) {
-    std::vector<std::string> names;
-    const auto note = [](hid_t, const char* name, const H5L_info_t*, void* list) -> herr_t {
-      auto& all = *static_cast<std::vector<std::string>*>(list);
-      all.emplace_back(name);
-      return all.size() > kMostObjects ? -1 : 0;
+    hdf5::Notes names;
+    const auto note = [](hid_t, const char* name, const H5L_info_t*,
+                         void* list) noexcept -> herr_t {
+      auto& all = *static_cast<hdf5::Notes*>(list);
+      return all.size() == kMostObjects ? -1 : all.add(name);
     };
-    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names) < 0)
-      names.clear();
-    return names;
+    const bool isRead = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names) >= 0;
+    std::vector<std::string> all = names.take();
+    return isRead ? all : std::vector<std::string>();
   }
 
   void walk(const std::string& path, int depth) {
@@ -80,13 +80,15 @@ private:
   }
 
   std::vector<std::string> attributesOf(hid_t object, const std::string& path) const {
-    std::vector<std::string> names;
-    const auto note = [](hid_t, const char* name, const H5A_info_t*, void* list) -> herr_t {
-      static_cast<std::vector<std::string>*>(list)->emplace_back(name);
-      return 0;
+    hdf5::Notes names;
+    const auto note = [](hid_t, const char* name, const H5A_info_t*,
+                         void* list) noexcept -> herr_t {
+      return static_cast<hdf5::Notes*>(list)->add(name);
     };
-    subject_.check(H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names), path);
-    return names;
+    const herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names);
+    std::vector<std::string> all = names.take();
+    subject_.check(result, path);
+    return all;
   }
 
   void groupAttribute(hid_t group, const std::string& path, const std::string& name) {

@@ -14,10 +14,10 @@
 
 #include "dtensor/data_type.hpp"
 #include "geometry/box.hpp"
+#include "sys/one_of.hpp"
 
 #include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 namespace tenon {
@@ -42,7 +42,7 @@ struct StoredText {
   std::string group, name, text;
 };
 
-using StoredValue = std::variant<Index, double, std::string>;
+using StoredValue = OneOf<Index, double, std::string>;
 using StoredValues = std::map<std::string, StoredValue>;
 
 struct StoredFile {

@@ -19,12 +19,9 @@ public:
   void run(Body&& body) {
     try {
       body();
-    } catch (const Error& error) {
+    } catch (...) {
       if (!first_)
-        first_ = error;
-    } catch (const std::bad_alloc&) {
-      if (!first_)
-        first_ = Error(TENON_ERR_MEMORY, "an allocation failed");
+        first_ = caughtError();
     }
   }
   const std::optional<Error>& error() const noexcept { return first_; }

@@ -71,7 +71,7 @@ void KernelContext::enlarge(Buffer& buffer, Index bytes, const char* label) {
   buffer = Buffer();
   try {
     buffer = Buffer(bytes, label, memory_);
-  } catch (const Error&) {
+  } catch (...) {
     buffer = Buffer(before, label, memory_);
     throw;
   }

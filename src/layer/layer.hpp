@@ -44,7 +44,7 @@ public:
 
   // Runs a setter; SetUp fails on all ranks if one failed on any and was not made good.
   template <class Set>
-  void specify(const std::string& what, Set&& set) {
+  void specify(std::string_view what, Set&& set) {
     failedSets_.run(what, std::forward<Set>(set));
   }
   // Settings of the declaration; legal before the first set-up only.
@@ -107,7 +107,7 @@ public:
   // The form for inputs in these layouts, by the settings; not of containers.
   Form form(const Layouts& inputs, bool overlap = false) const;
   // Of all set-ups and parameters that there are; it must outlive the layer's use.
-  void setWatch(StepWatch* watch);
+  void setWatch(StepWatch* watch) noexcept;
   // In the adjoint of the last Apply that is pending, after which gradients are complete; likewise. Null: none.
   void setReductions(AdjointReductions* reductions) noexcept { reductions_ = reductions; }
   // That for these inputs; it lives as long as the layer.
@@ -208,6 +208,7 @@ private:
   [[noreturn]] void throwNoSetup(const Layouts& inputs) const;
   const Setup& latest() const;
   const Level& top() const;
+  void watchParameters(StepWatch* watch) noexcept;
   std::string brief() const;
   std::string ownView() const;
   std::string textOf(std::string_view name) const;

@@ -99,9 +99,11 @@ Layer::Entry Layer::makeEntry(const Layouts& inputs, Role role) {
 }
 
 void Layer::makeFrames(Entry& entry) {
-  for (int level = 0; level < depth_; ++level)
-    entry.frames.push_back({entry.setup->makeFrame(), {}});
   stack_.reserve(depth_);
+  decltype(entry.frames) frames;
+  for (int level = 0; level < depth_; ++level)
+    frames.push_back({entry.setup->makeFrame(), {}});
+  entry.frames = std::move(frames); // all or none
 }
 
 Setup& Layer::setup(const Layouts& inputs) const {
@@ -150,11 +152,17 @@ void Layer::throwNoSetup(const Layouts& inputs) const {
                           title(), described(known), described(inputs)));
 }
 
-void Layer::setWatch(StepWatch* watch) {
+void Layer::setWatch(StepWatch* watch) noexcept {
   for (const Entry& entry : setups_)
     entry.setup->setWatch(watch);
-  for (const Ref<Parameter>& parameter : parameters())
+  watchParameters(watch);
+}
+
+void Layer::watchParameters(StepWatch* watch) noexcept {
+  for (const Ref<Parameter>& parameter : parameters_)
     parameter->setWatch(watch);
+  for (Layer* child : children())
+    child->watchParameters(watch);
 }
 
 const Layout& Layer::outputLayout(const Layouts& inputs) const {

@@ -172,8 +172,8 @@ void saveWeights(Layer& layer, const std::string& path) {
     try {
       if (writes && !failure)
         writer->add(arrayOf(inSpace(whole, layer.comm(), Space::Host, copy)));
-    } catch (const Error& error) {
-      failure = error;
+    } catch (...) {
+      failure = caughtError();
     }
   }
   collectively(*layer.comm(), [&] {

@@ -145,8 +145,8 @@ std::optional<Error> LinearOp::giveBack(const Loan& loan) {
   const auto attempt = [&](auto&& end) {
     try {
       end();
-    } catch (const Error& error) {
-      broken = error;
+    } catch (...) {
+      broken = caughtError();
     }
   };
   attempt([&] { loan.x->endReading(loan.xArray); });

@@ -2,13 +2,11 @@
 // Descriptions as machine_file.cpp reads them.
 #include "machine/machine_file.hpp"
 
-#include <nlohmann/json.hpp>
+#include "sys/json_text.hpp"
 
 namespace tenon {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 class MachineText {
 public:

@@ -56,7 +56,8 @@ Layout layoutOf(const std::vector<Parameter*>& members) {
 
 } // namespace
 
-GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) {
+// Made by then, it is destroyed if the body throws, and parameters leave the buckets that they have.
+GradientBuckets::GradientBuckets(const Layer& layer, Index bytes) : GradientBuckets() {
   const BoundMaps& maps = layer.maps(layer.inputLayouts());
   const Chosen none(maps.list().inputs().size(), false);
   const auto last = lastSteps(maps, adjointPass(maps.list(), none, Setup::orderFromOptions()));
@@ -111,6 +112,7 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
   auto* first = bucket.memory->data<std::byte>();
   bucket.addends->placeBox(first, false);
   bucket.sums->placeBox(first + each, false);
+  buckets_.push_back(bucket);
   Index at = 0;
   for (Parameter* member : members) {
     const bool isLast = member == members.back();
@@ -118,7 +120,6 @@ void GradientBuckets::add(const Layer& layer, const Members& members) {
                        isLast ? std::optional(layout) : std::nullopt});
     at += cells(member->storage().boxOfRank(comm->rank())) * dataTypeSize(type);
   }
-  buckets_.push_back(std::move(bucket));
 }
 
 // Parameters keep the memory.

@@ -29,6 +29,8 @@ public:
   Index bytes() const;
 
 private:
+  GradientBuckets() = default;
+
   using Members = std::vector<Parameter*>;
   struct Bucket {
     Members members;

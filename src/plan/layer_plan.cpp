@@ -44,8 +44,8 @@ public:
   }
   ~KeptSettings() {
     for (std::size_t i = 0; !done_ && i < before_.size(); ++i) {
-      before_[i].layer->declaration().restore(before_[i].settings);
-      before_[i].layer->setUses(before_[i].uses);
+      before_[i].layer->declaration().restore(std::move(before_[i].settings));
+      before_[i].layer->setUses(std::move(before_[i].uses));
     }
   }
   void done() { done_ = true; }
@@ -71,10 +71,15 @@ LayerPlan::LayerPlan(Ref<Layer> network, Index batch)
 
 // Layers may outlive their plan.
 LayerPlan::~LayerPlan() {
+  leaveLayers();
+}
+
+void LayerPlan::leaveLayers() noexcept {
   if (!compiled_)
     return;
   compiled_->setWatch(nullptr);
   compiled_->setReductions(nullptr);
+  compiled_ = {};
 }
 
 void LayerPlan::checkOpen(const char* call) const {
@@ -307,8 +312,13 @@ void LayerPlan::setUp() {
                          streamOf("parameters"));
   compiled_ = made;
   kept.done();
-  noteNodes();
-  addBuckets();
+  try {
+    noteNodes();
+    addBuckets();
+  } catch (...) {
+    leaveLayers();
+    throw;
+  }
 }
 
 void LayerPlan::setGradientBucket(Index bytes) {
@@ -360,6 +370,7 @@ LayerPlan::Memory LayerPlan::memory() const {
 
 // The network's own paths; what stands around it has its name.
 void LayerPlan::noteNodes() {
+  nodes_.clear();
   const std::vector<UnfoldedNode> inner = unfolded(*network_);
   for (const UnfoldedNode& node : unfolded(*compiled_)) {
     PlannedNode made{node.layer->name(), {}, node.layer, false};

@@ -93,6 +93,7 @@ private:
   Layout outputFor(const Layout& input) const;
   Index bucketBytes() const;
   void addBuckets();
+  void leaveLayers() noexcept;
   void noteNodes();
   std::vector<const Layer*> layersInOrder() const;
   std::vector<ComparedPhase> compared() const;

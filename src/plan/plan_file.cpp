@@ -10,14 +10,11 @@
 
 #include <algorithm>
 
-#include <nlohmann/json.hpp>
-
 namespace tenon {
 
 namespace {
 
 constexpr const char* kFormat = "tenon-plan-2";
-using Json = nlohmann::ordered_json;
 
 // The first lines of two texts that differ.
 std::pair<std::string, std::string> firstDifference(const std::string& a, const std::string& b) {
@@ -42,7 +39,7 @@ std::string textOf(const PlanFile& file) {
                      {"pinned_output", file.pinnedOutput},
                      {"processes", file.processes},
                      {"grid", file.grid},
-                     {"plan", Json::parse(textOf(file.plan))}};
+                     {"plan", jsonOf(file.plan)}};
   return json.dump(1) + "\n";
 }
 

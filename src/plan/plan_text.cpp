@@ -3,13 +3,9 @@
 
 #include "sys/error.hpp"
 
-#include <nlohmann/json.hpp>
-
 namespace tenon {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::pair<const char*, std::optional<Baseline> Baselines::*> kBaselines[] = {
     {"uniform", &Baselines::uniform},
@@ -32,7 +28,7 @@ Json asJson(const PlannedLayer& layer) {
 Json asJson(const Baseline& baseline) {
   const Word& word = baseline.word;
   return {{"seconds", baseline.seconds},
-          {"axes", {word.batch, word.channels, word.space}},
+          {"axes", std::vector{word.batch, word.channels, word.space}},
           {"channel", std::string(1, word.channel)}};
 }
 
@@ -82,7 +78,7 @@ Baseline baselineFrom(const JsonView& view) {
 
 } // namespace
 
-std::string textOf(const FoundPlan& plan) {
+Json jsonOf(const FoundPlan& plan) {
   Json json = {{"grid", asJson(*plan.grid)},
                {"space_outermost", plan.spaceOutermost},
                {"seconds", plan.seconds},
@@ -98,7 +94,11 @@ std::string textOf(const FoundPlan& plan) {
       json["baselines"][name] = asJson(*baseline);
   for (const PlannedLayer& layer : plan.layers)
     json["layers"].push_back(asJson(layer));
-  return json.dump();
+  return json;
+}
+
+std::string textOf(const FoundPlan& plan) {
+  return jsonOf(plan).dump();
 }
 
 FoundPlan planFrom(const JsonView& view) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "planner/plan_search.hpp"
+#include "sys/json_text.hpp"
 #include "sys/json_tree.hpp"
 
 namespace tenon {
 
+Json jsonOf(const FoundPlan& plan);
 std::string textOf(const FoundPlan& plan);
 // Throws TENON_ERR_FORMAT naming the key and the byte.
 FoundPlan planFrom(const JsonView& plan);

@@ -2,6 +2,7 @@
 #include "sys/data_file.hpp"
 
 #include "sys/error.hpp"
+#include "sys/folder.hpp"
 #include "sys/share_folder.hpp"
 #include "sys/text.hpp"
 
@@ -27,9 +28,9 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
     const std::filesystem::path path = std::filesystem::path(place) / (nameOrPath + ".json");
     if (std::filesystem::exists(path, ignored))
       return path.string();
-    for (const auto& entry : std::filesystem::directory_iterator(place, ignored))
-      if (entry.path().extension() == ".json")
-        known.push_back(entry.path().stem().string());
+    for (const std::string& name : namesIn(place, ignored))
+      if (name.ends_with(".json"))
+        known.push_back(name.substr(0, name.rfind('.')));
   }
   std::sort(known.begin(), known.end());
   throw Error(TENON_ERR_FILE,

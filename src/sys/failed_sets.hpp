@@ -8,8 +8,11 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tenon {
@@ -18,18 +21,21 @@ class FailedSets {
 public:
   // `what` names the setter, and what it sets where there are several: "TenonLayoutSetCuts(0)".
   template <class Body>
-  void run(const std::string& what, Body&& body) {
+  void run(std::string_view what, Body&& body) {
     try {
       std::forward<Body>(body)();
-      failures_.erase(what);
-    } catch (const Error& error) {
-      failures_.insert_or_assign(what, error);
+      if (const auto made = failures_.find(what); made != failures_.end())
+        failures_.erase(made);
+    } catch (...) {
+      note(what, caughtError());
       throw;
     }
   }
 
   // Throws a failure that was not made good, and forgets all.
   void check() {
+    if (const auto unnamed = std::exchange(unnamed_, std::nullopt))
+      throw Error(*unnamed);
     if (failures_.empty())
       return;
     const auto failures = std::exchange(failures_, {});
@@ -39,7 +45,16 @@ public:
   }
 
 private:
-  std::map<std::string, Error> failures_;
+  void note(std::string_view what, const Error& error) noexcept {
+    try {
+      failures_.insert_or_assign(std::string(what), error);
+    } catch (...) { // without memory for its name
+      unnamed_ = error;
+    }
+  }
+
+  std::map<std::string, Error, std::less<>> failures_;
+  std::optional<Error> unnamed_;
 };
 
 } // namespace tenon

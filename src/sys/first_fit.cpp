@@ -8,7 +8,8 @@
 namespace tenon {
 
 FirstFit::FirstFit(Index bytes) {
-  addGap(0, bytes);
+  if (bytes > 0)
+    gaps_.emplace(0, bytes);
 }
 
 std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
@@ -16,11 +17,16 @@ std::optional<Index> FirstFit::take(Index bytes, Index alignment) {
     const Index place = roundedUp(begin, alignment);
     if (place > end || end - place < bytes)
       continue;
-    const Index gapBegin = begin, gapEnd = end;
-    gaps_.erase(gapBegin);
-    addGap(gapBegin, place);
-    addGap(place + bytes, gapEnd);
-    places_.emplace(place, place + bytes);
+    Ranges made; // nothing has changed if there is no memory for them
+    made.emplace(place, place + bytes);
+    if (begin < place)
+      made.emplace(begin, place);
+    auto after = gaps_.extract(begin);
+    after.key() = place + bytes;
+    if (after.key() < after.mapped())
+      gaps_.insert(std::move(after));
+    places_.insert(made.extract(place));
+    gaps_.merge(made);
     taken_ += bytes;
     return place;
   }
@@ -33,7 +39,7 @@ Index FirstFit::giveBack(Index place) {
     throw Error(TENON_ERR_INTERNAL, fmt::format("place {} was given back, but not taken", place));
   Index begin = place, end = known->second;
   const Index bytes = end - begin;
-  places_.erase(known);
+  auto gap = places_.extract(known);
   taken_ -= bytes;
   auto after = gaps_.lower_bound(begin);
   if (after != gaps_.begin() && std::prev(after)->second == begin) {
@@ -44,13 +50,10 @@ Index FirstFit::giveBack(Index place) {
     end = after->second;
     gaps_.erase(after);
   }
-  addGap(begin, end);
+  gap.key() = begin;
+  gap.mapped() = end;
+  gaps_.insert(std::move(gap));
   return bytes;
-}
-
-void FirstFit::addGap(Index begin, Index end) {
-  if (begin < end)
-    gaps_.emplace(begin, end);
 }
 
 } // namespace tenon

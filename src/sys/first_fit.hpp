@@ -22,15 +22,14 @@ public:
   // The place of that many bytes, more than 0, at a multiple of `alignment`; none if no gap is wide
   // enough.
   std::optional<Index> take(Index bytes, Index alignment);
-  // Frees a place that was taken; returns its bytes.
+  // Frees a place that was taken, without allocating; returns its bytes.
   Index giveBack(Index place);
   Index bytesTaken() const noexcept { return taken_; }
 
 private:
-  void addGap(Index begin, Index end);
+  using Ranges = std::map<Index, Index>; // begin to end
 
-  std::map<Index, Index> gaps_;   // begin to end
-  std::map<Index, Index> places_; // begin to end
+  Ranges gaps_, places_;
   Index taken_ = 0;
 };
 

@@ -12,10 +12,7 @@ namespace {
 
 // Once more, the error that is in the record.
 [[noreturn]] void throwRecorded(std::source_location where) {
-  RecordedError error(lastError().code, lastError().message, where);
-  if (lastError().agreed)
-    error.agreed(lastError().speaks);
-  throw error;
+  throw RecordedError(*lastError().error, where);
 }
 
 } // namespace
@@ -24,7 +21,7 @@ void checkUserCode(TenonErrorCode code, const char* what, long recordedBefore,
                    std::source_location where) {
   if (code == TENON_SUCCESS)
     return;
-  if (errorsRecorded() != recordedBefore && lastError().code == code)
+  if (errorsRecorded() != recordedBefore && lastError().code() == code)
     throwRecorded(where);
   throw Error(code, fmt::format("{} returned error {}", what, errorName(code)), where);
 }
@@ -37,7 +34,7 @@ void throwUserException(const char* what, long recordedBefore, std::source_locat
     throw Error(TENON_ERR_MEMORY, fmt::format("an allocation failed in {}", what), where);
   } catch (const std::exception& error) {
     if (errorsRecorded() != recordedBefore &&
-        std::string_view(error.what()).find(lastError().message) != std::string_view::npos)
+        std::string_view(error.what()).find(lastError().message()) != std::string_view::npos)
       throwRecorded(where);
     throw Error(TENON_ERR_USER, fmt::format("{} threw an exception: {}", what, error.what()),
                 where);

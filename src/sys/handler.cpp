@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// An error is recorded, handled and returned without allocating where there is no memory left: what
+// cannot be kept or printed in full then is shortened.
 #include "sys/handler.hpp"
 
 #include "sys/guard.hpp"
+#include "sys/immortal.hpp"
 #include "sys/last_call.hpp"
 #include "sys/output.hpp"
 
@@ -30,10 +33,9 @@ struct Handlers {
   FatalShareHook share;
 };
 
-// Never destroyed: an error may come while static objects are.
-Handlers& handlers() {
-  static auto* all = new Handlers;
-  return *all;
+// An error may come while static objects are destroyed.
+Handlers& handlers() noexcept {
+  return immortal<Handlers>();
 }
 
 thread_local ErrorRecord record;
@@ -48,33 +50,42 @@ thread_local Caller noted, caller;
 thread_local bool handling = false;
 std::atomic<int> rank{0};
 
+// A frame in the caller's own words.
+using Place = Caller;
+
 // The path from the source root on: the builder's folders say nothing to a reader.
-std::string shortPath(const char* file) {
-  const std::string path = file ? file : "";
+const char* shortPath(const char* file) noexcept {
+  const std::string_view path = file ? file : "";
   const auto root = path.rfind("/src/");
-  return root == std::string::npos ? path : path.substr(root + 1);
+  return root == path.npos ? path.data() : path.data() + root + 1;
 }
 
 // A procedure of Fortran has no file.
-std::string frameLine(const ErrorFrame& frame, bool first) {
-  const std::string place =
-      frame.file.empty() ? "" : fmt::format(" ({}:{})", frame.file, frame.line);
-  return fmt::format("[{}]   {} {}{}\n", processRank(), first ? "in" : "called from",
-                     frame.function, place);
+std::string frameLine(std::string_view function, std::string_view file, int line, bool first) {
+  const std::string place = file.empty() ? "" : fmt::format(" ({}:{})", file, line);
+  return fmt::format("[{}]   {} {}{}\n", processRank(), first ? "in" : "called from", function,
+                     place);
 }
 
-std::string ranksOf(const ErrorRecord& error) {
-  if (error.agreed)
+std::string ranksOf(const ErrorRecord& record) {
+  if (record.error->isAgreed())
     return " (the same on all ranks)";
-  return error.share.ranks > 1
-             ? fmt::format(" (on {} of {} ranks)", error.share.ranks, error.share.of)
+  return record.share.ranks > 1
+             ? fmt::format(" (on {} of {} ranks)", record.share.ranks, record.share.of)
              : "";
 }
 
-std::string headLines(const ErrorRecord& error) {
+std::string headLines(const ErrorRecord& record) {
   return fmt::format("[{0}] {1} {2}: {3}{4}\n[{0}]   {5}\n", processRank(),
-                     error.fatal ? "Fatal error" : "Error", errorName(error.code),
-                     errorSentence(error.code), ranksOf(error), error.message);
+                     record.fatal ? "Fatal error" : "Error", errorName(record.code()),
+                     errorSentence(record.code()), ranksOf(record), record.message());
+}
+
+// For want of memory each part by itself.
+void printShortened() noexcept {
+  for (const char* part : {record.fatal ? "Fatal error " : "Error ", errorName(record.code()), ": ",
+                           record.message().c_str(), " (and no memory is left to say more)\n"})
+    printError(part);
 }
 
 constexpr std::size_t kMaxReportFrames = kMaxReportLines - 2;
@@ -87,7 +98,7 @@ Handler currentHandler() {
 
 // What is the same on two ranks if they fail alike.
 std::string commonText(const ErrorRecord& error) {
-  std::string text = fmt::format("{} {}", errorName(error.code), error.message);
+  std::string text = fmt::format("{} {}", errorName(error.code()), error.message());
   for (const ErrorFrame& frame : error.frames)
     text += fmt::format(" {} {} {}", frame.function, frame.file, frame.line);
   return text;
@@ -113,12 +124,12 @@ void printAndAbort() noexcept {
     if (record.share.speaks)
       printError(errorReport(record));
   } catch (...) {
-    printError("Tenon: out of memory while reporting a fatal error\n");
+    printShortened();
   }
-  abortProcess(record.code);
+  abortProcess(record.code());
 }
 
-void show(std::size_t level) {
+void show(const Place& place, int level) noexcept {
   if (handling)
     return;
   Handler handler = currentHandler();
@@ -127,11 +138,10 @@ void show(std::size_t level) {
     handler = handlers().fatal;
   }
   handling = true;
-  const ErrorFrame& frame = record.frames[level];
   try {
     if (handler.function)
-      handler.function(record.code, static_cast<int>(level), record.message.c_str(),
-                       frame.function.c_str(), frame.file.c_str(), frame.line, handler.context);
+      handler.function(record.code(), level, record.message().c_str(), place.function, place.file,
+                       place.line, handler.context);
     else
       printAndAbort();
   } catch (...) {
@@ -140,11 +150,21 @@ void show(std::size_t level) {
   handling = false;
 }
 
-void appendFrame(const char* function, const char* file, int line) {
-  record.frames.push_back({function ? function : "", shortPath(file), line});
+Place appendFrame(const char* function, const char* file, int line) noexcept {
+  const Place place{function ? function : "", shortPath(file), line};
+  ++record.levels;
+  try {
+    record.frames.push_back({place.function, place.file, place.line});
+  } catch (const std::bad_alloc&) { // the handler sees it all the same
+  }
+  return place;
 }
 
 } // namespace
+
+const std::string& ErrorRecord::message() const noexcept {
+  return error ? error->text() : immortal<const std::string>();
+}
 
 const ErrorRecord& lastError() noexcept {
   return record;
@@ -157,12 +177,14 @@ long errorsRecorded() noexcept {
 }
 
 std::string errorReport(const ErrorRecord& error) {
-  if (error.code == TENON_SUCCESS)
+  if (error.code() == TENON_SUCCESS)
     return "";
   std::string text = headLines(error);
   const std::size_t shown = std::min(error.frames.size(), kMaxReportFrames);
-  for (std::size_t i = 0; i < shown; ++i)
-    text += frameLine(error.frames[i], i == 0);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& [function, file, line] = error.frames[i];
+    text += frameLine(function, file, line, i == 0);
+  }
   return text;
 }
 
@@ -175,22 +197,18 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
                        Severity severity) noexcept {
   if (handling)
     return error.code();
-  try {
-    const bool known = dynamic_cast<const RecordedError*>(&error) && !record.frames.empty();
-    if (!known) {
-      record = {error.code(), error.text(), error.isAgreed(), error.speaks(), false, {}, {}};
-      ++recorded;
-    }
-    record.fatal = severity == Severity::Fatal && !record.agreed;
-    appendFrame(function, file, line);
-    const std::size_t level = record.frames.size() - 1;
-    if (record.fatal && caller.file) // it may not come back to its caller
-      appendFrame(caller.function, caller.file, caller.line);
-    show(level);
-  } catch (...) {
-    record.code = error.code();
-    printError("Tenon: out of memory while recording an error\n");
+  const bool known = dynamic_cast<const RecordedError*>(&error) && record.levels > 0;
+  if (!known) {
+    record = {};
+    record.error = error;
+    ++recorded;
   }
+  record.fatal = severity == Severity::Fatal && !record.error->isAgreed();
+  const Place place = appendFrame(function, file, line);
+  const int level = record.levels - 1;
+  if (record.fatal && caller.file) // it may not come back to its caller
+    appendFrame(caller.function, caller.file, caller.line);
+  show(place, level);
   return error.code();
 }
 
@@ -200,13 +218,8 @@ TenonErrorCode raiseCurrent(const char* function, Severity severity,
     throw;
   } catch (const Error& error) {
     return raise(error, function, severity);
-  } catch (const std::bad_alloc&) {
-    return raise(Error(TENON_ERR_MEMORY, "an allocation failed", where), function, severity);
-  } catch (const std::exception& error) {
-    return raise(Error(TENON_ERR_INTERNAL, error.what(), where), function, severity);
   } catch (...) {
-    return raise(Error(TENON_ERR_INTERNAL, "an exception of unknown type", where), function,
-                 severity);
+    return raise(caughtError(where), function, severity);
   }
 }
 
@@ -221,17 +234,13 @@ void enterCall(const char* function) noexcept {
 }
 
 void addFrame(const char* function, const char* file, int line, TenonErrorCode code) noexcept {
-  if (handling || code == TENON_SUCCESS || code != record.code || record.frames.empty())
+  if (handling || code == TENON_SUCCESS || code != record.code() || record.levels == 0)
     return;
   if (record.fatal && caller.file == file && caller.line == line)
     return; // it is there already
-  try {
-    appendFrame(function, file, line);
-    if (!record.fatal)
-      show(record.frames.size() - 1);
-  } catch (...) {
-    printError("Tenon: out of memory while recording a caller\n");
-  }
+  const Place place = appendFrame(function, file, line);
+  if (!record.fatal)
+    show(place, record.levels - 1);
 }
 
 void pushErrorHandler(TenonErrorHandler handler, void* context) {
@@ -250,19 +259,18 @@ void popErrorHandler() {
   handlers().stack.pop_back();
 }
 
-void printHandler(TenonErrorCode, int level, const char*, const char*, const char*, int,
-                  void*) noexcept {
-  if (!record.speaks || level < 0)
-    return;
-  const auto index = static_cast<std::size_t>(level);
-  if (index >= kMaxReportFrames || index >= record.frames.size())
+void printHandler(TenonErrorCode, int level, const char*, const char* function, const char* file,
+                  int line, void*) noexcept {
+  if (level < 0 || level >= std::min<int>(record.levels, kMaxReportFrames) ||
+      !record.error->speaks())
     return;
   try {
     if (level == 0)
       printError(headLines(record));
-    printError(frameLine(record.frames[index], level == 0));
+    printError(frameLine(function ? function : "", file ? file : "", line, level == 0));
   } catch (...) {
-    printError("Tenon: out of memory while printing an error\n");
+    if (level == 0)
+      printShortened();
   }
 }
 

@@ -11,6 +11,7 @@
 #include "sys/error.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,15 +29,17 @@ struct FatalShare {
   int ranks = 1, of = 1;
 };
 
-// The last error of a thread. The first frame is the public function with the place of the throw.
+// The last error of a thread. The first frame is the public function with the place of the throw. Frames
+// for which there is no memory are counted, and shown to the handler, but not kept.
 struct ErrorRecord {
-  TenonErrorCode code = TENON_SUCCESS;
-  std::string message;
-  bool agreed = false;
-  bool speaks = true;
+  std::optional<Error> error;
   bool fatal = false;
+  int levels = 0;
   std::vector<ErrorFrame> frames;
   FatalShare share;
+
+  TenonErrorCode code() const noexcept { return error ? error->code() : TENON_SUCCESS; }
+  const std::string& message() const noexcept;
 };
 
 const ErrorRecord& lastError() noexcept;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sys/live_objects.hpp"
 
+#include "sys/immortal.hpp"
 #include "sys/object.hpp"
 
 #include <algorithm>
@@ -21,10 +22,9 @@ struct Live {
   std::atomic<long> removals{0};
 };
 
-// Never destroyed: static objects may hold some.
-Live& live() {
-  static auto* all = new Live;
-  return *all;
+// Static objects may hold some.
+Live& live() noexcept {
+  return immortal<Live>();
 }
 
 // What this thread found alive, and how many objects had gone by then: true until another goes. A

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "sys/output.hpp"
 
+#include "sys/immortal.hpp"
+
 #include <cstdio>
 #include <mutex>
 
@@ -15,10 +17,9 @@ struct Sinks {
   TextSink error;
 };
 
-// Never destroyed: errors are printed while static objects are.
-Sinks& sinks() {
-  static auto* all = new Sinks;
-  return *all;
+// Errors are printed while static objects are destroyed.
+Sinks& sinks() noexcept {
+  return immortal<Sinks>();
 }
 
 void write(const TextSink& sink, std::FILE* stream, std::string_view text) {

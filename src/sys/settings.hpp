@@ -4,16 +4,16 @@
 // has set it: a container fills only what was left open.
 #pragma once
 
+#include "sys/one_of.hpp"
 #include "sys/option_tables.hpp"
 #include "sys/types.hpp"
 
 #include <optional>
-#include <variant>
 
 namespace tenon {
 
 // By kind: Flag, Int, Ints, Real, and String, Choice or Word.
-using SettingValue = std::variant<bool, Index, std::vector<Index>, double, std::string>;
+using SettingValue = OneOf<bool, Index, std::vector<Index>, double, std::string>;
 
 class Settings {
 public:

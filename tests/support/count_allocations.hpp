@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Counts what a program allocates by the global operator new. It replaces that operator, so include
-// it in one source file of a test program of its own.
+// Counts what a program allocates by the global operator new, and lets allocations fail. It replaces that
+// operator, so include it in one source file of a test program of its own.
 #pragma once
 
 #include <atomic>
@@ -11,10 +11,46 @@ namespace tenon::test {
 
 inline std::atomic<long> allocations{0};
 
-inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
+// Which allocation fails next, counted from 0; none below 0. With it all that follow, or it alone.
+struct Failures {
+  std::atomic<long> next{-1};
+  std::atomic<bool> forGood{false};
+  std::atomic<long> count{0};
+};
+inline Failures failures;
+
+inline void failAllocation(long number, bool forGood) {
+  failures.count = 0;
+  failures.forGood = forGood;
+  failures.next = number;
+}
+// Returns how many have failed.
+inline long endFailures() {
+  failures.next = -1;
+  return failures.count;
+}
+
+inline bool fails() {
+  if (failures.next < 0)
+    return false;
+  if (failures.next > 0) {
+    --failures.next;
+    return false;
+  }
+  ++failures.count;
+  if (!failures.forGood)
+    failures.next = -1;
+  return true;
+}
+
+inline void* allocateIfThereIs(std::size_t bytes, std::size_t alignment) noexcept {
   ++allocations;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  if (void* memory = std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment))
+  return fails() ? nullptr : std::aligned_alloc(alignment, rounded > 0 ? rounded : alignment);
+}
+
+inline void* allocateCounted(std::size_t bytes, std::size_t alignment) {
+  if (void* memory = allocateIfThereIs(bytes, alignment))
     return memory;
   throw std::bad_alloc();
 }
@@ -30,13 +66,13 @@ void* operator new(std::size_t bytes) {
   return tenon::test::allocateCounted(bytes, alignof(std::max_align_t));
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return tenon::test::allocateCounted(bytes, alignof(std::max_align_t));
+  return tenon::test::allocateIfThereIs(bytes, alignof(std::max_align_t));
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return tenon::test::allocateCounted(bytes, static_cast<std::size_t>(alignment));
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return tenon::test::allocateCounted(bytes, static_cast<std::size_t>(alignment));
+  return tenon::test::allocateIfThereIs(bytes, static_cast<std::size_t>(alignment));
 }
 void operator delete(void* memory) noexcept {
   tenon::test::release(memory);

@@ -54,7 +54,7 @@ TenonErrorCode fail(TenonErrorCode code, const char* text) {
 
 TEST_F(Handlers, SuccessLeavesNoTrace) {
   EXPECT_EQ(guard("TenonNothing", [] {}), TENON_SUCCESS);
-  EXPECT_EQ(lastError().code, TENON_SUCCESS);
+  EXPECT_EQ(lastError().code(), TENON_SUCCESS);
   EXPECT_TRUE(printed_.empty());
   EXPECT_EQ(errorReport(lastError()), "");
 }
@@ -63,8 +63,8 @@ TEST_F(Handlers, GuardReturnsTheCodeAndRecordsMessageFunctionAndPlace) {
   const int line = __LINE__ + 1;
   const auto code = guard("TenonThing", [] { throw Error(TENON_ERR_SHAPE, "x has shape (4, 3)"); });
   EXPECT_EQ(code, TENON_ERR_SHAPE);
-  EXPECT_EQ(lastError().code, TENON_ERR_SHAPE);
-  EXPECT_EQ(lastError().message, "x has shape (4, 3)");
+  EXPECT_EQ(lastError().code(), TENON_ERR_SHAPE);
+  EXPECT_EQ(lastError().message(), "x has shape (4, 3)");
   ASSERT_EQ(lastError().frames.size(), 1U);
   EXPECT_EQ(lastError().frames[0].function, "TenonThing");
   EXPECT_NE(lastError().frames[0].file.find("handler_test.cpp"), std::string::npos);
@@ -88,7 +88,7 @@ TEST_F(Handlers, ForeignExceptionsBecomeMemoryOrInternal) {
   EXPECT_EQ(guard("TenonA", [] { throw std::bad_alloc(); }), TENON_ERR_MEMORY);
   EXPECT_NE(lastError().frames[0].file.find("handler_test.cpp"), std::string::npos);
   EXPECT_EQ(guard("TenonB", [] { throw std::runtime_error("odd"); }), TENON_ERR_INTERNAL);
-  EXPECT_EQ(lastError().message, "odd");
+  EXPECT_EQ(lastError().message(), "odd");
   EXPECT_EQ(guard("TenonC", [] { throw 7; }), TENON_ERR_INTERNAL);
 }
 
@@ -123,7 +123,7 @@ TEST_F(Handlers, FramesOfAnotherErrorAreNotAdded) {
 TEST_F(Handlers, AnAgreedErrorIsPrintedByItsSpeakerOnly) {
   guard("TenonX", [] { throw Error(TENON_ERR_SHAPE, "text").agreed(false); });
   EXPECT_TRUE(printed_.empty());
-  EXPECT_EQ(lastError().message, "text");
+  EXPECT_EQ(lastError().message(), "text");
   guard("TenonX", [] { throw Error(TENON_ERR_SHAPE, "text").agreed(true); });
   EXPECT_TRUE(says("the same on all ranks")) << printed_;
 }
@@ -165,7 +165,7 @@ TEST_F(Handlers, AnErrorInsideAHandlerIsOnlyReturned) {
   fail(TENON_ERR_ARG, "n is -1");
   popErrorHandler();
   EXPECT_EQ(inner, TENON_ERR_FILE);
-  EXPECT_EQ(lastError().message, "n is -1");
+  EXPECT_EQ(lastError().message(), "n is -1");
 }
 
 TEST_F(Handlers, AnErrorInApplyThatOthersDoNotKnowIsFatal) {
@@ -208,7 +208,7 @@ TEST_F(Handlers, AUsersFunctionThatFailsInTenonKeepsItsRecord) {
     callUser("the shell's apply", [] { return fail(TENON_ERR_SHAPE, "deep inside"); });
   });
   EXPECT_EQ(code, TENON_ERR_SHAPE);
-  EXPECT_EQ(lastError().message, "deep inside");
+  EXPECT_EQ(lastError().message(), "deep inside");
   ASSERT_EQ(lastError().frames.size(), 2U);
   EXPECT_EQ(lastError().frames[0].function, "TenonFail");
   EXPECT_EQ(lastError().frames[1].function, "TenonOuter");
@@ -218,7 +218,7 @@ TEST_F(Handlers, AUsersFunctionThatFailsInTenonKeepsItsRecord) {
 TEST_F(Handlers, AUsersOwnCodeIsNamed) {
   fail(TENON_ERR_ARG, "an older error");
   guard("TenonOuter", [] { callUser("the shell's apply", [] { return TENON_ERR_ARG; }); });
-  EXPECT_EQ(lastError().message, "the shell's apply returned error TENON_ERR_ARG");
+  EXPECT_EQ(lastError().message(), "the shell's apply returned error TENON_ERR_ARG");
   EXPECT_EQ(lastError().frames.size(), 1U);
   EXPECT_EQ(guard("TenonOuter", [] { callUser("f", [] { return TENON_SUCCESS; }); }),
             TENON_SUCCESS);
@@ -230,11 +230,11 @@ TEST_F(Handlers, WhatAUsersFunctionThrowsIsNamed) {
                  [&] { callUser("the shell's apply", [&]() -> TenonErrorCode { throw what; }); });
   };
   EXPECT_EQ(thrown(std::out_of_range("cell 9")), TENON_ERR_USER);
-  EXPECT_EQ(lastError().message, "the shell's apply threw an exception: cell 9");
+  EXPECT_EQ(lastError().message(), "the shell's apply threw an exception: cell 9");
   EXPECT_EQ(thrown(7), TENON_ERR_USER);
-  EXPECT_EQ(lastError().message, "the shell's apply threw an exception of unknown type");
+  EXPECT_EQ(lastError().message(), "the shell's apply threw an exception of unknown type");
   EXPECT_EQ(thrown(std::bad_alloc()), TENON_ERR_MEMORY);
-  EXPECT_EQ(lastError().message, "an allocation failed in the shell's apply");
+  EXPECT_EQ(lastError().message(), "an allocation failed in the shell's apply");
 }
 
 // As tenon.hpp throws it, with a report around the message.
@@ -246,7 +246,7 @@ TEST_F(Handlers, AUsersFunctionThatThrowsAnErrorOfTenonKeepsItsRecord) {
     });
   });
   EXPECT_EQ(code, TENON_ERR_SHAPE);
-  EXPECT_EQ(lastError().message, "deep inside");
+  EXPECT_EQ(lastError().message(), "deep inside");
   EXPECT_EQ(lastError().frames.size(), 2U);
 }
 
@@ -258,20 +258,20 @@ TEST_F(Handlers, AnErrorHandlerThatThrowsEndsThere) {
   popErrorHandler();
   EXPECT_TRUE(says("error handler threw")) << printed_;
   EXPECT_EQ(fail(TENON_ERR_ARG, "second"), TENON_ERR_ARG);
-  EXPECT_EQ(lastError().message, "second");
+  EXPECT_EQ(lastError().message(), "second");
 }
 
 TEST_F(Handlers, EachThreadHasItsOwnRecord) {
   fail(TENON_ERR_ARG, "mine");
   std::thread other([] {
-    EXPECT_EQ(lastError().code, TENON_SUCCESS);
+    EXPECT_EQ(lastError().code(), TENON_SUCCESS);
     pushErrorHandler(returnHandler, nullptr);
     fail(TENON_ERR_FILE, "theirs");
     popErrorHandler();
-    EXPECT_EQ(lastError().message, "theirs");
+    EXPECT_EQ(lastError().message(), "theirs");
   });
   other.join();
-  EXPECT_EQ(lastError().message, "mine");
+  EXPECT_EQ(lastError().message(), "mine");
 }
 
 } // namespace

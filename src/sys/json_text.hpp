@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A JSON value that is written; json_tree.hpp reads. It is destroyed without allocating, which those of
+// libraries that flatten a tree for its destruction are not.
+#pragma once
+
+#include "sys/types.hpp"
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tenon {
+
+class Json {
+public:
+  // An object, in the order of the keys.
+  Json(std::initializer_list<std::pair<std::string_view, Json>> members);
+  Json(bool value) : text_(value ? "true" : "false") {}
+  Json(std::integral auto value) : text_(std::to_string(value)) {}
+  Json(double value);
+  // Throws TENON_ERR_ARG unless it is UTF-8.
+  Json(std::string_view text);
+  Json(const std::string& text) : Json(std::string_view(text)) {}
+  Json(const char* text) : Json(std::string_view(text)) {}
+  template <class T>
+  Json(const std::vector<T>& values) : kind_(Kind::List) {
+    items_.assign(values.begin(), values.end());
+  }
+  static Json object() { return Json(Kind::Object); }
+  static Json array() { return Json(Kind::List); }
+
+  // The value of a key; of a new one null.
+  Json& operator[](std::string_view key);
+  void push_back(Json item) { items_.push_back(std::move(item)); }
+  // Takes the members of another object.
+  void update(Json other);
+
+  // In one line, or a line for each value, each level with so many blanks.
+  std::string dump(int indent = -1) const;
+
+private:
+  enum class Kind { Plain, List, Object };
+  explicit Json(Kind kind) : kind_(kind) {}
+  void append(std::string& text, int indent, std::size_t level) const;
+
+  Kind kind_ = Kind::Plain;
+  std::string text_; // of a plain value
+  std::vector<std::string> keys_;
+  std::vector<Json> items_; // of a list, or an object's values by key
+};
+
+} // namespace tenon

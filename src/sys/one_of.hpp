@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// A std::variant that can be copied when memory is short: the copy constructor of libstdc++ 12, where an
+// allocation in it fails, destroys the value that was not made.
+#pragma once
+
+#include <utility>
+#include <variant>
+
+namespace tenon {
+
+template <class... Types>
+class OneOf : public std::variant<Types...> {
+  using Variant = std::variant<Types...>;
+
+public:
+  using Variant::Variant;
+  OneOf(const OneOf& other)
+      : Variant(std::visit([](const auto& value) { return Variant(value); },
+                           static_cast<const Variant&>(other))) {}
+  OneOf(OneOf&&) noexcept = default;
+  OneOf& operator=(const OneOf& other) {
+    Variant::operator=(OneOf(other));
+    return *this;
+  }
+  OneOf& operator=(OneOf&&) noexcept = default;
+  ~OneOf() = default;
+};
+
+} // namespace tenon
