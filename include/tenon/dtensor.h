@@ -346,10 +346,11 @@ TENON_EXTERN TenonErrorCode TenonDTensorGetLocalSize(TenonDTensor x,
 /** @name Arithmetic
  *
  *  These calls work on the local arrays, halos included. x and y must be different tensors of the
- *  same layout; one can be float32 and the other float64. They return TENON_ERR_SHAPE,
+ *  same layout; one can be float32 and the other float64. Their user arrays may be the same array
+ *  with the same strides, but must not overlap otherwise. They return TENON_ERR_SHAPE,
  *  TENON_ERR_LAYOUT or TENON_ERR_DATATYPE if x and y do not match, TENON_ERR_ARG if they are the
- *  same tensor or have different communicators, and TENON_ERR_STATE if the tensor to be modified is
- *  constant or its array is in use.
+ *  same tensor, overlap or have different communicators, and TENON_ERR_STATE if the tensor to be
+ *  modified is constant or its array is in use.
  */
 /**@{*/
 

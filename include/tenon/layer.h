@@ -245,6 +245,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
  *  most TenonLayerSetStackDepth() evaluations can be pending. After the first call Tenon allocates
  *  no memory, except for the copy of a user array the first time that it is saved.
  *
+ *  A layer does not work in place: the arrays of x and y share no memory. Boxes of one array that
+ *  do not overlap, and components of an interleaved array, are separate arrays in this sense.
+ *
  *  @param[in]  layer  layer that has been set up for the layout of x
  *  @param[in]  x      input tensor
  *  @param[out] y      output tensor from TenonLayerCreateOutput(); overwritten
@@ -253,7 +256,7 @@ TENON_EXTERN TenonErrorCode TenonLayerSetTarget(TenonLayer layer,
  *  @return TENON_ERR_SHAPE     the shape of x or y does not match the layer
  *  @return TENON_ERR_LAYOUT    the layout of x or y does not match the layer
  *  @return TENON_ERR_DATATYPE  the data type of x or y does not match the layer
- *  @return TENON_ERR_ARG       x and y are the same tensor
+ *  @return TENON_ERR_ARG       x and y are the same tensor, or their arrays overlap
  *  @note   On more than one rank an error is not known to the other ranks and calls the fatal
  *          handler, see TenonSetFatalErrorHandler().
  *  @see    TenonLayerApplyAdjoint(), TenonLayerSetTraining(), TenonLayerApplyMany()
@@ -272,7 +275,7 @@ TENON_EXTERN TenonErrorCode TenonLayerApply(TenonLayer layer, TenonDTensor x,
  *  @return TENON_ERR_STATE    no evaluation is pending, or a saved tensor or a parameter was
  *                             modified since the evaluation
  *  @return TENON_ERR_SUPPORT  a user-defined layer has no tangent function
- *  @return TENON_ERR_ARG      dx and dy are the same tensor
+ *  @return TENON_ERR_ARG      dx and dy are the same tensor, or their arrays overlap
  *  @note   See TenonLayerApply() for the errors of tensors that do not match and for the fatal
  *          handler.
  *  @see    TenonLayerGetParameterTangent()
@@ -293,7 +296,7 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangent(TenonLayer layer, TenonDTenso
  *  @return TENON_ERR_STATE    no evaluation is pending, or a saved tensor or a parameter was
  *                             modified since the evaluation
  *  @return TENON_ERR_SUPPORT  a user-defined layer has no adjoint function
- *  @return TENON_ERR_ARG      dy and dx are the same tensor
+ *  @return TENON_ERR_ARG      dy and dx are the same tensor, or their arrays overlap
  *  @note   See TenonLayerApply() for the errors of tensors that do not match and for the fatal
  *          handler.
  *  @see    TenonLayerCreateOutputCotangent(), TenonLayerCreateInputCotangent(),

@@ -41,7 +41,8 @@ TENON_EXTERN TenonErrorCode TenonLayerCreateSequential(MPI_Comm comm,
  *  @param[in] container  sequential layer, not set up
  *  @param[in] layer      layer on the communicator of the container
  *  @return TENON_ERR_TYPE  the container is not a sequential layer
- *  @return TENON_ERR_ARG   the layer has another communicator, or is the container
+ *  @return TENON_ERR_ARG   the layer has another communicator, is the container or contains it, or
+ *                          containers would be nested more than 30 deep
  */
 TENON_EXTERN TenonErrorCode TenonLayerSequentialAdd(TenonLayer container,
                                                     TenonLayer layer) TENON_NOEXCEPT;
@@ -141,8 +142,9 @@ TENON_EXTERN TenonErrorCode TenonLayerGraphSetInputs(TenonLayer graph, int count
  *  @param[out] node    index of the new node, counted from 0. May be NULL, in which case it is not
  *                      returned.
  *  @return TENON_ERR_TYPE  graph is not a graph
- *  @return TENON_ERR_ARG   there is no such node or input, count is below 1, or the layer has
- *                          another communicator
+ *  @return TENON_ERR_ARG   there is no such node or input, count is below 1, the layer has another
+ *                          communicator, is the graph or contains it, or containers would be nested
+ *                          more than 30 deep
  */
 TENON_EXTERN TenonErrorCode TenonLayerGraphAddNode(TenonLayer graph, TenonLayer layer, int count,
                                                    const int inputs[], int* node) TENON_NOEXCEPT;
@@ -250,7 +252,7 @@ TENON_EXTERN TenonErrorCode TenonLayerApplyTangentMany(TenonLayer layer, int cou
  *  @param[in] dx     [count] tensors for the cotangents of the inputs; overwritten. Elements can be
  *                    NULL, in which case they are not computed.
  *  @return TENON_ERR_ARG  the layer was applied to another number of inputs, or two of dx are the
- *                         same tensor
+ *                         same tensor or their arrays overlap
  */
 TENON_EXTERN TenonErrorCode TenonLayerApplyAdjointMany(TenonLayer layer, TenonDTensor dy, int count,
                                                        const TenonDTensor dx[]) TENON_NOEXCEPT;

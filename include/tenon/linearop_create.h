@@ -379,7 +379,8 @@ TENON_EXTERN TenonErrorCode TenonLinearOpCreateScale(double factor, TenonLinearO
 /** @brief User function for one of the two maps of an operator: y <- F x, or x <- F* y.
  *
  *  Every rank that applies the operator calls the function. It can call any function of Tenon and
- *  MPI. The handles are valid during the call only.
+ *  MPI, but not apply the operator itself (TENON_ERR_STATE). The handles are valid during the call
+ *  only. If the function destroys the operator, it lives until the call that applies it returns.
  *
  *  @param[in]  input    tensor in the domain, or in the dual of the range; must not be modified
  *  @param[out] output   tensor in the range, or in the dual of the domain; to be overwritten

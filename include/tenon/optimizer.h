@@ -215,7 +215,8 @@ TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_N
 /** @brief User function that evaluates the loss at the present parameters.
  *
  *  Calls TenonLayerApply() and TenonLayerApplyAdjoint(), so that the gradients of the loss
- *  accumulate; the optimizer has cleared them. All ranks call it together.
+ *  accumulate; the optimizer has cleared them. All ranks call it together. It must not take a step
+ *  itself (TENON_ERR_STATE).
  *
  *  @param[in]  optimizer  optimizer
  *  @param[out] loss       loss; the value of rank 0 of the layer's communicator counts

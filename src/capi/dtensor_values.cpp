@@ -4,6 +4,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
+#include "dtensor/overlap.hpp"
 #include "sys/guard.hpp"
 #include "sys/log.hpp"
 
@@ -50,6 +51,9 @@ void checkAlike(const DTensor& x, const DTensor& y) {
               "tensor y");
   if (!integers)
     checkFloating(y.dataType(), "arithmetic with a floating x");
+  if (shareCells(x, y) && !areSameCells(x, y))
+    throw Error(TENON_ERR_ARG, "the arrays of x and y overlap; pass separate arrays, or the same "
+                               "array with the same strides for both");
 }
 
 std::string memoryText(const DTensor& x) {

@@ -96,14 +96,25 @@ void give(Handle* handle, Ref<T> object) {
   *handle = reinterpret_cast<Handle>(header);
 }
 
+// The reference that a caller's handle holds, taken back from him. A handle that was lent to him holds none.
+template <class Handle>
+auto take(Handle handle, const char* name) {
+  auto& object = deref(handle, name);
+  if (object.handles() < 1)
+    throw Error(TENON_ERR_HANDLE,
+                fmt::format("{} is a handle that Tenon has lent to a function of the program; it "
+                            "is not to be destroyed or given away",
+                            name));
+  object.dropHandle();
+  return Ref<std::remove_reference_t<decltype(object)>>::adopt(&object);
+}
+
 // The body of every Destroy.
 template <class Handle>
 void destroy(Handle* handle, const char* name) {
   if (!required(handle, name))
     return;
-  auto& object = deref(*handle, name);
-  object.dropHandle();
-  object.release();
+  take(*handle, name);
   *handle = nullptr;
 }
 

@@ -22,8 +22,7 @@ Layout callSetUp(Layer& layer, TenonLayerShellSetUp function, const Layout& inpu
   TenonLayout out = nullptr;
   callUser("the setUp function of a shell layer",
            [&] { return function(handleOf(layer), handleOf(*in), &out, shell.context()); });
-  const auto given =
-      Ref<LayoutObject>::adopt(&deref(out, "the output of the setUp function of a shell layer"));
+  const auto given = take(out, "the output of the setUp function of a shell layer");
   if (given->comm() != layer.comm())
     throw Error(TENON_ERR_ARG,
                 fmt::format("the setUp function of {} returned a layout on a different "

@@ -102,6 +102,8 @@ TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {
 }
 
 TenonErrorCode TenonObjectGetReferences(TenonObject object, int* references) noexcept {
-  return tenon::guard(
-      __func__, [&] { tenon::required(references, "references") = any(object).references(); });
+  return tenon::guard(__func__, [&] {
+    const tenon::Object& held = any(object);
+    tenon::required(references, "references") = held.references() - tenon::callsHolding(held);
+  });
 }

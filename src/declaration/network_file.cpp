@@ -126,9 +126,20 @@ private:
             layer(item, isGraph ? std::vector<std::string>{"reads"} : std::vector<std::string>{});
       }
       if (isGraph)
-        node.reads = smallIntegers(item.at("reads"), std::numeric_limits<int>::min());
+        node.reads = reads(item.at("reads"), static_cast<int>(container.nodes.size()));
       container.nodes.push_back(std::move(node));
     }
+  }
+
+  // Of a node with this number.
+  static std::vector<int> reads(const JsonView& list, int number) {
+    std::vector<int> reads = smallIntegers(list, std::numeric_limits<int>::min());
+    if (reads.empty())
+      list.fail("is empty; a node reads at least one node before it or input (-1, -2, ...)");
+    for (const int read : reads)
+      if (read >= number)
+        list.fail(fmt::format("names node {}, which is not before node {}", read, number));
+    return reads;
   }
 
   Layout layout(const JsonView& view) const {

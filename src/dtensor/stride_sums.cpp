@@ -18,6 +18,16 @@ void Lags::add(const Lag& lag) {
   lags_[at] = lag;
 }
 
+void Lags::merge(const Lag& lag) {
+  for (int at = 0; at < count_; ++at)
+    if (lags_[at].stride == lag.stride) {
+      lags_[at].below += lag.below;
+      lags_[at].above += lag.above;
+      return;
+    }
+  add(lag);
+}
+
 Index Lags::highest(int from) const {
   Index sum = 0;
   for (; from < count_; ++from)

@@ -20,6 +20,8 @@ struct Lag {
 class Lags {
 public:
   void add(const Lag& lag);
+  // The same, but lags of one stride become one, whose dimension is the first's.
+  void merge(const Lag& lag);
   // Whether a distance is such a sum. The lags' k are then those of one.
   bool reach(Index distance);
   // Whether the distance 0 is one without all k being 0.
@@ -33,7 +35,8 @@ private:
   Index highest(int from) const;
   Index lowest(int from) const;
 
-  std::array<Lag, kMaxRank> lags_{};
+  static constexpr int kMost = 2 * kMaxRank + 1; // those of two arrays, and of the bytes of a cell
+  std::array<Lag, kMost> lags_{};
   int count_ = 0;
 };
 

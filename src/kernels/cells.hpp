@@ -31,7 +31,7 @@ public:
       for (int k = 0; k < K; ++k)
         stride[k] = strides[k][d];
       if (d != outermost)
-        extent_[divided_++] = Divisor(static_cast<std::uint32_t>(extent[d]));
+        extent_[divided_++] = divisorOf(extent[d]);
     }
   }
   TENON_DEVICE Index count() const noexcept { return count_; }

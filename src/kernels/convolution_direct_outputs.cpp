@@ -50,10 +50,12 @@ void DirectOutputs<T>::pack(KernelContext& context, const T* w, T* packed) const
 template <class T>
 void DirectOutputs<T>::run(KernelContext& context, const T* in, const T* w, const T* b, T* out,
                            bool accumulate) const {
+  const Index bands = sum_.batch * sum_.groups * bands_.perImage();
+  if (bands == 0)
+    return; // nor has the scratch room for the weights
   T* packed = context.scratch<T>(packed_);
   pack(context, w, packed);
   const Call call{packed, b, out, accumulate};
-  const Index bands = sum_.batch * sum_.groups * bands_.perImage();
   const Index work = Index(bands_.vectors(0).size()) * sum_.outChannels * columns(); // of a band
   parallelPieces(context.threads(padded_), bands, work,
                  [=, this, &context](int piece, Index begin, Index end) {

@@ -35,9 +35,10 @@ private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
 
-// Where there is nothing to walk, it divides by 1.
+// Where there is nothing to walk, it divides by 1. So many elements that the extent is not among a divisor's numbers are
+// refused where the walk is made (checkCells), and until then it divides by the largest.
 inline Divisor divisorOf(Index extent) {
-  return Divisor(static_cast<std::uint32_t>(std::max<Index>(1, extent)));
+  return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }
 
 } // namespace tenon

@@ -171,10 +171,18 @@ Index BoundMaps::bytes() const {
   return sum;
 }
 
-void ConstantParameters::set(bool constant) const {
-  for (const BoundKernel& bound : maps_.kernels())
+void BoundMaps::forEachUse(
+    const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const {
+  for (const BoundKernel& bound : kernels_) {
     for (const auto& use : *bound.uses)
-      use->setConstant(constant);
+      visit(*use, *bound.layer);
+    if (const BoundMaps* inner = bound.kernel->inner())
+      inner->forEachUse(visit);
+  }
+}
+
+void ConstantParameters::set(bool constant) const {
+  maps_.forEachUse([=](ParameterUse& use, const Layer&) { use.setConstant(constant); });
 }
 
 } // namespace tenon

@@ -52,6 +52,9 @@ public:
   LinearOp& op(int index) const { return *operators_[index]; }
   const BoundKernel& kernel(int index) const { return kernels_[index]; }
   const std::vector<BoundKernel>& kernels() const noexcept { return kernels_; }
+  // Of the kernels' parameters, with the layers that use them, those of maps within kernels too. Kernels that share
+  // their uses are visited one after the other.
+  void forEachUse(const std::function<void(ParameterUse& use, const Layer& layer)>& visit) const;
   Source& source(int index) const { return *sources_[index]; }
   DTensor& constant(int index) const { return *constants_[index]; }
   // In the layout and the list's data type; allocated when first used.

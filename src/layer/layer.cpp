@@ -7,7 +7,16 @@ namespace tenon {
 
 Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
 
+void Layer::checkIdle(const std::string& call) const {
+  if (atWork_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is not allowed in a function that {} calls itself; use another "
+                            "layer there",
+                            call, title()));
+}
+
 void Layer::checkBeforeSetUp(const std::string& call) const {
+  checkIdle(call);
   if (isSetUp())
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not allowed after {} was set up; do it before TenonLayerSetUp()",

@@ -65,6 +65,8 @@ public:
   Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
+  // Throws TENON_ERR_STATE if the layer is being set up, applied or differentiated: a function of the user's has called it.
+  void checkIdle(const std::string& call) const;
 
   // In inference mode Apply keeps nothing.
   void setTraining(bool training);
@@ -192,6 +194,9 @@ private:
   template <class Change>
   void change(const std::string& call, Change&& change);
   void readSettings();
+  void putBelow(Layer& layer) const;
+  // The layer, and what it contains, comes to lie in a container; `moved` gets the levels before.
+  void moveBelow(const Layer& container, int level, std::vector<std::pair<Layer*, int>>& moved);
   void inheritSettings(const Layer& container, int uses);
   void setUpChild(Layer& child, const Layouts& inputs);
   void checkInputCount(const Layouts& inputs) const;
@@ -209,6 +214,7 @@ private:
   const Setup& latest() const;
   const Level& top() const;
   void watchParameters(StepWatch* watch) noexcept;
+  void dropLast();
   std::string brief() const;
   std::string ownView() const;
   std::string textOf(std::string_view name) const;
@@ -219,8 +225,10 @@ private:
   TenonDataType type_ = TENON_FLOAT32;
   Space space_ = Space::Host;
   int depth_ = 1;
+  int level_ = 0; // in so many containers within each other it lies, or lay, at most
   Layouts uses_;
   bool training_ = true, frozen_ = false;
+  bool atWork_ = false; // in a call that may run functions of the user's
   FailedSets failedSets_;
   std::vector<Node> nodes_;
   std::vector<Layer*> children_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/layer.hpp"
 
+#include "dtensor/overlap.hpp"
+#include "sys/at_work.hpp"
 #include "sys/log.hpp"
 #include "sys/text.hpp"
 
@@ -12,11 +14,31 @@ namespace {
 
 constexpr const char* kCreateOutput = "create it with TenonLayerCreateOutput()";
 
+// Passes write their output while they still read the input, and read it again for derivatives.
 void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
+  if (!in || !out)
+    return;
   if (in == out)
     throw Error(
         TENON_ERR_ARG,
         fmt::format("the input and output of {} are the same tensor; pass two", layer.title()));
+  if (shareCells(*in, *out))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the arrays of the input and output of {} overlap, and a layer does "
+                            "not work in place; pass separate arrays",
+                            layer.title()));
+}
+
+// Both are written.
+void checkCotangents(const Layer& layer, InputCotangents dx) {
+  for (std::size_t i = 0; i < dx.size(); ++i)
+    for (std::size_t j = 0; dx[i] && j < i; ++j)
+      if (dx[j] && (dx[i] == dx[j] || shareCells(*dx[i], *dx[j])))
+        throw Error(TENON_ERR_ARG,
+                    fmt::format("the cotangents of inputs {} and {} of {} are the same tensor, or "
+                                "their arrays overlap; pass two with separate arrays and add them "
+                                "afterwards",
+                                j, i, layer.title()));
 }
 
 } // namespace
@@ -47,6 +69,8 @@ void Layer::checkArgument(const DTensor& tensor, const Layout& layout, const cha
 void Layer::apply(Inputs x, DTensor& y) {
   static const int event = logEvent("LayerApply");
   const LogScope scope(event);
+  checkIdle("TenonLayerApply()");
+  const AtWork atWork(atWork_);
   Entry& entry = entryOf(x);
   for (std::size_t i = 0; i < x.size(); ++i)
     checkArgument(*x[i], entry.setup->inputs()[i], "input");
@@ -89,6 +113,8 @@ const Layer::Level& Layer::top() const {
 void Layer::applyTangent(Inputs dx, DTensor& dy) {
   static const int event = logEvent("LayerTangent");
   const LogScope scope(event);
+  checkIdle("TenonLayerApplyTangent()");
+  const AtWork atWork(atWork_);
   const auto [entry, frame] = top();
   checkCount(dx.size(), entry->setup->inputs().size());
   for (std::size_t i = 0; i < dx.size(); ++i)
@@ -107,6 +133,8 @@ void Layer::applyTangent(Inputs dx, DTensor& dy) {
 void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
   static const int event = logEvent("LayerAdjoint");
   const LogScope scope(event);
+  checkIdle("TenonLayerApplyAdjoint()");
+  const AtWork atWork(atWork_);
   const auto [entry, frame] = top();
   checkArgument(dy, entry->setup->outputDual(), "cotangent of the output",
                 "create it with TenonLayerCreateOutputCotangent()");
@@ -116,18 +144,14 @@ void Layer::applyAdjoint(const DTensor& dy, InputCotangents dx) {
       checkArgument(*dx[i], entry->setup->inputDuals()[i], "cotangent of the input",
                     "create it with TenonLayerCreateInputCotangent()");
     checkDistinct(*this, &dy, dx[i]);
-    for (std::size_t j = 0; dx[i] && j < i; ++j)
-      if (dx[i] == dx[j])
-        throw Error(TENON_ERR_ARG, fmt::format("the cotangents of inputs {} and {} of {} are the "
-                                               "same tensor; pass two and add them afterwards",
-                                               j, i, title()));
   }
+  checkCotangents(*this, dx);
   const DTensor* const owner[] = {&dy};
   const DTensor& given = *entry->cotangents.enter(*this, owner).front();
   const InputCotangents wanted = entry->cotangents.prepare(*this, dx);
   entry->setup->adjoint(*entry->frames[frame].frame, given, wanted,
                         stack_.size() == 1 ? reductions_ : nullptr);
-  forgetLast();
+  dropLast();
   entry->cotangents.leave(dx);
 }
 
@@ -146,16 +170,22 @@ void Layer::applyAdjoint(const DTensor& dy, DTensor* dx) {
   applyAdjoint(dy, InputCotangents(one));
 }
 
-void Layer::forgetLast() {
+void Layer::dropLast() {
   const auto [entry, frame] = top();
   entry->frames[frame].frame->drop();
   --entry->used;
   stack_.pop_back();
 }
 
+void Layer::forgetLast() {
+  checkIdle("forgetting an evaluation");
+  dropLast();
+}
+
 void Layer::clearStack() {
+  checkIdle("TenonLayerClearStack()");
   while (!stack_.empty())
-    forgetLast();
+    dropLast();
 }
 
 } // namespace tenon

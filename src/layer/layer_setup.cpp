@@ -4,6 +4,7 @@
 #include "comm/agreement.hpp"
 #include "declaration/result_layout.hpp"
 #include "machine/route.hpp"
+#include "sys/at_work.hpp"
 #include "sys/log.hpp"
 #include "sys/random.hpp"
 #include "sys/text.hpp"
@@ -37,6 +38,7 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
   collectively(
       *comm_, fmt::format("what {} is set up with", title()),
       [&] {
+        checkIdle("TenonLayerSetUp()");
         failedSets_.check();
         contextOf(comm_, space_); // there may be no device
         return fmt::format("{}; input {}{}{}", settings(), described(inputs),
@@ -44,6 +46,7 @@ void Layer::setUpAs(const Layouts& inputs, Role role) {
                            Setup::orderFromOptions() == Order::Moved ? "" : "; steps in order");
       },
       [](const std::string& text) { return text; });
+  const AtWork atWork(atWork_);
   const auto known = std::find_if(setups_.begin(), setups_.end(), [&](const Entry& entry) {
     return entry.setup->inputs() == inputs;
   });

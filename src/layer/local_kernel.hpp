@@ -9,6 +9,7 @@
 
 namespace tenon {
 
+class BoundMaps;
 using ParameterUses = std::vector<std::unique_ptr<ParameterUse>>;
 
 // What the kernel kept of an Apply. Tensors that it does not keep must not be read.
@@ -43,6 +44,8 @@ public:
   virtual bool isRepeatable() const { return true; }
   // Memory for values and for what they keep, for views.
   virtual Index bytes() const { return 0; }
+  // The maps that it runs within itself, with parameters of their own; null: none.
+  virtual const BoundMaps* inner() const { return nullptr; }
 };
 
 // With one input, whose tangent or cotangent may be null.

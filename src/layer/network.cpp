@@ -9,10 +9,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace tenon {
 
 namespace {
+
+// As network files can hold them, which are nested too.
+constexpr int kMostLevels = 30;
 
 void checkType(const Layer& layer, const char* type) {
   if (layer.type() != type)
@@ -37,11 +41,39 @@ void Layer::addNode(Ref<Layer> layer, std::vector<int> reads) {
     throw Error(TENON_ERR_ARG,
                 fmt::format("{} and {} are on different communicators; create both on the same one",
                             layer->title(), title()));
-  if (layer.get() == this)
-    throw Error(TENON_ERR_ARG, fmt::format("{} cannot contain itself", title()));
+  putBelow(*layer);
   if (std::find(children_.begin(), children_.end(), layer.get()) == children_.end())
     children_.push_back(layer.get());
   nodes_.push_back({std::move(layer), std::move(reads)});
+}
+
+// A layer that contains this container would come to lie below itself.
+void Layer::putBelow(Layer& layer) const {
+  std::vector<std::pair<Layer*, int>> moved;
+  try {
+    layer.moveBelow(*this, level_ + 1, moved);
+  } catch (...) {
+    for (auto at = moved.rbegin(); at != moved.rend(); ++at)
+      at->first->level_ = at->second;
+    throw;
+  }
+}
+
+void Layer::moveBelow(const Layer& container, int level,
+                      std::vector<std::pair<Layer*, int>>& moved) {
+  if (this == &container)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} cannot contain itself, directly or in a layer within it", title()));
+  if (level <= level_)
+    return;
+  if (level > kMostLevels)
+    throw Error(TENON_ERR_ARG,
+                fmt::format("{} would lie in {} containers within each other; at most {} can be "
+                            "nested",
+                            title(), level, kMostLevels));
+  moved.emplace_back(this, std::exchange(level_, level));
+  for (Layer* child : children_)
+    child->moveBelow(container, level + 1, moved);
 }
 
 // What the layer was not told it takes from its container, and the stack depth for `uses` Apply calls

@@ -40,7 +40,7 @@ private:
 class SegmentKernel final : public LocalKernel {
 public:
   SegmentKernel(const Layer& layer, std::unique_ptr<Setup> inner)
-      : layer_(layer), inner_(std::move(inner)), frame_(inner_->makeFrame()),
+      : inner_(std::move(inner)), frame_(inner_->makeFrame()),
         output_(inner_->maps().tensor(inner_->output())) {
     std::vector<Layer*> leaves;
     forEachLeaf(layer, leaves);
@@ -55,8 +55,6 @@ public:
         random_.push_back(leaf);
       states_.insert(states_.end(), leaf->ownStates().begin(), leaf->ownStates().end());
     }
-    for (const Ref<Parameter>& p : layer.parameters())
-      parameters_.push_back(p.get());
     output_->allocate();
   }
 
@@ -79,37 +77,23 @@ public:
   }
   Index bytes() const override { return inner_->bytes() + frame_->bytes() + output_->arrayBytes(); }
   std::string describe() const override { return "segment that is recomputed"; }
+  const BoundMaps* inner() const override { return &inner_->maps(); }
+  // Its own passes record their steps.
+  bool isRepeatable() const override { return false; }
 
 private:
-  // What an Apply in training depends on beside its inputs.
-  struct Point {
-    std::vector<std::uint64_t> applied;    // of the random layers
-    std::vector<std::uint64_t> parameters; // states
-  };
+  // What an Apply in training depends on beside its inputs and the parameters, which are the point of whoever runs the
+  // segment: how often the random layers were applied.
+  using Point = std::vector<std::uint64_t>;
 
   void notePoint(Point& point) const {
-    point.applied.resize(random_.size());
+    point.resize(random_.size());
     for (std::size_t i = 0; i < random_.size(); ++i)
-      point.applied[i] = random_[i]->randomState().applied;
-    point.parameters.resize(parameters_.size());
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      point.parameters[i] = parameters_[i]->state();
-  }
-
-  void checkParameters(const Point& point) const {
-    for (std::size_t i = 0; i < parameters_.size(); ++i)
-      if (parameters_[i]->state() != point.parameters[i])
-        throw Error(
-            TENON_ERR_STATE,
-            fmt::format("parameter \"{}\" in {} was changed after TenonLayerApply(), so that its "
-                        "adjoint cannot be evaluated; update parameters after "
-                        "TenonLayerApplyAdjoint()",
-                        parameters_[i]->name(), layer_.title()));
+      point[i] = random_[i]->randomState().applied;
   }
 
   void runAgain(const KernelPoint& at) {
     const Point& point = points_.at(at.workspace);
-    checkParameters(point);
     Point now;
     notePoint(now);
     setApplied(point);
@@ -119,16 +103,14 @@ private:
   }
   void setApplied(const Point& point) const {
     for (std::size_t i = 0; i < random_.size(); ++i)
-      random_[i]->randomState().applied = point.applied[i];
+      random_[i]->randomState().applied = point[i];
   }
 
-  const Layer& layer_;
   std::unique_ptr<Setup> inner_;
   std::unique_ptr<Frame> frame_;
   Ref<DTensor> output_; // of a recomputation; nobody reads it
   std::vector<Layer*> random_;
   std::vector<Ref<StateTensor>> states_;
-  std::vector<Parameter*> parameters_;
   std::map<const Buffer*, Point> points_; // by the workspace of a frame and a map
 };
 

@@ -113,15 +113,13 @@ void Setup::derive() {
 
 void Setup::noteReaders() {
   for (const Map& map : maps_.list().maps())
-    if (map.kind == Map::Kind::Kernel) {
-      const BoundKernel& kernel = maps_.kernel(map.object);
-      if (map.isDifferentiated())
-        noteReader(map, *kernel.layer);
-      for (const auto& use : *kernel.uses)
-        if (std::none_of(parameters_.begin(), parameters_.end(),
-                         [&](const auto& known) { return known.first == &use->parameter(); }))
-          parameters_.emplace_back(&use->parameter(), kernel.layer);
-    }
+    if (map.kind == Map::Kind::Kernel && map.isDifferentiated())
+      noteReader(map, *maps_.kernel(map.object).layer);
+  maps_.forEachUse([this](const ParameterUse& use, const Layer& layer) {
+    if (std::none_of(parameters_.begin(), parameters_.end(),
+                     [&](const auto& known) { return known.first == &use.parameter(); }))
+      parameters_.emplace_back(&use.parameter(), &layer);
+  });
 }
 
 Index Setup::bytesOf(ValueId v, const PassTensors& of) const {

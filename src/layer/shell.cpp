@@ -38,6 +38,10 @@ public:
 
 private:
   void prepare(ParameterUses& uses, Buffer* workspace, bool tangents, bool gradients) {
+    if (layer_.call_)
+      throw Error(TENON_ERR_STATE, fmt::format("{} was called by a function of its own, while that "
+                                               "runs; use another layer there",
+                                               layer_.title()));
     for (std::size_t i = 0; i < uses.size(); ++i) {
       call_.values[i] = &uses[i]->value();
       call_.tangents[i] = tangents ? uses[i]->tangent() : nullptr;
@@ -57,11 +61,10 @@ private:
       throw Error(TENON_ERR_SUPPORT,
                   fmt::format("{} ({}) has no function for {}; set one before TenonLayerSetUp()",
                               layer_.title(), layer_.type(), name));
-    struct Scope {
+    const struct Scope {
       ShellDeclaration& layer;
-      ShellCall* outer;
-      ~Scope() { layer.call_ = outer; }
-    } scope{layer_, layer_.call_};
+      ~Scope() { layer.call_ = nullptr; }
+    } scope{layer_};
     layer_.call_ = &call_;
     function(std::forward<Args>(args)...);
   }

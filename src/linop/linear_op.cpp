@@ -100,10 +100,15 @@ void LinearOp::check(const Action& action) const {
 }
 
 void LinearOp::checkIdle() const {
-  if (flight_)
+  if (loan_ && flight_)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} has an operation in flight; call TenonLinearOp{}End() first",
                             title(), nameOf(flight_->sense)));
+  if (flight_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} was called by a function that it calls itself; use another "
+                            "operator there",
+                            title()));
 }
 
 void LinearOp::start(const Action& action) {
@@ -186,8 +191,11 @@ void LinearOp::launch(LinearOp& op, const Action& action) {
 }
 
 void LinearOp::complete(LinearOp& op) {
+  const struct Landing {
+    std::optional<Action>& flight;
+    ~Landing() { flight.reset(); }
+  } landing{op.flight_};
   const Action action = *op.flight_; // NOLINT(bugprone-unchecked-optional-access): launch() set it
-  op.flight_.reset();
   if (action.alpha != 0)
     op.doEnd(action);
   else

@@ -23,6 +23,9 @@ public:
     }
     if (layer.declaration().value<bool>("recompute"))
       refuseRecomputation(layer.title());
+    if (layer.nodes().empty())
+      throw Error(TENON_ERR_STATE,
+                  fmt::format("{} has no layers; add at least one before the plan", layer.title()));
     std::vector<int> values = reads;
     for (const Layer::Node& node : layer.nodes()) {
       std::vector<int> inputs;

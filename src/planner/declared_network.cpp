@@ -3,6 +3,7 @@
 
 #include "declaration/declaration_types.hpp"
 #include "sys/error.hpp"
+#include "sys/text.hpp"
 
 #include <fmt/format.h>
 
@@ -157,6 +158,8 @@ public:
     for (const auto& [key, value] : file.settings)
       if (key == "recompute" && std::get<bool>(value))
         refuseRecomputation("the network");
+    if (file.nodes.empty())
+      throw Error(TENON_ERR_SUPPORT, "the network has no layers; a plan needs at least one");
     for (std::size_t n = 0; n < file.nodes.size(); ++n)
       addNode(file, static_cast<int>(n));
   }
@@ -199,6 +202,15 @@ private:
     return places;
   }
 
+  static void checkInputCount(const Declaration& declaration, const std::string& name,
+                              std::size_t given) {
+    const int wanted = declaration.inputCount();
+    if (wanted >= 0 && static_cast<std::size_t>(wanted) != given)
+      throw Error(TENON_ERR_ARG,
+                  fmt::format("layer {} ({}) has {}, but reads {} in the network", name,
+                              declaration.type(), counted(wanted, "input"), given));
+  }
+
   void addNode(const LayerDescription& file, int node) {
     if (file.nodes[node].sameAs >= 0)
       throw Error(TENON_ERR_SUPPORT,
@@ -208,6 +220,7 @@ private:
     const LayerDescription& layer = file.nodes[node].layer;
     const auto declaration = declarationOf(layer, node);
     const std::vector<Place> reads = readsOf(file, node);
+    checkInputCount(*declaration, nameOf(layer, node), reads.size());
     std::vector<Shape> shapes;
     bool readsInput = false;
     for (const Place& place : reads) {

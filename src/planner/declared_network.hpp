@@ -52,7 +52,7 @@ struct DeclaredNetwork {
 // Throws TENON_ERR_SUPPORT naming a layer that is no such declaration.
 DeclaredNetwork declareNetwork(const NetworkTable& table, Index batch);
 // `input` with its batch. Throws TENON_ERR_SUPPORT for layers of the user's, for containers within others or that
-// recompute and for several inputs, and what a layer throws that does not fit its input.
+// recompute, for several inputs and where there are no layers, and what a layer throws that does not fit its input.
 DeclaredNetwork declareNetwork(const LayerDescription& network, const Shape& input);
 // A container that recomputes: neither the time nor the memory of that is priced.
 [[noreturn]] void refuseRecomputation(const std::string& title);

@@ -6,33 +6,67 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {
 
-// Calls nest where a function of the user's makes some.
 struct Current {
-  int depth = 0;
   const char* function = nullptr;
   const Object* object = nullptr;
 };
 thread_local Current current;
+thread_local CallScope* innermost = nullptr;
 
 } // namespace
 
-CallScope::CallScope(const char* function) noexcept {
-  if (current.depth++ == 0)
-    current = {1, function, nullptr};
+CallScope::CallScope(const char* function) noexcept : outer_(innermost) {
+  innermost = this;
+  if (!outer_)
+    current = {function, nullptr};
 }
 
+// What ends here may call functions of the user's in turn.
 CallScope::~CallScope() {
-  if (--current.depth == 0)
+  for (std::size_t i = 0; i < count_; ++i)
+    few_[i]->release();
+  for (Object* object : further_)
+    object->release();
+  innermost = outer_;
+  if (!outer_)
     current = {};
 }
 
-void noteObject(const Object& object) noexcept {
-  if (current.depth == 1 && !current.object)
+bool CallScope::holds(const Object& object) const {
+  const auto end = few_.begin() + static_cast<std::ptrdiff_t>(count_);
+  return std::find(few_.begin(), end, &object) != end ||
+         std::find(further_.begin(), further_.end(), &object) != further_.end();
+}
+
+void CallScope::hold(Object& object) {
+  if (holds(object))
+    return;
+  if (count_ < kFew)
+    few_[count_++] = &object;
+  else
+    further_.push_back(&object);
+  object.retain();
+}
+
+void noteObject(Object& object) {
+  if (!innermost)
+    return;
+  innermost->hold(object);
+  if (!innermost->outer_ && !current.object)
     current.object = &object;
+}
+
+int callsHolding(const Object& object) {
+  int calls = 0;
+  for (const CallScope* scope = innermost; scope; scope = scope->outer_)
+    calls += scope->holds(object) ? 1 : 0;
+  return calls;
 }
 
 const char* currentFunction() noexcept {

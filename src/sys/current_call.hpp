@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The outermost public call that a thread is in, and the object on which it was made: for messages
-// about a call that does not come to its end.
+// The public calls that a thread is in: the objects that each works on, which live until it returns; and for messages
+// about a call that does not come to its end the outermost one and the object on which it was made.
 #pragma once
 
+#include <array>
 #include <string>
+#include <vector>
 
 namespace tenon {
 
@@ -16,10 +18,25 @@ public:
   ~CallScope();
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
+
+private:
+  friend void noteObject(Object& object);
+  friend int callsHolding(const Object& object);
+  bool holds(const Object& object) const;
+  void hold(Object& object);
+
+  static constexpr std::size_t kFew = 16; // for which nothing is allocated
+  CallScope* outer_;
+  std::array<Object*, kFew> few_;
+  std::size_t count_ = 0;
+  std::vector<Object*> further_;
 };
 
-// The first object that a call looks up counts as the one on which it was made.
-void noteObject(const Object& object) noexcept;
+// That the innermost call works on an object. The first one that a call looks up counts as the one on which it was made.
+void noteObject(Object& object);
+
+// How many of the thread's calls hold a reference to an object.
+int callsHolding(const Object& object);
 
 // "TenonLayerApply"; outside of a public call "a collective call".
 const char* currentFunction() noexcept;

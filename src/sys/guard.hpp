@@ -22,8 +22,8 @@ public:
 template <class Body>
 TenonErrorCode guard(const char* function, Body&& body,
                      std::source_location where = std::source_location::current()) noexcept {
-  const CallScope scope(function);
   const DeviceTurn turn(DeviceTurn::Whose::Library);
+  const CallScope scope(function);
   enterCall(function);
   try {
     std::forward<Body>(body)();
@@ -37,8 +37,8 @@ TenonErrorCode guard(const char* function, Body&& body,
 template <class Body>
 TenonErrorCode guardApply(const char* function, Body&& body,
                           std::source_location where = std::source_location::current()) noexcept {
-  const CallScope scope(function);
   const DeviceTurn turn(DeviceTurn::Whose::Library);
+  const CallScope scope(function);
   enterCall(function);
   try {
     std::forward<Body>(body)();

@@ -238,7 +238,7 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
   return found.point.at * length >= changeTolerance_ && change >= changeTolerance_;
 }
 
-double Lbfgs::stepWith(const Closure& closure) {
+double Lbfgs::updateWith(const Closure& closure) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
   for (std::uint64_t age = 0; age < count_; ++age) // a checkpoint brings the pairs alone

@@ -22,9 +22,8 @@ public:
   // the loss is below the second.
   void setTolerances(double gradient, double change);
 
-  double stepWith(const Closure& closure) override;
-
 private:
+  double updateWith(const Closure& closure) override;
   [[noreturn]] void stepParameter(std::size_t, const DTensor&, DTensor&, Index) override;
   [[noreturn]] void update() override;
   std::vector<Slot> slots() const override;

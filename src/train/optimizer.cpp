@@ -3,6 +3,7 @@
 
 #include "dtensor/arithmetic.hpp"
 #include "dtensor/measure.hpp"
+#include "sys/at_work.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
 #include "sys/registry.hpp"
@@ -134,7 +135,26 @@ void Optimizer::readSchedule() {
   schedule_.set(s);
 }
 
+void Optimizer::checkIdle() const {
+  if (atWork_)
+    throw Error(TENON_ERR_STATE,
+                fmt::format("{} is taking a step, and its closure asks for another; let the "
+                            "closure evaluate loss and gradients alone",
+                            title()));
+}
+
+void Optimizer::step() {
+  checkIdle();
+  update();
+}
+
 double Optimizer::stepWith(const Closure& closure) {
+  checkIdle();
+  const AtWork atWork(atWork_);
+  return updateWith(closure);
+}
+
+double Optimizer::updateWith(const Closure& closure) {
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
   const double loss = valueOfFirstRank(*comm(), closure());

@@ -30,12 +30,12 @@ public:
 
   // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
   // Collective.
-  void step() { update(); }
+  void step();
   // The same with the gradients that the closure accumulates beside the loss that it returns, of which
   // rank 0's counts. It is called once, by some types more often, with other parameters each time.
-  // Returns the loss of the first call. Collective.
+  // Returns the loss of the first call. Collective. The closure takes no steps: TENON_ERR_STATE.
   using Closure = std::function<double()>;
-  virtual double stepWith(const Closure& closure);
+  double stepWith(const Closure& closure);
   // The norm of the gradients of all parameters that are not frozen, taken together. Where it is
   // finite and above `maximum` all are scaled by maximum / norm. Collective.
   double clipGradientNorm(double maximum);
@@ -60,16 +60,19 @@ protected:
   virtual std::vector<Slot> slots() const = 0;
   virtual void visitNumbers(const std::string&, StateVisitor&) {}
   virtual void update();
+  virtual double updateWith(const Closure& closure);
   void countStep() noexcept { ++steps_; }
 
 private:
   void readSchedule();
+  void checkIdle() const;
 
   Ref<Layer> layer_;
   std::vector<Ref<Parameter>> parameters_;
   double learningRate_, weightDecay_ = 0;
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
+  bool atWork_ = false;
 };
 
 // A new optimizer of the type "sgd", "adam", "adamw" or "lbfgs" for a layer that is set up. Throws TENON_ERR_TYPE

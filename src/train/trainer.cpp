@@ -5,6 +5,7 @@
 #include "dtensor/fill.hpp"
 #include "dtensor/host_view.hpp"
 #include "linop/make_conversion.hpp"
+#include "sys/at_work.hpp"
 #include "sys/options.hpp"
 
 #include <fmt/format.h>
@@ -210,11 +211,7 @@ void Trainer::run(Index epochs) {
     checkReady(epochs);
     return true;
   });
-  const struct Running {
-    explicit Running(bool& flag) : is(flag) { is = true; }
-    ~Running() { is = false; }
-    bool& is;
-  } running(isRunning_);
+  const AtWork running(isRunning_);
   prepare(training_);
   prepare(validation_);
   const Index last = epochs * stepsPerEpoch();

@@ -259,6 +259,23 @@ TEST_F(CApi, ArithmeticWorksOnEqualLayoutsOfAnyStrides) {
   expectSuccess(TenonLayoutDestroy(&split));
 }
 
+TEST_F(CApi, ArithmeticWorksOnTheSameArrayAndRefusesOverlaps) {
+  TenonLayout copies = layout({2, 3}, "B");
+  TenonDTensor x = tensor(copies, TENON_FLOAT64), y = tensor(copies, TENON_FLOAT64);
+  double memory[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  expectSuccess(TenonDTensorPlaceArray(x, memory, nullptr, nullptr, nullptr, 0));
+  expectSuccess(TenonDTensorPlaceArray(y, memory, nullptr, nullptr, nullptr, 0));
+  expectSuccess(TenonDTensorAXPBY(2, x, 3, y));
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(memory[i], i < 6 ? 5 * (i + 1) : i + 1);
+  expectSuccess(TenonDTensorPlaceArray(y, memory + 1, nullptr, nullptr, nullptr, 0));
+  expectCode(TENON_ERR_ARG, TenonDTensorCopy(x, y), {"overlap"});
+  expectCode(TENON_ERR_ARG, TenonDTensorAXPBY(1, x, 1, y), {"overlap"});
+  expectSuccess(TenonDTensorDestroy(&x));
+  expectSuccess(TenonDTensorDestroy(&y));
+  expectSuccess(TenonLayoutDestroy(&copies));
+}
+
 TEST_F(CApi, ArithmeticRefusesWhatDoesNotFit) {
   TenonLayout split = layout({2, 7}, "S1"), copies = layout({2, 7}, "B"), other = layout({7}, "S0");
   TenonDTensor x = tensor(split, TENON_FLOAT64), y = tensor(split, TENON_FLOAT64),

@@ -400,6 +400,10 @@ TEST_F(NetworkFile, NamesFileKeyAndReason) {
   refused(R"({"format":"tenon-network-1","type":"relu",)", {"bad.json", "byte"});
   refused(R"({"format":"tenon-network-1","type":"graph","layers":[{"same_as":0,"reads":[-1]}]})",
           {"layers[0].same_as"});
+  refused(R"({"format":"tenon-network-1","type":"graph","layers":[{"type":"relu","reads":[]}]})",
+          {"layers[0].reads", "is empty"});
+  refused(R"({"format":"tenon-network-1","type":"graph","layers":[{"type":"relu","reads":[0]}]})",
+          {"layers[0].reads", "node 0, which is not before node 0"});
   expectCode(TENON_ERR_FILE, TenonLayerCreateFromFile(MPI_COMM_WORLD, "no_such", &layer_),
              {"no_such", "known are"});
 }

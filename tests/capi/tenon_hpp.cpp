@@ -85,6 +85,25 @@ void loansEndWithTheirScope() {
   CHECK(thrown([&] { x.read<float>(); }) == TENON_ERR_DATATYPE);
 }
 
+void loansHoldTheirTensor() {
+  tenon::DTensor x(rows(12), TENON_FLOAT64);
+  const TenonDTensor raw = x;
+  {
+    auto values = x.array<double>();
+    x.reset();
+    const auto moved = std::move(values);
+    for (double& value : moved)
+      value = 2;
+    int count = 0;
+    tenon::check(TenonObjectGetReferences(reinterpret_cast<TenonObject>(raw), &count));
+    CHECK(count == 1);
+  }
+  double norm = 0;
+  CHECK(thrown([&] { tenon::check(TenonDTensorNorm(raw, &norm)); }) == TENON_ERR_HANDLE);
+  for (const double value : tenon::DTensor(rows(12), TENON_FLOAT64).read<double>())
+    CHECK(value == 0);
+}
+
 void placementsEndWithTheirScope() {
   tenon::DTensor x(rows(12), TENON_FLOAT64);
   x.fill(1);
@@ -216,6 +235,7 @@ int main(int argc, char** argv) {
   const tenon::Session session(argc, argv, "the C++ header");
   handlesMove();
   loansEndWithTheirScope();
+  loansHoldTheirTensor();
   placementsEndWithTheirScope();
   errorsCarryTheirStack();
   networksAreBuilt();

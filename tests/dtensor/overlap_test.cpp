@@ -22,49 +22,70 @@ Layout single(const Shape& shape) {
                  .properties = parseProperties("B")});
 }
 
-std::set<const double*> addressesOf(const DTensor& x) {
-  std::set<const double*> addresses;
+std::set<const std::byte*> bytesOf(const DTensor& x) {
+  std::set<const std::byte*> bytes;
+  const Index size = dataTypeSize(x.dataType());
   test::forEach(x.extent(), [&](const std::vector<Index>& cell) {
     Index at = 0;
     for (int d = 0; d < x.rank(); ++d)
       at += cell[d] * x.strides()[d];
-    addresses.insert(x.data<double>() + at);
+    for (Index b = 0; b < size; ++b)
+      bytes.insert(static_cast<const std::byte*>(x.readAddress()) + at * size + b);
   });
-  return addresses;
+  return bytes;
 }
 
 bool meet(const DTensor& x, const DTensor& y) {
-  const auto inX = addressesOf(x), inY = addressesOf(y);
-  return std::any_of(inX.begin(), inX.end(), [&](const double* at) { return inY.count(at) > 0; });
+  const auto inX = bytesOf(x), inY = bytesOf(y);
+  return std::any_of(inX.begin(), inX.end(), [&](const auto* at) { return inY.count(at) > 0; });
 }
 
-TEST(Overlap, IsExactForArraysOfTheSameStrides) {
-  std::mt19937 engine(3);
-  const auto upTo = [&](Index n) { return std::uniform_int_distribution<Index>(0, n)(engine); };
-  std::vector<double> memory(4000);
-  int shared = 0;
-  for (int draw = 0; draw < 2000; ++draw) {
-    const int rank = 1 + static_cast<int>(upTo(2));
-    Shape first, second, strides;
-    for (int d = 0; d < rank; ++d) {
-      first.push_back(1 + upTo(3));
-      second.push_back(1 + upTo(3));
-      strides.push_back(1 + upTo(6));
-      if (upTo(1) == 0)
-        strides.back() = -strides.back();
-    }
-    DTensor x(world(), single(first), TENON_FLOAT64), y(world(), single(second), TENON_FLOAT64);
+class Draw {
+public:
+  Index upTo(Index n) { return std::uniform_int_distribution<Index>(0, n)(engine_); }
+  Shape strides(int rank) {
+    Shape strides;
+    for (int d = 0; d < rank; ++d)
+      strides.push_back((1 + upTo(6)) * (upTo(1) == 0 ? -1 : 1));
+    return strides;
+  }
+  // A tensor in the middle of the memory whose cells are distinct, or null.
+  Ref<DTensor> tensor(const Shape& strides, std::vector<std::byte>& memory) {
+    Shape extent;
+    for (std::size_t d = 0; d < strides.size(); ++d)
+      extent.push_back(1 + upTo(3));
     Strides drawn{};
     std::copy(strides.begin(), strides.end(), drawn.begin());
-    if (sameElement(first, drawn) || sameElement(second, drawn))
-      continue;
-    const std::vector<Index> none(rank, 0);
-    x.placeArray(&memory[1000 + upTo(30)], strides, none, none, false);
-    y.placeArray(&memory[1000 + upTo(30)], strides, none, none, false);
-    ASSERT_EQ(shareCells(x, y), meet(x, y)) << "draw " << draw;
-    shared += meet(x, y);
+    if (sameElement(extent, drawn))
+      return {};
+    const TenonDataType type = upTo(2) == 0 ? TENON_FLOAT32 : TENON_FLOAT64;
+    auto made = makeRef<DTensor>(world(), single(extent), type);
+    const std::vector<Index> none(strides.size(), 0);
+    made->placeArray(&memory[memory.size() / 2 + 4 * upTo(60)], strides, none, none, false);
+    return made;
   }
-  EXPECT_GT(shared, 100);
+
+private:
+  std::mt19937 engine_{3};
+};
+
+TEST(Overlap, IsExactForAnyStridesAndTypes) {
+  Draw draw;
+  std::vector<std::byte> memory(8000);
+  int shared = 0, apart = 0;
+  for (int trial = 0; trial < 4000; ++trial) {
+    const Shape strides = draw.strides(1 + static_cast<int>(draw.upTo(2)));
+    const Shape others =
+        draw.upTo(1) == 0 ? strides : draw.strides(1 + static_cast<int>(draw.upTo(2)));
+    const auto x = draw.tensor(strides, memory), y = draw.tensor(others, memory);
+    if (!x || !y)
+      continue;
+    ASSERT_EQ(shareCells(*x, *y), meet(*x, *y)) << "trial " << trial;
+    ASSERT_EQ(shareCells(*y, *x), meet(*x, *y)) << "trial " << trial;
+    ++(meet(*x, *y) ? shared : apart);
+  }
+  EXPECT_GT(shared, 200);
+  EXPECT_GT(apart, 200);
 }
 
 TEST(Overlap, SeesNoneInTheLibrarysArraysAndInEmptyOnes) {
@@ -72,9 +93,32 @@ TEST(Overlap, SeesNoneInTheLibrarysArraysAndInEmptyOnes) {
   DTensor x(world(), layout, TENON_FLOAT64), y(world(), layout, TENON_FLOAT64);
   DTensor empty(world(), single({0}), TENON_FLOAT64);
   EXPECT_FALSE(shareCells(x, y));
+  EXPECT_EQ(x.arrayBytes(), 0);
   empty.placeArray(x.mutableData<double>(), {1}, {0}, {0}, false);
-  y.placeArray(x.mutableData<double>(), {1}, {0}, {0}, false);
-  EXPECT_FALSE(shareCells(y, empty));
+  EXPECT_FALSE(shareCells(x, empty));
+  EXPECT_FALSE(shareCells(x, y));
+}
+
+TEST(Overlap, SeesALibrarysArrayThatAnotherTensorUses) {
+  DTensor x(world(), single({4}), TENON_FLOAT64), y(world(), single({2}), TENON_FLOAT64);
+  y.placeArray(x.mutableData<double>() + 3, {-1}, {0}, {0}, false);
+  EXPECT_TRUE(shareCells(x, y));
+  EXPECT_TRUE(shareCells(y, x));
+}
+
+TEST(Overlap, TheSameCellsHaveOneArrayAndTheSameStrides) {
+  std::vector<double> memory(16);
+  DTensor x(world(), single({4, 1}), TENON_FLOAT64), y(world(), single({4, 1}), TENON_FLOAT64);
+  const auto place = [&](DTensor& tensor, double* first, Index stride, Index ofOneCell) {
+    tensor.placeArray(first, {stride, ofOneCell}, {0, 0}, {0, 0}, false);
+  };
+  place(x, &memory[4], 2, 1);
+  place(y, &memory[4], 2, 5);
+  EXPECT_TRUE(areSameCells(x, y));
+  place(y, &memory[4], 1, 1);
+  EXPECT_FALSE(areSameCells(x, y));
+  place(y, &memory[6], 2, 1);
+  EXPECT_FALSE(areSameCells(x, y));
 }
 
 } // namespace

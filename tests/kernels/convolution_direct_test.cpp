@@ -74,6 +74,24 @@ TYPED_TEST(DirectConvolution, EqualsTheReferenceForEachTile) {
   }
 }
 
+// As on a rank to which none of the output falls, though inputs that others' outputs read do.
+TYPED_TEST(DirectConvolution, MayHaveNoOutputs) {
+  using T = TypeParam;
+  const WindowShape noRows{2, {2, 6}, {0, 6}, {3, 3}, {1, 1}, {1, 1}, {0, 1}};
+  const WindowShape noColumns{2, {5, 2}, {3, 0}, {3, 3}, {2, 1}, {1, 1}, {1, 0}};
+  const WindowShape nothing{1, {0}, {0}, {3}, {1}, {1}, {0}};
+  for (InstructionSet set : directInstructionSets()) {
+    Draw draw(35);
+    for (const WindowShape& window : {noRows, noColumns, nothing})
+      for (const ConvolutionShape& shape :
+           {ConvolutionShape{2, 3, 4, window}, ConvolutionShape{1, 40, 64, window},
+            ConvolutionShape{2, 4, 6, window, 2}, ConvolutionShape{0, 3, 4, window}}) {
+        SCOPED_TRACE(instructionSetName(set));
+        ASSERT_NO_FATAL_FAILURE(expectEqualToReference<T>(draw, shape, directMaker<T>(set)));
+      }
+  }
+}
+
 // Several bands in each dimension.
 TYPED_TEST(DirectConvolution, EqualsTheReferenceOnLargeImages) {
   using T = TypeParam;

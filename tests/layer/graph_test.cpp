@@ -3,6 +3,7 @@
 // times with its parameters shared, against loops over whole arrays.
 #include "layer_run.hpp"
 #include "support/draws.hpp"
+#include "sys/expect_error.hpp"
 
 #include <cmath>
 
@@ -161,6 +162,74 @@ TEST(Graph, RefusesNodesThatAreNotThere) {
   EXPECT_EQ(addGraphNode(*graph, relu, {-1}), 0);
   EXPECT_THROW(addGraphNode(*graph, relu, {1}), Error);
   EXPECT_THROW(setGraphInputs(*graph, 2), Error);
+}
+
+Ref<Layer> sequential() {
+  return test::newLayer(world(), "sequential");
+}
+
+TEST(Graph, ContainersDoNotHoldEachOther) {
+  const auto outer = sequential(), middle = sequential(), inner = sequential();
+  expectError(TENON_ERR_ARG, {"cannot contain itself"}, [&] { appendLayer(*outer, outer); });
+  appendLayer(*middle, inner);
+  expectError(TENON_ERR_ARG, {"cannot contain itself"}, [&] { appendLayer(*inner, middle); });
+  appendLayer(*outer, middle);
+  expectError(TENON_ERR_ARG, {"cannot contain itself"}, [&] { appendLayer(*inner, outer); });
+  EXPECT_TRUE(inner->nodes().empty());
+  appendLayer(*inner, test::newPointwise(world(), "relu"));
+  outer->setUp(onWorld({4, 3}, "S0"));
+  EXPECT_EQ(outer.get()->references(), 1);
+  EXPECT_EQ(inner.get()->references(), 2);
+}
+
+// From within and from without, until one more is refused.
+TEST(Graph, NestsContainersUpToABound) {
+  for (const bool fromWithin : {true, false}) {
+    Ref<Layer> all = sequential(), last = all;
+    int nested = 0;
+    const auto nest = [&] {
+      for (; nested < 100000; ++nested) {
+        const Ref<Layer> next = sequential();
+        appendLayer(fromWithin ? *next : *last, fromWithin ? last : next);
+        last = next;
+      }
+    };
+    expectError(TENON_ERR_ARG, {"30", "nested"}, nest);
+    EXPECT_EQ(nested, 30);
+    Layer* innermost = fromWithin ? all.get() : last.get();
+    expectError(TENON_ERR_ARG, {"nested"},
+                [&] { appendLayer(*innermost, test::newPointwise(world(), "relu")); });
+    const Ref<Layer> outermost = fromWithin ? last : all;
+    Layer* at = outermost.get();
+    while (at->children().size() == 1 && at->children()[0] != innermost)
+      at = at->children()[0];
+    appendLayer(*at, test::newPointwise(world(), "relu"));
+  }
+}
+
+// A refused layer is where it was: it may go in another container of the same depth.
+TEST(Graph, ARefusedLayerKeepsItsLevel) {
+  const auto deep = sequential();
+  Ref<Layer> last = deep;
+  for (int i = 0; i < 20; ++i) {
+    const Ref<Layer> next = sequential();
+    appendLayer(*last, next);
+    last = next;
+  }
+  const auto other = sequential(), tail = sequential();
+  Ref<Layer> end = tail;
+  for (int i = 0; i < 15; ++i) {
+    const Ref<Layer> next = sequential();
+    appendLayer(*end, next);
+    end = next;
+  }
+  expectError(TENON_ERR_ARG, {"nested"}, [&] { appendLayer(*last, tail); });
+  for (int i = 0; i < 15; ++i) {
+    const Ref<Layer> next = sequential();
+    appendLayer(*end, next);
+    end = next;
+  }
+  EXPECT_EQ(last->nodes().size(), 0u);
 }
 
 TEST(Graph, RefusesWhatNothingReads) {

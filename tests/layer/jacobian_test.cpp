@@ -178,6 +178,58 @@ TEST(Jacobian, WantsItsPointAnewAfterAStepOfTheParameters) {
   EXPECT_EQ(test::localCells(*y), test::localCells(*want));
 }
 
+// affine(tanh(affine(x))) in a container within a container, of which `recomputing`, counted from the outermost,
+// recomputes.
+Ref<Layer> netWithSegment(int recomputing) {
+  const auto net = test::newLayer(world(), "sequential"),
+             inner = test::newLayer(world(), "sequential");
+  net->set("recompute", recomputing == 0);
+  inner->set("recompute", recomputing == 1);
+  appendLayer(*inner, test::newAffine(world(), 6, 5));
+  appendLayer(*inner, test::newPointwise(world(), "tanh"));
+  appendLayer(*net, inner);
+  appendLayer(*net, test::newAffine(world(), 5, 3));
+  net->setDataType(TENON_FLOAT64);
+  net->setUp(onWorld({4, 6}, "S0"));
+  net->initialize(test::kSeed, 3);
+  return net;
+}
+
+// J dx and J* dy, with tangents of the parameters that must not matter.
+std::vector<std::vector<double>> appliedBothWays(const Ref<Layer>& net) {
+  test::Step step(net, net->inputLayout());
+  const auto dx = tensor(net->inputLayout());
+  test::fillValid(*step.x, 1);
+  test::fillValid(*dx, 2);
+  test::fillValid(*step.dy, 3);
+  setTangents(*net, 100);
+  const Ref<Jacobian> jacobian = jacobianAt(net, *step.x);
+  jacobian->apply(*dx, *step.y);
+  jacobian->applyAdjoint(*step.dy, *step.dx);
+  return {test::localCells(*step.y), test::localCells(*step.dx)};
+}
+
+TEST(Jacobian, TakesTheParametersOfRecomputedLayersAsConstants) {
+  const auto want = appliedBothWays(netWithSegment(-1));
+  for (int recomputing : {0, 1}) {
+    const Ref<Layer> net = netWithSegment(recomputing);
+    EXPECT_EQ(appliedBothWays(net), want) << recomputing;
+    for (const auto& p : net->parameters())
+      EXPECT_EQ(maxAbsolute(p->gradient()), 0) << recomputing;
+  }
+}
+
+TEST(Jacobian, WantsItsPointAnewAfterAStepOfRecomputedParameters) {
+  for (int recomputing : {0, 1}) {
+    const Ref<Layer> net = netWithSegment(recomputing);
+    const auto x = tensor(net->inputLayout()), y = tensor(net->outputLayout());
+    const Ref<Jacobian> jacobian = jacobianAt(net, *x);
+    net->parameters()[0]->value().mutableData<double>();
+    expectError(TENON_ERR_STATE, {"\"weight\"", "JacobianSetPoint"},
+                [&] { jacobian->apply(*x, *y); });
+  }
+}
+
 TEST(Jacobian, HoldsThePointAndTheLayer) {
   Ref<Layer> net = netOfDepthTwo();
   auto x = tensor(net->inputLayout());

@@ -80,6 +80,74 @@ TEST(LayerArguments, AreTwoTensors) {
   expectError(TENON_ERR_ARG, {"the same"}, [&] { layer->applyAdjoint(*x, x.get()); });
 }
 
+void placeAt(DTensor& x, double* first, Shape strides) {
+  const std::vector<Index> none(strides.size(), 0);
+  x.placeArray(first, strides, none, none, false);
+}
+
+// Of any strides: the output's rows are shorter than the input's.
+TEST(LayerArguments, ShareNoMemory) {
+  const Layout one = onWorld({2, kIn}, "B");
+  test::Step step = drawn(small(), one, 1);
+  std::vector<double> memory(4 * kIn);
+  const auto expectRefused = [&](auto call) {
+    expectError(TENON_ERR_ARG, {"arrays of the input and output", "overlap"}, call);
+  };
+  placeAt(*step.x, memory.data(), {kIn, 1});
+  placeAt(*step.y, &memory[kIn], {kOut, 1});
+  expectRefused([&] { step.apply(); });
+  EXPECT_EQ(step.layer->stackSize(), 0);
+  placeAt(*step.y, &memory[2 * kIn], {kOut, 1});
+  step.apply();
+  const auto dx = tensor(one);
+  placeAt(*dx, &memory[2 * kIn + 1], {kIn, 1});
+  expectRefused([&] { step.layer->applyTangent(dx.get(), *step.y); });
+  placeAt(*step.dy, memory.data(), {kOut, 1});
+  placeAt(*step.dx, memory.data(), {kIn, 1});
+  expectRefused([&] { step.adjoint(); });
+  EXPECT_EQ(step.layer->stackSize(), 1);
+  placeAt(*step.dy, &memory[2 * kIn], {kOut, 1});
+  step.adjoint();
+}
+
+// As solvers have them: two components of each point.
+TEST(LayerArguments, MayBeInterleaved) {
+  const auto layer = tanhLayer();
+  const Layout one = onWorld({3, 4}, "B");
+  const auto apart = drawn(layer, one, 1);
+  layer->apply(*apart.x, *apart.y);
+  layer->clearStack();
+  const auto x = tensor(one), y = tensor(one);
+  std::vector<double> memory(24, 7);
+  placeAt(*x, memory.data(), {8, 2});
+  placeAt(*y, &memory[1], {8, 2});
+  copyLocal(*apart.x, *x);
+  layer->apply(*x, *y);
+  for (Index i = 0; i < 12; ++i) {
+    EXPECT_EQ(memory[2 * i], apart.x->data<double>()[i]);
+    EXPECT_EQ(memory[2 * i + 1], apart.y->data<double>()[i]);
+  }
+}
+
+TEST(LayerArguments, CotangentsShareNoMemory) {
+  const auto layer = test::newLayer(world(), "add");
+  layer->setDataType(TENON_FLOAT64);
+  const Layout one = onWorld({2, 3}, "B");
+  layer->setUp(Layouts{one, one});
+  const auto x = tensor(one), y = tensor(one), dy = tensor(one.dual()), first = tensor(one.dual()),
+             second = tensor(one.dual());
+  const DTensor* inputs[] = {x.get(), x.get()};
+  layer->apply(Inputs(inputs), *y);
+  std::vector<double> memory(12);
+  placeAt(*first, memory.data(), {3, 1});
+  placeAt(*second, &memory[5], {3, 1});
+  DTensor* cotangents[] = {first.get(), second.get()};
+  expectError(TENON_ERR_ARG, {"cotangents of inputs 0 and 1", "overlap"},
+              [&] { layer->applyAdjoint(*dy, InputCotangents(cotangents)); });
+  placeAt(*second, &memory[6], {3, 1});
+  layer->applyAdjoint(*dy, InputCotangents(cotangents));
+}
+
 TEST(LayerStack, ForgetsWhatClearStackClears) {
   test::Step step = drawn(small(), batch(8), 1);
   step.apply();

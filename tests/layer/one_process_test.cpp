@@ -2,6 +2,7 @@
 // Every layer on every tried mesh equals the one-process layer: forward, input gradient and
 // parameter gradients. The one-process layer runs on each rank by itself with the reference
 // kernels.
+#include "kernels/convolution_backends.hpp"
 #include "layer_run.hpp"
 #include "support/draws.hpp"
 
@@ -88,6 +89,28 @@ TEST_P(OneProcess, EqualsEveryLayoutInFloat32) {
     const Layout input = drawInput(draw, GetParam().input);
     ASSERT_NO_FATAL_FAILURE(expectEqualToOneProcess(GetParam(), input, i % 3 == 0 ? "root" : "use",
                                                     TENON_FLOAT32, 2e-5));
+  }
+}
+
+// On more than two ranks some have none of the rows.
+TEST(OneProcessOfDirectKernels, EqualsRanksWithoutOutputs) {
+  if (!whyNotDirect({.rank = 1}).empty())
+    GTEST_SKIP() << whyNotDirect({.rank = 1});
+  for (const char* type : {"conv", "transposedconv"}) {
+    const LayerCase c{type, {2, 40, 2, 9}, [=](CommPtr comm) {
+                        const auto layer = test::newLayer(comm, type);
+                        layer->set("in_channels", Index(40));
+                        layer->set("out_channels", Index(6));
+                        layer->set("kernel", std::vector<Index>{3, 3});
+                        layer->set("padding", std::vector<Index>{1, 1});
+                        layer->setText("backend", "direct");
+                        return layer;
+                      }};
+    for (const char* properties : {"S2", "S3", "S0"})
+      for (const TenonDataType dataType : {TENON_FLOAT64, TENON_FLOAT32})
+        ASSERT_NO_FATAL_FAILURE(expectEqualToOneProcess(c, test::onWorld(c.input, properties),
+                                                        "use", dataType,
+                                                        dataType == TENON_FLOAT64 ? 1e-12 : 2e-5));
   }
 }
 

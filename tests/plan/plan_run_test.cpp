@@ -183,6 +183,23 @@ TEST(LayerPlan, RefusesAContainerThatRecomputes) {
   expectError(TENON_ERR_SUPPORT, {"encoder", "recompute to false"}, [&] { plan->setUp(); });
 }
 
+TEST(LayerPlan, RefusesAContainerWithoutLayers) {
+  for (const char* type : {"sequential", "graph"}) {
+    const Ref<Layer> network = newNetwork(world(), type);
+    const auto plan = makeRef<LayerPlan>(network, 8);
+    plan->setInputShape({5});
+    expectError(TENON_ERR_STATE, {"has no layers"}, [&] { plan->search(); });
+    expectError(TENON_ERR_STATE, {"has no layers"}, [&] { plan->setUp(); });
+  }
+  const Ref<Layer> network = newNetwork(world(), "sequential"),
+                   empty = newNetwork(world(), "sequential");
+  add(*network, newAffine(world(), 5, 3), "affine");
+  add(*network, empty, "empty");
+  const auto plan = makeRef<LayerPlan>(network, 8);
+  plan->setInputShape({5});
+  expectError(TENON_ERR_STATE, {"layer \"empty\" has no layers"}, [&] { plan->setUp(); });
+}
+
 TEST(LayerPlan, LeavesTheNetworkAsItWasWhereItFails) {
   const NetworkCase c = networkCases()[0];
   const Ref<Layer> network = c.make(world());

@@ -109,6 +109,13 @@ TEST(NetworkOfLayers, RefusesWhatItCannotPlan) {
   refused(R"({"format": "tenon-network-1", "type": "sequential", "recompute": true, "layers": [
              {"type": "relu"}]})",
           {"recompute to false"});
+  refused(R"({"format": "tenon-network-1", "type": "sequential", "layers": []})", {"no layers"});
+  refused(R"({"format": "tenon-network-1", "type": "graph", "layers": []})", {"no layers"});
+  expectError(TENON_ERR_ARG, {"layer twice (relu)", "1 input", "reads 2"}, [] {
+    declareNetwork(fileOf(R"({"format": "tenon-network-1", "type": "graph", "layers": [
+        {"type": "relu", "name": "twice", "reads": [-1, -1]}]})"),
+                   {4, 2, 8, 8});
+  });
   const OwnModel wrong(declareNetwork(fileOf(kResidual), {4, 3, 8, 8}), FineMesh({4}), fast());
   expectError(TENON_ERR_SHAPE, {"layer a cannot be divided", "the input has 3 channels"},
               [&] { findPlan(wrong, {}, 0); });

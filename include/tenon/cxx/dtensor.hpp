@@ -28,13 +28,14 @@ constexpr TenonDataType dataType() {
                                            : TENON_INT64;
 }
 
-/** @brief What loans have in common: an array that a call has lent, until the end of the scope. */
+/** @brief What loans have in common: an array that a call has lent, until the end of the scope. A loan
+ *         holds a reference to its tensor, so that the array is there as long as the loan. */
 template <class T>
 class Lent {
 public:
   ~Lent() { restore(); }
   Lent(Lent&& other) noexcept
-      : x_(std::exchange(other.x_, nullptr)), array_(std::exchange(other.array_, nullptr)),
+      : x_(std::move(other.x_)), array_(std::exchange(other.array_, nullptr)),
         size_(std::exchange(other.size_, 0)), strides_(std::move(other.strides_)),
         isContiguous_(other.isContiguous_) {}
   Lent& operator=(Lent&&) = delete;
@@ -52,8 +53,9 @@ protected:
 
   template <class Call>
   Lent(TenonDTensor x, Call lend, const Where& where) {
+    run(where, TenonObjectRetain, reinterpret_cast<TenonObject>(x));
+    x_ = Handle<TenonDTensor>(x);
     run(where, lend, x, dataType<T>(), &array_);
-    x_ = x;
     try {
       describe(where);
     } catch (...) {
@@ -86,10 +88,10 @@ private:
       TenonDTensorRestoreArrayRead(x_, &array_);
     else
       TenonDTensorRestoreArray(x_, &array_);
-    x_ = nullptr;
+    x_.reset();
   }
 
-  TenonDTensor x_ = nullptr;
+  Handle<TenonDTensor> x_;
   Address array_ = nullptr;
   std::size_t size_ = 0;
   std::vector<TenonInt> strides_;
@@ -155,7 +157,8 @@ struct Arrangement {
   TenonInt length = 0;
 };
 
-/** @brief A tensor that uses an array of the program, until the placement goes out of scope. */
+/** @brief A tensor that uses an array of the program, until the placement goes out of scope. Loans of the
+ *         tensor must end before. */
 class Placement {
 public:
   /** Takes over a reference. */

@@ -14,6 +14,10 @@
  *  handles are valid during the call and must not be destroyed. All ranks of the layer call the
  *  functions together, including ranks with empty boxes. Each rank has every parameter in full.
  *
+ *  A function must not set up, apply or differentiate its own layer, or the network that runs it
+ *  (TENON_ERR_STATE). If it destroys the program's handle of either, the object lives until the
+ *  call that runs the function returns.
+ *
  *  Gradients. In the adjoint each rank adds to the gradient of a parameter the contribution of its
  *  own local block of dy. No sum over ranks is needed in any layout: where x is sharded, each rank
  *  contributes its block, and where y is replicated, the cotangents of the copies are partial sums.

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Functions of the program that destroy the object which calls them, or call it again: it lives until the call
+// returns, and the second call is an error of its own that leaves the first as it was.
+#include "capi/expect_code.hpp"
+
+#include <tenon/ext/layer.h>
+
+#include <functional>
+
+namespace tenon::test {
+namespace {
+
+// What the functions of a test do, and what they found.
+struct Deed {
+  std::function<void()> act;
+  int ended = 0; // contexts that were freed
+};
+
+TenonErrorCode double_(TenonDTensor x, TenonDTensor y) {
+  return TenonDTensorAXPBY(2, x, 0, y);
+}
+
+TenonErrorCode applyLayer(TenonLayer, TenonDTensor x, TenonDTensor y, void* context) {
+  static_cast<Deed*>(context)->act();
+  return double_(x, y);
+}
+TenonErrorCode applyLayerAdjoint(TenonLayer, TenonDTensor, TenonDTensor, TenonDTensor dy,
+                                 TenonDTensor dx, void* context) {
+  static_cast<Deed*>(context)->act();
+  return double_(dy, dx);
+}
+TenonErrorCode setUpLayer(TenonLayer, TenonLayout input, TenonLayout* output, void* context) {
+  static_cast<Deed*>(context)->act();
+  const TenonErrorCode code = TenonObjectRetain(reinterpret_cast<TenonObject>(input));
+  *output = input;
+  return code;
+}
+TenonErrorCode applyOperator(TenonDTensor x, TenonDTensor y, void* context) {
+  static_cast<Deed*>(context)->act();
+  return double_(x, y);
+}
+void end(void* context) {
+  ++static_cast<Deed*>(context)->ended;
+}
+
+class Callbacks : public CApi {
+protected:
+  void SetUp() override {
+    CApi::SetUp();
+    TenonSetFatalErrorHandler(TenonReturnErrorHandler, nullptr);
+    rows_ = layout({8, 3}, "S0");
+    for (TenonDTensor* one : {&x_, &y_, &other_})
+      *one = tensor(rows_, TENON_FLOAT64);
+    expectSuccess(TenonDTensorFillConstant(x_, 1));
+  }
+  void TearDown() override {
+    for (TenonDTensor* one : {&x_, &y_, &other_})
+      expectSuccess(TenonDTensorDestroy(one));
+    expectSuccess(TenonLayoutDestroy(&rows_));
+    TenonSetFatalErrorHandler(nullptr, nullptr);
+    CApi::TearDown();
+  }
+
+  TenonLayer shell(Deed& deed, bool hasSetUp) {
+    TenonLayer made = nullptr;
+    expectSuccess(TenonLayerCreateShell(MPI_COMM_WORLD, &made));
+    const TenonLayerShellFunctions functions = {hasSetUp ? setUpLayer : nullptr, applyLayer,
+                                                nullptr, applyLayerAdjoint};
+    expectSuccess(TenonLayerSetDataType(made, TENON_FLOAT64));
+    expectSuccess(TenonLayerShellSetFunctions(made, &functions));
+    expectSuccess(TenonLayerShellSetContext(made, &deed, end));
+    return made;
+  }
+  TenonLayer containerOf(TenonLayer layer) {
+    TenonLayer made = nullptr;
+    expectSuccess(TenonLayerCreateSequential(MPI_COMM_WORLD, &made));
+    expectSuccess(TenonLayerSetDataType(made, TENON_FLOAT64));
+    expectSuccess(TenonLayerSequentialAdd(made, layer));
+    return made;
+  }
+  TenonLinearOp operatorOf(Deed& deed) {
+    TenonLinearOp made = nullptr;
+    expectSuccess(TenonLinearOpCreateShell(rows_, rows_, TENON_FLOAT64, TENON_FLOAT64,
+                                           applyOperator, applyOperator, &deed, end, &made));
+    return made;
+  }
+  static void expectMaximum(TenonDTensor x, double value) {
+    double found = 0;
+    expectSuccess(TenonDTensorMaxAbs(x, &found));
+    EXPECT_EQ(found, value);
+  }
+
+  TenonLayout rows_ = nullptr;
+  TenonDTensor x_ = nullptr, y_ = nullptr, other_ = nullptr;
+};
+
+TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
+  for (const bool inContainer : {false, true})
+    for (const int where : {0, 1, 2}) { // set-up, Apply, ApplyAdjoint
+      Deed deed{[] {}};
+      TenonLayer layer = shell(deed, true), all = inContainer ? containerOf(layer) : nullptr;
+      TenonLayer& called = inContainer ? all : layer;
+      const TenonLayer stale = called;
+      const auto destroyAll = [&] {
+        EXPECT_EQ(deed.ended, 0);
+        expectSuccess(TenonLayerDestroy(&layer));
+        expectSuccess(TenonLayerDestroy(&all));
+        EXPECT_EQ(deed.ended, 0);
+      };
+      if (where == 0)
+        deed.act = destroyAll;
+      expectSuccess(TenonLayerSetUp(called, rows_));
+      if (where == 1)
+        deed.act = destroyAll;
+      if (where > 0)
+        expectSuccess(TenonLayerApply(called, x_, y_));
+      if (where == 2)
+        deed.act = destroyAll;
+      if (where > 1)
+        expectSuccess(TenonLayerApplyAdjoint(called, x_, y_));
+      if (where > 0)
+        expectMaximum(y_, 2);
+      EXPECT_EQ(deed.ended, 1);
+      EXPECT_EQ(layer, nullptr);
+      expectCode(TENON_ERR_HANDLE, TenonLayerApply(stale, x_, y_), {"layer is not a valid handle"});
+    }
+}
+
+TEST_F(Callbacks, ALayerIsNotCalledByItsOwnFunctions) {
+  for (const bool inContainer : {false, true}) {
+    Deed deed{[] {}};
+    TenonLayer layer = shell(deed, false), all = inContainer ? containerOf(layer) : nullptr;
+    const TenonLayer called = inContainer ? all : layer;
+    expectSuccess(TenonLayerSetUp(called, rows_));
+    deed.act = [&] {
+      for (TenonLayer again : {layer, called}) {
+        expectCode(TENON_ERR_STATE, TenonLayerApply(again, x_, other_), {"another layer"});
+        if (again == called) {
+          expectCode(TENON_ERR_STATE, TenonLayerSetUp(again, rows_), {"TenonLayerSetUp()"});
+          expectCode(TENON_ERR_STATE, TenonLayerApplyAdjoint(again, x_, other_),
+                     {"TenonLayerApplyAdjoint()"});
+          expectCode(TENON_ERR_STATE, TenonLayerClearStack(again), {"TenonLayerClearStack()"});
+        }
+      }
+    };
+    expectSuccess(TenonLayerApply(called, x_, y_));
+    expectMaximum(y_, 2);
+    expectSuccess(TenonLayerApplyAdjoint(called, x_, y_));
+    expectMaximum(y_, 2);
+    expectCode(TENON_ERR_STATE, TenonLayerApplyAdjoint(called, x_, y_), {"no pending evaluation"});
+    expectSuccess(TenonLayerDestroy(&layer));
+    expectSuccess(TenonLayerDestroy(&all));
+  }
+}
+
+TEST_F(Callbacks, ALayerIsNotChangedByItsSetUpFunction) {
+  Deed deed{[] {}};
+  TenonLayer layer = shell(deed, true), all = containerOf(layer), relu = nullptr;
+  expectSuccess(TenonLayerCreateType(MPI_COMM_WORLD, "relu", &relu));
+  deed.act = [&] {
+    const TenonLayerShellFunctions functions = {setUpLayer, applyLayer, nullptr, nullptr};
+    expectCode(TENON_ERR_STATE, TenonLayerSetType(layer, "relu"), {"changing the type"});
+    expectCode(TENON_ERR_STATE, TenonLayerShellSetFunctions(layer, &functions),
+               {"changing the functions"});
+    expectCode(TENON_ERR_STATE, TenonLayerSequentialAdd(all, relu), {"adding a layer"});
+  };
+  expectSuccess(TenonLayerSetUp(all, rows_));
+  deed.act = [] {};
+  expectSuccess(TenonLayerApply(all, x_, y_));
+  expectMaximum(y_, 2);
+  for (TenonLayer* one : {&layer, &all, &relu})
+    expectSuccess(TenonLayerDestroy(one));
+}
+
+TEST_F(Callbacks, LentTensorsAndLayoutsAreNotDestroyed) {
+  Deed deed{[] {}};
+  TenonLayer layer = shell(deed, false);
+  const TenonLayerShellFunctions functions = {
+      [](TenonLayer, TenonLayout input, TenonLayout* output, void*) {
+        *output = input; // without a reference
+        return TENON_SUCCESS;
+      },
+      [](TenonLayer, TenonDTensor x, TenonDTensor y, void*) {
+        const TenonErrorCode code = double_(x, y);
+        TenonDTensor lent = y;
+        expectCode(TENON_ERR_HANDLE, TenonDTensorDestroy(&lent), {"has lent"});
+        return code;
+      },
+      nullptr, nullptr};
+  TenonLayer unowned = nullptr;
+  expectSuccess(TenonLayerCreateShell(MPI_COMM_WORLD, &unowned));
+  expectSuccess(TenonLayerSetDataType(unowned, TENON_FLOAT64));
+  expectSuccess(TenonLayerShellSetFunctions(unowned, &functions));
+  expectCode(TENON_ERR_HANDLE, TenonLayerSetUp(unowned, rows_), {"has lent"});
+  const TenonLayerShellFunctions plain = {nullptr, functions.apply, nullptr, nullptr};
+  expectSuccess(TenonLayerShellSetFunctions(unowned, &plain));
+  TenonLayer all = containerOf(unowned);
+  expectSuccess(TenonLayerSequentialAdd(all, layer)); // what unowned writes is the network's
+  expectSuccess(TenonLayerSetUp(all, rows_));
+  expectSuccess(TenonLayerApply(all, x_, y_));
+  expectMaximum(y_, 4);
+  for (TenonLayer* one : {&layer, &unowned, &all})
+    expectSuccess(TenonLayerDestroy(one));
+}
+
+TEST_F(Callbacks, AnOperatorThatIsDestroyedInItsFunctionLivesUntilItReturns) {
+  for (const bool begins : {false, true}) {
+    Deed deed{[] {}};
+    TenonLinearOp op = operatorOf(deed);
+    const TenonLinearOp called = op;
+    deed.act = [&] {
+      expectSuccess(TenonLinearOpDestroy(&op));
+      EXPECT_EQ(deed.ended, 0);
+    };
+    if (begins) {
+      expectSuccess(TenonLinearOpApplyBegin(op, 1, x_, 0, y_));
+      expectSuccess(TenonLinearOpApplyEnd(op));
+    } else {
+      expectSuccess(TenonLinearOpApply(op, x_, y_));
+    }
+    expectMaximum(y_, 2);
+    EXPECT_EQ(deed.ended, 1);
+    expectCode(TENON_ERR_HANDLE, TenonLinearOpApply(called, x_, y_), {"not a valid handle"});
+  }
+}
+
+TEST_F(Callbacks, AnOperatorIsNotAppliedByItsOwnFunction) {
+  Deed deed{[] {}};
+  TenonLinearOp op = operatorOf(deed), twice = nullptr;
+  const TenonLinearOp both[] = {op, op};
+  expectSuccess(TenonLinearOpCreateComposition(2, both, &twice));
+  TenonLinearOp called = op;
+  deed.act = [&] {
+    for (TenonLinearOp again : {op, called})
+      expectCode(TENON_ERR_STATE, TenonLinearOpApply(again, x_, other_), {"another operator"});
+  };
+  expectSuccess(TenonLinearOpApply(op, x_, y_));
+  expectMaximum(y_, 2);
+  expectSuccess(TenonLinearOpApplyAdjoint(op, x_, y_));
+  expectMaximum(y_, 2);
+  called = twice;
+  expectSuccess(TenonLinearOpApply(twice, x_, y_));
+  expectMaximum(y_, 4);
+  expectSuccess(TenonLinearOpDestroy(&op));
+  expectSuccess(TenonLinearOpDestroy(&twice));
+}
+
+TEST_F(Callbacks, AnOptimizerTakesNoStepInItsClosureAndLivesUntilItReturns) {
+  TenonLayer affine = nullptr;
+  expectSuccess(TenonLayerCreateAffine(MPI_COMM_WORLD, 3, 2, &affine));
+  expectSuccess(TenonLayerSetUp(affine, rows_));
+  for (const char* type : {"sgd", "lbfgs"}) {
+    TenonOptimizer optimizer = nullptr;
+    expectSuccess(TenonOptimizerCreate(affine, type, &optimizer));
+    const TenonOptimizerClosure closure = [](TenonOptimizer own, double* loss, void* context) {
+      auto* handle = static_cast<TenonOptimizer*>(context);
+      *loss = 1;
+      expectCode(TENON_ERR_STATE, TenonOptimizerStep(own), {"is taking a step"});
+      expectCode(
+          TENON_ERR_STATE,
+          TenonOptimizerStepClosure(
+              own, [](TenonOptimizer, double*, void*) { return TENON_SUCCESS; }, nullptr, nullptr),
+          {"is taking a step"});
+      expectSuccess(TenonOptimizerDestroy(handle));
+      return TENON_SUCCESS;
+    };
+    double loss = 0;
+    expectSuccess(TenonOptimizerStepClosure(optimizer, closure, &optimizer, &loss));
+    EXPECT_EQ(loss, 1);
+    EXPECT_EQ(optimizer, nullptr);
+  }
+  expectSuccess(TenonLayerDestroy(&affine));
+}
+
+} // namespace
+} // namespace tenon::test
