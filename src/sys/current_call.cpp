@@ -17,12 +17,12 @@ struct Current {
   const Object* object = nullptr;
 };
 thread_local Current current;
-thread_local CallScope* innermost = nullptr;
+thread_local CallScope* innermostCall = nullptr;
 
 } // namespace
 
-CallScope::CallScope(const char* function) noexcept : outer_(innermost) {
-  innermost = this;
+CallScope::CallScope(const char* function) noexcept : outer_(innermostCall) {
+  innermostCall = this;
   if (!outer_)
     current = {function, nullptr};
 }
@@ -33,7 +33,7 @@ CallScope::~CallScope() {
     few_[i]->release();
   for (Object* object : further_)
     object->release();
-  innermost = outer_;
+  innermostCall = outer_;
   if (!outer_)
     current = {};
 }
@@ -55,16 +55,16 @@ void CallScope::hold(Object& object) {
 }
 
 void noteObject(Object& object) {
-  if (!innermost)
+  if (!innermostCall)
     return;
-  innermost->hold(object);
-  if (!innermost->outer_ && !current.object)
+  innermostCall->hold(object);
+  if (!innermostCall->outer_ && !current.object)
     current.object = &object;
 }
 
 int callsHolding(const Object& object) {
   int calls = 0;
-  for (const CallScope* scope = innermost; scope; scope = scope->outer_)
+  for (const CallScope* scope = innermostCall; scope; scope = scope->outer_)
     calls += scope->holds(object) ? 1 : 0;
   return calls;
 }
