@@ -35,8 +35,8 @@ private:
   std::uint32_t divisor_ = 1, factor_ = 1, first_ = 0, second_ = 0;
 };
 
-// Where there is nothing to walk, it divides by 1. So many elements that the extent is not among a divisor's numbers are
-// refused where the walk is made (checkCells), and until then it divides by the largest.
+// Where there is nothing to walk, it divides by 1. A walk with an extent that is not among these numbers is refused
+// (checkCells); until then it divides by the largest.
 inline Divisor divisorOf(Index extent) {
   return Divisor(static_cast<std::uint32_t>(std::clamp<Index>(extent, 1, Index(1) << 31)));
 }

@@ -7,7 +7,7 @@ namespace tenon {
 
 Layer::Layer(CommPtr comm) : Object(kClass), comm_(std::move(comm)), declaration_(makeUntyped()) {}
 
-void Layer::checkIdle(const std::string& call) const {
+void Layer::checkIdle(std::string_view call) const {
   if (atWork_)
     throw Error(TENON_ERR_STATE,
                 fmt::format("{} is not allowed in a function that {} calls itself; use another "

@@ -65,8 +65,8 @@ public:
   Space space() const noexcept { return space_; }
   int stackDepth() const noexcept { return depth_; }
   void checkBeforeSetUp(const std::string& call) const;
-  // Throws TENON_ERR_STATE if the layer is being set up, applied or differentiated: a function of the user's has called it.
-  void checkIdle(const std::string& call) const;
+  // Throws TENON_ERR_STATE if the layer is at work, so that a function of the user's has called it.
+  void checkIdle(std::string_view call) const;
 
   // In inference mode Apply keeps nothing.
   void setTraining(bool training);

@@ -72,12 +72,6 @@ void LinearOp::check(const Action& action) const {
   if (action.x == action.y)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the input and output of {} are the same tensor; pass two", title()));
-  if (shareCells(*action.x, *action.y) && !worksInPlace(action))
-    throw Error(
-        TENON_ERR_ARG,
-        fmt::format("{} cannot work in place, but the input and output arrays overlap; pass "
-                    "separate arrays (only a halo exchange with alpha 1 and beta 0 works in place)",
-                    title()));
   if (action.x->space() != action.y->space())
     throw Error(
         TENON_ERR_SUPPORT,
@@ -97,6 +91,12 @@ void LinearOp::check(const Action& action) const {
   // Before any message leaves.
   action.x->checkReadable();
   action.y->checkWritable();
+  if (shareCells(*action.x, *action.y) && !worksInPlace(action))
+    throw Error(
+        TENON_ERR_ARG,
+        fmt::format("{} cannot work in place, but the input and output arrays overlap; pass "
+                    "separate arrays (only a halo exchange with alpha 1 and beta 0 works in place)",
+                    title()));
 }
 
 void LinearOp::checkIdle() const {

@@ -32,7 +32,7 @@ private:
   std::vector<Object*> further_;
 };
 
-// That the innermost call works on an object. The first one that a call looks up counts as the one on which it was made.
+// That the innermost call works on an object. The first one that a call looks up counts as that on which it was made.
 void noteObject(Object& object);
 
 // How many of the thread's calls hold a reference to an object.
