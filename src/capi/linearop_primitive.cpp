@@ -60,7 +60,7 @@ TenonErrorCode TenonLinearOpCreatePrimitive(TenonLayout layout, const char* name
                                             TenonDataType type, TenonLinearOp* op) noexcept {
   return guard(__func__, [&] {
     createOn(layout, op, [&](const CommPtr& comm, const Layout& domain) {
-      const Named& one = named(textOf(name, "name"));
+      const Named one = named(textOf(name, "name"));
       return makeConversion(comm, domain, rangeOf(one, domain, axis, dim), type);
     });
   });

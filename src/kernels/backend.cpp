@@ -77,7 +77,7 @@ Backend resolveBackend(Backend backend, Space space) {
     return Backend::Gemm;
   constexpr bool isDouble = std::is_same_v<T, double>;
   if (backend == Backend::Auto)
-    return isDouble ? Backend::Blas : Backend::OneDnn;
+    return isDouble || !hasOneDnn() ? Backend::Blas : Backend::OneDnn;
   if (backend == Backend::Fftw && !hasFftw())
     throw Error(
         TENON_ERR_SUPPORT,
@@ -89,6 +89,10 @@ Backend resolveBackend(Backend backend, Space space) {
     throw Error(
         TENON_ERR_SUPPORT,
         "backend 'onednn' does not support float64; use 'blas', 'reference' or 'auto', or float32");
+  if (backend == Backend::OneDnn && !hasOneDnn())
+    throw Error(TENON_ERR_SUPPORT,
+                "backend 'onednn' needs oneDNN, which this build does not have; use 'auto' or "
+                "'blas', or build with TENON_ONEDNN=ON");
   return backend;
 }
 

@@ -19,6 +19,9 @@ namespace {
 
 using dnnl::memory;
 using Desc = memory::desc;
+using Forward = dnnl::convolution_forward;
+using AdjointData = dnnl::convolution_backward_data;
+using AdjointWeights = dnnl::convolution_backward_weights;
 using onednn::Port;
 
 // oneDNN knows no unread input; and with AVX-512 the weight adjoint of 2.6.3 is wrong, and writes
@@ -33,7 +36,7 @@ bool needsStage(const WindowShape& w) {
 }
 
 Desc anyLayout(const Desc& plain) {
-  return {plain.dims(), memory::data_type::f32, memory::format_tag::any};
+  return {onednn::dimsOf(plain), memory::data_type::f32, memory::format_tag::any};
 }
 
 // oneDNN pads the channels of its own layouts to 16, so few of them are better left plain (three
@@ -46,7 +49,7 @@ Desc weightsOf(const ConvolutionShape& s, const WindowShape& w) {
       onednn::plainDescription(s.outChannels, s.inChannels / s.groups, w.kernel, w.rank);
   if (s.groups == 1)
     return plain;
-  memory::dims dims = plain.dims();
+  memory::dims dims = onednn::dimsOf(plain);
   dims[0] /= s.groups;
   dims.insert(dims.begin(), s.groups);
   return plain.reshape(dims);
@@ -57,7 +60,7 @@ Desc userOutputs(const ConvolutionShape& s, const Desc& dense) {
   memory::dims strides{y.batch, y.channel};
   for (int d = 0; d < s.window.rank; ++d)
     strides.push_back(y.space[d]);
-  return {dense.dims(), memory::data_type::f32, strides};
+  return {onednn::dimsOf(dense), memory::data_type::f32, strides};
 }
 
 // The plain descriptions and geometry of one convolution in oneDNN's terms.
@@ -72,39 +75,25 @@ struct Problem {
     for (int d = 0; d < w.rank; ++d)
       padHigh.push_back(tenon::padHigh(w, d));
   }
-  dnnl::convolution_forward::desc forward(const Desc& src, const Desc& weights,
-                                          const Desc& dst) const {
-    return {dnnl::prop_kind::forward_training,
-            dnnl::algorithm::convolution_direct,
-            src,
-            weights,
-            b,
-            dst,
-            strides,
-            dilates,
-            padLow,
-            padHigh};
+  // The product, and what it adds to what the output holds, are described alike.
+  Forward::primitive_desc forward(const dnnl::primitive_attr& how, const Desc& src,
+                                  const Desc& weights, const Desc& dst) const {
+    return onednn::described<Forward>(how, dnnl::prop_kind::forward_training,
+                                      dnnl::algorithm::convolution_direct, src, weights, b, dst,
+                                      strides, dilates, padLow, padHigh);
   }
-  dnnl::convolution_backward_data::desc adjointData() const {
-    return {dnnl::algorithm::convolution_direct,
-            fewChannels ? x : anyLayout(x),
-            fewChannels ? w : anyLayout(w),
-            fewChannels ? y : anyLayout(y),
-            strides,
-            dilates,
-            padLow,
-            padHigh};
+  AdjointData::primitive_desc adjointData(const dnnl::primitive_attr& how,
+                                          const Forward::primitive_desc& hint) const {
+    return onednn::describedBeside<AdjointData>(
+        hint, how, dnnl::algorithm::convolution_direct, fewChannels ? x : anyLayout(x),
+        fewChannels ? w : anyLayout(w), fewChannels ? y : anyLayout(y), strides, dilates, padLow,
+        padHigh);
   }
-  dnnl::convolution_backward_weights::desc adjointWeights() const {
-    return {dnnl::algorithm::convolution_direct,
-            anyLayout(x),
-            anyLayout(w),
-            b,
-            anyLayout(y),
-            strides,
-            dilates,
-            padLow,
-            padHigh};
+  AdjointWeights::primitive_desc adjointWeights(const dnnl::primitive_attr& how,
+                                                const Forward::primitive_desc& hint) const {
+    return onednn::describedBeside<AdjointWeights>(hint, how, dnnl::algorithm::convolution_direct,
+                                                   anyLayout(x), anyLayout(w), b, anyLayout(y),
+                                                   strides, dilates, padLow, padHigh);
   }
 
   Desc x, w, b, y;
@@ -132,12 +121,11 @@ Desc rawBytes(size_t bytes) {
 // What oneDNN chose for each product; `sum` is forward into what the output holds.
 struct Chosen {
   explicit Chosen(const Problem& p)
-      : forward(p.forward(anyLayout(p.x), anyLayout(p.w), anyLayout(p.y)), attributes(false),
-                onednn::engine()),
-        sum(p.forward(forward.src_desc(), forward.weights_desc(), forward.dst_desc()),
-            attributes(true), onednn::engine()),
-        adjointData(p.adjointData(), attributes(false), onednn::engine(), forward),
-        adjointWeights(p.adjointWeights(), attributes(false), onednn::engine(), forward) {}
+      : forward(p.forward(attributes(false), anyLayout(p.x), anyLayout(p.w), anyLayout(p.y))),
+        sum(p.forward(attributes(true), forward.src_desc(), forward.weights_desc(),
+                      forward.dst_desc())),
+        adjointData(p.adjointData(attributes(false), forward)),
+        adjointWeights(p.adjointWeights(attributes(false), forward)) {}
 
   std::string implementation() const {
     return fmt::format("{}, adjoints {} and {}", forward.impl_info_str(),
@@ -149,9 +137,9 @@ struct Chosen {
                      adjointWeights.scratchpad_desc().get_size()});
   }
 
-  dnnl::convolution_forward::primitive_desc forward, sum;
-  dnnl::convolution_backward_data::primitive_desc adjointData;
-  dnnl::convolution_backward_weights::primitive_desc adjointWeights;
+  Forward::primitive_desc forward, sum;
+  AdjointData::primitive_desc adjointData;
+  AdjointWeights::primitive_desc adjointWeights;
 };
 
 // One of the three products: its primitive, its operands and its argument table.
@@ -163,29 +151,27 @@ struct Product {
   void run(const dnnl::stream& stream) { primitive.execute(stream, arguments); }
 };
 
-Product forwardProduct(const Problem& p, const dnnl::convolution_forward::primitive_desc& chosen) {
+Product forwardProduct(const Problem& p, const Forward::primitive_desc& chosen) {
   return {Port(p.x, chosen.src_desc()),
           Port(p.w, chosen.weights_desc()),
           Port(p.userY, chosen.dst_desc()),
-          dnnl::convolution_forward(chosen),
+          Forward(chosen),
           {}};
 }
 
-Product adjointDataProduct(const Problem& p,
-                           const dnnl::convolution_backward_data::primitive_desc& chosen) {
+Product adjointDataProduct(const Problem& p, const AdjointData::primitive_desc& chosen) {
   return {Port(p.x, chosen.diff_src_desc()),
           Port(p.w, chosen.weights_desc()),
           Port(p.userY, chosen.diff_dst_desc()),
-          dnnl::convolution_backward_data(chosen),
+          AdjointData(chosen),
           {}};
 }
 
-Product adjointWeightsProduct(const Problem& p,
-                              const dnnl::convolution_backward_weights::primitive_desc& chosen) {
+Product adjointWeightsProduct(const Problem& p, const AdjointWeights::primitive_desc& chosen) {
   return {Port(p.x, chosen.src_desc()),
           Port(p.w, chosen.diff_weights_desc()),
           Port(p.userY, chosen.diff_dst_desc()),
-          dnnl::convolution_backward_weights(chosen),
+          AdjointWeights(chosen),
           {}};
 }
 
@@ -204,12 +190,12 @@ public:
       Product& p = forward_;
       p.x.load(stream_, staged(x));
       p.w.load(stream_, w);
-      bias_.set_data_handle(b ? const_cast<float*>(b) : zeroBias_.data(), stream_);
+      bias_.set_data_handle(b ? const_cast<float*>(b) : zeroBias_.data());
       if (accumulate) {
         p.y.load(stream_, y);
         forwardSum_.execute(stream_, p.arguments);
       } else {
-        p.y.attach(stream_, y);
+        p.y.attach(y);
         p.run(stream_);
       }
       p.y.store(stream_);
@@ -223,7 +209,7 @@ public:
       Product& p = adjointData_;
       p.w.load(stream_, w);
       p.y.load(stream_, dy);
-      p.x.attach(stream_, stage_ ? staged() : dx);
+      p.x.attach(stage_ ? staged() : dx);
       p.run(stream_);
       p.x.store(stream_);
       stream_.wait();
@@ -239,8 +225,8 @@ public:
       Product& p = adjointWeights_;
       p.x.load(stream_, staged(x));
       p.y.load(stream_, dy);
-      p.w.attach(stream_, weightGradient());
-      bias_.set_data_handle(biasGradient(), stream_);
+      p.w.attach(weightGradient());
+      bias_.set_data_handle(biasGradient());
       p.run(stream_);
       p.w.store(stream_);
       stream_.wait();
@@ -262,8 +248,8 @@ private:
       : stream_(onednn::streamOf(*context)), forward_(forwardProduct(p, chosen.forward)),
         adjointData_(adjointDataProduct(p, chosen.adjointData)),
         adjointWeights_(adjointWeightsProduct(p, chosen.adjointWeights)),
-        forwardSum_(dnnl::convolution_forward(chosen.sum)),
-        implementation_(chosen.implementation()), bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
+        forwardSum_(Forward(chosen.sum)), implementation_(chosen.implementation()),
+        bias_(p.b, onednn::engine(), DNNL_MEMORY_NONE),
         scratchpad_(rawBytes(chosen.scratchpadBytes()), onednn::engine(), DNNL_MEMORY_NONE),
         zeroBias_(p.b.get_size() / sizeof(float)), weights_(Index(p.w.get_size() / sizeof(float))),
         stage_(stage), context_(std::move(context)) {

@@ -8,7 +8,6 @@
 
 #include <cblas.h>
 #include <fmt/format.h>
-#include <oneapi/dnnl/dnnl.h>
 #include <tenon_features.hpp>
 
 #include <algorithm>
@@ -76,15 +75,6 @@ void gemmBlas(const Product<T>& p) {
   else
     cblas_dgemm(CblasRowMajor, transA, transB, m, n, k, p.alpha, p.a, lda, p.b, ldb, p.beta, p.c,
                 ldc);
-}
-
-void gemmOneDnn(const Product<float>& p) {
-  const dnnl_status_t status = dnnl_sgemm(p.transA ? 'T' : 'N', p.transB ? 'T' : 'N', p.m, p.n, p.k,
-                                          p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
-  if (status != dnnl_success)
-    throw Error(TENON_ERR_LIBRARY,
-                fmt::format("dnnl_sgemm with m = {}, n = {}, k = {} returned status {}", p.m, p.n,
-                            p.k, int(status)));
 }
 
 // As many products as every version of cuBLAS takes in one call.

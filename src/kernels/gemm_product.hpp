@@ -20,6 +20,9 @@ struct Product {
   Index ldc;
 };
 
+// By oneDNN; m, n and k are at least 1.
+void gemmOneDnn(const Product<float>& product);
+
 // By cuBLAS, on the device; m, n, k and the count are at least 1.
 template <class T>
 void gemmOnDevice(KernelContext& context, const Product<T>& product);

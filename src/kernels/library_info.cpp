@@ -6,7 +6,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <oneapi/dnnl/dnnl.hpp>
 
 #include <algorithm>
 #include <array>
@@ -66,11 +65,6 @@ Level levelOfProcessor(std::string_view flags) {
 }
 
 } // namespace
-
-std::string oneDnnVersion() {
-  const dnnl_version_t* version = dnnl_version();
-  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
-}
 
 // Of libraries with FFTW's interface not all have this text.
 std::string fftwVersion() {

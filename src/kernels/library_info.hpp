@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-// "2.6.3", of the library that is loaded.
+// "2.6.3", of the library that is loaded; "none" in a build without it.
 std::string oneDnnVersion();
 
 // "fftw-3.3.10-sse2", of the library that is loaded; "none" in a build without it.

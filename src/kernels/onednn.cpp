@@ -1,5 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// What all kernels by oneDNN use: one engine, streams, and the reorders around primitives. Everything that differs
+// between oneDNN 2 and 3 is in onednn.hpp and here, and what stands in for it in builds without is onednn_missing.cpp.
 #include "kernels/onednn.hpp"
+
+#include "kernels/backend.hpp"
+#include "kernels/gemm_product.hpp"
+#include "kernels/library_info.hpp"
+
+namespace tenon {
+
+bool hasOneDnn() noexcept {
+  return true;
+}
+
+std::string oneDnnVersion() {
+  const dnnl_version_t* version = dnnl_version();
+  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
+}
+
+void gemmOneDnn(const Product<float>& p) {
+  const dnnl_status_t status = dnnl_sgemm(p.transA ? 'T' : 'N', p.transB ? 'T' : 'N', p.m, p.n, p.k,
+                                          p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc);
+  if (status != dnnl_success)
+    throw Error(TENON_ERR_LIBRARY,
+                fmt::format("dnnl_sgemm with m = {}, n = {}, k = {} returned status {}", p.m, p.n,
+                            p.k, int(status)));
+}
+
+} // namespace tenon
 
 namespace tenon::onednn {
 
@@ -70,13 +98,13 @@ void Port::place(void* scratch) {
 }
 
 void Port::load(const dnnl::stream& stream, const float* user) {
-  attach(stream, const_cast<float*>(user));
+  attach(const_cast<float*>(user));
   if (copies_)
     toInner_.execute(stream, plain_, inner_);
 }
 
-void Port::attach(const dnnl::stream& stream, float* user) {
-  plain_.set_data_handle(user, stream);
+void Port::attach(float* user) {
+  plain_.set_data_handle(user);
 }
 
 void Port::store(const dnnl::stream& stream) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What the oneDNN kernels share: the CPU engine, oneDNN's exceptions as Tenon's, and ports between
-// plain row-major arrays and the layout that a primitive prefers.
+// What the oneDNN kernels share: the CPU engine, oneDNN's exceptions as Tenon's, ports between
+// plain row-major arrays and the layout that a primitive prefers, and what oneDNN 2 and 3 write differently.
 #pragma once
 
 #include "kernels/context.hpp"
@@ -36,6 +36,45 @@ dnnl::memory::desc plainDescription(Index first, Index second,
 // The first `rank` extents, each minus `less`, as oneDNN counts.
 dnnl::memory::dims toDims(const std::array<Index, kMaxSpatial>& extents, int rank, Index less = 0);
 
+// The description of a primitive by its arguments, in which oneDNN 2 has an object of its own between. A `hint` of
+// an adjoint is its forward description, or there is none.
+template <class Primitive, class... Arguments>
+typename Primitive::primitive_desc described(const dnnl::primitive_attr& attributes,
+                                             const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., attributes};
+#else
+  return {typename Primitive::desc(arguments...), attributes, engine()};
+#endif
+}
+template <class Primitive, class Hint, class... Arguments>
+typename Primitive::primitive_desc describedBeside(const Hint& hint,
+                                                   const dnnl::primitive_attr& attributes,
+                                                   const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., hint, attributes};
+#else
+  return {typename Primitive::desc(arguments...), attributes, engine(), hint};
+#endif
+}
+
+// With gaps between a window's elements.
+#if DNNL_VERSION_MAJOR >= 3
+using PoolingForward = dnnl::pooling_forward;
+using PoolingAdjoint = dnnl::pooling_backward;
+#else
+using PoolingForward = dnnl::pooling_v2_forward;
+using PoolingAdjoint = dnnl::pooling_v2_backward;
+#endif
+
+inline dnnl::memory::dims dimsOf(const dnnl::memory::desc& description) {
+#if DNNL_VERSION_MAJOR >= 3
+  return description.get_dims();
+#else
+  return description.dims();
+#endif
+}
+
 // Runs body(); a failure of oneDNN becomes TENON_ERR_LIBRARY.
 template <class Body>
 auto guarded(const char* what, Body body) {
@@ -60,7 +99,7 @@ public:
 
   // Before execution. load() also brings the array's values over; attach() is enough for an output.
   void load(const dnnl::stream& stream, const float* user);
-  void attach(const dnnl::stream& stream, float* user);
+  void attach(float* user);
   // After execution: brings an output back to the attached array.
   void store(const dnnl::stream& stream);
 

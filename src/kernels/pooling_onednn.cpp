@@ -30,14 +30,16 @@ public:
     for (int d = 0; d < w.rank; ++d)
       high.push_back(padHigh(w, d));
 
-    const dnnl::pooling_forward::primitive_desc forward(
-        {dnnl::prop_kind::forward_inference, algorithm, x, y, strides, kernel, low, high}, engine);
-    const dnnl::pooling_forward::primitive_desc hint(
-        {dnnl::prop_kind::forward_training, algorithm, x, y, strides, kernel, low, high}, engine);
-    const dnnl::pooling_backward::primitive_desc adjoint(
-        {algorithm, x, y, strides, kernel, low, high}, engine, hint);
-    forward_ = dnnl::pooling_forward(forward);
-    adjoint_ = dnnl::pooling_backward(adjoint);
+    const memory::dims noGaps(w.rank, 0);
+    const dnnl::primitive_attr usual;
+    const auto forward = [&](dnnl::prop_kind kind) {
+      return onednn::described<onednn::PoolingForward>(usual, kind, algorithm, x, y, strides,
+                                                       kernel, noGaps, low, high);
+    };
+    forward_ = onednn::PoolingForward(forward(dnnl::prop_kind::forward_inference));
+    adjoint_ = onednn::PoolingAdjoint(onednn::describedBeside<onednn::PoolingAdjoint>(
+        forward(dnnl::prop_kind::forward_training), usual, algorithm, x, y, strides, kernel, noGaps,
+        low, high));
     x_ = memory(x, engine, DNNL_MEMORY_NONE);
     y_ = memory(y, engine, DNNL_MEMORY_NONE);
   }
@@ -57,16 +59,16 @@ private:
   void run(const dnnl::primitive& primitive, int xArgument, const float* x, int yArgument,
            const float* y) {
     onednn::guarded("pooling", [&] {
-      x_.set_data_handle(const_cast<float*>(x), stream_);
-      y_.set_data_handle(const_cast<float*>(y), stream_);
+      x_.set_data_handle(const_cast<float*>(x));
+      y_.set_data_handle(const_cast<float*>(y));
       primitive.execute(stream_, {{xArgument, x_}, {yArgument, y_}});
       stream_.wait();
     });
   }
 
   dnnl::stream stream_;
-  dnnl::pooling_forward forward_;
-  dnnl::pooling_backward adjoint_;
+  onednn::PoolingForward forward_;
+  onednn::PoolingAdjoint adjoint_;
   memory x_, y_;
 };
 

@@ -185,7 +185,7 @@ Machine parseMachine(const std::string& text, const std::string& where) {
   const JsonView root(tree, where);
   root.allow({"name", "about", "levels", "links", "messages", "kernels", "arrays"});
   root.at("about").text();
-  const std::string& name = root.at("name").text();
+  const std::string name = root.at("name").text();
   std::vector<Level> levels;
   for (const JsonView& level : root.at("levels").list())
     levels.push_back(readLevel(level));

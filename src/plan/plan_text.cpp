@@ -69,7 +69,7 @@ PlannedLayer layerFrom(const JsonView& view) {
 Baseline baselineFrom(const JsonView& view) {
   view.allow({"seconds", "axes", "channel"});
   const std::vector<JsonView> axes = view.at("axes").list();
-  const std::string& channel = view.at("channel").text();
+  const std::string channel = view.at("channel").text();
   if (axes.size() != 3 || channel.size() != 1)
     view.fail("expected three numbers of axes and one label of channels");
   const auto count = [&](int i) { return axes[i].smallInteger(0); };

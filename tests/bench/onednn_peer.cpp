@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bench/onednn_peer.hpp"
 
+#include "kernels/onednn.hpp"
+
 namespace tenon::bench {
 
 namespace {
@@ -8,7 +10,11 @@ namespace {
 using dnnl::algorithm;
 using dnnl::memory;
 using dnnl::prop_kind;
+using onednn::described;
+using onednn::describedBeside;
 using Desc = memory::desc;
+
+const dnnl::primitive_attr usual;
 
 Desc plain(const memory::dims& dims) {
   memory::dims strides(dims.size(), 1);
@@ -18,14 +24,13 @@ Desc plain(const memory::dims& dims) {
 }
 
 Desc any(const Desc& desc) {
-  return {desc.dims(), memory::data_type::f32, memory::format_tag::any};
+  return {onednn::dimsOf(desc), memory::data_type::f32, memory::format_tag::any};
 }
 
 } // namespace
 
 const dnnl::engine& Peer::engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
+  return onednn::engine();
 }
 
 void PeerProduct::input(int argument, const Desc& wanted, const Desc& plain,
@@ -71,15 +76,13 @@ PeerConvolution::PeerConvolution(const ConvolutionCase& c, StepArrays& a) {
   const Desc w = plain({c.out, c.in, c.kernel, c.kernel});
   const Desc y = plain({c.batch, c.out, height, width});
   const memory::dims stride{1, 1}, pad{c.padding, c.padding};
-  const dnnl::convolution_forward::primitive_desc forward({prop_kind::forward_training,
-                                                           algorithm::convolution_direct, any(x),
-                                                           any(w), b, any(y), stride, pad, pad},
-                                                          engine());
-  const dnnl::convolution_backward_data::primitive_desc data(
-      {algorithm::convolution_direct, any(x), any(w), any(y), stride, pad, pad}, engine(), forward);
-  const dnnl::convolution_backward_weights::primitive_desc weights(
-      {algorithm::convolution_direct, any(x), any(w), b, any(y), stride, pad, pad}, engine(),
-      forward);
+  const auto direct = algorithm::convolution_direct;
+  const auto forward = described<dnnl::convolution_forward>(
+      usual, prop_kind::forward_training, direct, any(x), any(w), b, any(y), stride, pad, pad);
+  const auto data = describedBeside<dnnl::convolution_backward_data>(
+      forward, usual, direct, any(x), any(w), any(y), stride, pad, pad);
+  const auto weights = describedBeside<dnnl::convolution_backward_weights>(
+      forward, usual, direct, any(x), any(w), b, any(y), stride, pad, pad);
   PeerProduct& f = products_.emplace_back(dnnl::convolution_forward(forward));
   f.input(DNNL_ARG_SRC, forward.src_desc(), x, a.x);
   f.input(DNNL_ARG_WEIGHTS, forward.weights_desc(), w, a.w);
@@ -101,14 +104,14 @@ PeerPooling::PeerPooling(const PoolingCase& c, StepArrays& a) {
   const Desc y = plain({c.batch, c.channels, c.height / c.kernel, c.width / c.kernel});
   const memory::dims kernel{c.kernel, c.kernel}, none{0, 0};
   const algorithm which = c.isMax ? algorithm::pooling_max : algorithm::pooling_avg_include_padding;
-  const dnnl::pooling_forward::primitive_desc forward(
-      {prop_kind::forward_training, which, x, y, kernel, kernel, none, none}, engine());
-  const dnnl::pooling_backward::primitive_desc backward({which, x, y, kernel, kernel, none, none},
-                                                        engine(), forward);
-  PeerProduct& f = products_.emplace_back(dnnl::pooling_forward(forward));
+  const auto forward = described<onednn::PoolingForward>(usual, prop_kind::forward_training, which,
+                                                         x, y, kernel, kernel, none, none, none);
+  const auto backward = describedBeside<onednn::PoolingAdjoint>(forward, usual, which, x, y, kernel,
+                                                                kernel, none, none, none);
+  PeerProduct& f = products_.emplace_back(onednn::PoolingForward(forward));
   f.input(DNNL_ARG_SRC, x, x, a.x);
   f.output(DNNL_ARG_DST, y, y, a.y);
-  PeerProduct& d = products_.emplace_back(dnnl::pooling_backward(backward));
+  PeerProduct& d = products_.emplace_back(onednn::PoolingAdjoint(backward));
   d.input(DNNL_ARG_DIFF_DST, y, y, a.dy);
   d.output(DNNL_ARG_DIFF_SRC, x, x, a.dx);
   if (!c.isMax)
@@ -121,12 +124,12 @@ PeerPooling::PeerPooling(const PoolingCase& c, StepArrays& a) {
 PeerAffine::PeerAffine(const AffineCase& c, StepArrays& a) {
   const Desc x = plain({c.batch, c.in}), w = plain({c.out, c.in}), b = plain({c.out});
   const Desc y = plain({c.batch, c.out});
-  const dnnl::inner_product_forward::primitive_desc forward(
-      {prop_kind::forward_training, any(x), any(w), b, any(y)}, engine());
-  const dnnl::inner_product_backward_data::primitive_desc data({any(x), any(w), any(y)}, engine(),
-                                                               forward);
-  const dnnl::inner_product_backward_weights::primitive_desc weights({any(x), any(w), b, any(y)},
-                                                                     engine(), forward);
+  const auto forward = described<dnnl::inner_product_forward>(usual, prop_kind::forward_training,
+                                                              any(x), any(w), b, any(y));
+  const auto data =
+      describedBeside<dnnl::inner_product_backward_data>(forward, usual, any(x), any(w), any(y));
+  const auto weights = describedBeside<dnnl::inner_product_backward_weights>(forward, usual, any(x),
+                                                                             any(w), b, any(y));
   PeerProduct& f = products_.emplace_back(dnnl::inner_product_forward(forward));
   f.input(DNNL_ARG_SRC, forward.src_desc(), x, a.x);
   f.input(DNNL_ARG_WEIGHTS, forward.weights_desc(), w, a.w);

@@ -16,7 +16,7 @@ TEST(Backend, UnknownNameListsTheKnownOnes) {
 }
 
 TEST(Backend, AutoDependsOnTheDataType) {
-  EXPECT_EQ(resolveBackend<float>(Backend::Auto), Backend::OneDnn);
+  EXPECT_EQ(resolveBackend<float>(Backend::Auto), hasOneDnn() ? Backend::OneDnn : Backend::Blas);
   EXPECT_EQ(resolveBackend<double>(Backend::Auto), Backend::Blas);
   EXPECT_EQ(resolveBackend<float>(Backend::Blas), Backend::Blas);
   EXPECT_EQ(resolveBackend<double>(Backend::Reference), Backend::Reference);
@@ -47,6 +47,15 @@ TEST(Backend, IsOfOneSpace) {
 TEST(Backend, OneDnnRefusesDouble) {
   expectError(errorOf([] { resolveBackend<double>(Backend::OneDnn); }), TENON_ERR_SUPPORT,
               {"'onednn'", "float64", "'blas'"});
+}
+
+TEST(Backend, OneDnnIsRefusedWhereTheBuildHasNone) {
+  if (hasOneDnn()) {
+    EXPECT_EQ(resolveBackend<float>(Backend::OneDnn), Backend::OneDnn);
+    return;
+  }
+  expectError(errorOf([] { resolveBackend<float>(Backend::OneDnn); }), TENON_ERR_SUPPORT,
+              {"'onednn'", "'auto'", "TENON_ONEDNN"});
 }
 
 } // namespace tenon::test

@@ -5,16 +5,9 @@
 
 #include "kernels/convolution.hpp"
 #include "kernels/draw.hpp"
-#include "kernels/onednn.hpp"
 #include "kernels/pooling.hpp"
 
 namespace tenon::test {
-
-// What the library's own default keeps grows by some 40 MiB in a program that draws shapes.
-TEST(KernelContext, OneDnnKeepsFewPrimitivesThatNobodyUses) {
-  onednn::engine();
-  EXPECT_LE(dnnl::get_primitive_cache_capacity(), 128);
-}
 
 TEST(KernelContext, GrowsToTheLargestPlanAndIsCounted) {
   const Index before = bytesAlive();
@@ -31,19 +24,6 @@ TEST(KernelContext, GrowsToTheLargestPlanAndIsCounted) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(context.scratch<char>(64)) % kAlignment, 0u);
   }
   EXPECT_EQ(bytesAlive(), before);
-}
-
-TEST(KernelContext, HoldsTheOneStreamOfItsOneDnnKernels) {
-  Draw draw(3);
-  const auto context = std::make_shared<KernelContext>();
-  EXPECT_EQ(context->oneDnn(), nullptr);
-  const ConvolutionShape shape{1, 2, 3, draw.ordinaryWindow()};
-  const auto first = makeConvolution<float>(shape, Backend::OneDnn, context);
-  const auto stream = context->oneDnn();
-  ASSERT_EQ(first->backend(), Backend::OneDnn);
-  EXPECT_NE(stream, nullptr);
-  const auto second = makeConvolution<float>(shape, Backend::OneDnn, context);
-  EXPECT_EQ(context->oneDnn(), stream);
 }
 
 template <class T>

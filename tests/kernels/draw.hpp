@@ -102,10 +102,9 @@ inline std::string describe(const WindowShape& w) {
 // The backends beside the reference.
 template <class T>
 std::vector<Backend> fastBackends() {
-  if constexpr (std::is_same_v<T, float>)
+  if (std::is_same_v<T, float> && hasOneDnn())
     return {Backend::Blas, Backend::OneDnn};
-  else
-    return {Backend::Blas};
+  return {Backend::Blas};
 }
 
 template <class T>

@@ -330,8 +330,7 @@ TEST(FormsOfMaxima, SayTheWorkspaceThatKernelsFill) {
                               .padLow = {0},
                               .padEnd = {8}},
                              PoolingMode::Max};
-    for (const Backend backend :
-         {Backend::Reference, Backend::Blas, Backend::OneDnn, Backend::Auto})
+    for (const Backend backend : {Backend::Reference, Backend::Blas, Backend::Auto})
       EXPECT_EQ(list.kernels()[0].workspace.bytesOfRank(world()->rank()),
                 makePooling<float>(shape, backend)->workspaceBytes());
   }
