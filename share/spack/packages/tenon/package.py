@@ -19,6 +19,7 @@ class Tenon(CMakePackage):
     variant("fortran", default=True, description="Build the Fortran module")
     variant("hdf5", default=True, description="Checkpoints by HDF5")
     variant("petsc", default=False, description="Build the library for PETSc programs")
+    variant("onednn", default=True, description="Convolutions of many channels in float32 by oneDNN")
     variant("openmp", default=True, description="Threads in the library's own loops")
     variant("fftw", default=False, description="Fourier transforms by FFTW (GPL) or MKL")
     variant("hwloc", default=True, description="Detect packages, caches and cores")
@@ -31,7 +32,7 @@ class Tenon(CMakePackage):
     depends_on("pkgconfig", type="build", when="+petsc")
     depends_on("mpi")
     depends_on("blas")
-    depends_on("onednn")
+    depends_on("onednn@2.6:3", when="+onednn")
     depends_on("fmt@9:")
     depends_on("nlohmann-json")
     depends_on("zlib-api")
@@ -48,6 +49,7 @@ class Tenon(CMakePackage):
             self.define("TENON_BUILD_TUTORIALS", False),
             self.define_from_variant("TENON_FORTRAN", "fortran"),
             self.define_from_variant("TENON_HDF5", "hdf5"),
+            self.define_from_variant("TENON_ONEDNN", "onednn"),
             self.define_from_variant("TENON_FFTW", "fftw"),
             self.define_from_variant("TENON_PETSC", "petsc"),
             self.define("CMAKE_DISABLE_FIND_PACKAGE_OpenMP", self.spec.satisfies("~openmp")),
