@@ -222,7 +222,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointReadLatest(TenonCheckpoint checkpoint
  *
  *  @param[in] checkpoint  checkpoint
  *  @param[in] signal      number of the signal, such as SIGTERM; 0: off
- *  @return TENON_ERR_ARG  the signal cannot be caught
+ *  @return TENON_ERR_ARG  the signal cannot be caught, or tells of a fault such as SIGSEGV
  */
 TENON_EXTERN TenonErrorCode TenonCheckpointOnSignal(TenonCheckpoint checkpoint,
                                                     int signal) TENON_NOEXCEPT;

@@ -26,17 +26,22 @@ namespace tenon {
 namespace {
 
 constexpr std::string_view kStep = "step-", kEnding = ".h5";
+constexpr int kStepDigits = 1;
 
-// Of "step-100.h5", after "step-".
-std::optional<Index> numberOf(std::string_view name, std::string_view start) {
+std::string numberedName(std::string_view start, Index step, int digits) {
+  return fmt::format("{}{:0{}}{}", start, step, digits, kEnding);
+}
+
+// Of "step-100.h5", after "step-"; none of a name that numberedName() does not give.
+std::optional<Index> numberOf(std::string_view name, std::string_view start, int digits) {
   if (!name.starts_with(start) || !name.ends_with(kEnding) ||
       name.size() <= start.size() + kEnding.size())
     return std::nullopt;
-  const std::string_view digits =
+  const std::string_view number =
       name.substr(start.size(), name.size() - start.size() - kEnding.size());
   Index step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits[0] == '-')
+  if (std::from_chars(number.data(), number.data() + number.size(), step).ec != std::errc() ||
+      step < 0 || name != numberedName(start, step, digits))
     return std::nullopt;
   return step;
 }
@@ -45,9 +50,10 @@ std::string fileName(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-bool isNumberedPart(const std::string& name, std::string_view start) {
+bool isNumberedPart(const std::string& name, std::string_view start, int digits) {
   const std::size_t end = name.find(".part.");
-  return name.starts_with(".") && end != name.npos && numberOf(name.substr(1, end - 1), start);
+  return name.starts_with(".") && end != name.npos &&
+         numberOf(name.substr(1, end - 1), start, digits);
 }
 
 template <class Condition>
@@ -61,14 +67,15 @@ void removeWhere(const std::string& folder, Condition isStale) {
 } // namespace
 
 std::string stepFile(const std::string& folder, Index step) {
-  return fmt::format("{}{}{}{}{}", folder, folder.ends_with('/') ? "" : "/", kStep, step, kEnding);
+  return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/",
+                     numberedName(kStep, step, kStepDigits));
 }
 
-std::vector<Index> numberedFiles(const std::string& folder, const std::string& start) {
+std::vector<Index> numberedFiles(const std::string& folder, const std::string& start, int digits) {
   std::vector<Index> steps;
   std::error_code error;
   for (const std::string& name : namesIn(folder, error))
-    if (const auto step = numberOf(name, start))
+    if (const auto step = numberOf(name, start, digits))
       steps.push_back(*step);
   if (error && error != std::errc::no_such_file_or_directory)
     throw Error(TENON_ERR_FILE,
@@ -78,27 +85,28 @@ std::vector<Index> numberedFiles(const std::string& folder, const std::string& s
 }
 
 std::vector<Index> stepsIn(const std::string& folder) {
-  return numberedFiles(folder, std::string(kStep));
+  return numberedFiles(folder, std::string(kStep), kStepDigits);
 }
 
 void makeFolder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
-  if (error && !std::filesystem::is_directory(folder))
+  std::error_code ignored;
+  if (error && !std::filesystem::is_directory(folder, ignored))
     throw Error(TENON_ERR_FILE,
                 fmt::format("cannot make folder '{}': {}", folder, error.message()));
 }
 
 void removeParts(const std::string& path) {
   const std::string file = fileName(path);
-  if (numberOf(file, kStep))
-    return removeNumberedParts(folderOf(path), std::string(kStep));
+  if (numberOf(file, kStep, kStepDigits))
+    return removeNumberedParts(folderOf(path), std::string(kStep), kStepDigits);
   removeWhere(folderOf(path),
               [&](const std::string& name) { return name.starts_with(PartFile::prefix(file)); });
 }
 
-void removeNumberedParts(const std::string& folder, const std::string& start) {
-  removeWhere(folder, [&](const std::string& name) { return isNumberedPart(name, start); });
+void removeNumberedParts(const std::string& folder, const std::string& start, int digits) {
+  removeWhere(folder, [&](const std::string& name) { return isNumberedPart(name, start, digits); });
 }
 
 void removeSteps(const std::string& folder, Index last, Index keep) {

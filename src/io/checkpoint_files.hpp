@@ -12,9 +12,10 @@ namespace tenon {
 
 // "FOLDER/step-100.h5".
 std::string stepFile(const std::string& folder, Index step);
-// The numbers of the files START<number>.h5, the latest first; none where there is no such folder. Throws
-// TENON_ERR_FILE if it cannot be read.
-std::vector<Index> numberedFiles(const std::string& folder, const std::string& start);
+// The numbers of the files START<number>.h5, the latest first; none where there is no such folder. The
+// number has zeros in front up to so many digits, and files with other numbers of zeros are not meant.
+// Throws TENON_ERR_FILE if it cannot be read.
+std::vector<Index> numberedFiles(const std::string& folder, const std::string& start, int digits);
 // Of checkpoints, likewise.
 std::vector<Index> stepsIn(const std::string& folder);
 // Makes the folder where there is none. Throws TENON_ERR_FILE.
@@ -23,7 +24,7 @@ void makeFolder(const std::string& folder);
 // Removes what writers of the file that were killed have left beside it; of a step, writers of any step.
 void removeParts(const std::string& path);
 // The same of all files START<number>.h5.
-void removeNumberedParts(const std::string& folder, const std::string& start);
+void removeNumberedParts(const std::string& folder, const std::string& start, int digits);
 // Removes of the steps up to `last` all but the latest `keep`. What cannot be removed stays.
 void removeSteps(const std::string& folder, Index last, Index keep);
 

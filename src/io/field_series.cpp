@@ -20,6 +20,8 @@ namespace tenon {
 
 namespace {
 
+constexpr int kFieldDigits = 6;
+
 constexpr OptionSpec kFieldOptions[] = {
     {"field_center", OptionSpec::Choice, "cell",
      "where the values of fields for ParaView are: cell = in the cells of the grid, node = at its "
@@ -99,11 +101,11 @@ void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
 }
 
 std::string FieldSeries::stepPath(Index step) const {
-  return fmt::format("{}-{:06}.h5", path_, step);
+  return fmt::format("{}-{:0{}}.h5", path_, step, kFieldDigits);
 }
 
 std::string FieldSeries::fileName(Index step) const {
-  return fmt::format("{}-{:06}.h5", name_, step);
+  return fmt::format("{}-{:0{}}.h5", name_, step, kFieldDigits);
 }
 
 void FieldSeries::checkWrite(Index step, double time) const {
@@ -122,8 +124,8 @@ void FieldSeries::checkWrite(Index step, double time) const {
 
 // What a run before this one has left. A file that cannot be listed stands in nobody's way.
 void FieldSeries::findEarlier(Index step) {
-  removeNumberedParts(folderOf(path_), name_ + "-");
-  for (const Index each : numberedFiles(folderOf(path_), name_ + "-")) {
+  removeNumberedParts(folderOf(path_), name_ + "-", kFieldDigits);
+  for (const Index each : numberedFiles(folderOf(path_), name_ + "-", kFieldDigits)) {
     if (each >= step)
       continue;
     try {

@@ -3,8 +3,11 @@
 
 #include "io/stored_file.hpp"
 #include "sys/error.hpp"
+#include "sys/regular_file.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -102,6 +105,24 @@ void addBetween(ByteDigest& digest, std::istream& file, Index header, Index size
   addUpTo(size);
 }
 
+// The library writes superblocks of versions 2 and later, whose metadata have checksums. It reads no
+// older ones: HDF5 believes what they say.
+void checkSuperblock(const std::string& path, std::istream& file, Index header) {
+  constexpr std::string_view kSignature = "\x89HDF\r\n\x1a\n";
+  constexpr int kLeastVersion = 2;
+  char bytes[kSignature.size() + 1] = "";
+  file.seekg(header);
+  file.read(bytes, sizeof bytes);
+  if (!file || !std::string_view(bytes, sizeof bytes).starts_with(kSignature))
+    failHeader(TENON_ERR_FORMAT, path, "it is damaged: no HDF5 file follows its header");
+  const int version = static_cast<unsigned char>(bytes[kSignature.size()]);
+  if (version < kLeastVersion)
+    failHeader(TENON_ERR_FORMAT, path,
+               fmt::format("its HDF5 superblock has version {}; expected {} or later, which "
+                           "checkpoints of Tenon have",
+                           version, kLeastVersion));
+}
+
 } // namespace
 
 Index headerBytes(std::size_t datasets) {
@@ -114,7 +135,10 @@ void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> da
   std::sort(data.begin(), data.end(),
             [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
-  const auto size = static_cast<Index>(std::filesystem::file_size(path));
+  std::error_code error;
+  const auto size = static_cast<Index>(std::filesystem::file_size(path, error));
+  if (!file || error)
+    failHeader(TENON_ERR_FILE, path, error ? error.message() : std::strerror(errno));
   std::string text =
       fmt::format("{}{}\nheader {}\nfile {}\n", kFirstWord, kCheckpointVersion, bytes, size);
   for (const ByteRange& range : data)
@@ -131,6 +155,7 @@ void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> da
 }
 
 void checkHeader(const std::string& path) {
+  ::close(openRegularFile(path, "cannot use file"));
   std::ifstream file(path, std::ios::binary);
   std::error_code error;
   const auto size = static_cast<Index>(std::filesystem::file_size(path, error));
@@ -186,6 +211,7 @@ void checkHeader(const std::string& path) {
       reader.rest().find_first_not_of('\0') != std::string_view::npos)
     failHeader(TENON_ERR_FORMAT, path,
                "it is damaged: its structure does not have the digest that its header says");
+  checkSuperblock(path, file, bytes);
 }
 
 } // namespace tenon

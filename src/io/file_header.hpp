@@ -27,7 +27,7 @@ Index headerBytes(std::size_t datasets);
 // Fills the header of a file whose bytes are all there but for the data. Throws TENON_ERR_FILE.
 void writeHeader(const std::string& path, Index bytes, std::vector<ByteRange> data);
 // Throws TENON_ERR_FILE if the file cannot be read; TENON_ERR_FORMAT if it is damaged, truncated, no
-// checkpoint, or of another format.
+// checkpoint, of another format, or has HDF5 metadata without checksums.
 void checkHeader(const std::string& path);
 
 } // namespace tenon

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace tenon {
 
 namespace {
@@ -16,6 +18,8 @@ using hdf5::Subject;
 
 constexpr int kMostDepth = 64;
 constexpr std::size_t kMostObjects = 1000000, kMostText = std::size_t(16) << 20;
+// Of all that is noted: by hard links a small file can say the same thing a million times.
+constexpr std::size_t kMostNoted = std::size_t(256) << 20;
 
 class StructureReader {
 public:
@@ -28,7 +32,7 @@ public:
   StoredFile read() {
     found_.writer = textAttribute(file_, "writer");
     found_.created = textAttribute(file_, "created");
-    found_.ranks = static_cast<int>(integerAttribute(file_, "ranks_written"));
+    found_.ranks = ranksWritten();
     for (const char* top : {"network", "optimizer", "tensors"})
       if (H5Lexists(file_, top, H5P_DEFAULT) > 0)
         walk(top, 0);
@@ -37,14 +41,34 @@ public:
   }
 
 private:
+  int ranksWritten() {
+    const Index ranks = integerAttribute(file_, "ranks_written");
+    if (ranks < 1 || ranks > std::numeric_limits<int>::max())
+      subject_.fail("ranks_written", fmt::format("it is {}; expected 1 to {}", ranks,
+                                                 std::numeric_limits<int>::max()));
+    return static_cast<int>(ranks);
+  }
+
+  // Something of so many bytes is kept until the file is read.
+  void note(const std::string& path, std::size_t bytes) {
+    noted_ += bytes;
+    if (noted_ > kMostNoted)
+      subject_.fail(path,
+                    fmt::format("names and texts of the file take more than {} MiB up to here",
+                                kMostNoted >> 20));
+  }
+  void note(const std::string& path, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      note(path, sizeof name + name.size());
+  }
+
   static std::vector<std::string> namesIn(hid_t group) {
     hdf5::Notes names;
-    const auto note = [](hid_t, const char* name, const H5L_info_t*,
-                         void* list) noexcept -> herr_t {
+    const auto add = [](hid_t, const char* name, const H5L_info_t*, void* list) noexcept -> herr_t {
       auto& all = *static_cast<hdf5::Notes*>(list);
       return all.size() == kMostObjects ? -1 : all.add(name);
     };
-    const bool isRead = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names) >= 0;
+    const bool isRead = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) >= 0;
     std::vector<std::string> all = names.take();
     return isRead ? all : std::vector<std::string>();
   }
@@ -56,6 +80,7 @@ private:
       subject_.fail(path, "it is a link, which a checkpoint has not");
     if (depth > kMostDepth || ++objects_ > kMostObjects)
       subject_.fail(path, "it lies too deep, or there are too many objects");
+    note(path, path.size() + sizeof(StoredDataset));
     const Handle object(subject_.check(H5Oopen(file_, path.c_str(), H5P_DEFAULT), path), H5Oclose);
     switch (H5Iget_type(object)) {
     case H5I_GROUP: {
@@ -66,6 +91,7 @@ private:
       const std::vector<std::string> names = namesIn(object);
       if (names.size() != count)
         subject_.fail(path, "its list of names is damaged");
+      note(path, names);
       for (const std::string& name : attributesOf(object, path))
         groupAttribute(object, path, name);
       for (const std::string& name : names)
@@ -79,21 +105,22 @@ private:
     }
   }
 
-  std::vector<std::string> attributesOf(hid_t object, const std::string& path) const {
+  std::vector<std::string> attributesOf(hid_t object, const std::string& path) {
     hdf5::Notes names;
-    const auto note = [](hid_t, const char* name, const H5A_info_t*,
-                         void* list) noexcept -> herr_t {
+    const auto add = [](hid_t, const char* name, const H5A_info_t*, void* list) noexcept -> herr_t {
       return static_cast<hdf5::Notes*>(list)->add(name);
     };
-    const herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, note, &names);
+    const herr_t result = H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names);
     std::vector<std::string> all = names.take();
     subject_.check(result, path);
+    note(path, all);
     return all;
   }
 
   void groupAttribute(hid_t group, const std::string& path, const std::string& name) {
     const Handle attribute = open(group, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
+    note(path, path.size() + name.size() + sizeof(StoredText));
     if (H5Tget_class(type) == H5T_STRING)
       found_.texts.push_back({path, name, textAttribute(group, name)});
     else
@@ -179,12 +206,13 @@ private:
     readScalar(attribute, name, native, value);
   }
 
-  std::string textAttribute(hid_t object, const std::string& name) const {
+  std::string textAttribute(hid_t object, const std::string& name) {
     const Handle attribute = open(object, name);
     const Handle type(H5Aget_type(attribute), H5Tclose);
     const std::size_t size = H5Tget_size(type);
     if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 || size > kMostText)
       subject_.fail(name, "it is no text of fixed length");
+    note(name, size);
     std::string text(size, '\0');
     readScalar(attribute, name, type, text.data());
     return text.substr(0, text.find('\0'));
@@ -193,7 +221,7 @@ private:
   Subject subject_;
   Handle file_;
   StoredFile found_;
-  std::size_t objects_ = 0;
+  std::size_t objects_ = 0, noted_ = 0;
 };
 
 } // namespace

@@ -2,12 +2,9 @@
 #include "io/hdf5_samples.hpp"
 
 #include "io/hdf5_handle.hpp"
+#include "sys/regular_file.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 
 namespace tenon {
 
@@ -17,12 +14,9 @@ using hdf5::Handle;
 using hdf5::Silence;
 using hdf5::Subject;
 
-// That it is there and may be read, which HDF5 says less plainly.
+// That it is there, a regular file, and may be read, which HDF5 says less plainly.
 void checkReadable(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0)
-    throw Error(TENON_ERR_FILE, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-  ::close(file);
+  ::close(openRegularFile(path, "cannot open"));
 }
 
 TenonDataType typeOf(const Subject& subject, const std::string& name, hid_t type) {

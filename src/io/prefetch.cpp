@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/prefetch.hpp"
 
-#include "sys/error.hpp"
+#include "sys/regular_file.hpp"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -51,10 +50,7 @@ std::string readPiece(int file, FilePiece piece) {
 
 } // namespace
 
-Prefetch::Prefetch(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-  if (file_ < 0)
-    throw Error(TENON_ERR_FILE, fmt::format("cannot open '{}': {}", path, std::strerror(errno)));
-}
+Prefetch::Prefetch(const std::string& path) : file_(openRegularFile(path, "cannot open")) {}
 
 Prefetch::~Prefetch() {
   wait();

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 namespace tenon {
 
@@ -21,9 +23,20 @@ extern "C" void tenonNoteSignal(int signal) {
   arrivedSignal = signal;
 }
 
+// A fault comes again when its handler returns, and abort() ends the process after it.
+bool isFault(int signal) {
+  constexpr int kFaults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  return std::find(std::begin(kFaults), std::end(kFaults), signal) != std::end(kFaults);
+}
+
 } // namespace
 
 void noteSignal(int signal) {
+  if (isFault(signal))
+    throw Error(TENON_ERR_ARG,
+                fmt::format("signal {} tells of a fault, after which a program cannot "
+                            "go on; use SIGTERM or SIGUSR1",
+                            signal));
   if (signal == watchedSignal)
     return;
   struct sigaction action {};

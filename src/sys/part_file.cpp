@@ -18,7 +18,8 @@ namespace tenon {
 namespace {
 
 constexpr int kTries = 16;
-constexpr mode_t kMode = 0666;         // less what umask takes
+constexpr mode_t kMode = 0666; // less what umask takes
+constexpr mode_t kPermissions = 0777;
 constexpr std::size_t kMostName = 200; // of the 255 that file systems allow
 
 const char* kindOf(mode_t mode) {
@@ -61,8 +62,7 @@ std::string PartFile::prefix(const std::string& path) {
 }
 
 PartFile::PartFile(std::string path) : path_(std::move(path)) {
-  checkPlace();
-  open();
+  open(checkPlace());
 }
 
 PartFile::~PartFile() {
@@ -77,11 +77,11 @@ void PartFile::close() noexcept {
   file_ = -1;
 }
 
-void PartFile::checkPlace() const {
+std::optional<mode_t> PartFile::checkPlace() const {
   struct stat there {};
   if (lstat(path_.c_str(), &there) != 0) {
     if (errno == ENOENT && !path_.empty())
-      return;
+      return std::nullopt;
     fail(std::strerror(errno));
   }
   if (!S_ISREG(there.st_mode))
@@ -89,19 +89,28 @@ void PartFile::checkPlace() const {
                      kindOf(there.st_mode)));
   if (access(path_.c_str(), W_OK) != 0)
     fail(std::strerror(errno));
+  return there.st_mode & kPermissions;
 }
 
-void PartFile::open() {
+// With the permissions of the file that is replaced from the first moment on: what it hid stays hidden.
+void PartFile::open(std::optional<mode_t> replaced) {
   std::random_device random;
   const std::string folder = path_.substr(0, path_.rfind('/') + 1);
   for (int i = 0; i < kTries && file_ < 0; ++i) {
     name_ = fmt::format("{}{}{:08x}{:08x}", folder, prefix(path_), random(), random());
-    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
+    file_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                   replaced.value_or(kMode));
     if (file_ < 0 && errno != EEXIST)
       break;
   }
   if (file_ < 0)
     fail(std::strerror(errno));
+  if (replaced && fchmod(file_, *replaced) != 0) { // what umask took
+    const int reason = errno;
+    close();
+    unlink(name_.c_str());
+    fail(std::strerror(reason));
+  }
 }
 
 void PartFile::sync() {

@@ -5,14 +5,18 @@
 // device, a pipe, a symbolic link, whose target would be meant) is an error that names it.
 #pragma once
 
+#include <sys/types.h>
+
+#include <optional>
 #include <string>
 
 namespace tenon {
 
 class PartFile {
 public:
-  // Creates an empty file .NAME.part.RANDOM with the permissions that umask gives; what others made is
-  // never opened. Throws TENON_ERR_FILE, saying why, as all calls here do.
+  // Creates an empty file .NAME.part.RANDOM with the permissions of the file that it replaces, or else
+  // those that umask gives; what others made is never opened. Throws TENON_ERR_FILE, saying why, as all
+  // calls here do.
   explicit PartFile(std::string path);
   // Removes the file unless it was committed.
   ~PartFile();
@@ -32,8 +36,9 @@ public:
   static std::string prefix(const std::string& path);
 
 private:
-  void checkPlace() const;
-  void open();
+  // The permissions of the file that is there, if one is.
+  std::optional<mode_t> checkPlace() const;
+  void open(std::optional<mode_t> replaced);
   void close() noexcept;
 
   std::string path_, name_;

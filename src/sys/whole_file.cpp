@@ -2,6 +2,7 @@
 #include "sys/whole_file.hpp"
 
 #include "sys/error.hpp"
+#include "sys/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +18,8 @@ std::string readWholeFile(const std::string& path, const std::string& kind) {
     return Error(TENON_ERR_FILE, fmt::format("cannot read {} '{}': {}", kind, path, reason));
   };
   const auto close = [](std::FILE* file) { std::fclose(file); };
-  const std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(path.c_str(), "rb"), close);
+  const std::unique_ptr<std::FILE, decltype(close)> file(
+      fdopen(openRegularFile(path, fmt::format("cannot read {}", kind)), "rb"), close);
   if (!file)
     throw failed(std::strerror(errno));
   std::string text;

@@ -2,6 +2,7 @@
 #include "train/idx.hpp"
 
 #include "sys/error.hpp"
+#include "sys/regular_file.hpp"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ using File = std::unique_ptr<std::FILE, Closer>;
 }
 
 File openFile(const std::string& path) {
-  File file(std::fopen(path.c_str(), "rb"));
+  File file(fdopen(openRegularFile(path, "cannot open"), "rb"));
   if (!file)
     failFile(path, "open");
   return file;

@@ -2,10 +2,10 @@
 #include "weights/byte_source.hpp"
 
 #include "sys/error.hpp"
+#include "sys/regular_file.hpp"
 
 #include <fmt/format.h>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,22 +19,11 @@ namespace {
 
 class FileBytes final : public ByteSource {
 public:
-  // A pipe would make open() wait without O_NONBLOCK.
   explicit FileBytes(const std::string& path)
-      : ByteSource(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (file_ < 0)
-      failFile(std::strerror(errno));
+      : ByteSource(path), file_(openRegularFile(path, "cannot read weights file")) {
     struct stat there {};
-    std::string reason;
-    if (fstat(file_, &there) != 0)
-      reason = std::strerror(errno);
-    else if (!S_ISREG(there.st_mode))
-      reason = "it is not a regular file";
-    size_ = there.st_size;
-    if (reason.empty())
-      return;
-    close(file_);
-    failFile(reason);
+    if (fstat(file_, &there) == 0)
+      size_ = there.st_size;
   }
   ~FileBytes() override { close(file_); }
 

@@ -7,10 +7,14 @@
 #include "io/checkpoint_files.hpp"
 #include "io/file_view.hpp"
 #include "layer/shell.hpp"
+#include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 #include "train/sgd.hpp"
 
 #include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
 
 namespace tenon {
 namespace {
@@ -185,6 +189,46 @@ TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-10.h5", "step-100.h5"}));
   EXPECT_EQ(run.checkpoint().readLatest(folder.path()), 100);
   EXPECT_EQ(std::get<Index>(run.checkpoint().value("step")), 100);
+}
+
+// A name with zeros in front, or one of a series of fields, is none that writeStep() has given.
+TEST(Checkpoint, RotatesOnlyNamesThatItGives) {
+  const SharedFolder folder("checkpoint_names");
+  TrainingRun run(world(), {});
+  const std::vector<std::string> foreign{"step-+7.h5", "step-000003.h5", "step-0003.h5"};
+  if (world()->rank() == 0)
+    for (const std::string& name : foreign)
+      std::ofstream(folder / name) << "a text";
+  run.checkpoint().writeStep(folder.path(), 3);
+  EXPECT_EQ(run.checkpoint().readLatest(folder.path()),
+            3); // though it is beside two of that number
+  run.checkpoint().writeStep(folder.path(), 4);
+  run.checkpoint().writeStep(folder.path(), 5);
+  std::vector<std::string> expected = foreign;
+  expected.insert(expected.end(), {"step-4.h5", "step-5.h5"});
+  EXPECT_EQ(folder.names(), expected);
+  EXPECT_EQ(run.checkpoint().readLatest(folder.path()), 5);
+}
+
+TEST(Checkpoint, KeepsThePermissionsOfTheFileThatItReplaces) {
+  const SharedFolder folder("checkpoint_mode");
+  TrainingRun run(world(), {});
+  const std::string path = folder / "run.h5";
+  run.checkpoint().write(path);
+  for (const auto mode : {std::filesystem::perms(0600), std::filesystem::perms(0666)}) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (world()->rank() == 0)
+      std::filesystem::permissions(path, mode);
+    run.checkpoint().write(path);
+    EXPECT_EQ(std::filesystem::status(path).permissions(), mode);
+  }
+}
+
+TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {
+  Checkpoint checkpoint(world());
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGKILL, 999})
+    expectError(TENON_ERR_ARG, {std::to_string(signal).c_str(), "SIGTERM"},
+                [&] { checkpoint.setSignal(signal); });
 }
 
 } // namespace

@@ -4,6 +4,9 @@
 #include "training_run.hpp"
 
 #include "comm/mpi.hpp"
+#include "io/file_header.hpp"
+#include "io/hdf5_samples.hpp"
+#include "sys/expect_error.hpp"
 #include "sys/options.hpp"
 
 #include <gtest/gtest.h>
@@ -14,6 +17,7 @@
 #include <sys/stat.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 
 namespace tenon {
@@ -123,6 +127,93 @@ TEST_F(Refuse, ForeignAndNewerFiles) {
                 [&] { run_.checkpoint().read(folder_ / "nothing.h5"); });
 }
 
+// The file would wait for a writer that never comes.
+TEST_F(Refuse, Pipes) {
+  const std::string pipe = folder_ / "pipe";
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world()->rank() == 0) {
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectRefused(run_, TENON_ERR_FILE, {pipe, "not a regular file"},
+                [&] { run_.checkpoint().read(pipe); });
+  expectError(TENON_ERR_FILE, {pipe.c_str(), "not a regular file"},
+              [&] { Hdf5Samples(pipe, "x"); });
+}
+
+// The right digest, and metadata without checksums: of another's making.
+TEST_F(Refuse, OldMetadataOfHdf5) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world()->rank() == 0) {
+    const hid_t whole = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_userblock(whole, 512);
+    H5Fclose(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, whole, H5P_DEFAULT));
+    H5Pclose(whole);
+    writeHeader(path_, 512, {});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  expectRefused(run_, TENON_ERR_FORMAT, {path_, "superblock", "version 0"}, [&] { read(); });
+}
+
+// Changes a checkpoint by HDF5 and gives it the right header again.
+template <class Change>
+void changeFile(const std::string& path, Change change) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (world()->rank() == 0) {
+    std::string bytes = bytesOf(path);
+    std::size_t header = 0;
+    ASSERT_EQ(std::sscanf(bytes.c_str(), "%*s %*d header %zu", &header), 1);
+    bytes.replace(0, header, header, '\0');
+    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110);
+    const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, access);
+    ASSERT_GE(file, 0);
+    change(file);
+    H5Pclose(access);
+    ASSERT_GE(H5Fclose(file), 0);
+    writeHeader(path, static_cast<Index>(header), {});
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void putAttribute(hid_t object, const char* name, hid_t type, const void* value) {
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  H5Awrite(attribute, type, value);
+  H5Aclose(attribute);
+  H5Sclose(space);
+}
+
+// 20,000 names of one group with a text of 16,000 bytes, which a small file holds.
+TEST_F(Refuse, ASmallFileThatSaysMuch) {
+  changeFile(path_, [](hid_t file) {
+    const hid_t group = H5Gcreate2(file, "network/many", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t one = H5Gcreate2(group, "one", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, 16000);
+    putAttribute(one, "text", type, std::string(16000, 'a').c_str());
+    for (int i = 0; i < 20000; ++i)
+      H5Lcreate_hard(group, "one", group, std::to_string(i).c_str(), H5P_DEFAULT, H5P_DEFAULT);
+    H5Tclose(type);
+    H5Gclose(one);
+    H5Gclose(group);
+  });
+  EXPECT_LT(std::filesystem::file_size(path_), 4 << 20);
+  expectRefused(run_, TENON_ERR_FORMAT, {path_, "more than 256 MiB"}, [&] { read(); });
+}
+
+TEST_F(Refuse, ANumberOfRanksThatIsNone) {
+  for (const std::int64_t ranks : {(std::int64_t(1) << 32) + 1, std::int64_t(0)}) {
+    changeFile(path_, [&](hid_t file) {
+      H5Adelete(file, "ranks_written");
+      putAttribute(file, "ranks_written", H5T_NATIVE_INT64, &ranks);
+    });
+    expectRefused(run_, TENON_ERR_FORMAT, {path_, "ranks_written", std::to_string(ranks)},
+                  [&] { read(); });
+  }
+}
+
 TEST_F(Refuse, FilesThatDoNotFitTheObjects) {
   const auto wider = test::newAffine(world(), 75, 21);
   wider->setUp(Layout({.shape = {12, 75},
@@ -173,6 +264,8 @@ TEST_F(Refuse, PlacesWhereNothingCanBeWritten) {
   expectRefused(run_, TENON_ERR_FILE, {"run.h5/run.h5", "Not a directory"},
                 write(path_ + "/run.h5"));
   expectRefused(run_, TENON_ERR_FILE, {folder_.path(), "a folder"}, write(folder_.path()));
+  expectRefused(run_, TENON_ERR_FILE, {"cannot make folder", "File name too long"},
+                [&] { run_.checkpoint().writeStep(folder_ / std::string(300, 'a'), 1); });
   struct rlimit limit {};
   getrlimit(RLIMIT_FSIZE, &limit);
   const struct rlimit small { 4096, limit.rlim_max };

@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
+#include <filesystem>
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -168,10 +172,17 @@ TEST_F(Sources, ABadFileNamesTheLineAndChangesNothing) {
               [&] { database_.insertFileText("-tenon_options_file x", "run.opt"); });
 }
 
-TEST_F(Sources, AFileWithoutEndIsAnError) {
-  expectError(TENON_ERR_FILE, {"options file", "'/dev/zero'", "more than"}, [&] {
+TEST_F(Sources, DevicesAndPipesAreErrors) {
+  expectError(TENON_ERR_FILE, {"options file", "'/dev/zero'", "not a regular file"}, [&] {
     load({"-tenon_options_file", "/dev/zero"});
   });
+  const std::string pipe = testing::TempDir() + "tenon_options.pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  expectError(TENON_ERR_FILE, {pipe.c_str(), "not a regular file"}, [&] {
+    load({"-tenon_options_file", pipe.c_str()});
+  });
+  std::filesystem::remove(pipe);
 }
 
 TEST_F(Sources, AMissingFileIsNamed) {

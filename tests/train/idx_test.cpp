@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -120,6 +122,14 @@ TEST_F(Idx, MissingFile) {
 
 TEST_F(Idx, Folder) {
   expectError(TENON_ERR_FILE, {::testing::TempDir()}, [&] { IdxFile file(::testing::TempDir()); });
+}
+
+TEST_F(Idx, Pipe) {
+  const std::string pipe = path_ + ".pipe";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  expectError(TENON_ERR_FILE, {pipe, "not a regular file"}, [&] { IdxFile file(pipe); });
+  std::filesystem::remove(pipe);
 }
 
 TEST_F(Idx, Empty) {
