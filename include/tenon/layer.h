@@ -43,8 +43,8 @@
  *  without communication, or the first label of the layer if there is none; an axis of one process,
  *  where no communication is possible, gets the first label whose output has the input's property.
  *  The layout of the output follows from the signature, see TenonLayerCreateOutput().
- *  Dimensions that keep their extent keep the split points of the input, also under a selected label: if fewer axes
- *  split a dimension than before, blocks are joined; if more do, blocks are divided.
+ *  Dimensions that keep their extent keep the split points of the input, also under a selected
+ *  label: if fewer axes split a dimension than before, blocks are joined; if more do, divided.
  *  TenonLayerApply() redistributes inputs and parameters as the signature requires, and
  *  TenonLayerApplyAdjoint() applies the adjoint communication (Hewett and Grady 2020, Section 4;
  *  Gholami et al. 2018).

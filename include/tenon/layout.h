@@ -11,8 +11,9 @@
  *  | P           | partial: each process holds a full-size partial sum; the value is their sum   |
  *  | R           | root: the tensor is stored only on coordinate 0 of the axis, the root process |
  *
- *  Along an axis of one process these four are the same, and it does not matter which of them a layout
- *  has there: a layout from boxes, "S0,S1,S2,S3" on a grid of 1x1x2x3 processes, equals "S0,B,S2,S3".
+ *  Along an axis of one process these four are the same, and it does not matter which of them a
+ *  layout has there: one from boxes, "S0,S1,S2,S3" on a grid of 1x1x2x3 processes, equals
+ *  "S0,B,S2,S3".
  *
  *  Properties are written in the order of the axes, separated by commas: "S0,B". A dimension that
  *  axes split is divided at split points (cuts), which are balanced unless they are set. A
@@ -306,8 +307,8 @@ TENON_EXTERN TenonErrorCode TenonLayoutIsActive(TenonLayout layout,
                                                 TenonBool* active) TENON_NOEXCEPT;
 
 /** @brief Returns whether two layouts are equal and on the same communicator. Not collective.
- *  Equal layouts give every rank the same block and the same halos. What they say of an axis of one process does
- *  not count, nor whether the process grid has such an axis.
+ *  Equal layouts give every rank the same block and the same halos. What they say of an axis of one
+ *  process does not count, nor whether the process grid has such an axis.
  *  @param[in]  layout  layout that is set up
  *  @param[in]  other   layout that is set up
  *  @param[out] equal   TENON_TRUE or TENON_FALSE */

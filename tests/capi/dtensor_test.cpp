@@ -206,10 +206,12 @@ TEST_F(CApi, MeasuresFailAlikeWhoeverIsWrong) {
   TenonDTensor x = tensor(copies, TENON_FLOAT64), p = tensor(addends, TENON_FLOAT64),
                single = tensor(addends, TENON_FLOAT32), labels = tensor(copies, TENON_INT64);
   double value = -1;
-  expectCommonCode(TENON_ERR_SUPPORT, TenonDTensorNorm(p, &value), {"reduce it"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCommonCode(TENON_ERR_SUPPORT, TenonDTensorNorm(p, &value), {"reduce it"});
   expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorNorm(labels, &value), {"int64"});
   expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorMaxAbs(labels, &value), {"int64"});
-  expectCommonCode(TENON_ERR_LAYOUT, TenonDTensorPairing(x, x, &value), {"] P", "] B"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCommonCode(TENON_ERR_LAYOUT, TenonDTensorPairing(x, x, &value), {"] P", "] B"});
   expectCommonCode(TENON_ERR_DATATYPE, TenonDTensorPairing(x, isLast() ? single : p, &value),
                    {"float32"});
   expectCommonCode(TENON_ERR_NULL, TenonDTensorPairing(x, isLast() ? nullptr : p, &value),
@@ -281,7 +283,8 @@ TEST_F(CApi, ArithmeticRefusesWhatDoesNotFit) {
   TenonDTensor x = tensor(split, TENON_FLOAT64), y = tensor(split, TENON_FLOAT64),
                everywhere = tensor(copies, TENON_FLOAT64), line = tensor(other, TENON_FLOAT64),
                whole = tensor(split, TENON_INT64), numbers = tensor(split, TENON_INT64);
-  expectCode(TENON_ERR_LAYOUT, TenonDTensorCopy(x, everywhere), {"] S1", "] B"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCode(TENON_ERR_LAYOUT, TenonDTensorCopy(x, everywhere), {"] S1", "] B"});
   expectCode(TENON_ERR_SHAPE, TenonDTensorAXPBY(1, x, 1, line), {"[2,7]", "[7]"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(whole, y), {"int64", "float64"});
   expectCode(TENON_ERR_DATATYPE, TenonDTensorCopy(x, whole), {"int64"});

@@ -219,7 +219,8 @@ TEST_F(LayerCApi, ATensorThatDoesNotFitIsNamed) {
   TenonDTensor many = tensor(longer, TENON_FLOAT32), everywhere = tensor(copies, TENON_FLOAT32),
                precise = tensor(batch_, TENON_FLOAT64);
   expectCode(TENON_ERR_SHAPE, TenonLayerApply(affine_, many, y_), {"[8,6]", "[9,6]"});
-  expectCode(TENON_ERR_LAYOUT, TenonLayerApply(affine_, everywhere, y_), {"] S0", "] B"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCode(TENON_ERR_LAYOUT, TenonLayerApply(affine_, everywhere, y_), {"] S0", "] B"});
   expectCode(TENON_ERR_DATATYPE, TenonLayerApply(affine_, precise, y_), {"float32", "float64"});
   expectCode(TENON_ERR_SHAPE, TenonLayerApply(affine_, x_, x_), {"output", "[8,4]", "[8,6]"});
   expectCode(TENON_ERR_NULL, TenonLayerApply(affine_, x_, nullptr), {"y is NULL"});

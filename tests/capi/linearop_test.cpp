@@ -106,14 +106,16 @@ TEST_F(LinearOpCApi, NamedFormsCheckWhatTheirNamesPromise) {
                    {"`to`", "has none", "TenonLayoutSetHalo"});
   expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(margin, split_, TENON_FLOAT32, &op),
                    {"`to`", "has none"});
-  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, wrong, TENON_FLOAT32, &op),
-                   {"] S0", "] B"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateHalo(split_, wrong, TENON_FLOAT32, &op),
+                     {"] S0", "] B"});
   expectSuccess(TenonLinearOpCreateRepartition(split_, root, TENON_FLOAT32, &op));
   expectExactAdjoint(op);
   expectSuccess(TenonLinearOpDestroy(&op));
-  expectCommonCode(TENON_ERR_LAYOUT,
-                   TenonLinearOpCreateRepartition(split_, partial, TENON_FLOAT32, &op),
-                   {"to is", "] P"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCommonCode(TENON_ERR_LAYOUT,
+                     TenonLinearOpCreateRepartition(split_, partial, TENON_FLOAT32, &op),
+                     {"to is", "] P"});
   for (TenonLayout* one : {&margin, &wrong, &addends, &partial, &root})
     expectSuccess(TenonLayoutDestroy(one));
 }
@@ -131,8 +133,9 @@ TEST_F(LinearOpCApi, CompositionsAndAdjointsAreOperators) {
   expectCode(TENON_ERR_SUPPORT, TenonLinearOpGetTraffic(chain, &messages, &bytes), {"composition"});
   expectSuccess(TenonLinearOpDestroy(&adjoint));
   expectSuccess(TenonLinearOpDestroy(&chain));
-  expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateComposition(2, wrong, &chain),
-                   {"operator 0", "operator 1"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCommonCode(TENON_ERR_LAYOUT, TenonLinearOpCreateComposition(2, wrong, &chain),
+                     {"operator 0", "operator 1"});
   expectCode(TENON_ERR_ARG, TenonLinearOpCreateComposition(0, ops, &chain), {"at least 1"});
   const TenonLinearOp hole[2] = {gather_, isLast() ? nullptr : gather_};
   const TenonErrorCode code = TenonLinearOpCreateComposition(2, hole, &chain);
@@ -208,8 +211,11 @@ TEST_F(LinearOpCApi, AWrongArgumentOfApplyIsNamedAndFatalAmongSeveral) {
   expectCode(TENON_ERR_DATATYPE, TenonLinearOpApply(gather_, single, y), {"float64", "float32"});
   EXPECT_EQ(fatal.calls, worldSize() > 1 ? 1 : 0);
   expectCode(TENON_ERR_SHAPE, TenonLinearOpApply(gather_, x, wide), {"[8,3]", "[9,3]"});
-  expectCode(TENON_ERR_LAYOUT, TenonLinearOpApply(gather_, y, x), {"input", "] S0", "] B"});
-  expectCode(TENON_ERR_LAYOUT, TenonLinearOpApplyAdjoint(gather_, y, x), {"adjoint input", "] P"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCode(TENON_ERR_LAYOUT, TenonLinearOpApply(gather_, y, x), {"input", "] S0", "] B"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCode(TENON_ERR_LAYOUT, TenonLinearOpApplyAdjoint(gather_, y, x),
+               {"adjoint input", "] P"});
   expectCode(TENON_ERR_NULL, TenonLinearOpApply(gather_, nullptr, y), {"x is NULL"});
   expectCode(TENON_ERR_NULL, TenonLinearOpApply(nullptr, x, y), {"op is NULL"});
   void* array = nullptr;

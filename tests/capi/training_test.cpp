@@ -122,7 +122,8 @@ TEST_F(DatasetCApi, LayoutsThatDoNotFitFailAlike) {
               all = layout({7, 1, kHeight, kWidth}, "S0");
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, wide, classes),
                    {"[batch,1,3,5]", "[2,1,3,6]"});
-  expectCommonCode(TENON_ERR_LAYOUT, TenonDatasetSetUp(dataset_, sums, classes), {"S, B and R"});
+  if (worldSize() > 1) // one process holds the same in all layouts
+    expectCommonCode(TENON_ERR_LAYOUT, TenonDatasetSetUp(dataset_, sums, classes), {"S, B and R"});
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, good, more), {"[2]", "[3]"});
   expectCommonCode(TENON_ERR_SHAPE, TenonDatasetSetUp(dataset_, all, many), {"1 to 6", "7"});
   expectCommonCode(TENON_ERR_NULL, TenonDatasetSetUp(dataset_, isLast() ? nullptr : good, classes),

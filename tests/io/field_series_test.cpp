@@ -44,9 +44,10 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
     series.setGrid({0, 0, 0}, {1, 1, 1});
   });
   expectFieldError(TENON_ERR_SHAPE, "[6]", [&] { series.addTensor(fieldOf({6}), "u", ""); });
-  expectFieldError(TENON_ERR_LAYOUT, "partial sums", [&] {
-    series.addTensor(fieldOf({4, 6}, "P"), "u", "");
-  });
+  if (world()->size() > 1) // the addends of one process are the sum
+    expectFieldError(TENON_ERR_LAYOUT, "partial sums", [&] {
+      series.addTensor(fieldOf({4, 6}, "P"), "u", "");
+    });
   expectFieldError(TENON_ERR_ARG, "1 name, but", [&] {
     series.addTensor(fieldOf({2, 4, 6}), "u", "x");
   });

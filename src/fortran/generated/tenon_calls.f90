@@ -4374,7 +4374,9 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_layout_is_active
-  ! Returns whether two layouts are equal and on the same communicator. Not collective.
+  ! Returns whether two layouts are equal and on the same communicator. Not collective. Equal layouts give
+  ! every rank the same block and the same halos. What they say of an axis of one process does not count, nor
+  ! whether the process grid has such an axis.
   subroutine tenon_layout_is_equal(layout, other, equal, ierr)
     type(tenon_layout), intent(in) :: layout
     type(tenon_layout), intent(in) :: other
