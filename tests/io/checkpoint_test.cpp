@@ -6,6 +6,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "io/checkpoint_files.hpp"
 #include "io/file_view.hpp"
+#include "io/hdf5_file.hpp"
 #include "layer/shell.hpp"
 #include "sys/options.hpp"
 #include "train/sgd.hpp"
@@ -174,6 +175,40 @@ TEST(Checkpoint, KeepsTheStatesOfShells) {
   const HostView<const float> count(second->ownStates().front()->value());
   for (Index i = 0; i < 6; ++i)
     EXPECT_EQ(count[i], 8);
+}
+
+// A file without the updates of each parameter, as it was once written, gives each the optimizer's steps. All tensors
+// are zero, as are those of a file that has only its structure.
+TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
+  const SharedFolder folder("checkpoint_older");
+  const auto net = test::newAffine(world(), 2, 3);
+  net->setUp(Layout({.shape = {4, 2},
+                     .mesh = Mesh::make({world()->size()}),
+                     .properties = parseProperties("S0")}));
+  for (const auto& parameter : net->parameters())
+    fillConstant(parameter->value(), 0);
+  const auto adam = makeOptimizer("adam", net), other = makeOptimizer("adam", net);
+  for (int i = 0; i < 3; ++i)
+    adam->step();
+  Checkpoint written(world()), read(world());
+  written.addOptimizer(adam, "adam");
+  written.write(folder / "new.h5");
+  if (world()->rank() == 0) {
+    StoredFile file = readStructure(folder / "new.h5");
+    EXPECT_EQ(std::erase_if(file.numbers,
+                            [](const StoredNumber& each) {
+                              return each.path.starts_with("optimizer/adam/updates/");
+                            }),
+              2u);
+    writeStructure(folder / "old.h5", file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  read.addOptimizer(other, "adam");
+  read.read(folder / "old.h5");
+  EXPECT_EQ(other->steps(), 3);
+  read.write(folder / "read.h5");
+  for (const StoredNumber& each : readStructure(folder / "read.h5").numbers)
+    EXPECT_EQ(each.value, 3u) << each.path;
 }
 
 TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
