@@ -222,5 +222,23 @@ TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
   EXPECT_EQ(std::get<Index>(run.checkpoint().value("step")), 100);
 }
 
+TEST(Checkpoint, KeepsTheFiniteFilesWhenTrainingIsNot) {
+  const SharedFolder folder("checkpoint_not_finite");
+  TrainingRun run(world(), {});
+  const auto write = [&](Index step, double value) {
+    fillConstant(run.net()->parameters()[0]->value(), value);
+    run.checkpoint().writeStep(folder.path(), step);
+  };
+  write(1, 0.5);
+  write(2, 0.5);
+  for (const Index step : {3, 4, 5})
+    write(step, step == 4 ? HUGE_VAL : NAN);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-1.h5", "step-2.h5", "step-5.h5"}));
+  write(6, 0.5);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-5.h5", "step-6.h5"}));
+  write(7, NAN);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-5.h5", "step-6.h5", "step-7.h5"}));
+}
+
 } // namespace
 } // namespace tenon
