@@ -42,6 +42,10 @@ public:
   void number(const std::string& path, std::uint64_t& value) override {
     contents_.numbers.push_back({path, value});
   }
+  void numberOrOlder(const std::string& path, std::uint64_t& value,
+                     const std::string& older) override {
+    contents_.numbers.push_back({path, value, older});
+  }
 
 private:
   Contents& contents_;

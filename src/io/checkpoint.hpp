@@ -73,6 +73,9 @@ private:
 
   std::vector<StoredText> texts() const;
   void addState(Contents& contents) const;
+  // Whether all values of the layers and optimizers are finite; the caller's tensors may mark what is missing by NaN.
+  // Collective.
+  bool isFinite(const Contents& contents) const;
   void writeNewFile(const PartFile& part, const std::string& path, const Contents& contents) const;
   void writeContents(const std::string& path, Contents& contents);
   // Gives the digests and numbers of a file to what they belong to. Throws TENON_ERR_SHAPE, listing all
@@ -93,6 +96,8 @@ private:
   std::vector<Named<DTensor>> tensors_;
   StoredValues values_;
   std::string lastReport_;
+  // The latest file of a state that was not finite; empty after one that was.
+  std::string notFinite_;
 };
 
 } // namespace tenon

@@ -140,10 +140,13 @@ void Checkpoint::fit(const StoredFile& file, const std::string& path, Contents& 
   }
   for (StoredNumber& each : contents.numbers) {
     const auto found = numbers.extract(each.path);
-    if (found.empty())
-      missing.push_back(each.path);
-    else
+    const auto older = std::ranges::find(file.numbers, each.older, &StoredNumber::path);
+    if (!found.empty())
       each.value = found.mapped()->value;
+    else if (older != file.numbers.end())
+      each.value = older->value;
+    else
+      missing.push_back(each.path);
   }
   // What belongs to objects that were not added is not asked for.
   const auto noteExtra = [&](const std::string& each) {

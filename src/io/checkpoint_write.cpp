@@ -5,15 +5,20 @@
 
 #include "comm/file_agreement.hpp"
 #include "dtensor/in_space.hpp"
+#include "dtensor/measure.hpp"
 #include "io/checkpoint_files.hpp"
 #include "sys/log.hpp"
+#include "sys/output.hpp"
 #include "sys/stopwatch.hpp"
 
 #include <tenon/version.h>
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
+#include <filesystem>
+#include <utility>
 
 namespace tenon {
 
@@ -125,6 +130,15 @@ void Checkpoint::writeContents(const std::string& path, Contents& contents) {
   agreeWithoutLimit(*comm_, failure);
 }
 
+bool Checkpoint::isFinite(const Contents& contents) const {
+  for (std::size_t i = 0; i < contents.pointers.size(); ++i)
+    if (!contents.tensors[i].path.starts_with("tensors/") &&
+        contents.tensors[i].type != TENON_INT64 &&
+        !std::isfinite(maxAbsolute(*contents.pointers[i])))
+      return false;
+  return true;
+}
+
 void Checkpoint::write(const std::string& path) {
   static const int event = logEvent("CheckpointWrite");
   const LogScope scope(event);
@@ -143,11 +157,24 @@ void Checkpoint::writeStep(const std::string& folder, Index step) {
     return true;
   });
   setValue("step", step);
-  write(stepFile(folder, step));
+  const std::string path = stepFile(folder, step);
+  const bool finite = isFinite(contents(fmt::format("write '{}':", path)));
+  write(path);
+  // A state that is not finite takes the place of another such state alone, so that the finite ones stay.
+  const std::string replaced = std::exchange(notFinite_, finite ? "" : path);
   std::optional<Error> failure;
   if (comm_->rank() == 0)
     try {
-      removeSteps(folder, step, keep_);
+      if (finite) {
+        removeSteps(folder, step, keep_);
+      } else {
+        printError(fmt::format("Tenon: warning: the state in '{}' is not finite; the files before "
+                               "it are kept\n",
+                               path));
+        std::error_code ignored;
+        if (!replaced.empty() && replaced != path)
+          std::filesystem::remove(replaced, ignored);
+      }
     } catch (...) {
       failure = caughtError();
     }

@@ -36,6 +36,7 @@ struct StoredDataset {
 struct StoredNumber {
   std::string path;
   std::uint64_t value = 0;
+  std::string older = {}; // its value is taken from files without this number; empty: none
 };
 
 struct StoredText {

@@ -15,6 +15,10 @@ public:
   // Both may be read and written.
   virtual void tensor(const std::string& path, DTensor& value) = 0;
   virtual void number(const std::string& path, std::uint64_t& value) = 0;
+  // One for which files written before there was such a number have that of the path `older`.
+  virtual void numberOrOlder(const std::string& path, std::uint64_t& value, const std::string&) {
+    number(path, value);
+  }
 };
 
 // In the order of the layers; what several nodes share is visited once. `path` is the layer's own.

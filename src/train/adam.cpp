@@ -25,7 +25,8 @@ const OptionRegistration kAdamRegistration{{"adam", kAdamOptions}};
 } // namespace
 
 Adam::Adam(Ref<Layer> layer, Decay decay)
-    : Optimizer(std::move(layer), 0.001), decay_(decay), mean_(makeState()), square_(makeState()) {
+    : Optimizer(std::move(layer), 0.001), decay_(decay), mean_(makeState()), square_(makeState()),
+      updates_(parameters().size()) {
   if (decay == Decay::Decoupled)
     setWeightDecay(0.01);
 }
@@ -52,8 +53,15 @@ void Adam::setFromOptions() {
   setEpsilon(options().findReal(prefix(), "epsilon").value_or(epsilon_));
 }
 
-void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
-                         Index stepNumber) {
+void Adam::visitNumbers(const std::string& path, StateVisitor& visitor) {
+  const std::vector<NamedParameter> named = namedParameters(layer());
+  for (std::size_t i = 0; i < named.size(); ++i)
+    visitor.numberOrOlder(fmt::format("{}/updates/{}", path, named[i].path), updates_[i],
+                          path + "/steps");
+}
+
+void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {
+  ++updates_[number];
   visitFloating(value.dataType(), [&]<class T>(T) {
     adamStep<T>(value.context(), value.localCells(),
                 {.rate = currentRate(),
@@ -62,7 +70,7 @@ void Adam::stepParameter(std::size_t number, const DTensor& direction, DTensor& 
                  .epsilon = epsilon_,
                  .decay = weightDecay(),
                  .isDecoupled = decay_ == Decay::Decoupled,
-                 .number = stepNumber},
+                 .number = static_cast<Index>(updates_[number])},
                 direction.data<T>(), mean_[number]->mutableData<T>(),
                 square_[number]->mutableData<T>(), value.mutableData<T>());
   });

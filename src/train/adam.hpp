@@ -19,14 +19,17 @@ public:
   void setEpsilon(double epsilon);
 
 private:
-  void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
-                     Index stepNumber) override;
+  void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) override;
+  // The updates of each parameter, "PATH/updates/conv1/weight".
+  void visitNumbers(const std::string& path, StateVisitor& visitor) override;
 
   std::vector<Slot> slots() const override { return {{"mean", &mean_}, {"square", &square_}}; }
 
   Decay decay_;
   double beta1_ = 0.9, beta2_ = 0.999, epsilon_ = 1e-8;
   StateTensors mean_, square_;
+  // Of each parameter, which the bias correction takes: a frozen parameter has none.
+  std::vector<std::uint64_t> updates_;
 };
 
 } // namespace tenon

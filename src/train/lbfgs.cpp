@@ -102,7 +102,7 @@ void Lbfgs::update() {
                           title()));
 }
 
-void Lbfgs::stepParameter(std::size_t, const DTensor&, DTensor&, Index) {
+void Lbfgs::stepParameter(std::size_t, const DTensor&, DTensor&) {
   update();
 }
 

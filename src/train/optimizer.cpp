@@ -165,12 +165,11 @@ double Optimizer::updateWith(const Closure& closure) {
 void Optimizer::update() {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  const Index number = steps() + 1;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     Parameter& parameter = *parameters_[i];
     if (parameter.isFrozen())
       continue;
-    stepParameter(i, parameter.direction(), parameter.value(), number);
+    stepParameter(i, parameter.direction(), parameter.value());
     parameter.valueChanged();
     parameter.zeroGradient();
   }

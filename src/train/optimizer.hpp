@@ -45,10 +45,10 @@ public:
 
 protected:
   Optimizer(Ref<Layer> layer, double learningRate);
-  // Steps one parameter. `number` counts the parameters, stepNumber the steps from 1.
-  virtual void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
-                             Index stepNumber) = 0;
+  // Steps one parameter; `number` counts the parameters.
+  virtual void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) = 0;
   const std::vector<Ref<Parameter>>& parameters() const noexcept { return parameters_; }
+  const Layer& layer() const noexcept { return *layer_; }
   // A state tensor like each parameter, zero at first.
   using StateTensors = std::vector<Ref<DTensor>>;
   StateTensors makeState() const;

@@ -39,7 +39,7 @@ void Sgd::setFromOptions() {
   setMomentum(momentum.value_or(momentum_), nesterov.value_or(nesterov_));
 }
 
-void Sgd::stepParameter(std::size_t number, const DTensor& direction, DTensor& value, Index) {
+void Sgd::stepParameter(std::size_t number, const DTensor& direction, DTensor& value) {
   visitFloating(value.dataType(), [&]<class T>(T) {
     sgdStep<T>(value.context(), value.localCells(), currentRate(), momentum_, weightDecay(),
                nesterov_, direction.data<T>(), velocity_[number]->mutableData<T>(),

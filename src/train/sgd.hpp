@@ -14,8 +14,7 @@ public:
   void setMomentum(double momentum, bool nesterov);
 
 private:
-  void stepParameter(std::size_t number, const DTensor& direction, DTensor& value,
-                     Index stepNumber) override;
+  void stepParameter(std::size_t number, const DTensor& direction, DTensor& value) override;
 
   std::vector<Slot> slots() const override { return {{"velocity", &velocity_}}; }
 

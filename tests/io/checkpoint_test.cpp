@@ -6,6 +6,7 @@
 #include "dtensor/arithmetic.hpp"
 #include "io/checkpoint_files.hpp"
 #include "io/file_view.hpp"
+#include "io/hdf5_file.hpp"
 #include "layer/shell.hpp"
 #include "sys/expect_error.hpp"
 #include "sys/options.hpp"
@@ -180,6 +181,40 @@ TEST(Checkpoint, KeepsTheStatesOfShells) {
     EXPECT_EQ(count[i], 8);
 }
 
+// A file without the updates of each parameter, as it was once written, gives each the optimizer's steps. All tensors
+// are zero, as are those of a file that has only its structure.
+TEST(Checkpoint, ReadsFilesWithoutTheUpdatesOfEachParameter) {
+  const SharedFolder folder("checkpoint_older");
+  const auto net = test::newAffine(world(), 2, 3);
+  net->setUp(Layout({.shape = {4, 2},
+                     .mesh = Mesh::make({world()->size()}),
+                     .properties = parseProperties("S0")}));
+  for (const auto& parameter : net->parameters())
+    fillConstant(parameter->value(), 0);
+  const auto adam = makeOptimizer("adam", net), other = makeOptimizer("adam", net);
+  for (int i = 0; i < 3; ++i)
+    adam->step();
+  Checkpoint written(world()), read(world());
+  written.addOptimizer(adam, "adam");
+  written.write(folder / "new.h5");
+  if (world()->rank() == 0) {
+    StoredFile file = readStructure(folder / "new.h5");
+    EXPECT_EQ(std::erase_if(file.numbers,
+                            [](const StoredNumber& each) {
+                              return each.path.starts_with("optimizer/adam/updates/");
+                            }),
+              2u);
+    writeStructure(folder / "old.h5", file);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  read.addOptimizer(other, "adam");
+  read.read(folder / "old.h5");
+  EXPECT_EQ(other->steps(), 3);
+  read.write(folder / "read.h5");
+  for (const StoredNumber& each : readStructure(folder / "read.h5").numbers)
+    EXPECT_EQ(each.value, 3u) << each.path;
+}
+
 TEST(Checkpoint, KeepsTheLatestFilesOfAFolder) {
   const SharedFolder folder("checkpoint_steps");
   TrainingRun run(world(), {});
@@ -229,6 +264,24 @@ TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGKILL, 999})
     expectError(TENON_ERR_ARG, {std::to_string(signal).c_str(), "SIGTERM"},
                 [&] { checkpoint.setSignal(signal); });
+}
+
+TEST(Checkpoint, KeepsTheFiniteFilesWhenTrainingIsNot) {
+  const SharedFolder folder("checkpoint_not_finite");
+  TrainingRun run(world(), {});
+  const auto write = [&](Index step, double value) {
+    fillConstant(run.net()->parameters()[0]->value(), value);
+    run.checkpoint().writeStep(folder.path(), step);
+  };
+  write(1, 0.5);
+  write(2, 0.5);
+  for (const Index step : {3, 4, 5})
+    write(step, step == 4 ? HUGE_VAL : NAN);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-1.h5", "step-2.h5", "step-5.h5"}));
+  write(6, 0.5);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-5.h5", "step-6.h5"}));
+  write(7, NAN);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-5.h5", "step-6.h5", "step-7.h5"}));
 }
 
 } // namespace

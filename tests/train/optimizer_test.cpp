@@ -129,6 +129,23 @@ TEST(Adam, FirstStepsAsByHand) {
   EXPECT_NEAR(net.stepWithGradient(adam, -1.0), first - 0.1 * m / (std::sqrt(v) + 1e-8), 1e-12);
 }
 
+// The bias correction of a parameter that was frozen at first counts its own updates, as in PyTorch: the first is
+// lr g / (|g| + eps) whatever the others have done.
+TEST(Adam, CorrectsAReleasedParameterByItsOwnUpdates) {
+  for (const auto decay : {Adam::Decay::InGradient, Adam::Decay::Decoupled}) {
+    OneWeight net;
+    Adam adam(net.affine, decay);
+    adam.setLearningRate(0.01);
+    adam.setWeightDecay(0);
+    net.affine->setFrozen(true);
+    for (int i = 0; i < 9; ++i)
+      net.stepWithGradient(adam, 2);
+    net.affine->setFrozen(false);
+    EXPECT_NEAR(net.stepWithGradient(adam, 2), 1 - 0.01 * 2 / (2 + 1e-8), 1e-12);
+    EXPECT_EQ(adam.steps(), 10);
+  }
+}
+
 TEST(Optimizer, RefusesBadSettings) {
   OneWeight net;
   Sgd sgd(net.affine);
