@@ -22,7 +22,8 @@ void checkDistinct(const Layer& layer, const DTensor* in, const DTensor* out) {
     throw Error(
         TENON_ERR_ARG,
         fmt::format("the input and output of {} are the same tensor; pass two", layer.title()));
-  if (shareCells(*in, *out))
+  // Two arrays of the library are apart, which spares networks at small sizes the search.
+  if ((in->isPlaced() || out->isPlaced()) && shareCells(*in, *out))
     throw Error(TENON_ERR_ARG,
                 fmt::format("the arrays of the input and output of {} overlap, and a layer does "
                             "not work in place; pass separate arrays",
