@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon {
@@ -71,8 +72,25 @@ void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<d
   grid_.spacing = spacing;
 }
 
+namespace {
+
+// XML has no control characters, not even as numbers, and the path of the data must be exact.
+void checkWords(const char* what, const std::string& words) {
+  const auto control =
+      std::ranges::find_if(words, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (control != words.end())
+    throw Error(TENON_ERR_ARG,
+                fmt::format("the {} of a field has a control character, number {}, at position {}, "
+                            "which the .xmf file of a series cannot hold; leave it out",
+                            what, int(*control), control - words.begin()));
+}
+
+} // namespace
+
 void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                             const std::string& components) {
+  checkWords("name", name);
+  checkWords("components' names", components);
   const Shape& shape = tensor->layout().shape();
   const auto space = static_cast<std::ptrdiff_t>(grid_.dimensions());
   if (static_cast<std::ptrdiff_t>(shape.size()) < space)

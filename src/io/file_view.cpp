@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace tenon {
 
@@ -29,6 +30,17 @@ std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDatas
   return digest;
 }
 
+// Names and texts of a file may hold what a terminal obeys.
+std::string printable(std::string_view text) {
+  std::string safe;
+  for (const char c : text)
+    if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
+      safe += fmt::format("\\x{:02x}", byte);
+    else
+      safe += c;
+  return safe;
+}
+
 std::string valueText(const StoredValue& value) {
   if (const auto* integer = std::get_if<Index>(&value))
     return fmt::format("{}", *integer);
@@ -43,29 +55,30 @@ FileView viewFile(const std::string& path) {
   const StoredFile file = readStructure(path);
   FileView view;
   view.text = fmt::format("checkpoint '{}': format {}, written {} by {} on {} rank{}\n", path,
-                          kCheckpointVersion, file.created, file.writer, file.ranks,
-                          file.ranks == 1 ? "" : "s");
+                          kCheckpointVersion, printable(file.created), printable(file.writer),
+                          file.ranks, file.ranks == 1 ? "" : "s");
   for (const auto& [key, value] : file.values)
-    view.text += fmt::format("  {} = {}\n", key, valueText(value));
+    view.text += fmt::format("  {} = {}\n", printable(key), printable(valueText(value)));
   for (const StoredText& each : file.texts)
     if (each.text.size() <= kLongText)
-      view.text += fmt::format("  {}: {} {}\n", each.group, each.name, each.text);
+      view.text += fmt::format("  {}: {} {}\n", printable(each.group), printable(each.name),
+                               printable(each.text));
   for (const StoredNumber& each : file.numbers)
-    view.text += fmt::format("  {} = {}\n", each.path, each.value);
+    view.text += fmt::format("  {} = {}\n", printable(each.path), each.value);
   std::size_t width = 0;
   for (const StoredDataset& each : file.tensors)
-    width = std::max(width, each.path.size());
+    width = std::max(width, printable(each.path).size());
   DataFile data(path, DataFile::Access::Read, file.tensors, nullptr);
   KernelContext context;
   Buffer buffer(kViewedBytes, "a piece of a checkpoint");
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
     const StoredDataset& each = file.tensors[i];
     const bool isRight = digestInFile(data, i, each, buffer, context) == each.digest;
-    view.text += fmt::format("  {:{}}  {} [{}], {}, digest {}\n", each.path, width,
+    view.text += fmt::format("  {:{}}  {} [{}], {}, digest {}\n", printable(each.path), width,
                              dataTypeName(each.type), fmt::join(each.shape, ","),
                              sizeText(each.bytes()), isRight ? "right" : "WRONG");
     if (!isRight)
-      view.damaged += (view.damaged.empty() ? "" : ", ") + each.path;
+      view.damaged += (view.damaged.empty() ? "" : ", ") + printable(each.path);
   }
   return view;
 }

@@ -259,6 +259,15 @@ TEST(Checkpoint, KeepsThePermissionsOfTheFileThatItReplaces) {
   }
 }
 
+TEST(Checkpoint, ShowsControlCharactersAsText) {
+  const SharedFolder folder("checkpoint_control");
+  TrainingRun run(world(), {});
+  run.checkpoint().setValue("a\x1b[2J", std::string("b\x07"));
+  run.checkpoint().write(folder / "run.h5");
+  const std::string text = viewFile(folder / "run.h5").text;
+  EXPECT_NE(text.find("a\\x1b[2J = \"b\\x07\""), text.npos) << text;
+}
+
 TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {
   Checkpoint checkpoint(world());
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGKILL, 999})

@@ -51,6 +51,13 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
   expectFieldError(TENON_ERR_ARG, "1 name, but", [&] {
     series.addTensor(fieldOf({2, 4, 6}), "u", "x");
   });
+  for (const char* name : {"u\n", "\x1b[31mred", "\x7f"})
+    expectFieldError(TENON_ERR_ARG, "control character", [&] {
+      series.addTensor(fieldOf({4, 6}), name, "");
+    });
+  expectFieldError(TENON_ERR_ARG, "control character", [&] {
+    series.addTensor(fieldOf({2, 4, 6}), "u", "x,\ty");
+  });
   series.addTensor(fieldOf({2, 4, 6}), "u", "x,y");
   expectFieldError(TENON_ERR_SHAPE, "[4,6]", [&] { series.addTensor(fieldOf({4, 5}), "v", ""); });
   expectFieldError(TENON_ERR_ARG, "has a tensor 'u'", [&] {
