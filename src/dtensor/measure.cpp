@@ -116,13 +116,16 @@ double rawNorm(const DTensor& x) {
   return std::sqrt(sumInRankOrder(*x.comm(), localDot(x, x)));
 }
 
-double maxAbsolute(const DTensor& x) {
-  const double local = visitFloating(x.dataType(), [&]<class T>(T) {
+double localMaxAbsolute(const DTensor& x) {
+  return visitFloating(x.dataType(), [&]<class T>(T) {
     return maxAbsBlock<T>(x.context(), x.rank(), x.extent().data(), x.data<T>(),
                           x.strides().data());
   });
+}
+
+double maxAbsolute(const DTensor& x) {
   double largest = 0;
-  for (double part : gathered(*x.comm(), local))
+  for (double part : gathered(*x.comm(), localMaxAbsolute(x)))
     if (!(part <= largest))
       largest = std::isnan(largest) ? largest : part;
   return largest;

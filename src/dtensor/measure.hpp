@@ -34,5 +34,7 @@ double rawNorm(const DTensor& x);
 
 // The largest absolute value of any cell of any rank; NaN if there is one.
 double maxAbsolute(const DTensor& x);
+// Of this rank's cells. Not collective.
+double localMaxAbsolute(const DTensor& x);
 
 } // namespace tenon

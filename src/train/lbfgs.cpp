@@ -95,7 +95,7 @@ void Lbfgs::setFromOptions() {
                 options().findReal(prefix(), "change_tolerance").value_or(changeTolerance_));
 }
 
-void Lbfgs::update() {
+void Lbfgs::update(std::optional<double>) {
   throw Error(TENON_ERR_TYPE,
               fmt::format("{} has type lbfgs, which needs the loss at several points; call "
                           "TenonOptimizerStepClosure()",
@@ -103,7 +103,7 @@ void Lbfgs::update() {
 }
 
 void Lbfgs::stepParameter(std::size_t, const DTensor&, DTensor&) {
-  update();
+  update({});
 }
 
 std::vector<Optimizer::Slot> Lbfgs::slots() const {
@@ -220,7 +220,8 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
     moveTo(t);
     last = t;
     const double value = evaluate(closure);
-    return LinePoint{t, value, dot(gradient_, direction_)};
+    // One of -inf would be the lowest.
+    return LinePoint{t, std::isfinite(value) ? value : HUGE_VAL, dot(gradient_, direction_)};
   };
   const double length = std::sqrt(dot(direction_, direction_));
   // With pairs the direction has the length of the move that it expects, which is superlinear if taken.
@@ -245,14 +246,16 @@ double Lbfgs::updateWith(const Closure& closure) {
     computeProducts(newest(age));
   double loss = evaluate(closure);
   const double first = loss;
-  for (Index i = 0; i < iterations_; ++i) {
+  // Further along a direction the line search steps back from losses that are not finite.
+  std::vector<TensorPair> gradients;
+  forEach([&](std::size_t i, Parameter&) { gradients.emplace_back(gradient_[i].get(), gradient_[i].get()); });
+  const Index most = isFinite(gradients, loss) ? iterations_ : 0;
+  for (Index i = 0; i < most; ++i) {
     const double norm = std::sqrt(dot(gradient_, gradient_));
     if (!(norm > gradientTolerance_) || !iterate(closure, loss, norm))
       break;
   }
-  for (const Ref<Parameter>& p : parameters())
-    p->zeroGradient();
-  countStep();
+  endStep();
   return first;
 }
 

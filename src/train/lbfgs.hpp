@@ -25,7 +25,7 @@ public:
 private:
   double updateWith(const Closure& closure) override;
   [[noreturn]] void stepParameter(std::size_t, const DTensor&, DTensor&) override;
-  [[noreturn]] void update() override;
+  [[noreturn]] void update(std::optional<double>) override;
   std::vector<Slot> slots() const override;
   void visitNumbers(const std::string& path, StateVisitor& visitor) override;
 

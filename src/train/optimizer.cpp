@@ -2,10 +2,10 @@
 #include "train/optimizer.hpp"
 
 #include "dtensor/arithmetic.hpp"
-#include "dtensor/measure.hpp"
 #include "sys/at_work.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
+#include "sys/output.hpp"
 #include "sys/registry.hpp"
 #include "train/adam.hpp"
 #include "train/lbfgs.hpp"
@@ -19,6 +19,8 @@
 namespace tenon {
 
 namespace {
+
+constexpr const char* kNotFinite = "error|warning";
 
 constexpr OptionSpec kOptimizerOptions[] = {
     {"learning_rate", OptionSpec::Real, nullptr, "learning rate (the default depends on the type)",
@@ -56,6 +58,9 @@ constexpr OptionSpec kOptimizerOptions[] = {
      "fraction of the best loss by which a report must be lower to count as an improvement",
      nullptr,
      {.least = 0, .most = 1, .isOpenAbove = true}},
+    {"not_finite", OptionSpec::Choice, "error",
+     "what is done at a step whose loss or gradients are infinite or NaN; warning: leave it out",
+     kNotFinite},
 };
 const OptionRegistration kOptimizerRegistration{{"optimizer", kOptimizerOptions}};
 
@@ -107,11 +112,21 @@ void Optimizer::setWeightDecay(double decay) {
   weightDecay_ = decay;
 }
 
+void Optimizer::setNotFinite(const std::string& action) {
+  if (action != "error" && action != "warning")
+    throw Error(TENON_ERR_ARG, fmt::format("there is no action '{}' for steps that are not finite; "
+                                           "use error or warning",
+                                           action));
+  notFinite_ = action == "error" ? NotFinite::Error : NotFinite::Warning;
+}
+
 void Optimizer::setFromOptions() {
   if (const auto rate = options().findReal(prefix(), "learning_rate"))
     setLearningRate(*rate);
   if (const auto decay = options().findReal(prefix(), "weight_decay"))
     setWeightDecay(*decay);
+  if (const auto action = options().findChoice(prefix(), "not_finite"))
+    setNotFinite(*action);
   readSchedule();
 }
 
@@ -145,7 +160,7 @@ void Optimizer::checkIdle() const {
 
 void Optimizer::step() {
   checkIdle();
-  update();
+  update(std::nullopt);
 }
 
 double Optimizer::stepWith(const Closure& closure) {
@@ -158,22 +173,88 @@ double Optimizer::updateWith(const Closure& closure) {
   for (const Ref<Parameter>& p : parameters_)
     p->zeroGradient();
   const double loss = valueOfFirstRank(*comm(), closure());
-  update();
+  update(loss);
   return loss;
 }
 
-void Optimizer::update() {
+// All directions are taken before the first parameter is stepped, so that a step is taken whole or not at all.
+void Optimizer::update(std::optional<double> loss) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    Parameter& parameter = *parameters_[i];
-    if (parameter.isFrozen())
-      continue;
-    stepParameter(i, parameter.direction(), parameter.value());
-    parameter.valueChanged();
-    parameter.zeroGradient();
+  std::vector<TensorPair> directions(parameters_.size());
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (!parameters_[i]->isFrozen()) {
+      const DTensor& direction = parameters_[i]->direction();
+      directions[i] = {&direction, &direction};
+    }
+  std::vector<TensorPair> taken = directions;
+  std::erase(taken, TensorPair());
+  if (isFinite(taken, loss))
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+      if (const DTensor* direction = directions[i].first) {
+        stepParameter(i, *direction, parameters_[i]->value());
+        parameters_[i]->valueChanged();
+      }
+  endStep();
+}
+
+void Optimizer::endStep() {
+  for (const Ref<Parameter>& p : parameters_)
+    p->zeroGradient();
+  ++steps_;
+}
+
+bool Optimizer::isFinite(const std::vector<TensorPair>& directions, std::optional<double> loss) {
+  const double norm = std::sqrt(innerProduct(*comm(), directions));
+  if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
+    warned_ = false;
+    return true;
   }
-  countStep();
+  const std::string what = std::isfinite(norm)
+                               ? fmt::format("the loss is {}", *loss)
+                               : fmt::format("{}the norm of the gradients is {} ({})",
+                                             loss ? fmt::format("the loss is {}, ", *loss) : "", norm,
+                                             placeOfNotFinite());
+  const bool isFirst = comm()->rank() == 0;
+  if (notFinite_ == NotFinite::Error)
+    throw Error(TENON_ERR_NOT_FINITE,
+                fmt::format("in step {} of {}, {}; parameters and optimizer are as before the step. "
+                            "Look at the batch, lower the learning rate, or leave such steps out by "
+                            "-tenon_[prefix_]not_finite warning",
+                            steps_ + 1, title(), what))
+        .agreed(isFirst);
+  if (isFirst && !warned_)
+    printError(fmt::format("Tenon: warning: in step {} of {}, {}; it is left out, as further ones will "
+                           "be without a word until one is finite\n",
+                           steps_ + 1, title(), what));
+  warned_ = true;
+  return false;
+}
+
+// An adjoint runs from the loss to the input, so that what is not finite spreads to the parameters before it: the last
+// one in the network's order is nearest to where it arose. The addends of each rank, not their sum, tell the rank.
+std::string Optimizer::placeOfNotFinite() const {
+  const std::vector<NamedParameter> named = namedParameters(*layer_);
+  const int count = static_cast<int>(named.size()), none = 2 * count;
+  struct {
+    int place, rank;
+  } mine{none, comm()->rank()}, first{};
+  for (int i = count; i-- > 0;) {
+    Parameter& p = *named[static_cast<std::size_t>(i)].parameter;
+    if (!std::isfinite(localMaxAbsolute(p.value())))
+      mine.place = i;
+    else if (mine.place == none && !p.isFrozen() && !std::isfinite(localMaxAbsolute(p.gradient())))
+      mine.place = count + (count - 1 - i);
+  }
+  checkMpi(MPI_Allreduce(&mine, &first, 1, MPI_2INT, MPI_MINLOC, comm()->mpi()), "MPI_Allreduce");
+  if (first.place == none)
+    return "that of each parameter is finite on each rank; their sum overflows";
+  const bool isValue = first.place < count;
+  const int i = isValue ? first.place : 2 * count - 1 - first.place;
+  return fmt::format("{} of parameter '{}' is not finite on rank {}{}",
+                     isValue ? "the value" : "the gradient",
+                     named[static_cast<std::size_t>(i)].path, first.rank,
+                     isValue ? "" : ", the first that arises");
 }
 
 // The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts once.

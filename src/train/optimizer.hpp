@@ -4,6 +4,7 @@
 // sharded optimizer: the conversions are the reduce-scatter and the all-gather.
 #pragma once
 
+#include "dtensor/measure.hpp"
 #include "layer/state.hpp"
 #include "train/rate_schedule.hpp"
 
@@ -27,6 +28,10 @@ public:
   // What the next step uses: the learning rate times the schedule's factor.
   double currentRate() const { return learningRate_ * schedule_.factor(steps()); }
   RateSchedule& schedule() noexcept { return schedule_; }
+  // What is done about a loss or gradients that are not finite: an error (the default), before
+  // which nothing is changed, or a warning, after which the step is counted but left out.
+  enum class NotFinite { Error, Warning };
+  void setNotFinite(const std::string& action);
 
   // Converts the gradients, steps every parameter that is not frozen and clears the gradients.
   // Collective.
@@ -59,19 +64,27 @@ protected:
   };
   virtual std::vector<Slot> slots() const = 0;
   virtual void visitNumbers(const std::string&, StateVisitor&) {}
-  virtual void update();
+  // A step with the gradients as they are; the loss where it is known.
+  virtual void update(std::optional<double> loss);
   virtual double updateWith(const Closure& closure);
-  void countStep() noexcept { ++steps_; }
+  // Whether a step can be taken along these directions, each paired with itself: not where they or the
+  // loss are not finite and a warning is enough. Throws the same error on all ranks where it is not. Collective.
+  bool isFinite(const std::vector<TensorPair>& directions, std::optional<double> loss);
+  // Clears the gradients and counts a step.
+  void endStep();
 
 private:
   void readSchedule();
   void checkIdle() const;
+  std::string placeOfNotFinite() const;
 
   Ref<Layer> layer_;
   std::vector<Ref<Parameter>> parameters_;
   double learningRate_, weightDecay_ = 0;
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
+  NotFinite notFinite_ = NotFinite::Error;
+  bool warned_ = false; // and no finite step since
   bool atWork_ = false;
 };
 
