@@ -7,6 +7,8 @@
 
 #include <tenon/dtensor.h>
 
+#include <algorithm>
+
 using namespace tenon;
 
 namespace {

@@ -10,6 +10,8 @@
 #include <tenon/layer_network.h>
 #include <tenon/layer_settings.h>
 
+#include <algorithm>
+
 using namespace tenon;
 
 namespace {

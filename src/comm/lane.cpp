@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "comm/lane.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 

@@ -3,6 +3,7 @@
 
 #include "declaration/window_layout.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace tenon {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "geometry/coverage.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 Coverage coverage(std::vector<Interval> runs, Interval range) {

@@ -3,6 +3,8 @@
 
 #include "geometry/box_faults.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {

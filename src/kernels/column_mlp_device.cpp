@@ -5,6 +5,7 @@
 #include "kernels/block_multiply.hpp"
 #include "kernels/gemm.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace tenon {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/convolution_direct_bands.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 Bands::Bands(const DirectSum& sum, int lanes, Index cells) : sum_(sum), lanes_(lanes) {

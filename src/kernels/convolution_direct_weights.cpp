@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "kernels/convolution_direct_weights.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {

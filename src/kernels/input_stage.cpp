@@ -4,6 +4,8 @@
 #include "kernels/block_copy.hpp"
 #include "kernels/parallel.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 Index effectiveKernel(const WindowShape& w, int d) {

@@ -7,6 +7,7 @@
 #include "kernels/reduce.hpp"
 #include "kernels/sum_terms.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>

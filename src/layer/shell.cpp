@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 // One set-up of a shell. What must be the same on all ranks, which gradients wait, happens here and

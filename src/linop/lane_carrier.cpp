@@ -6,6 +6,7 @@
 #include "sys/log.hpp"
 #include "sys/stopwatch.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace tenon {

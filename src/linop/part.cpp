@@ -3,6 +3,8 @@
 
 #include "comm/lane.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 
 namespace {

@@ -6,6 +6,7 @@
 #include "dtensor/data_type.hpp"
 #include "geometry/schedule.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace tenon {

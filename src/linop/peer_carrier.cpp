@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tenon {
 
 PeerCarrier::PeerCarrier(const CarrierSetup& setup)

@@ -3,6 +3,7 @@
 
 #include "geometry/cuts.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace tenon {

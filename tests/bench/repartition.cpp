@@ -10,6 +10,7 @@
 #include "bench/fftw_peer.hpp"
 #endif
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 

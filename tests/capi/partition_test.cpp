@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/expect_code.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

@@ -4,6 +4,7 @@
 // such fields is compared with the formula of the field.
 #include "capi/expect_code.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 

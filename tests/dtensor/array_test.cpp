@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <tenon_features.hpp>
 
+#include <algorithm>
+
 namespace tenon {
 namespace {
 

@@ -11,6 +11,7 @@
 #include "sys/random.hpp"
 #include "train/sgd.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>

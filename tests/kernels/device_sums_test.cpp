@@ -11,6 +11,7 @@
 #include "kernels/on_device.hpp"
 #include "kernels/softmax.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon::test {

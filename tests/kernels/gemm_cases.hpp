@@ -6,6 +6,7 @@
 #include "kernels/gemm.hpp"
 #include "kernels/here.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace tenon::test {

@@ -6,6 +6,7 @@
 #include "kernels/thread_count.hpp"
 #include "sys/threads.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace tenon::test {

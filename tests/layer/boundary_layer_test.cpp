@@ -6,6 +6,7 @@
 #include "padded_reference.hpp"
 #include "support/draws.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <mpi.h>
 

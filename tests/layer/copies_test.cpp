@@ -4,6 +4,7 @@
 
 #include "sys/options.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>

@@ -9,6 +9,7 @@
 #include "linop/adjoint_test.hpp"
 #include "train/optimizer.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <unistd.h>

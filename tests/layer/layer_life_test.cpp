@@ -5,6 +5,8 @@
 
 #include "sys/expect_error.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 namespace {
 

@@ -3,6 +3,8 @@
 // in floating point where the library counts in whole numbers.
 #include "run_layer.hpp"
 
+#include <algorithm>
+
 namespace tenon {
 namespace {
 

@@ -7,6 +7,7 @@
 #include "sys/expect_error.hpp"
 #include "sys/memory.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon {

@@ -6,6 +6,8 @@
 #include "layer_run.hpp"
 #include "sys/expect_error.hpp"
 
+#include <algorithm>
+
 namespace tenon::test {
 
 using Settings = std::vector<std::pair<const char*, SettingValue>>;

@@ -8,6 +8,7 @@
 #include "reduction/synthesis.hpp"
 #include "sys/expect_error.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 

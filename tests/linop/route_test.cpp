@@ -14,6 +14,7 @@
 
 #include <tenon.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tenon {

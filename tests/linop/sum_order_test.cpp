@@ -9,6 +9,7 @@
 #include "sys/options.hpp"
 #include "sys/random.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>

@@ -7,6 +7,7 @@
 #include "support/own_communicator.hpp"
 #include "sys/expect_error.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace tenon {

@@ -5,6 +5,7 @@
 
 #include "geometry/layout.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace tenon::test {
