@@ -16,8 +16,8 @@
  *  TENON_ERR_HANDLE if a handle is not valid or is of another class.
  *
  *  Options: -tenon_[prefix_]learning_rate, weight_decay, schedule, schedule_period,
- *  schedule_factor, least_rate, warmup, patience, stop_patience and improvement; momentum and
- *  nesterov for sgd; beta1, beta2 and epsilon for adam and adamw; history, iterations,
+ *  schedule_factor, least_rate, warmup, patience, stop_patience, improvement and not_finite;
+ *  momentum and nesterov for sgd; beta1, beta2 and epsilon for adam and adamw; history, iterations,
  *  gradient_tolerance and change_tolerance for lbfgs.
  */
 #ifndef TENON_OPTIMIZER_H
@@ -177,6 +177,27 @@ TENON_EXTERN TenonErrorCode TenonOptimizerReport(TenonOptimizer optimizer, doubl
 TENON_EXTERN TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer,
                                                           double* rate) TENON_NOEXCEPT;
 
+/** @brief Sets what is done about a loss or gradients that are not finite. Local; call on all
+ *  ranks.
+ *
+ *  Each step looks at the loss, if it is known, and at the norm of the gradients of all parameters
+ *  that are not frozen, before it changes anything.
+ *
+ *  - "error", the default: TenonOptimizerStep() and its like return TENON_ERR_NOT_FINITE on all
+ *    ranks. The error names the step, and the parameter and rank where the first value that is not
+ *    finite lies. Parameters, optimizer and step count are as before the step. To go on, clear the
+ *    gradients with TenonLayerZeroGradients(); TenonOptimizerStepClosure() does so itself.
+ *  - "warning": the step is counted, but updates nothing; rank 0 prints the same text on standard
+ *    error at the first of such steps in a row. A trainer leaves their losses out of means.
+ *
+ *  @param[in] optimizer  optimizer
+ *  @param[in] action     "error" or "warning"
+ *  @return TENON_ERR_ARG  the action is neither
+ *  @note   "lbfgs" looks at the point where a step begins; its line search leaves other points
+ *          whose loss is not finite by itself. */
+TENON_EXTERN TenonErrorCode TenonOptimizerSetNotFinite(TenonOptimizer optimizer,
+                                                       const char* action) TENON_NOEXCEPT;
+
 /** @brief Reads the options of the optimizer. Local; call on all ranks.
  *  @param[in] optimizer  optimizer
  *  @return TENON_ERR_ARG  the value of an option is out of range */
@@ -194,8 +215,8 @@ TENON_EXTERN TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimize
  *  @param[out] norm       norm before the scaling, the same on all ranks. May be NULL, in which
  *                         case it is not returned.
  *  @return TENON_ERR_ARG  maximum is not > 0
- *  @note   If the norm is not finite, the gradients are not scaled; check it where they can
- *          overflow.
+ *  @note   If the norm is not finite, the gradients are not scaled, and the step that follows
+ *          fails, see TenonOptimizerSetNotFinite().
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimizer, double maximum,
                                                            double* norm) TENON_NOEXCEPT;
@@ -206,9 +227,11 @@ TENON_EXTERN TenonErrorCode TenonOptimizerClipGradientNorm(TenonOptimizer optimi
  *  parameters (TenonLayerSetFrozen()) are not updated.
  *
  *  @param[in] optimizer  optimizer of another type than "lbfgs"
- *  @return TENON_ERR_TYPE  the optimizer needs TenonOptimizerStepClosure()
- *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
- *  @see    TenonLayerApplyAdjoint()
+ *  @return TENON_ERR_TYPE        the optimizer needs TenonOptimizerStepClosure()
+ *  @return TENON_ERR_NOT_FINITE  the gradients are not finite; nothing is changed
+ *  @note   On more than one rank other errors call the fatal handler, see
+ *          TenonSetFatalErrorHandler().
+ *  @see    TenonLayerApplyAdjoint(), TenonOptimizerSetNotFinite()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerStep(TenonOptimizer optimizer) TENON_NOEXCEPT;
 
@@ -238,7 +261,10 @@ typedef TenonErrorCode (*TenonOptimizerClosure)(TenonOptimizer optimizer, double
  *  @param[in]  context    passed to the function. May be NULL, in which case it gets NULL.
  *  @param[out] loss       loss before the step, the same on all ranks. May be NULL, in which case
  *                         it is not returned.
- *  @note   On more than one rank an error calls the fatal handler, see TenonSetFatalErrorHandler().
+ *  @return TENON_ERR_NOT_FINITE  the loss or the gradients are not finite; no parameter is changed
+ *  @note   On more than one rank other errors call the fatal handler, see
+ *          TenonSetFatalErrorHandler().
+ *  @see    TenonOptimizerSetNotFinite()
  */
 TENON_EXTERN TenonErrorCode TenonOptimizerStepClosure(TenonOptimizer optimizer,
                                                       TenonOptimizerClosure closure, void* context,

@@ -122,6 +122,11 @@ TenonErrorCode TenonOptimizerGetLearningRate(TenonOptimizer optimizer, double* r
                [&] { required(rate, "rate") = deref(optimizer, "optimizer").currentRate(); });
 }
 
+TenonErrorCode TenonOptimizerSetNotFinite(TenonOptimizer optimizer, const char* action) noexcept {
+  return guard(__func__,
+               [&] { deref(optimizer, "optimizer").setNotFinite(textOf(action, "action")); });
+}
+
 TenonErrorCode TenonOptimizerSetFromOptions(TenonOptimizer optimizer) noexcept {
   return guard(__func__, [&] { deref(optimizer, "optimizer").setFromOptions(); });
 }

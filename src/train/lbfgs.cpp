@@ -2,6 +2,7 @@
 #include "train/lbfgs.hpp"
 
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/fill.hpp"
 #include "dtensor/measure.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
@@ -191,6 +192,10 @@ void Lbfgs::keepPair(double at, double length) {
   combine(at, direction_, 0, pair.s);
   combine(1, gradient_, 0, pair.y);
   combine(-1, before_, 1, pair.y);
+  for (std::size_t i = 0; i < parameters().size(); ++i)
+    if (parameters()[i]->isFrozen()) // it did not move, whatever an older pair left here
+      for (const StateTensors* part : {&pair.s, &pair.y})
+        fillConstant(*(*part)[i], 0);
   computeProducts(pair);
   if (!(pair.product > rounding_ * length * std::sqrt(pair.squareOfY))) {
     count_ = std::min<std::uint64_t>(count_, pairs_.size() - 1); // it has lost its place
@@ -242,13 +247,18 @@ bool Lbfgs::iterate(const Closure& closure, double& loss, double gradientNorm) {
 double Lbfgs::updateWith(const Closure& closure) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  for (std::uint64_t age = 0; age < count_; ++age) // a checkpoint brings the pairs alone
+  for (std::uint64_t age = 0; age < count_; ++age) { // a checkpoint brings the pairs alone
     computeProducts(newest(age));
+    if (!(newest(age).product > 0)) // without a parameter that was frozen since
+      count_ = age;
+  }
   double loss = evaluate(closure);
   const double first = loss;
   // Further along a direction the line search steps back from losses that are not finite.
   std::vector<TensorPair> gradients;
-  forEach([&](std::size_t i, Parameter&) { gradients.emplace_back(gradient_[i].get(), gradient_[i].get()); });
+  forEach([&](std::size_t i, Parameter&) {
+    gradients.emplace_back(gradient_[i].get(), gradient_[i].get());
+  });
   const Index most = isFinite(gradients, loss) ? iterations_ : 0;
   for (Index i = 0; i < most; ++i) {
     const double norm = std::sqrt(dot(gradient_, gradient_));

@@ -213,20 +213,22 @@ bool Optimizer::isFinite(const std::vector<TensorPair>& directions, std::optiona
   const std::string what = std::isfinite(norm)
                                ? fmt::format("the loss is {}", *loss)
                                : fmt::format("{}the norm of the gradients is {} ({})",
-                                             loss ? fmt::format("the loss is {}, ", *loss) : "", norm,
-                                             placeOfNotFinite());
+                                             loss ? fmt::format("the loss is {}, ", *loss) : "",
+                                             norm, placeOfNotFinite());
   const bool isFirst = comm()->rank() == 0;
   if (notFinite_ == NotFinite::Error)
-    throw Error(TENON_ERR_NOT_FINITE,
-                fmt::format("in step {} of {}, {}; parameters and optimizer are as before the step. "
-                            "Look at the batch, lower the learning rate, or leave such steps out by "
-                            "-tenon_[prefix_]not_finite warning",
-                            steps_ + 1, title(), what))
+    throw Error(
+        TENON_ERR_NOT_FINITE,
+        fmt::format("in step {} of {}, {}; parameters and optimizer are as before the step. "
+                    "Look at the batch, lower the learning rate, or leave such steps out by "
+                    "-tenon_[prefix_]not_finite warning",
+                    steps_ + 1, title(), what))
         .agreed(isFirst);
   if (isFirst && !warned_)
-    printError(fmt::format("Tenon: warning: in step {} of {}, {}; it is left out, as further ones will "
-                           "be without a word until one is finite\n",
-                           steps_ + 1, title(), what));
+    printError(
+        fmt::format("Tenon: warning: in step {} of {}, {}; it is left out, as further ones will "
+                    "be without a word until one is finite\n",
+                    steps_ + 1, title(), what));
   warned_ = true;
   return false;
 }
@@ -251,10 +253,9 @@ std::string Optimizer::placeOfNotFinite() const {
     return "that of each parameter is finite on each rank; their sum overflows";
   const bool isValue = first.place < count;
   const int i = isValue ? first.place : 2 * count - 1 - first.place;
-  return fmt::format("{} of parameter '{}' is not finite on rank {}{}",
-                     isValue ? "the value" : "the gradient",
-                     named[static_cast<std::size_t>(i)].path, first.rank,
-                     isValue ? "" : ", the first that arises");
+  return fmt::format("the {} of parameter '{}' is not finite on rank {}",
+                     isValue ? "value" : "gradient", named[static_cast<std::size_t>(i)].path,
+                     first.rank);
 }
 
 // The squared norm of a direction d = C g is that of the tensor's value, in which a copy counts once.

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace tenon {
 
 namespace {
@@ -170,8 +172,9 @@ void Trainer::takeStep() {
   if (first == 0)
     sum_ = 0, summed_ = 0;
   loss_ = optimizer_->stepWith([&] { return evaluate(epoch, first, end); });
-  sum_ += loss_;
-  epochLoss_ = sum_ / double(++summed_);
+  if (std::isfinite(loss_)) // else the optimizer has left the step out
+    sum_ += loss_, ++summed_;
+  epochLoss_ = sum_ / double(summed_);
 }
 
 void Trainer::tell(Event event) {

@@ -120,6 +120,34 @@ protected:
   std::size_t stopAfter_ = 0;
 };
 
+// What the last rank has of batch 2 is not a number. No rank aborts, and the weight stays as it was; with a warning the
+// other batches train.
+TEST_F(TrainerCApi, SaysWhereTrainingIsNotFinite) {
+  const auto oneBad = [](TenonTrainer trainer, TenonInt epoch, TenonInt batch, void* context) {
+    TenonCall(fill(trainer, epoch, batch, context));
+    TenonDTensor x = static_cast<TrainerCApi*>(context)->x_;
+    void* values = nullptr;
+    TenonCall(TenonDTensorGetArray(x, TENON_FLOAT64, &values));
+    if (batch == 2 && isLast())
+      *static_cast<double*>(values) = NAN;
+    return TenonDTensorRestoreArray(x, &values);
+  };
+  expectSuccess(TenonTrainerSetBatches(trainer_, kBatches, x_, target_, oneBad, this, nullptr));
+  expectCommonCode(TENON_ERR_NOT_FINITE, TenonTrainerRun(trainer_, 1),
+                   {"in step 3 of", "the loss is nan", "the gradient of parameter 'weight'"});
+  double w = 0;
+  expectSuccess(TenonDTensorMaxAbs(weight_, &w));
+  TenonInt steps = 0;
+  expectSuccess(TenonOptimizerGetSteps(optimizer_, &steps));
+  EXPECT_EQ(steps, 2);
+  EXPECT_TRUE(std::isfinite(w));
+  expectSuccess(TenonOptimizerSetNotFinite(optimizer_, "warning"));
+  expectSuccess(TenonTrainerRun(trainer_, 1));
+  double mean = 0, loss = 0;
+  expectSuccess(TenonTrainerGetLosses(trainer_, &loss, &mean, nullptr));
+  EXPECT_TRUE(std::isfinite(loss) && std::isfinite(mean));
+}
+
 TEST_F(TrainerCApi, TakesTheStepsOfALoopByHand) {
   expectSuccess(TenonTrainerRun(trainer_, 2));
   Plain plain;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "dtensor/fill.hpp"
+#include "dtensor/host_view.hpp"
 #include "dtensor/measure.hpp"
 #include "support/layers.hpp"
 #include "support/world.hpp"
 #include "sys/expect_error.hpp"
+#include "sys/output.hpp"
 #include "train/adam.hpp"
 #include "train/lbfgs.hpp"
 #include "train/sgd.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -166,6 +169,119 @@ TEST(Optimizer, RefusesBadSettings) {
   expectError(TENON_ERR_ARG, {"tolerance of L-BFGS is inf", "finite"},
               [&] { lbfgs.setTolerances(1e-7, infinity); });
   EXPECT_THROW(Sgd(test::newAffine(world(), 1, 1)), Error);
+}
+
+// The last rank's addends alone are not a number.
+TEST(NotFinite, GradientsAreRefusedBeforeAnythingChanges) {
+  const int last = world()->size() - 1;
+  const std::string place = "'weight' is not finite on rank " + std::to_string(last);
+  for (const char* type : {"sgd", "adam"}) {
+    OneWeight net, same;
+    const auto optimizer = makeOptimizer(type, net.affine),
+               other = makeOptimizer(type, same.affine);
+    net.stepWithGradient(*optimizer, 0.25);
+    const double before = same.stepWithGradient(*other, 0.25);
+    expectError(TENON_ERR_NOT_FINITE,
+                {"in step 2 of the optimizer", "norm of the gradients is nan", place.c_str()},
+                [&] { net.stepWithGradient(*optimizer, world()->rank() == last ? NAN : 0.25); });
+    EXPECT_EQ(net.weight(), before);
+    EXPECT_EQ(optimizer->steps(), 1);
+    net.affine->zeroGradients();
+    EXPECT_EQ(net.stepWithGradient(*optimizer, 0.5), same.stepWithGradient(*other, 0.5));
+  }
+}
+
+TEST(NotFinite, StepsAreLeftOutWithOneWarning) {
+  OneWeight net;
+  Sgd sgd(net.affine);
+  sgd.setLearningRate(1);
+  sgd.setNotFinite("warning");
+  std::string said;
+  setErrorSink([&](std::string_view text) { said += text; });
+  net.stepWithGradient(sgd, HUGE_VAL);
+  EXPECT_EQ(net.stepWithGradient(sgd, NAN), 1);
+  EXPECT_EQ(net.stepWithGradient(sgd, 0.25), 0.75);
+  EXPECT_EQ(net.stepWithGradient(sgd, NAN), 0.75);
+  setErrorSink({});
+  EXPECT_EQ(sgd.steps(), 4);
+  const bool speaks = world()->rank() == 0;
+  EXPECT_EQ(said.find("in step 1 of") != said.npos, speaks) << said;
+  EXPECT_EQ(said.find("in step 2 of"), said.npos) << said;
+  EXPECT_EQ(said.find("in step 4 of") != said.npos, speaks) << said;
+  expectError(TENON_ERR_ARG, {"'ignore'"}, [&] { sgd.setNotFinite("ignore"); });
+}
+
+TEST(NotFinite, LossesAndValuesAreNamed) {
+  for (const char* type : {"sgd", "lbfgs"}) {
+    OneWeight net;
+    const auto optimizer = makeOptimizer(type, net.affine);
+    const auto step = [&](double loss, double g) {
+      optimizer->stepWith([&] {
+        net.affine->apply(*net.x, *net.y);
+        fillConstant(*net.dy, g);
+        net.affine->applyAdjoint(*net.dy, nullptr);
+        return loss;
+      });
+    };
+    expectError(TENON_ERR_NOT_FINITE, {"in step 1 of", "the loss is inf;"},
+                [&] { step(HUGE_VAL, 0.25); });
+    expectError(TENON_ERR_NOT_FINITE, {"the loss is nan, the norm of the gradients is nan"},
+                [&] { step(NAN, NAN); });
+    net.set(NAN);
+    expectError(TENON_ERR_NOT_FINITE, {"the value of parameter 'weight' is not finite on rank 0"},
+                [&] { step(1, NAN); });
+    EXPECT_EQ(optimizer->steps(), 0);
+  }
+}
+
+// What the visitor finds of the bias in the pairs.
+struct BiasInPairs final : StateVisitor {
+  void tensor(const std::string& path, DTensor& value) override {
+    if (path.ends_with("/bias"))
+      largest = std::max(largest, maxAbsolute(value));
+  }
+  void number(const std::string&, std::uint64_t&) override {}
+  double largest = 0;
+};
+
+// With one pair its place is used again, where the bias's moves of the step before lie.
+TEST(Lbfgs, PairsOfFrozenParametersDoNotMove) {
+  const auto affine = test::newAffine(world(), 1, 1);
+  const Layout input({.shape = {1, 1},
+                      .mesh = Mesh::make({world()->size()}),
+                      .properties = {Property::broadcast()}});
+  affine->setDataType(TENON_FLOAT64);
+  affine->setText("signature", "B");
+  affine->setUp(input);
+  DTensor x(world(), input, TENON_FLOAT64), y(world(), input, TENON_FLOAT64),
+      dy(world(), input.dual(), TENON_FLOAT64);
+  fillConstant(x, 2);
+  Lbfgs lbfgs(affine);
+  lbfgs.setHistory(1);
+  lbfgs.setIterations(2);
+  double wanted = 0;
+  // (y - wanted)^2 / 2
+  const auto step = [&] {
+    lbfgs.stepWith([&] {
+      affine->apply(x, y);
+      const double off = HostView<const double>(y)[0] - wanted;
+      fillConstant(dy, off / world()->size());
+      affine->applyAdjoint(dy, nullptr);
+      return off * off / 2;
+    });
+  };
+  const auto moved = [&] {
+    BiasInPairs found;
+    lbfgs.visitState("o", found);
+    return found.largest;
+  };
+  wanted = 3;
+  step();
+  EXPECT_GT(moved(), 0);
+  affine->parameters()[1]->setFrozen(true);
+  wanted = -5;
+  step();
+  EXPECT_EQ(moved(), 0);
 }
 
 TEST(Optimizer, TypesAreNamed) {

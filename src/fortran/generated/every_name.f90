@@ -315,6 +315,7 @@ program every_name
   use tenon, only: tenon_optimizer_set_patience ! TenonOptimizerSetPatience
   use tenon, only: tenon_optimizer_report ! TenonOptimizerReport
   use tenon, only: tenon_optimizer_get_learning_rate ! TenonOptimizerGetLearningRate
+  use tenon, only: tenon_optimizer_set_not_finite ! TenonOptimizerSetNotFinite
   use tenon, only: tenon_optimizer_set_from_options ! TenonOptimizerSetFromOptions
   use tenon, only: tenon_optimizer_clip_gradient_norm ! TenonOptimizerClipGradientNorm
   use tenon, only: tenon_optimizer_step ! TenonOptimizerStep

@@ -2324,6 +2324,13 @@ module tenon_c
       real(c_double), intent(out) :: rate
       integer(c_int) :: answer
     end function TenonOptimizerGetLearningRate
+    function TenonOptimizerSetNotFinite(optimizer, &
+      action) bind(C, name="TenonOptimizerSetNotFinite") result(answer)
+      import
+      type(c_ptr), value :: optimizer
+      character(kind=c_char), intent(in) :: action(*)
+      integer(c_int) :: answer
+    end function TenonOptimizerSetNotFinite
     function TenonOptimizerSetFromOptions( &
       optimizer) bind(C, name="TenonOptimizerSetFromOptions") result(answer)
       import

@@ -311,6 +311,7 @@ module tenon_calls
   public :: tenon_optimizer_set_patience
   public :: tenon_optimizer_report
   public :: tenon_optimizer_get_learning_rate
+  public :: tenon_optimizer_set_not_finite
   public :: tenon_optimizer_set_from_options
   public :: tenon_optimizer_clip_gradient_norm
   public :: tenon_optimizer_step
@@ -7138,6 +7139,15 @@ contains
     end if
     call finish(tenon_code, ierr)
   end subroutine tenon_optimizer_get_learning_rate
+  ! Sets what is done about a loss or gradients that are not finite. Local; call on all ranks.
+  subroutine tenon_optimizer_set_not_finite(optimizer, action, ierr)
+    type(tenon_optimizer), intent(in) :: optimizer
+    character(len=*), intent(in) :: action
+    integer(c_int), intent(out), optional :: ierr
+    integer(c_int) :: tenon_code
+    tenon_code = TenonOptimizerSetNotFinite(optimizer%handle, trim(action)//c_null_char)
+    call finish(tenon_code, ierr)
+  end subroutine tenon_optimizer_set_not_finite
   ! Reads the options of the optimizer. Local; call on all ranks.
   subroutine tenon_optimizer_set_from_options(optimizer, ierr)
     type(tenon_optimizer), intent(in) :: optimizer
