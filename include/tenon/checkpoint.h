@@ -105,7 +105,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointAddTensor(TenonCheckpoint checkpoint,
  *  @param[in] checkpoint  checkpoint
  *  @param[in] key         key
  *  @param[in] value       value, that of rank 0 counts
- *  @return TENON_ERR_ARG  the key is empty */
+ *  @return TENON_ERR_ARG  the key is empty, has a control character or is not UTF-8 */
 TENON_EXTERN TenonErrorCode TenonCheckpointSetInt(TenonCheckpoint checkpoint, const char* key,
                                                   TenonInt value) TENON_NOEXCEPT;
 
@@ -113,7 +113,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointSetInt(TenonCheckpoint checkpoint, co
  *  @param[in] checkpoint  checkpoint
  *  @param[in] key         key
  *  @param[in] value       value, that of rank 0 counts
- *  @return TENON_ERR_ARG  the key is empty */
+ *  @return TENON_ERR_ARG  the key is empty, has a control character or is not UTF-8 */
 TENON_EXTERN TenonErrorCode TenonCheckpointSetReal(TenonCheckpoint checkpoint, const char* key,
                                                    double value) TENON_NOEXCEPT;
 
@@ -121,7 +121,7 @@ TENON_EXTERN TenonErrorCode TenonCheckpointSetReal(TenonCheckpoint checkpoint, c
  *  @param[in] checkpoint  checkpoint
  *  @param[in] key         key
  *  @param[in] value       text, that of rank 0 counts
- *  @return TENON_ERR_ARG  the key is empty */
+ *  @return TENON_ERR_ARG  the key is empty or has a control character, or a text is not UTF-8 */
 TENON_EXTERN TenonErrorCode TenonCheckpointSetString(TenonCheckpoint checkpoint, const char* key,
                                                      const char* value) TENON_NOEXCEPT;
 

@@ -28,7 +28,8 @@ TENON_EXTERN TenonErrorCode TenonLogEnable(TenonBool on) TENON_NOEXCEPT;
 /** @brief Returns the number of the event with a given name. Not collective.
  *  @param[in]  name   name of the event; each call with the same name returns the same number
  *  @param[out] event  number of the event
- *  @return TENON_ERR_ARG  there are too many events */
+ *  @return TENON_ERR_ARG  there are too many events, or the name has a control character or is not
+ *                         UTF-8 */
 TENON_EXTERN TenonErrorCode TenonLogEventRegister(const char* name, int* event) TENON_NOEXCEPT;
 
 /** @brief Begins an event; events can be nested. Not collective.
@@ -47,7 +48,8 @@ TENON_EXTERN TenonErrorCode TenonLogFlops(double flops) TENON_NOEXCEPT;
 
 /** @brief Begins a stage, to which events count until TenonLogStagePop(). Not collective.
  *  @param[in] name  name of the stage
- *  @return TENON_ERR_ARG  there are too many stages */
+ *  @return TENON_ERR_ARG  there are too many stages, or the name has a control character or is not
+ *                         UTF-8 */
 TENON_EXTERN TenonErrorCode TenonLogStagePush(const char* name) TENON_NOEXCEPT;
 
 /** @brief Returns to the previous stage. Not collective.

@@ -22,7 +22,9 @@ typedef struct TenonObject_s* TenonObject;
 
 /** @brief Sets the name of an object, used in messages, views and reports. Not collective.
  *  @param[in] object  object of any class
- *  @param[in] name    name; copied. May be NULL, in which case the object has no name. */
+ *  @param[in] name    name, in UTF-8 and without control characters; copied. May be NULL, in which
+ *                     case the object has no name.
+ *  @return TENON_ERR_ARG  the name has a control character or is not UTF-8 */
 TENON_EXTERN TenonErrorCode TenonObjectSetName(TenonObject object, const char* name) TENON_NOEXCEPT;
 
 /** @brief Returns the name of an object. Not collective.
@@ -41,6 +43,7 @@ TENON_EXTERN TenonErrorCode TenonObjectGetName(TenonObject object, char name[], 
  *
  *  @param[in] object  object of any class
  *  @param[in] prefix  prefix; copied. May be NULL, in which case there is none.
+ *  @return TENON_ERR_ARG  the prefix has a control character or is not UTF-8
  */
 TENON_EXTERN TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object,
                                                         const char* prefix) TENON_NOEXCEPT;

@@ -2,6 +2,7 @@
 #include "capi/arguments.hpp"
 #include "io/checkpoint.hpp"
 #include "sys/guard.hpp"
+#include "sys/plain_text.hpp"
 
 #include <tenon/object.h>
 
@@ -61,7 +62,12 @@ TenonErrorCode TenonObjectGetName(TenonObject object, char name[], TenonInt leng
 }
 
 TenonErrorCode TenonObjectSetOptionsPrefix(TenonObject object, const char* prefix) noexcept {
-  return tenon::guard(__func__, [&] { any(object).setPrefix(tenon::textOrEmpty(prefix)); });
+  return tenon::guard(__func__, [&] {
+    tenon::Object& known = any(object);
+    std::string text = tenon::textOrEmpty(prefix);
+    tenon::checkPlain("the options prefix of " + known.title(), text);
+    known.setPrefix(std::move(text));
+  });
 }
 
 TenonErrorCode TenonObjectGetOptionsPrefix(TenonObject object, char prefix[], TenonInt length,

@@ -73,8 +73,8 @@ public:
     for (const Settings::Entry& entry : declaration->settings().entries())
       keys.emplace_back(entry.spec->name);
     view.allow(keys);
-    layer.name = view.has("name") ? view.at("name").text() : "";
-    layer.prefix = view.has("prefix") ? view.at("prefix").text() : "";
+    layer.name = view.has("name") ? view.at("name").name() : "";
+    layer.prefix = view.has("prefix") ? view.at("prefix").name() : "";
     readSettings(view, *declaration, layer);
     if (view.has("output"))
       layer.output = layout(view.at("output"));

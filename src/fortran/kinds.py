@@ -15,7 +15,8 @@ C_NUMBERS = {('TenonLayerCreateConcatenate', 'dim')}
 # Nodes of a graph and, below 0, its inputs.
 NODES = {('TenonLayerGraphAddNode', 'inputs')}
 # Settings of a layer by name: lists with an entry for each dimension too, or the dimensions themselves.
-SETTINGS = {('TenonLayerSetIntegers', 'values'), ('TenonLayerGetIntegers', 'values')}
+SETTINGS = {(f'TenonLayer{verb}{kind}', argument) for verb in ('Set', 'Get')
+            for kind, argument in (('Integers', 'values'), ('Text', 'text'))}
 INDEX = re.compile(r'first (local )?index|local index')
 # Functions of Fortran that the subroutines use, and so no dummies beside lists and texts.
 USED = {'int', 'len', 'present', 'product', 'size', 'trim'}
@@ -359,6 +360,8 @@ class Text(Kind):
     def actual(self):
         if self.is_list:
             return self.name
+        if self.is_setting:
+            return f'turned_text(name, trim({self.name}))//c_null_char'
         return f'c_{self.name}' if self.is_optional else f'trim({self.name})//c_null_char'
 
 
@@ -378,6 +381,8 @@ class ReturnedText(Kind):
         parts.local('c_needed', 'integer(c_int64_t)')
         parts.local(f'c_{self.name}(:)', 'character(kind=c_char), allocatable')
         parts.last.append(f'    call give_text(c_{self.name}, tenon_code, {self.name})')
+        if self.is_setting:
+            parts.last.append(f'    {self.name} = turned_text(name, {self.name})')
 
     def actual(self):
         return f'c_{self.name}'

@@ -7,7 +7,7 @@ module tenon_convert
   use tenon_c
   implicit none
   private
-  public :: reverse, turned_setting, give, check_length, finish, fail
+  public :: reverse, turned_setting, turned_text, give, check_length, finish, fail
   public :: c_bool_of, c_dimension, c_nodes
   public :: text_at, give_text, terminated, addresses
   public :: layout_dimensions, tensor_dimensions, dataset_dimensions, spatial_dimensions, &
@@ -28,7 +28,7 @@ module tenon_convert
   end interface
 
   interface reverse
-    procedure reverse_int32, reverse_int64, reverse_real64
+    procedure reverse_int32, reverse_int64, reverse_real64, reverse_text
   end interface
   interface give
     procedure give_int64, give_int32, give_list_int64, give_list_int32
@@ -54,6 +54,16 @@ contains
     reversed = list(size(list):1:-1)
   end function reverse_real64
 
+  ! The pieces between commas.
+  pure recursive function reverse_text(list) result(reversed)
+    character(len=*), intent(in) :: list
+    character(len=len(list)) :: reversed
+    integer :: comma
+    comma = index(list, ',')
+    reversed = list
+    if (comma > 0) reversed = reverse_text(list(comma + 1:))//','//list(:comma - 1)
+  end function reverse_text
+
   ! A setting of a layer from the order of Fortran to that of C or back: it has an entry for each dimension. Those of
   ! a permutation are dimensions themselves.
   pure function turned_setting(name, list) result(turned)
@@ -63,6 +73,14 @@ contains
     turned = reverse(list)
     if (name == 'permutation') turned = size(list) - turned
   end function turned_setting
+
+  ! The same of a setting that is a text. Only these are lists with an entry for each dimension.
+  pure function turned_text(name, text) result(turned)
+    character(len=*), intent(in) :: name, text
+    character(len=len(text)) :: turned
+    turned = text
+    if (name == 'boundary' .or. name == 'spacing') turned = reverse(text)
+  end function turned_text
 
   ! Results: those that do not fit into a 32-bit variable are an error, not cut off.
   subroutine give_int64(from, to, name, code)

@@ -5,6 +5,7 @@
 #include "comm/agreement.hpp"
 #include "io/signal_note.hpp"
 #include "sys/options.hpp"
+#include "sys/plain_text.hpp"
 #include "sys/progress.hpp"
 #include "sys/text.hpp"
 #include "sys/view.hpp"
@@ -92,6 +93,7 @@ void Checkpoint::setFromOptions() {
 
 std::string Checkpoint::checkedRoot(const char* folder, const std::string& name,
                                     const char* what) const {
+  checkPlain(fmt::format("the name of the {} in a checkpoint", what), name);
   if (name.empty() || name == "." || name == ".." || name.find('/') != name.npos)
     throw Error(TENON_ERR_ARG,
                 fmt::format("the {} cannot have the name '{}' in a checkpoint; pass a word without "
@@ -137,6 +139,9 @@ void Checkpoint::addTensor(Ref<DTensor> tensor, const std::string& name) {
 void Checkpoint::setValue(const std::string& key, StoredValue value) {
   if (key.empty())
     throw Error(TENON_ERR_ARG, "the key of a checkpoint's value is empty; pass a word");
+  checkPlain("the key of a checkpoint's value", key);
+  if (const auto* text = std::get_if<std::string>(&value))
+    checkUtf8(fmt::format("the value of '{}' in a checkpoint", key), *text);
   values_[key] = std::move(value);
 }
 

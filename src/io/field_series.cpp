@@ -8,6 +8,7 @@
 #include "sys/new_file.hpp"
 #include "sys/options.hpp"
 #include "sys/output.hpp"
+#include "sys/plain_text.hpp"
 #include "sys/text.hpp"
 #include "sys/view.hpp"
 
@@ -45,6 +46,7 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
   if (name_.empty())
     throw Error(TENON_ERR_ARG,
                 fmt::format("path '{}' names no file; pass one such as \"run1/heat\"", path));
+  checkPlain("the name of a series' files", name_); // which the .xmf file holds
   grid_.origin.assign(static_cast<std::size_t>(space), 0);
   grid_.spacing.assign(static_cast<std::size_t>(space), 1);
   files_ = makeRef<Checkpoint>(comm_);
@@ -72,25 +74,11 @@ void FieldSeries::setGrid(const std::vector<double>& origin, const std::vector<d
   grid_.spacing = spacing;
 }
 
-namespace {
-
-// XML has no control characters, not even as numbers, and the path of the data must be exact.
-void checkWords(const char* what, const std::string& words) {
-  const auto control =
-      std::ranges::find_if(words, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (control != words.end())
-    throw Error(TENON_ERR_ARG,
-                fmt::format("the {} of a field has a control character, number {}, at position {}, "
-                            "which the .xmf file of a series cannot hold; leave it out",
-                            what, int(*control), control - words.begin()));
-}
-
-} // namespace
-
 void FieldSeries::addTensor(Ref<DTensor> tensor, const std::string& name,
                             const std::string& components) {
-  checkWords("name", name);
-  checkWords("components' names", components);
+  // The .xmf file must name the data exactly, and XML has no control characters, not even as numbers.
+  checkPlain("the name of a field", name);
+  checkPlain("the list of a field's components", components);
   const Shape& shape = tensor->layout().shape();
   const auto space = static_cast<std::ptrdiff_t>(grid_.dimensions());
   if (static_cast<std::ptrdiff_t>(shape.size()) < space)

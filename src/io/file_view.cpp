@@ -3,6 +3,7 @@
 
 #include "io/hdf5_file.hpp"
 #include "io/tensor_pieces.hpp"
+#include "sys/plain_text.hpp"
 #include "sys/view.hpp"
 
 #include <fmt/format.h>
@@ -28,17 +29,6 @@ std::uint64_t digestInFile(DataFile& data, std::size_t number, const StoredDatas
     digest += digestOf(context, tensor.type, tensor.shape, piece, buffer.data<std::byte>());
   }
   return digest;
-}
-
-// Names and texts of a file may hold what a terminal obeys.
-std::string printable(std::string_view text) {
-  std::string safe;
-  for (const char c : text)
-    if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
-      safe += fmt::format("\\x{:02x}", byte);
-    else
-      safe += c;
-  return safe;
 }
 
 std::string valueText(const StoredValue& value) {

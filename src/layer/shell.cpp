@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "layer/shell.hpp"
 
+#include "sys/plain_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -95,6 +97,7 @@ void ShellDeclaration::setKept(bool input, bool output) {
 
 void ShellDeclaration::checkDeclared(const char* kind, const std::string& name,
                                      const Shape& shape) const {
+  checkPlain(fmt::format("the name of a {} of {}", kind, title()), name);
   if (shape.empty() || *std::min_element(shape.begin(), shape.end()) < 1)
     throw Error(TENON_ERR_SHAPE, fmt::format("{} \"{}\" of {} has shape [{}]; it must have "
                                              "at least 1 dimension, all of extent >= 1",

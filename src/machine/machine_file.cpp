@@ -59,7 +59,7 @@ int placeOf(const JsonView& name, const std::vector<Named>& all, const char* wha
 
 Level readLevel(const JsonView& level) {
   level.allow({"name", "size"});
-  return {level.at("name").text(), sourced(level.at("size"), nullptr).integer(1)};
+  return {level.at("name").name(), sourced(level.at("size"), nullptr).integer(1)};
 }
 
 Index readUnits(const JsonView& object) {
@@ -97,7 +97,7 @@ Link readLink(const JsonView& link, const std::vector<Level>& levels,
               const std::vector<Link>& before) {
   link.allow({"name", "level", "units", "bandwidth", "latency", "rules"});
   Link made;
-  made.name = link.at("name").text();
+  made.name = link.at("name").name();
   made.level = placeOf(link.at("level"), levels, "level");
   made.units = readUnits(link);
   made.bandwidth = positive(link.at("bandwidth"), "B/s", false);
@@ -137,7 +137,7 @@ KernelTimes readTimes(const JsonView& times) {
       value.fail(fmt::format("is {}; it must be >= 0", value.real()));
     return value.real();
   };
-  return {.kind = times.at("kind").text(),
+  return {.kind = times.at("kind").name(),
           .pass = readPass(times.at("pass")),
           .cellBytes = readCellBytes(times.at("data_type")),
           .flop = seconds("flop"),
@@ -185,7 +185,7 @@ Machine parseMachine(const std::string& text, const std::string& where) {
   const JsonView root(tree, where);
   root.allow({"name", "about", "levels", "links", "messages", "kernels", "arrays"});
   root.at("about").text();
-  const std::string name = root.at("name").text();
+  const std::string name = root.at("name").name();
   std::vector<Level> levels;
   for (const JsonView& level : root.at("levels").list())
     levels.push_back(readLevel(level));

@@ -53,7 +53,7 @@ MeshPtr gridFrom(const JsonView& view) {
 PlannedLayer layerFrom(const JsonView& view) {
   view.allow({"name", "word", "batch", "channels", "space", "spatial", "bytes", "runner_up",
               "runner_up_seconds"});
-  PlannedLayer layer{.name = view.at("name").text(),
+  PlannedLayer layer{.name = view.at("name").name(),
                      .letters = view.at("word").text(),
                      .parts = {.batch = view.at("batch").integer(1),
                                .channels = view.at("channels").integer(1),

@@ -48,7 +48,7 @@ int layerNamed(const JsonView& name, const std::vector<TableLayer>& layers) {
 TableLayer readTableLayer(const JsonView& view, const NetworkTable& before) {
   view.allow({"name", "kind", "kernel", "input", "output", "in_channels", "out_channels", "weights",
               "reads_input", "split_space"});
-  TableLayer layer{.name = view.at("name").text(),
+  TableLayer layer{.name = view.at("name").name(),
                    .kind = kindOf(view.at("kind")),
                    .input = extents(view.at("input")),
                    .output = extents(view.at("output")),
@@ -117,7 +117,7 @@ NetworkTable parseNetworkTable(const std::string& text, const std::string& where
     root.at("format").fail(fmt::format("is \"{}\"; this version reads \"{}\"",
                                        root.at("format").text(), kTableFormat));
   NetworkTable table{
-      .name = root.at("name").text(), .about = root.at("about").text(), .layers = {}, .edges = {}};
+      .name = root.at("name").name(), .about = root.at("about").text(), .layers = {}, .edges = {}};
   const Index dims = root.at("split_dims").integer(1);
   if (dims > 3)
     root.at("split_dims").fail(fmt::format("is {}; it must be in 1 to 3", dims));

@@ -7,6 +7,7 @@
 #include "sys/immortal.hpp"
 #include "sys/last_call.hpp"
 #include "sys/output.hpp"
+#include "sys/plain_text.hpp"
 
 #include <fmt/format.h>
 
@@ -150,6 +151,19 @@ void show(const Place& place, int level) noexcept {
   handling = false;
 }
 
+// Names and paths may bring control characters into a text. Without memory printError() still stops
+// them.
+Error withPlainText(const Error& error) noexcept {
+  try {
+    if (plainLength(error.text(), kLineLayout) == error.text().size())
+      return error;
+    Error plain(error.code(), printable(error.text(), kLineLayout), error.where());
+    return error.isAgreed() ? plain.agreed(error.speaks()) : plain;
+  } catch (const std::bad_alloc&) {
+    return error;
+  }
+}
+
 Place appendFrame(const char* function, const char* file, int line) noexcept {
   const Place place{function ? function : "", shortPath(file), line};
   ++record.levels;
@@ -200,7 +214,7 @@ TenonErrorCode raiseAt(const Error& error, const char* function, const char* fil
   const bool known = dynamic_cast<const RecordedError*>(&error) && record.levels > 0;
   if (!known) {
     record = {};
-    record.error = error;
+    record.error = withPlainText(error);
     ++recorded;
   }
   record.fatal = severity == Severity::Fatal && !record.error->isAgreed();

@@ -2,7 +2,7 @@
 // Plain values are kept as they are written, numbers in the fewest digits that give them back.
 #include "sys/json_text.hpp"
 
-#include "sys/error.hpp"
+#include "sys/plain_text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,26 +12,6 @@
 namespace tenon {
 
 namespace {
-
-// How many bytes the character at the beginning has; 0 if it is no UTF-8.
-std::size_t lengthOfFirst(std::string_view text) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
-  };
-  const unsigned first = byte(0);
-  const std::size_t length = first < 0x80                     ? 1
-                             : first >= 0xc2 && first < 0xe0  ? 2
-                             : first >= 0xe0 && first < 0xf0  ? 3
-                             : first >= 0xf0 && first <= 0xf4 ? 4
-                                                              : 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80)
-      return 0;
-  const unsigned second = byte(1);
-  const bool isOverlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool isNone = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  return isOverlong || isNone ? 0 : length;
-}
 
 void appendEscaped(std::string& to, char c) {
   constexpr std::string_view kPlain = "\"\\\b\f\n\r\t", kLetters = "\"\\bfnrt";
@@ -44,20 +24,10 @@ void appendEscaped(std::string& to, char c) {
 }
 
 std::string jsonQuoted(std::string_view text) {
+  checkUtf8("a text for a JSON file", text);
   std::string result = "\"";
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::size_t length = lengthOfFirst(rest);
-    if (length == 0)
-      throw Error(TENON_ERR_ARG,
-                  fmt::format("byte {} of '{}' is not UTF-8, so no JSON file can hold it; use "
-                              "another name",
-                              text.size() - rest.size() + 1, text));
-    if (length == 1)
-      appendEscaped(result, rest[0]);
-    else
-      result += rest.substr(0, length);
-    rest.remove_prefix(length);
-  }
+  for (const char c : text)
+    appendEscaped(result, c);
   return result + '"';
 }
 

@@ -2,6 +2,7 @@
 #include "sys/json_tree.hpp"
 
 #include "sys/error.hpp"
+#include "sys/plain_text.hpp"
 #include "sys/text.hpp"
 
 #include <fmt/format.h>
@@ -94,6 +95,12 @@ std::vector<JsonView> JsonView::list() const {
 const std::string& JsonView::text() const {
   expect(Kind::Text, "a text");
   return node_->text;
+}
+
+const std::string& JsonView::name() const {
+  if (plainLength(text(), "") < text().size())
+    fail(fmt::format("the name \"{}\" has a control character; leave it out", printable(text())));
+  return text();
 }
 
 bool JsonView::flag() const {

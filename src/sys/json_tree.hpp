@@ -47,6 +47,8 @@ public:
   bool isText() const noexcept { return node_->kind == JsonNode::Kind::Text; }
   std::vector<JsonView> list() const;
   const std::string& text() const;
+  // A text without control characters.
+  const std::string& name() const;
   bool flag() const;
   Index integer(Index least) const;
   // An integer that an int holds: a number of processes, a rank, a place in a list.

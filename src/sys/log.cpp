@@ -4,6 +4,7 @@
 #include "sys/error.hpp"
 #include "sys/last_call.hpp"
 #include "sys/open_scope.hpp"
+#include "sys/plain_text.hpp"
 
 #include <fmt/format.h>
 
@@ -163,6 +164,7 @@ int findOrAddStage(const char* name) {
 } // namespace
 
 int logEvent(const char* name) {
+  checkPlain("the name of a log event", name);
   std::lock_guard lock(log().mutex);
   int& count = log().eventCount;
   for (int event = 0; event < count; ++event)
@@ -255,6 +257,7 @@ OpenScope logOpenScope() noexcept {
 }
 
 void logStagePush(const char* name) {
+  checkPlain("the name of a log stage", name);
   std::lock_guard lock(log().mutex);
   const int stage = findOrAddStage(name);
   log().stageStack.push_back(log().stage);

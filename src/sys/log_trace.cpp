@@ -2,6 +2,7 @@
 #include "sys/log_trace.hpp"
 
 #include "sys/error.hpp"
+#include "sys/json_text.hpp"
 #include "sys/log.hpp"
 
 #include <fmt/format.h>
@@ -34,18 +35,6 @@ void keep(const ClosedScope& scope) noexcept {
     ++trace().dropped;
   else
     scopes.push_back(scope);
-}
-
-// Of what is beyond ASCII nobody knows whether it is UTF-8, which JSON must be.
-std::string quoted(const char* text) {
-  std::string made = "\"";
-  for (; *text; ++text) {
-    const auto c = static_cast<unsigned char>(*text);
-    if (c == '"' || c == '\\')
-      made += '\\';
-    made += c < 0x20 || c > 0x7e ? '?' : *text;
-  }
-  return made + "\"";
 }
 
 } // namespace
@@ -101,8 +90,9 @@ std::string traceEvents(int rank, Index begin, Index end) {
                    ",\n"
                    R"({{"name":{},"cat":{},"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},)"
                    R"("args":{{"bytes":{},"messages":{},"flops":{:.0f}}}}})",
-                   quoted(s.event), quoted(s.stage), rank, s.thread, 1e6 * (s.begin - trace().zero),
-                   1e6 * s.time, s.bytes, s.messages, s.flops);
+                   Json(std::string_view(s.event)).dump(), Json(std::string_view(s.stage)).dump(),
+                   rank, s.thread, 1e6 * (s.begin - trace().zero), 1e6 * s.time, s.bytes,
+                   s.messages, s.flops);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #include "sys/object.hpp"
 
 #include "sys/live_objects.hpp"
+#include "sys/plain_text.hpp"
 #include "sys/text.hpp"
 
 namespace tenon {
@@ -37,6 +38,7 @@ void Object::release() noexcept {
 }
 
 void Object::setName(std::string name) {
+  checkPlain("the new name of " + title_, name);
   name_ = std::move(name);
   const std::string noun = nounOf(className_);
   title_ = name_.empty() ? "the " + noun : noun + " \"" + name_ + '"';

@@ -2,7 +2,9 @@
 #include "sys/output.hpp"
 
 #include "sys/immortal.hpp"
+#include "sys/plain_text.hpp"
 
+#include <array>
 #include <cstdio>
 #include <mutex>
 
@@ -22,11 +24,27 @@ Sinks& sinks() noexcept {
   return immortal<Sinks>();
 }
 
-void write(const TextSink& sink, std::FILE* stream, std::string_view text) {
+void put(const TextSink& sink, std::FILE* stream, std::string_view text) {
   if (sink)
     return sink(text);
   std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
+}
+
+// As printable(), but without memory, which an error may be about.
+void write(const TextSink& sink, std::FILE* stream, std::string_view text) {
+  std::size_t plain = plainLength(text, kLineLayout);
+  for (; plain < text.size(); plain = plainLength(text, kLineLayout)) {
+    if (plain > 0)
+      put(sink, stream, text.substr(0, plain));
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(text[plain]);
+    const std::array<char, 4> shown = {'\\', 'x', kDigits[byte / 16], kDigits[byte % 16]};
+    put(sink, stream, {shown.data(), shown.size()});
+    text.remove_prefix(plain + 1);
+  }
+  put(sink, stream, text);
+  if (!sink)
+    std::fflush(stream);
 }
 
 } // namespace

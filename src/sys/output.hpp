@@ -10,8 +10,8 @@ namespace tenon {
 
 using TextSink = std::function<void(std::string_view)>;
 
-// Standard output and standard error, flushed, unless a sink is set. Text is printed as it is: the
-// caller ends its lines.
+// Standard output and standard error, flushed, unless a sink is set. The caller ends its
+// lines; other control characters, and what is not UTF-8, are printed as \x1b.
 void print(std::string_view text) noexcept;
 void printError(std::string_view text) noexcept;
 

@@ -334,6 +334,11 @@ void printCost(TenonPlan plan, bool isJson) {
 void showFigure() {
   const std::string network = textOption("network").empty() ? "alexnet" : textOption("network");
   const TenonInt figure = intOption("figure");
+  if (!textOption("input").empty())
+    throw std::runtime_error(
+        fmt::format("-input is {}, but a figure is of a network table, which has "
+                    "the shape of its input; leave -input out",
+                    textOption("input")));
   const auto panels = figureOf(network, figure, realOption("alpha"), 1 / betaOption());
   if (const std::string path = textOption("chart"); !path.empty()) {
     const std::string chart = drawFigure(

@@ -112,6 +112,7 @@ contains
     type(tenon_layout) :: layout(2)
     type(tenon_dtensor) :: x(2), y
     integer :: first, second
+    character(:), allocatable :: text
     integer(int64), allocatable :: kernel(:)
     real(real64) :: largest
     call tenon_layout_create_from_boxes(MPI_COMM_WORLD, [2*rank + 1], [2*rank + 2], layout(1))
@@ -149,6 +150,15 @@ contains
     call tenon_layer_set_integers(add, 'stride', [3, 1])
     call tenon_layer_get_integers(add, 'stride', kernel)
     call expect(all(kernel == [3, 1]), 'a setting by name has another order')
+    call tenon_layer_set_boundary(add, [TENON_BOUNDARY_PERIODIC, TENON_BOUNDARY_ZERO])
+    call tenon_layer_get_text(add, 'boundary', text)
+    call expect(text == 'periodic,zero', 'a text by name has another order than its own call: '//text)
+    call tenon_layer_set_text(add, 'boundary', 'zero/none,reflect')
+    call tenon_layer_get_text(add, 'boundary', text)
+    call expect(text == 'zero/none,reflect', 'a text by name has another order: '//text)
+    call tenon_layer_set_text(add, 'boundary', 'zero')
+    call tenon_layer_get_text(add, 'boundary', text)
+    call expect(text == 'zero', 'a text for all dimensions is another one: '//text)
     call tenon_destroy(x(1))
     call tenon_destroy(x(2))
     call tenon_destroy(y)

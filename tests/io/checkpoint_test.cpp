@@ -262,10 +262,25 @@ TEST(Checkpoint, KeepsThePermissionsOfTheFileThatItReplaces) {
 TEST(Checkpoint, ShowsControlCharactersAsText) {
   const SharedFolder folder("checkpoint_control");
   TrainingRun run(world(), {});
-  run.checkpoint().setValue("a\x1b[2J", std::string("b\x07"));
+  run.checkpoint().setValue("a", std::string("b\x07\x1b[2J"));
   run.checkpoint().write(folder / "run.h5");
   const std::string text = viewFile(folder / "run.h5").text;
-  EXPECT_NE(text.find("a\\x1b[2J = \"b\\x07\""), text.npos) << text;
+  EXPECT_NE(text.find("a = \"b\\x07\\x1b[2J\""), text.npos) << text;
+}
+
+TEST(Checkpoint, RefusesNamesThatAFileOrATerminalCannotShow) {
+  TrainingRun run(world(), {});
+  Checkpoint& checkpoint = run.checkpoint();
+  expectError(TENON_ERR_ARG, {"key", "control"},
+              [&] { checkpoint.setValue("a\x1b[2J", Index(1)); });
+  expectError(TENON_ERR_ARG, {"key", "UTF-8"}, [&] { checkpoint.setValue("\xe4", Index(1)); });
+  expectError(TENON_ERR_ARG, {"value of 'a'", "\\xe4 at position 3", "UTF-8"},
+              [&] { checkpoint.setValue("a", std::string("b\n\xe4")); });
+  for (const char* name : {"a\n", "\xe4"})
+    expectError(TENON_ERR_ARG, {"name of the tensor"}, [&] {
+      checkpoint.addTensor(
+          makeRef<DTensor>(layoutOf(Mesh({world()->size()}), {4}, "B"), TENON_FLOAT64), name);
+    });
 }
 
 TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {

@@ -52,6 +52,20 @@ TenonErrorCode fail(TenonErrorCode code, const char* text) {
   return guard("TenonFail", [&] { throw Error(code, text); });
 }
 
+TEST_F(Handlers, ShowsControlCharactersOfATextAsText) {
+  std::vector<Seen> seen;
+  pushErrorHandler(remember, &seen);
+  fail(TENON_ERR_FILE, "no file '\x1b]0;x\x07'\n\tnor \xff");
+  popErrorHandler();
+  ASSERT_EQ(seen.size(), 1U);
+  EXPECT_EQ(seen[0].message, "no file '\\x1b]0;x\\x07'\n\tnor \\xff");
+  EXPECT_EQ(lastError().message(), seen[0].message);
+  EXPECT_EQ(guard("TenonFail", [] { throw Error(TENON_ERR_ARG, "\x1b").agreed(false); }),
+            TENON_ERR_ARG);
+  EXPECT_TRUE(lastError().error->isAgreed());
+  EXPECT_FALSE(lastError().error->speaks());
+}
+
 TEST_F(Handlers, SuccessLeavesNoTrace) {
   EXPECT_EQ(guard("TenonNothing", [] {}), TENON_SUCCESS);
   EXPECT_EQ(lastError().code(), TENON_SUCCESS);

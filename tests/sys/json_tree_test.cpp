@@ -62,6 +62,17 @@ TEST(JsonTree, NamesTheElementOfAList) {
 }
 
 // Not cut to the lower 32 bits, which here would be 1.
+TEST(JsonTree, RefusesControlCharactersInNames) {
+  const JsonNode tree =
+      parseJson(R"({"name": "a\u001b[2J", "about": "a\nb", "own": "\u00e4"})", kFile);
+  const JsonView root(tree, kFile);
+  const std::string message = refusal([&] { root.at("name").name(); });
+  EXPECT_NE(message.find("name: the name \"a\\x1b[2J\" has a control character"), message.npos)
+      << message;
+  EXPECT_EQ(root.at("about").text(), "a\nb");
+  EXPECT_EQ(root.at("own").name(), "\u00e4");
+}
+
 TEST(JsonTree, HoldsWhatAnIntMustHoldOrRefusesIt) {
   const JsonNode tree = parseJson("[2147483647, 4294967297, -2147483649, 2]", kFile);
   const auto list = JsonView(tree, kFile).list();

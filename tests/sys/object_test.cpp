@@ -3,6 +3,8 @@
 #include "sys/live_objects.hpp"
 #include "sys/object.hpp"
 
+#include "sys/expect_error.hpp"
+
 #include <gtest/gtest.h>
 
 namespace {
@@ -29,6 +31,19 @@ TEST(Object, DiesWithItsLastReference) {
     EXPECT_EQ(second->references(), 1);
   }
   EXPECT_EQ(destroyed, 1);
+}
+
+TEST(Object, HasAPlainName) {
+  int destroyed = 0;
+  const auto thing = makeRef<Thing>(destroyed);
+  thing->setName("gr\u00f6\u00dfe");
+  expectError(TENON_ERR_ARG, {"'a\\x1b[2J'", "\\x1b at position 2", "control character"},
+              [&] { thing->setName("a\x1b[2J"); });
+  expectError(TENON_ERR_ARG, {"'a\\x0a'", "position 2"}, [&] { thing->setName("a\n"); });
+  expectError(TENON_ERR_ARG, {"position 1", "control"}, [&] { thing->setName("\u0080"); });
+  for (const char* name : {"gr\xf6", "\xed\xa0\x80", "\xc0\x80", "\xe2\x82"})
+    expectError(TENON_ERR_ARG, {"not UTF-8"}, [&] { thing->setName(name); });
+  EXPECT_EQ(thing->title(), "thing \"gr\u00f6\u00dfe\"");
 }
 
 TEST(Object, DetachLeavesTheReferenceToTheHandle) {

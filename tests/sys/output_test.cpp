@@ -34,4 +34,15 @@ TEST(Output, GoesToASinkWhileOneIsSet) {
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "d");
 }
 
+// A terminal obeys ESC, and the same of two bytes, U+009B; a text without either is not touched.
+TEST(Output, ShowsControlCharactersAndWhatIsNotUtf8) {
+  std::string shown;
+  setOutputSink([&](std::string_view text) { shown += text; });
+  print("a\tb\n\x1b[2Jc\r\x7f");
+  print("\u009b\u00e4\xff\xe4");
+  print("");
+  setOutputSink({});
+  EXPECT_EQ(shown, "a\tb\n\\x1b[2Jc\\x0d\\x7f\\xc2\\x9b\u00e4\\xff\\xe4");
+}
+
 } // namespace

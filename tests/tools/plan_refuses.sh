@@ -99,6 +99,7 @@ network "the input of the network table 'alexnet' has shape [3,227,227]" -input 
 network "there is no placement 'left'" -placement left
 network "communication beside computation is 2" -overlap 2
 network "-figure is 8; the figures that can be drawn are 6, 7, 9 and 10" -figure 8
+network "-input is 3,64,64, but a figure is of a network table" -figure 6 -input 3,64,64
 network "-input_channels is maybe" -input_channels maybe
 refused "model t1 needs a network table, but 'lenet5' is a network of layers" \
   plan network -network lenet5 -batch 64 -processes 4

@@ -3708,7 +3708,8 @@ contains
     character(len=*), intent(in) :: text
     integer(c_int), intent(out), optional :: ierr
     integer(c_int) :: tenon_code
-    tenon_code = TenonLayerSetText(layer%handle, trim(name)//c_null_char, trim(text)//c_null_char)
+    tenon_code = TenonLayerSetText(layer%handle, trim(name)//c_null_char, &
+      turned_text(name, trim(text))//c_null_char)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_set_text
   ! Sets a setting that is true or false. Local; call on all ranks.
@@ -3793,6 +3794,7 @@ contains
         c_needed)
     end if
     call give_text(c_text, tenon_code, text)
+    text = turned_text(name, text)
     call finish(tenon_code, ierr)
   end subroutine tenon_layer_get_text
   ! Returns whether a setting is true, as set or by default. Not collective.
