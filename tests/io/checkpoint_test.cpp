@@ -276,11 +276,13 @@ TEST(Checkpoint, RefusesNamesThatAFileOrATerminalCannotShow) {
   expectError(TENON_ERR_ARG, {"key", "UTF-8"}, [&] { checkpoint.setValue("\xe4", Index(1)); });
   expectError(TENON_ERR_ARG, {"value of 'a'", "\\xe4 at position 3", "UTF-8"},
               [&] { checkpoint.setValue("a", std::string("b\n\xe4")); });
+  const auto tensor = makeRef<DTensor>(world(),
+                                       Layout({.shape = {4},
+                                               .mesh = Mesh::make({world()->size()}),
+                                               .properties = parseProperties("B")}),
+                                       TENON_FLOAT64);
   for (const char* name : {"a\n", "\xe4"})
-    expectError(TENON_ERR_ARG, {"name of the tensor"}, [&] {
-      checkpoint.addTensor(
-          makeRef<DTensor>(layoutOf(Mesh({world()->size()}), {4}, "B"), TENON_FLOAT64), name);
-    });
+    expectError(TENON_ERR_ARG, {"name of the tensor"}, [&] { checkpoint.addTensor(tensor, name); });
 }
 
 TEST(Checkpoint, RefusesSignalsThatCannotBeNoted) {

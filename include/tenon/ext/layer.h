@@ -165,8 +165,8 @@ TENON_EXTERN TenonErrorCode TenonLayerShellSetSaved(TenonLayer layer, TenonBool 
  *  @param[in] fanIn   number of inputs per output, for the initializer; 0 for a bias, which starts
  *                     at zero
  *  @param[in] fanOut  number of outputs per input, likewise
- *  @return TENON_ERR_ARG    there is a parameter of this name, or it has a control character or is
- *                           not UTF-8
+ *  @return TENON_ERR_ARG    there is a parameter of this name, or the name has a control character
+ *                           or is not UTF-8
  *  @return TENON_ERR_SHAPE  the number of dimensions or an extent is out of range
  */
 TENON_EXTERN TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const char* name,
@@ -185,7 +185,8 @@ TENON_EXTERN TenonErrorCode TenonLayerShellAddParameter(TenonLayer layer, const 
  *  @param[in] rank     number of dimensions; must be >= 1
  *  @param[in] shape    [rank] extents; must be >= 1
  *  @param[in] initial  value of all elements at first
- *  @return TENON_ERR_ARG    there is a parameter or state of this name
+ *  @return TENON_ERR_ARG    there is a parameter or state of this name, or the name has a control
+ *                           character or is not UTF-8
  *  @return TENON_ERR_SHAPE  the number of dimensions or an extent is out of range
  *  @see    TenonLayerShellGetState()
  */
