@@ -2,7 +2,11 @@
 # Debian's packages by CPack: `cpack -G DEB` in the build folder makes one for run time, one to build with, and one of the
 # command, and two each for Fortran and PETSc where they are built. Configured with the prefix /usr, libraries lie in the
 # folder of their processor (multiarch), as Debian has it.
-if(NOT TARGET tenon)
+set(type "")
+if(TARGET tenon)
+  get_target_property(type tenon TYPE)
+endif()
+if(NOT type STREQUAL SHARED_LIBRARY)
   return()
 endif()
 find_program(TENON_DPKG_QUERY dpkg-query)
@@ -34,22 +38,24 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/src)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS TRUE)
 
 # Each package has the licence as Debian writes it, and a change log.
-set(folder ${PROJECT_SOURCE_DIR}/config/package)
-set(TENON_DEBIAN_SOURCE "")
+set(papers ${PROJECT_BINARY_DIR}/package)
+set(source "")
 if(TENON_URL)
-  set(TENON_DEBIAN_SOURCE "Source: ${TENON_URL}\n")
+  set(source "Source: ${TENON_URL}\n")
 endif()
 file(READ ${PROJECT_SOURCE_DIR}/LICENSE licence)
-string(REGEX MATCH "Copyright \\(c\\) ([^\n]+)" TENON_COPYRIGHT "${licence}")
-set(TENON_COPYRIGHT "${CMAKE_MATCH_1}")
-string(REGEX REPLACE "^.*Copyright \\(c\\) [^\n]+\n+" "" licence "${licence}")
-string(REGEX REPLACE "\n+$" "" licence "${licence}")
-string(REPLACE "\n\n" "\n.\n" licence "${licence}")
-string(REPLACE "\n" "\n " TENON_LICENCE_TEXT " ${licence}")
-string(TIMESTAMP TENON_TODAY "%a, %d %b %Y %H:%M:%S +0000" UTC)
-configure_file(${folder}/copyright.in ${PROJECT_BINARY_DIR}/package/copyright @ONLY)
-configure_file(${folder}/changelog.in ${PROJECT_BINARY_DIR}/package/changelog @ONLY)
-execute_process(COMMAND ${TENON_GZIP} -9nf ${PROJECT_BINARY_DIR}/package/changelog COMMAND_ERROR_IS_FATAL ANY)
+string(REGEX MATCH "Copyright \\(c\\) ([^\n]+)\n+(.*[^\n])" matched "${licence}")
+set(holder "${CMAKE_MATCH_1}")
+string(REPLACE "\n\n" "\n.\n" licence "${CMAKE_MATCH_2}")
+string(REPLACE "\n" "\n " licence "${licence}")
+string(CONCAT copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+  "Upstream-Name: Tenon\n${source}\nFiles: *\nCopyright: ${holder}\nLicense: BSD-2-Clause\n ${licence}\n")
+file(WRITE ${papers}/copyright "${copyright}")
+string(TIMESTAMP today "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(WRITE ${papers}/changelog "tenon (${PROJECT_VERSION}) unstable; urgency=medium\n\n"
+  "  * The file CHANGELOG.md of the sources lists the changes.\n\n -- ${TENON_MAINTAINER}  ${today}\n")
+execute_process(COMMAND ${TENON_GZIP} -9nf ${papers}/changelog COMMAND_ERROR_IS_FATAL ANY)
+file(WRITE ${papers}/triggers "activate-noawait ldconfig\n")
 
 # tenon_debian_owner(RESULT FILE): the package that has the file, or nothing.
 function(tenon_debian_owner result file)
@@ -70,9 +76,9 @@ function(tenon_debian_package component name section summary text)
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n${text}" PARENT_SCOPE)
   if(section STREQUAL libs)
-    set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/config/package/triggers PARENT_SCOPE)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${papers}/triggers PARENT_SCOPE)
   endif()
-  install(FILES ${PROJECT_BINARY_DIR}/package/copyright ${PROJECT_BINARY_DIR}/package/changelog.gz
+  install(FILES ${papers}/copyright ${papers}/changelog.gz
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${name} COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 

@@ -10,6 +10,10 @@ if ! command -v dpkg-deb dpkg-shlibdeps >/dev/null; then
   echo "there is no dpkg-deb or dpkg-shlibdeps here"
   exit 77
 fi
+if [[ ! -e $1/CPackConfig.cmake ]]; then
+  echo "this build makes no packages; CMake says why"
+  exit 77
+fi
 build=$1/package-test
 cpack=$2 cc=$3 cxx=$4 mpifc=$5 version=$6 mpiexec=$7 numproc=$8 libdir=$9 contact=${10}
 rm -rf "$build"
