@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: package_test.sh BUILD CPACK CC CXX MPIFC VERSION MPIEXEC NUMPROC_FLAG LIBDIR CONTACT
+# usage: package_test.sh BUILD CPACK CC CXX MPIFC VERSION MPIEXEC NUMPROC_FLAG LIBDIR contact:CONTACT
 # Makes the Debian packages, unpacks them under BUILD/package-test, and builds programs in C, C++ and, where MPIFC is a
 # compiler and the module was built, Fortran against the content. Names, versions, sonames, dependencies, folders and
 # copyright files are checked, and by lintian the rest where it is installed and LIBDIR is that of Debian's processor.
@@ -15,7 +15,7 @@ if [[ ! -e $1/CPackConfig.cmake ]]; then
   exit 77
 fi
 build=$1/package-test
-cpack=$2 cc=$3 cxx=$4 mpifc=$5 version=$6 mpiexec=$7 numproc=$8 libdir=$9 contact=${10}
+cpack=$2 cc=$3 cxx=$4 mpifc=$5 version=$6 mpiexec=$7 numproc=$8 libdir=$9 contact=${10#contact:}
 rm -rf "$build"
 mkdir -p "$build"
 "$cpack" --config "$1/CPackConfig.cmake" -G DEB -B "$build" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip >"$build/cpack.log"
@@ -87,6 +87,8 @@ export PKG_CONFIG_PATH LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 read -ra flags < <(pkg-config --cflags --libs tenon)
 "$cc" -std=c99 -o "$build/main_c" "$here/consumer/main.c" "${flags[@]}"
 "$build/main_c"
+"$build/root/usr/bin/tenon" plan simulate -machine cpu2s -axes 32 -reduce 0 -bytes 8 >"$build/plan.log" ||
+  fault "the command of the packages does not find their machines"
 "$cxx" -std=c++17 -o "$build/field" "$here/field.cpp" "${flags[@]}"
 "$mpiexec" "$numproc" 2 "$build/field"
 if [[ -n $mpifc && -e $lib/pkgconfig/tenon_fortran.pc ]]; then
