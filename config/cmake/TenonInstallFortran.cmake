@@ -18,12 +18,12 @@ string(TOLOWER tenon/fortran/${CMAKE_Fortran_COMPILER_ID}-${compiler_version} TE
 target_include_directories(tenon_fortran PUBLIC
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/fortran>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES}>)
-install(TARGETS tenon_fortran EXPORT TenonFortranTargets)
+install(TARGETS tenon_fortran EXPORT TenonFortranTargets LIBRARY COMPONENT fortran NAMELINK_COMPONENT fortran_dev)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/fortran/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES} FILES_MATCHING PATTERN *.mod)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${TENON_MODULES} COMPONENT fortran_dev FILES_MATCHING PATTERN *.mod)
 install(EXPORT TenonFortranTargets NAMESPACE Tenon::
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon COMPONENT fortran_dev)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.pc.in ${PROJECT_BINARY_DIR}/tenon_fortran.pc
   @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tenon_fortran.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT fortran_dev)

@@ -15,14 +15,14 @@ target_include_directories(tenon_petsc PUBLIC
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Tenon)
-install(TARGETS tenon_petsc EXPORT TenonPETScTargets COMPONENT petsc)
-install(FILES ${PROJECT_SOURCE_DIR}/src/petsc/include/tenon_petsc.h TYPE INCLUDE COMPONENT petsc)
-install(FILES ${CMAKE_CURRENT_LIST_DIR}/TenonPETScNeeds.cmake DESTINATION ${package} COMPONENT petsc)
-install(EXPORT TenonPETScTargets NAMESPACE Tenon:: DESTINATION ${package} COMPONENT petsc)
+install(TARGETS tenon_petsc EXPORT TenonPETScTargets LIBRARY COMPONENT petsc NAMELINK_COMPONENT petsc_dev)
+install(FILES ${PROJECT_SOURCE_DIR}/src/petsc/include/tenon_petsc.h TYPE INCLUDE COMPONENT petsc_dev)
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/TenonPETScNeeds.cmake DESTINATION ${package} COMPONENT petsc_dev)
+install(EXPORT TenonPETScTargets NAMESPACE Tenon:: DESTINATION ${package} COMPONENT petsc_dev)
 
 list(TRANSFORM TENON_PETSC_INCLUDE_DIRS PREPEND "-I" OUTPUT_VARIABLE includes)
 list(JOIN includes " " TENON_PETSC_PC_CFLAGS)
 list(JOIN TENON_PETSC_LIBRARIES " " TENON_PETSC_PC_LIBS)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tenon_petsc.pc.in ${PROJECT_BINARY_DIR}/tenon_petsc.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tenon_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
-  COMPONENT petsc)
+  COMPONENT petsc_dev)

@@ -207,6 +207,23 @@ TEST_F(CApi, ProgressIsShownWhereAskedFor) {
   expectSuccess(TenonOptionsSet("-tenon_progress", "false"));
 }
 
+TEST(Version, IsComparedByTheMostSignificantNumberThatDiffers) {
+  constexpr int major = TENON_VERSION_MAJOR, minor = TENON_VERSION_MINOR,
+                patch = TENON_VERSION_PATCH;
+  static_assert(TENON_VERSION_AT_LEAST(major, minor, patch));
+  static_assert(TENON_VERSION_AT_LEAST(major, minor - 1, patch + 1));
+  static_assert(TENON_VERSION_AT_LEAST(major - 1, minor + 1, patch + 1));
+  static_assert(!TENON_VERSION_AT_LEAST(major, minor, patch + 1));
+  static_assert(!TENON_VERSION_AT_LEAST(major, minor + 1, patch - 1));
+  static_assert(!TENON_VERSION_AT_LEAST(major + 1, minor - 1, patch - 1));
+#if TENON_VERSION_AT_LEAST(0, 0, 0) && !TENON_VERSION_AT_LEAST(1000, 0, 0)
+  constexpr bool isForThePreprocessor = true;
+#else
+  constexpr bool isForThePreprocessor = false;
+#endif
+  EXPECT_TRUE(isForThePreprocessor);
+}
+
 TEST_F(CApi, TheVersionIsThatOfTheHeaders) {
   int major = -1, minor = -1, patch = -1;
   expectSuccess(TenonGetVersion(&major, &minor, &patch));

@@ -54,7 +54,8 @@ runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "${mpiexec[@]}" 4 "$build/pc_field"
 
 echo "== the README's lines"
-if [[ ! $PKG_CONFIG_PATH =~ ^"$prefix"/lib(64)?/pkgconfig$ ]]; then
+# Of a build for /usr it lies in the folder of Debian's processor, which pkg-config knows.
+if [[ ! $PKG_CONFIG_PATH =~ ^"$prefix"/lib(64|/[^/]+-linux-gnu)?/pkgconfig$ ]]; then
   echo "fault: tenon.pc is in $PKG_CONFIG_PATH, but the README says lib/pkgconfig or lib64/pkgconfig"
   exit 1
 fi
