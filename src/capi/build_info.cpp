@@ -55,6 +55,7 @@ std::string buildInfo() {
   line("version", version());
   line("compiler", compiler());
   line("build type", orUnknown(TENON_BUILD_TYPE));
+  line("needs", TENON_NEEDS);
   line("MPI library", mpiLibrary());
   line("MPI standard", mpiStandard());
   line("oneDNN", oneDnnVersion());
