@@ -33,6 +33,7 @@ install(EXPORT TenonTargets NAMESPACE Tenon:: DESTINATION ${package})
 # modules, and the pkg-config file names the files.
 set(TENON_DEPENDENCIES "")
 set(TENON_PC_LIBS_PRIVATE "")
+set(TENON_PC_FORTRAN_NEEDS "")
 if(TENON_LIBRARY STREQUAL STATIC)
   include(TenonStatic)
 endif()

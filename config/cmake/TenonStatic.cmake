@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What a program links beside the static library: TENON_DEPENDENCIES, lines of TenonConfig.cmake, and
-# TENON_PC_LIBS_PRIVATE, the libraries for pkg-config --static.
+# TENON_PC_LIBS_PRIVATE and TENON_PC_FORTRAN_NEEDS, for pkg-config --static.
 set(files "")
 # need(ARGUMENTS LIBRARIES...): what TenonConfig.cmake passes to find_dependency(), and the files that this is.
 function(need arguments)
@@ -8,7 +8,7 @@ function(need arguments)
   set(files ${files} ${ARGN} PARENT_SCOPE)
 endfunction()
 
-if(BLA_VENDOR)
+if(BLA_VENDOR AND NOT BLA_VENDOR STREQUAL All)
   string(APPEND TENON_DEPENDENCIES "set(BLA_VENDOR ${BLA_VENDOR})\n")
 endif()
 need(CBLAS ${BLAS_LIBRARIES})
@@ -51,3 +51,4 @@ list(JOIN files " " TENON_PC_LIBS_PRIVATE)
 list(JOIN dl " " dl)
 list(JOIN runtime " " runtime)
 string(APPEND TENON_PC_LIBS_PRIVATE " ${dl} ${runtime} -lm")
+set(TENON_PC_FORTRAN_NEEDS "Requires.private: tenon\n")
