@@ -33,6 +33,11 @@ function(tenon_add_room name)
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
   target_link_libraries(tenon_${name} PRIVATE tenon_warnings ${TENON_FMT} ${ROOM_LINK})
   target_compile_definitions(tenon_${name} PRIVATE TENON_BUILDING)
+  # In a static library these names become local (src/CMakeLists.txt), which a unique one would not.
+  if(TENON_LIBRARY STREQUAL STATIC)
+    target_compile_options(tenon_${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>
+      $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=-fno-gnu-unique>)
+  endif()
   # A room's sources are many and short. The loops of kernels are compiled as in every other build.
   set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
   if(name STREQUAL "kernels")

@@ -37,7 +37,9 @@ std::vector<std::string> shareFolders() {
   if (!file.empty())
     for (const char* way : {TENON_SHARE_FROM_LIBRARY, "../share/tenon"})
       add(file.parent_path() / way);
-#ifdef TENON_SHARE_INSTALLED
+#ifdef TENON_SHARE_INSTALLED // a static library: programs lie in folders of their own, too
+  if (!file.empty())
+    add(file.parent_path() / "../../share/tenon");
   add(TENON_SHARE_INSTALLED);
 #endif
   return folders;
