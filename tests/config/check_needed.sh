@@ -11,7 +11,7 @@ declare -A names=([mpi]=MPI [mpich]=MPI [openblas]=BLAS [blas]=BLAS [cblas]=BLAS
 found=()
 for library in $needed; do
   case $library in
-    c | m | dl | rt | pthread | gcc_s | stdc++ | c++) ;;
+    c | m | dl | rt | pthread | atomic | gcc_s | stdc++ | c++) ;;
     hdf5*) found+=(HDF5) ;;
     *) found+=("${names[$library]:-lib$library}") ;;
   esac
