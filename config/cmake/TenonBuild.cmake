@@ -31,14 +31,28 @@ function(tenon_add_room name)
   add_library(tenon_${name} OBJECT ${ROOM_SOURCES})
   target_include_directories(tenon_${name} PRIVATE ${PROJECT_SOURCE_DIR}/src
     ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
-  target_link_libraries(tenon_${name} PRIVATE tenon_warnings fmt::fmt ${ROOM_LINK})
+  target_link_libraries(tenon_${name} PRIVATE tenon_warnings ${TENON_FMT} ${ROOM_LINK})
   target_compile_definitions(tenon_${name} PRIVATE TENON_BUILDING)
+  # In a static library these names become local (src/CMakeLists.txt), which a unique one would not.
+  if(TENON_LIBRARY STREQUAL STATIC)
+    target_compile_options(tenon_${name} PRIVATE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-gnu-unique>
+      $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<CXX_COMPILER_ID:GNU>>:-Xcompiler=-fno-gnu-unique>)
+  endif()
   # A room's sources are many and short. The loops of kernels are compiled as in every other build.
   set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 16)
   if(name STREQUAL "kernels")
     set_target_properties(tenon_${name} PROPERTIES UNITY_BUILD OFF)
   endif()
   set_property(GLOBAL APPEND PROPERTY TENON_ROOMS tenon_${name})
+endfunction()
+
+# tenon_export_symbols(TARGET MAP): what a shared library exports. A static one has no such list.
+function(tenon_export_symbols target map)
+  if(TENON_LIBRARY STREQUAL SHARED)
+    set(file ${PROJECT_SOURCE_DIR}/config/cmake/${map})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${file})
+    target_link_options(${target} PRIVATE LINKER:--version-script=${file})
+  endif()
 endfunction()
 
 set(TENON_TEST_LAUNCHER "" CACHE STRING
@@ -160,7 +174,7 @@ endfunction()
 # tenon_run_on_standin(PROGRAM): tests PROGRAM_<mode>.2, in which a program that is linked with the shared library finds the
 # stand-in in each of TENON_STANDIN_MODES.
 function(tenon_run_on_standin program)
-  if(NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
+  if(NOT TARGET tenon_on_standin)
     return()
   endif()
   set_property(GLOBAL APPEND PROPERTY TENON_PROGRAMS_ON_STANDIN ${program} tenon_on_standin)
@@ -241,7 +255,7 @@ endfunction()
 # tenon_tutorial_on_device(NAME RANKS MODE EXPECTED ARGS...): by an option alone the tutorial's networks run on the device, here the
 # stand-in in that mode, and it prints what it prints on the host.
 function(tenon_tutorial_on_device name ranks mode expected)
-  if(NOT TENON_BUILD_TESTS OR NOT TENON_HAS_CUDA OR TENON_TEST_ON_GPU)
+  if(NOT TARGET tenon_on_standin)
     return()
   endif()
   set(test tutorial_${name}_device.${ranks})

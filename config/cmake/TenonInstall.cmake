@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the target `tenon`, the shared library, is to its users: its version, its exported symbols,
+# What the target `tenon`, the library, is to its users: its version, its exported symbols, what a static one needs,
 # its headers, and how CMake (find_package) and pkg-config find it once installed.
 if(NOT TARGET tenon)
   return()
@@ -9,9 +9,8 @@ include(CMakePackageConfigHelpers)
 add_library(Tenon::tenon ALIAS tenon)
 set_target_properties(tenon PROPERTIES
   VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/tenon.map)
-target_link_options(tenon PRIVATE LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/tenon.map)
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+tenon_export_symbols(tenon tenon.map)
 target_include_directories(tenon PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
   $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
@@ -29,6 +28,15 @@ install(DIRECTORY ${PROJECT_BINARY_DIR}/include/ TYPE INCLUDE OPTIONAL FILES_MAT
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC COMPONENT licence)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/tenon TYPE DATA COMPONENT tool)
 install(EXPORT TenonTargets NAMESPACE Tenon:: DESTINATION ${package})
+
+# A program that links the static library links what that needs: TenonConfig.cmake finds the same packages by the same
+# modules, and the pkg-config file names the files.
+set(TENON_DEPENDENCIES "")
+set(TENON_PC_LIBS_PRIVATE "")
+set(TENON_PC_FORTRAN_NEEDS "")
+if(TENON_LIBRARY STREQUAL STATIC)
+  include(TenonStatic)
+endif()
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/TenonConfig.cmake.in
   ${PROJECT_BINARY_DIR}/TenonConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/TenonConfigVersion.cmake

@@ -5,12 +5,11 @@ if(NOT TARGET tenon_fortran)
   return()
 endif()
 add_library(Tenon::tenon_fortran ALIAS tenon_fortran)
-set(map ${CMAKE_CURRENT_LIST_DIR}/tenon_fortran.map)
 set_target_properties(tenon_fortran PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  LINK_DEPENDS ${map} INSTALL_RPATH "$ORIGIN")
-target_link_options(tenon_fortran PRIVATE LINKER:--version-script=${map})
+  INSTALL_RPATH "$ORIGIN")
+tenon_export_symbols(tenon_fortran tenon_fortran.map)
 
 # Modules serve only the compiler that made them.
 string(REGEX MATCH "^[0-9]+" compiler_version "${CMAKE_Fortran_COMPILER_VERSION}")

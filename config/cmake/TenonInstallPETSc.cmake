@@ -8,8 +8,8 @@ add_library(Tenon::tenon_petsc ALIAS tenon_petsc)
 set_target_properties(tenon_petsc PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-  LINK_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/tenon.map INSTALL_RPATH "$ORIGIN")
-target_link_options(tenon_petsc PRIVATE LINKER:--version-script=${CMAKE_CURRENT_LIST_DIR}/tenon.map)
+  INSTALL_RPATH "$ORIGIN")
+tenon_export_symbols(tenon_petsc tenon.map)
 target_include_directories(tenon_petsc PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src/petsc/include>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -39,6 +39,9 @@
  *  default: after -tenon_wait_warning SECONDS (60) a waiting rank prints the call and the missing
  *  ranks, and after -tenon_wait_limit SECONDS (0: none) it ends the program.
  *
+ *  Where the command line belongs to a host program, pass NULL for argc and argv: TENON_OPTIONS has
+ *  the options, or names an options file ("-tenon_options_file run.opt").
+ *
  *  @param[in,out] argc  address of main's argc, passed to MPI_Init_thread(). May be NULL, in which
  *                       case there is no command line.
  *  @param[in,out] argv  address of main's argv. May be NULL, in which case there is no command

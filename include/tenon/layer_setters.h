@@ -223,8 +223,9 @@ TENON_EXTERN TenonErrorCode TenonLayerSetStorage(TenonLayer layer,
 
 /** @brief Selects the compute backend. Local; call on all ranks.
  *  @param[in] layer    layer
- *  @param[in] backend  "auto" (oneDNN for float32, BLAS for float64, and "direct" for
- *                      convolutions and "fftw" for spectral convolutions where it is faster),
+ *  @param[in] backend  "auto" (oneDNN for float32 where the library was built with it, otherwise
+ *                      BLAS, and "direct" for convolutions and "fftw" for spectral convolutions
+ *                      where it is faster),
  *                      "reference", "blas", "onednn", "direct" (Tenon's direct convolution: stride
  *                      1 in the last dimension, AVX2 and FMA) or "fftw" (fast Fourier transforms in
  *                      all dimensions of spectral convolutions); with the last two, other layers

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "capi/arguments.hpp"
 #include "io/hdf5_file.hpp"
+#include "kernels/backend.hpp"
 #include "kernels/library_info.hpp"
 #include "kernels/parallel.hpp"
 #include "machine/local_topology.hpp"
@@ -46,6 +47,13 @@ std::string orUnknown(const std::string& text) {
   return text.empty() ? "unknown" : text;
 }
 
+std::string oneDnn() {
+  return hasOneDnn() ? oneDnnVersion()
+                     : "none; build with oneDNN 2.6 or 3 (Debian: libdnnl-dev; -DTENON_ONEDNN=ON) "
+                       "for faster "
+                       "convolutions of more than some 32 channels in float32";
+}
+
 std::string buildInfo() {
   const BlasInfo blas = blasInfo();
   std::string text;
@@ -55,9 +63,10 @@ std::string buildInfo() {
   line("version", version());
   line("compiler", compiler());
   line("build type", orUnknown(TENON_BUILD_TYPE));
+  line("needs", TENON_NEEDS);
   line("MPI library", mpiLibrary());
   line("MPI standard", mpiStandard());
-  line("oneDNN", oneDnnVersion());
+  line("oneDNN", oneDnn());
   line("BLAS", orUnknown(blas.config));
   line("BLAS kernel", orUnknown(blas.kernel));
   line("FFTW", fftwVersion());

@@ -17,7 +17,8 @@ std::string hdf5Library() {
 void requireHdf5() {
   throw Error(
       TENON_ERR_SUPPORT,
-      "this library was built without HDF5, which checkpoints need; install HDF5 for your MPI "
+      "this library was built without HDF5, which checkpoints, series of fields and datasets from "
+      "HDF5 need; install HDF5 for your MPI "
       "(on Debian libhdf5-openmpi-dev or libhdf5-mpich-dev) and build Tenon with "
       "-DTENON_HDF5=ON");
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Where direct convolution is possible, and where it is faster than the library that would take its place.
+#include "kernels/backend.hpp"
 #include "kernels/convolution_backends.hpp"
 #include "kernels/convolution_direct_kernels.hpp"
 
@@ -34,7 +35,8 @@ InstructionSet directInstructions(const WindowShape& window) {
   return sets.back();
 }
 
-// As tests/bench/convolution measures it on a processor with AVX-512.
+// As tests/bench/convolution measures it on a processor with AVX-512. What would take the place is BLAS for double, and for
+// float where there is no oneDNN.
 template <class T>
 bool isDirectFaster(const ConvolutionShape& shape) {
   constexpr Index kManyChannels = 128,
@@ -47,7 +49,7 @@ bool isDirectFaster(const ConvolutionShape& shape) {
   const Index channels = std::min(shape.inChannels, shape.outChannels) / shape.groups;
   const Index row = w.out[w.rank - 1], lanes = directKernels<T>(directInstructions<T>(w)).lanes;
   const double use = double(row) / double(ceilDivide(row, lanes) * lanes); // of the vectors' lanes
-  if (std::is_same_v<T, double>)
+  if (std::is_same_v<T, double> || !hasOneDnn())
     return use >= 0.5 && (channels <= kManyChannels || outputVolume(w) >= kSmallImage);
   if (channels < kFewChannels)
     return use >= 0.75;

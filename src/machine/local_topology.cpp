@@ -136,12 +136,14 @@ const std::vector<std::string>& LocalTopology::levels() {
 
 const std::vector<std::string>& LocalTopology::notes() {
   static const std::vector<std::string> one{
-      "synthetic machines need hwloc, but Tenon was built without it"};
+      "packages, caches and cores are unknown, since Tenon was built without hwloc (TENON_HWLOC)"};
   return one;
 }
 
 std::string LocalTopology::library() {
-  return "none; build with hwloc (Debian: libhwloc-dev) to see packages, caches and bindings";
+  return "none; build with hwloc (Debian: libhwloc-dev; -DTENON_HWLOC=ON) to see packages, caches "
+         "and "
+         "bindings";
 }
 
 std::vector<Index> LocalTopology::ownPlace() const {

@@ -33,6 +33,7 @@ std::string findDataFile(const std::string& nameOrPath, const std::string& what,
         known.push_back(name.substr(0, name.rfind('.')));
   }
   std::sort(known.begin(), known.end());
+  known.erase(std::unique(known.begin(), known.end()), known.end()); // in several folders
   throw Error(TENON_ERR_FILE,
               fmt::format("there is no {} '{}' in {}; known are: {}. Pass one of these, or a path "
                           "that ends with .json",

@@ -104,7 +104,8 @@ convolutions(const ConvolutionShape& shape) {
   std::vector<std::pair<std::string, std::unique_ptr<Convolution<T>>>> all;
   all.emplace_back("blas", makeConvolution<T>(shape, Backend::Blas));
   if constexpr (std::is_same_v<T, float>)
-    all.emplace_back("onednn", makeConvolution<T>(shape, Backend::OneDnn));
+    if (hasOneDnn())
+      all.emplace_back("onednn", makeConvolution<T>(shape, Backend::OneDnn));
   for (InstructionSet set : directInstructionSets())
     all.emplace_back(instructionSetName(set),
                      makeDirectConvolution<T>(shape, std::make_shared<KernelContext>(), set));
@@ -149,10 +150,9 @@ struct Product {
   }
 };
 
-std::string verdict(const Work& work, Pass pass, double ofGemm, double ofOneDnn) {
-  if (!work.isTarget)
+std::string verdict(const Work& work, Pass pass, bool isDouble, double ofGemm, double ofOneDnn) {
+  if (!work.isTarget || (!isDouble && ofOneDnn == 0))
     return "";
-  const bool isDouble = ofOneDnn == 0;
   if (isDouble && std::min(work.in, work.out) < 4)
     return "";
   const double least =
@@ -201,7 +201,8 @@ void measure(const Work& work, Pass pass, Product<T>& product) {
     fmt::print(" {:>6.2f}", rate / oneDnn);
   else
     fmt::print(" {:>6}", "-");
-  fmt::print("  {}\n", verdict(work, pass, rate / gemmRate, oneDnn > 0 ? rate / oneDnn : 0));
+  fmt::print("  {}\n",
+             verdict(work, pass, sizeof(T) == 8, rate / gemmRate, oneDnn > 0 ? rate / oneDnn : 0));
   std::fflush(stdout);
 }
 

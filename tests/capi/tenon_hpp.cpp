@@ -229,9 +229,36 @@ void tensorsAndLayersHaveSpaces() {
   CHECK(thrown([&] { partition.setStream(nullptr); }) == TENON_ERR_STATE);
 }
 
-} // namespace
+double waitWarning() {
+  double seconds = 0;
+  tenon::check(TenonOptionsGetReal(nullptr, "wait_warning", &seconds));
+  return seconds;
+}
 
-int main(int argc, char** argv) {
+// Beside a host whose command line is its own: the environment has the options, and a session takes the command line
+// where it is given.
+void sessionsNeedNoCommandLine() {
+  setenv("TENON_OPTIONS", "-tenon_wait_warning 33", 1);
+  {
+    const tenon::Session session;
+    CHECK(waitWarning() == 33);
+  }
+  {
+    const tenon::Session session(MPI_COMM_WORLD);
+    CHECK(waitWarning() == 33);
+  }
+  std::string words[] = {"host", "input.nml", "-tenon_wait_warning", "44"};
+  char* pointers[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  int argc = 4;
+  char** argv = pointers;
+  {
+    const tenon::Session session(MPI_COMM_WORLD, argc, argv);
+    CHECK(waitWarning() == 44);
+  }
+  unsetenv("TENON_OPTIONS");
+}
+
+void withTheCommandLine(int argc, char** argv) {
   const tenon::Session session(argc, argv, "the C++ header");
   handlesMove();
   loansEndWithTheirScope();
@@ -240,4 +267,13 @@ int main(int argc, char** argv) {
   errorsCarryTheirStack();
   networksAreBuilt();
   tensorsAndLayersHaveSpaces();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  sessionsNeedNoCommandLine();
+  withTheCommandLine(argc, argv);
+  MPI_Finalize();
 }

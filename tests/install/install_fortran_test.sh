@@ -30,7 +30,11 @@ if [[ $(pkg-config --modversion tenon_fortran) != "$version" ]]; then
   echo "fault: tenon_fortran.pc gives version $(pkg-config --modversion tenon_fortran), not $version"
   exit 1
 fi
-read -ra flags < <(pkg-config --cflags --libs tenon_fortran)
+static=()
+if [[ -e $(dirname "$PKG_CONFIG_PATH")/libtenon_fortran.a ]]; then
+  static=(--static)
+fi
+read -ra flags < <(pkg-config "${static[@]}" --cflags --libs tenon_fortran)
 "$mpifc" -o "$build/pc_fortran" "$here/field.f90" "${flags[@]}" \
   -Wl,-rpath,"$(pkg-config --variable=libdir tenon_fortran)"
 run "$build/pc_fortran"

@@ -26,7 +26,11 @@ if [[ $(pkg-config --modversion tenon_petsc) != "$version" ]]; then
   echo "fault: tenon_petsc.pc gives version $(pkg-config --modversion tenon_petsc), not $version"
   exit 1
 fi
-read -ra flags < <(pkg-config --cflags --libs tenon_petsc)
+static=()
+if [[ -e $(dirname "$PKG_CONFIG_PATH")/libtenon_petsc.a ]]; then
+  static=(--static)
+fi
+read -ra flags < <(pkg-config "${static[@]}" --cflags --libs tenon_petsc)
 "$cc" -std=c99 -o "$build/pc_petsc" "$here/field_petsc.c" "${flags[@]}" \
   -Wl,-rpath,"$(pkg-config --variable=libdir tenon_petsc)"
 "$mpiexec" "$numproc" 1 "$build/pc_petsc"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: install_test.sh BUILD CMAKE CC CXX VERSION MPIEXEC...
 # Installs the built library under BUILD/install-test, builds the programs in consumer/ and field.cpp against that
-# copy by find_package and by pkg-config, and runs them.
+# copy by find_package and by pkg-config, and runs them. With a static library they need none of Tenon's where they run,
+# and have the options of all its classes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$1/install-test
@@ -44,7 +45,11 @@ if [[ $(pkg-config --modversion tenon) != "$version" ]]; then
   echo "fault: tenon.pc gives version $(pkg-config --modversion tenon), not $version"
   exit 1
 fi
-read -ra flags < <(pkg-config --cflags --libs tenon)
+static=()
+if [[ -e $(dirname "$PKG_CONFIG_PATH")/libtenon.a ]]; then
+  static=(--static)
+fi
+read -ra flags < <(pkg-config "${static[@]}" --cflags --libs tenon)
 runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "$cc" -std=c99 -o "$build/pc_c" "$here/consumer/main.c" "${flags[@]}" "$runpath"
 "$cxx" -std=c++17 -o "$build/pc_cpp" "$here/consumer/main.cpp" "${flags[@]}" "$runpath"
@@ -52,6 +57,25 @@ runpath=-Wl,-rpath,$(pkg-config --variable=libdir tenon)
 "$build/pc_c"
 "$build/pc_cpp"
 "${mpiexec[@]}" 4 "$build/pc_field"
+
+if [[ ${#static[@]} -gt 0 ]]; then
+  echo "== the static library"
+  for program in "$build"/pc_c "$build"/consumer/main_c "$build"/consumer/main_cpp; do
+    if readelf -d "$program" | grep 'NEEDED.*libtenon'; then
+      echo "fault: $program needs a library of Tenon's"
+      exit 1
+    fi
+  done
+  declared=$(sed -nE 's/.*OptionRegistration \w+\{\{"(\w+)",.*/\1/p' -r "$here"/../../src/*/*.cpp | sort -u)
+  [[ $(wc -l <<<"$declared") -gt 10 ]] || { echo "fault: the options of classes are not seen" && exit 1; }
+  printed=$("$build/pc_c" -tenon_help)
+  for class in $declared conv spectralconv; do
+    if ! grep -qi "^$class" <<<"$printed"; then
+      echo "fault: a program with the static library has no options of '$class'"
+      exit 1
+    fi
+  done
+fi
 
 echo "== the README's lines"
 # Of a build for /usr it lies in the folder of Debian's processor, which pkg-config knows.

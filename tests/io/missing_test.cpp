@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Without HDF5 there are no checkpoints, and the error says how to get them.
+// Without HDF5 there are no checkpoints, series of fields and datasets from HDF5, and the error says how to get them.
 #include <tenon.h>
 
 #include <gtest/gtest.h>
@@ -8,16 +8,36 @@
 
 namespace {
 
-TEST(CheckpointWithoutHdf5, IsRefused) {
-  TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
+class WithoutHdf5 : public testing::Test {
+protected:
+  void SetUp() override { TenonPushErrorHandler(TenonReturnErrorHandler, nullptr); }
+  void TearDown() override { TenonPopErrorHandler(); }
+
+  static void expectRefused(TenonErrorCode code) {
+    EXPECT_EQ(code, TENON_ERR_SUPPORT);
+    char message[512] = "";
+    TenonGetLastError(nullptr, message, sizeof message, nullptr);
+    EXPECT_NE(std::string(message).find("-DTENON_HDF5=ON"), std::string::npos) << message;
+  }
+};
+
+TEST_F(WithoutHdf5, CheckpointsAreRefused) {
   TenonCheckpoint checkpoint = nullptr;
-  EXPECT_EQ(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint), TENON_ERR_SUPPORT);
-  char message[512] = "";
-  TenonGetLastError(nullptr, message, sizeof message, nullptr);
-  EXPECT_NE(std::string(message).find("-DTENON_HDF5=ON"), std::string::npos) << message;
+  expectRefused(TenonCheckpointCreate(MPI_COMM_WORLD, &checkpoint));
   EXPECT_EQ(checkpoint, nullptr);
-  EXPECT_EQ(TenonCheckpointViewFile("run.h5"), TENON_ERR_SUPPORT);
-  TenonPopErrorHandler();
+  expectRefused(TenonCheckpointViewFile("run.h5"));
+}
+
+TEST_F(WithoutHdf5, SeriesOfFieldsAreRefused) {
+  TenonFieldSeries series = nullptr;
+  expectRefused(TenonFieldSeriesCreate(MPI_COMM_WORLD, "heat", 2, &series));
+  EXPECT_EQ(series, nullptr);
+}
+
+TEST_F(WithoutHdf5, DatasetsFromItAreRefused) {
+  TenonDataset dataset = nullptr;
+  expectRefused(TenonDatasetCreateHDF5(MPI_COMM_WORLD, "flow.h5", "/fields", "/targets", &dataset));
+  EXPECT_EQ(dataset, nullptr);
 }
 
 } // namespace

@@ -146,9 +146,17 @@ using ReductionPrograms = Handle<TenonReductionPrograms>;
 using Plan = Handle<TenonPlan>;
 
 /** @brief Tenon, initialised and finalised. Errors are thrown instead of printed meanwhile. A session
- *         that is left by an exception is not finalised, since other ranks may not take part. */
+ *         that is left by an exception is not finalised, since other ranks may not take part.
+ *
+ *  Without argc and argv, as where the command line belongs to a host program, the options are those
+ *  of the environment variable TENON_OPTIONS, which can name an options file. */
 class Session {
 public:
+  explicit Session(const Where& where = Where::current())
+      : exceptions_(std::uncaught_exceptions()) {
+    detail::run(where, TenonInitialize, nullptr, nullptr, nullptr);
+    check(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr), where);
+  }
   Session(int& argc, char**& argv, const char* help = nullptr,
           const Where& where = Where::current())
       : exceptions_(std::uncaught_exceptions()) {
@@ -158,6 +166,12 @@ public:
   explicit Session(MPI_Comm comm, const Where& where = Where::current())
       : exceptions_(std::uncaught_exceptions()) {
     detail::run(where, TenonInitializeWithComm, comm, nullptr, nullptr, nullptr);
+    check(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr), where);
+  }
+  Session(MPI_Comm comm, int& argc, char**& argv, const char* help = nullptr,
+          const Where& where = Where::current())
+      : exceptions_(std::uncaught_exceptions()) {
+    detail::run(where, TenonInitializeWithComm, comm, &argc, &argv, help);
     check(TenonPushErrorHandler(TenonReturnErrorHandler, nullptr), where);
   }
   ~Session() {

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# What a program links beside the static library: TENON_DEPENDENCIES, lines of TenonConfig.cmake, and
+# TENON_PC_LIBS_PRIVATE and TENON_PC_FORTRAN_NEEDS, for pkg-config --static.
+set(files "")
+# need(ARGUMENTS LIBRARIES...): what TenonConfig.cmake passes to find_dependency(), and the files that this is.
+function(need arguments)
+  set(TENON_DEPENDENCIES "${TENON_DEPENDENCIES}find_dependency(${arguments})\n" PARENT_SCOPE)
+  set(files ${files} ${ARGN} PARENT_SCOPE)
+endfunction()
+
+if(BLA_VENDOR AND NOT BLA_VENDOR STREQUAL All)
+  string(APPEND TENON_DEPENDENCIES "set(BLA_VENDOR ${BLA_VENDOR})\n")
+endif()
+need(CBLAS ${BLAS_LIBRARIES})
+need(ZLIB ${ZLIB_LIBRARIES})
+if(TARGET DNNL::DNNL)
+  need(DNNL ${DNNL_LIBRARY})
+endif()
+if(TARGET FFTW::FFTW)
+  need(FFTW ${FFTW_LIBRARY} ${FFTW_SINGLE_LIBRARY})
+endif()
+if(TARGET hwloc::hwloc)
+  need(hwloc ${HWLOC_LIBRARY})
+endif()
+if(TARGET OpenMP::OpenMP_CXX)
+  need("OpenMP COMPONENTS CXX" ${OpenMP_CXX_LIBRARIES})
+endif()
+if(TARGET tenon_hdf5) # its files stand in TenonTargets.cmake
+  list(APPEND files ${TENON_HDF5_LIBRARIES})
+endif()
+if(TENON_HAS_CUDA)
+  need(CUDAToolkit ${CUDA_cudart_static_LIBRARY} -lrt)
+endif()
+# Modules of the user's come first.
+set(TENON_DEPENDENCIES "if(NOT \"CXX\" IN_LIST languages) # for OpenMP
+  enable_language(CXX)
+endif()
+list(APPEND CMAKE_MODULE_PATH \${CMAKE_CURRENT_LIST_DIR}/modules)
+${TENON_DEPENDENCIES}list(REMOVE_ITEM CMAKE_MODULE_PATH \${CMAKE_CURRENT_LIST_DIR}/modules)
+")
+foreach(module CBLAS DNNL FFTW hwloc)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/Find${module}.cmake DESTINATION ${package}/modules)
+endforeach()
+
+set(system ${CMAKE_DL_LIBS} ${TENON_CXX_RUNTIME})
+list(TRANSFORM system PREPEND "-l")
+list(JOIN files " " TENON_PC_LIBS_PRIVATE)
+list(JOIN system " " system)
+string(APPEND TENON_PC_LIBS_PRIVATE " ${system}")
+set(TENON_PC_FORTRAN_NEEDS "Requires.private: tenon\n")
