@@ -12,6 +12,7 @@
 #include "linop/linear_op.hpp"
 #include "planner/network_plan.hpp"
 #include "reduction/plan_objects.hpp"
+#include "sys/current_call.hpp"
 #include "sys/live_objects.hpp"
 #include "train/trainer.hpp"
 
@@ -21,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <type_traits>
+#include <typeinfo>
 
 namespace tenon {
 
@@ -64,6 +66,8 @@ template <class Handle>
 auto& deref(Handle handle, const char* name) {
   using Class = typename ClassOf<Handle>::type;
   Object& object = derefObject(handle, name, Class::kClass);
+  if (typeid(object) == typeid(Class)) // spares most handles the cast, which is slow
+    return static_cast<Class&>(object);
   if (auto* found = dynamic_cast<Class*>(&object))
     return *found;
   throwWrongClass(object, name, Class::kClass);
@@ -96,7 +100,8 @@ void give(Handle* handle, Ref<T> object) {
   *handle = reinterpret_cast<Handle>(header);
 }
 
-// The reference that a caller's handle holds, taken back from him. A handle that was lent to him holds none.
+// The reference that a caller's handle holds, taken back from him: it ends with the calls that work on the object, and
+// what is returned is another. A handle that was lent to him holds none.
 template <class Handle>
 auto take(Handle handle, const char* name) {
   auto& object = deref(handle, name);
@@ -106,7 +111,9 @@ auto take(Handle handle, const char* name) {
                             "is not to be destroyed or given away",
                             name));
   object.dropHandle();
-  return Ref<std::remove_reference_t<decltype(object)>>::adopt(&object);
+  const auto another = Ref<std::remove_reference_t<decltype(object)>>::share(&object);
+  releaseAfterCalls(object);
+  return another;
 }
 
 // The body of every Destroy.

@@ -109,7 +109,7 @@ TenonErrorCode TenonObjectRetain(TenonObject object) noexcept {
 
 TenonErrorCode TenonObjectGetReferences(TenonObject object, int* references) noexcept {
   return tenon::guard(__func__, [&] {
-    const tenon::Object& held = any(object);
-    tenon::required(references, "references") = held.references() - tenon::callsHolding(held);
+    const tenon::Object& known = any(object);
+    tenon::required(references, "references") = known.references();
   });
 }

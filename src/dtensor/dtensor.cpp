@@ -249,7 +249,7 @@ void DTensor::resetArray() {
 
 bool DTensor::isContiguous() const noexcept {
   Index rowMajor = 1;
-  for (int d = rank() - 1; d >= 0; --d) {
+  for (std::size_t d = extent_.size(); d-- > 0;) {
     if (extent_[d] > 1 && strides_[d] != rowMajor)
       return localCells_ == 0;
     rowMajor *= extent_[d];

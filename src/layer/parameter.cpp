@@ -179,7 +179,7 @@ void ParameterUse::endTangent() {
 const DTensor& ParameterUse::value() const {
   if (toUse_)
     return *value_;
-  if (!parameter_->value_->isContiguous())
+  if (parameter_->value_->isPlaced() && !parameter_->value_->isContiguous())
     throw Error(
         TENON_ERR_SUPPORT,
         fmt::format("the array placed in parameter \"{}\" is strided; place a contiguous one",

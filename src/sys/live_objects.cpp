@@ -19,7 +19,6 @@ struct Live {
   std::mutex mutex;
   std::unordered_map<const void*, long> born; // object -> its number in order of creation
   long count = 0;
-  std::atomic<long> removals{0};
 };
 
 // Static objects may hold some.
@@ -27,18 +26,15 @@ Live& live() noexcept {
   return immortal<Live>();
 }
 
-// What this thread found alive, and how many objects had gone by then: true until another goes. A
-// call in a time step so looks its handles up without the lock.
-struct Found {
-  const void* object = nullptr;
-  long removals = -1;
-};
+// Objects that were looked up and are alive, each at a place by its address, changed under the lock: a call in a time
+// step so looks its handles up without it.
+using FoundObject = std::atomic<const void*>;
+constinit std::array<FoundObject, 1024> foundObjects{};
 
-Found& foundBefore(const void* pointer) {
-  constexpr std::size_t kSlots = 16, kAlignment = 16;
-  thread_local std::array<Found, kSlots> found;
-  const auto number = reinterpret_cast<std::uintptr_t>(pointer) / kAlignment;
-  return found[(number ^ (number / kSlots) ^ (number / (kSlots * kSlots))) % kSlots];
+FoundObject& foundAt(const void* pointer) noexcept {
+  constexpr std::uintptr_t kAlignment = 16;
+  const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(pointer) / kAlignment;
+  return foundObjects[(number ^ (number / foundObjects.size())) % foundObjects.size()];
 }
 
 } // namespace
@@ -56,13 +52,15 @@ std::vector<LiveObject> liveObjects() {
 }
 
 bool isLiveObject(const void* pointer) noexcept {
-  Found& found = foundBefore(pointer);
-  if (found.object == pointer && found.removals == live().removals.load(std::memory_order_acquire))
+  if (!pointer)
+    return false;
+  FoundObject& place = foundAt(pointer);
+  if (place.load(std::memory_order_acquire) == pointer)
     return true;
   std::lock_guard lock(live().mutex);
   if (!live().born.contains(pointer))
     return false;
-  found = {pointer, live().removals.load(std::memory_order_relaxed)};
+  place.store(pointer, std::memory_order_release);
   return true;
 }
 
@@ -73,7 +71,8 @@ void addLiveObject(const Object* object) {
 
 void removeLiveObject(const Object* object) noexcept {
   std::lock_guard lock(live().mutex);
-  live().removals.fetch_add(1, std::memory_order_release);
+  if (FoundObject& place = foundAt(object); place.load(std::memory_order_relaxed) == object)
+    place.store(nullptr, std::memory_order_relaxed);
   live().born.erase(object);
 }
 

@@ -225,9 +225,7 @@ void logEnd(int event) {
   closeInnermost();
 }
 
-LogScope::LogScope(int event) noexcept : open_(logEnabled() && isEvent(event)) {
-  logBegin(event);
-}
+LogScope::LogScope(int event) noexcept : open_(logBegin(event)) {}
 
 LogScope::~LogScope() {
   if (open_)

@@ -126,6 +126,27 @@ TEST_F(Callbacks, ALayerThatIsDestroyedInItsFunctionsLivesUntilTheyReturn) {
     }
 }
 
+TEST_F(Callbacks, AllHandlesOfALayerMayBeDestroyedInItsFunctionAndWhatThatMakesEndsThere) {
+  Deed inner{[] {}}, deed{[] {}};
+  TenonLayer layer = shell(deed, false), second = layer, temporary = nullptr;
+  expectSuccess(TenonObjectRetain(reinterpret_cast<TenonObject>(layer)));
+  expectSuccess(TenonLayerSetUp(layer, rows_));
+  deed.act = [&] {
+    temporary = shell(inner, false);
+    expectSuccess(TenonLayerDestroy(&temporary));
+    EXPECT_EQ(inner.ended, 1);
+    expectSuccess(TenonLayerDestroy(&layer));
+    expectCode(TENON_ERR_STATE, TenonLayerApply(second, x_, other_), {"another layer"});
+    expectSuccess(TenonLayerDestroy(&second));
+    EXPECT_EQ(deed.ended, 0);
+  };
+  const TenonLayer called = layer;
+  expectSuccess(TenonLayerApply(called, x_, y_));
+  expectMaximum(y_, 2);
+  EXPECT_EQ(deed.ended, 1);
+  expectCode(TENON_ERR_HANDLE, TenonLayerApply(called, x_, y_), {"not a valid handle"});
+}
+
 TEST_F(Callbacks, ALayerIsNotCalledByItsOwnFunctions) {
   for (const bool inContainer : {false, true}) {
     Deed deed{[] {}};
