@@ -141,8 +141,7 @@ const std::vector<std::string>& LocalTopology::notes() {
 }
 
 std::string LocalTopology::library() {
-  return "none; build with hwloc (Debian: libhwloc-dev; -DTENON_HWLOC=ON) to see packages, caches "
-         "and "
+  return "none; build with hwloc (Debian: libhwloc-dev; -DTENON_HWLOC=ON) for packages, caches and "
          "bindings";
 }
 
