@@ -37,6 +37,8 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
   const SharedFolder folder("fields_refused");
   expectFieldError(TENON_ERR_ARG, "needs 2 or 3", [&] { FieldSeries(world(), folder / "a", 1); });
   expectFieldError(TENON_ERR_ARG, "names no file", [&] { FieldSeries(world(), folder / "", 2); });
+  expectFieldError(TENON_ERR_ARG, "as checkpoints of steps are",
+                   [&] { FieldSeries(world(), folder / "step", 2); });
   FieldSeries series(world(), folder / "a", 2);
   expectFieldError(TENON_ERR_ARG, "has no field", [&] { series.write(0, 0); });
   expectFieldError(TENON_ERR_ARG, "it must be > 0", [&] { series.setGrid({0, 0}, {1, 0}); });
