@@ -37,8 +37,9 @@
  *                       time is written
  *  @param[in]  spatial  number of dimensions of the grid, 2 or 3
  *  @param[out] series   new series; destroy it with TenonFieldSeriesDestroy()
- *  @return TENON_ERR_ARG         spatial is neither 2 nor 3, or the path names no file or one with
- *                                control characters or not in UTF-8
+ *  @return TENON_ERR_ARG         spatial is neither 2 nor 3, or the path names no file, or one with
+ *                                control characters, not in UTF-8, or called "step" as the files of
+ *                                TenonCheckpointWriteStep() are
  *  @return TENON_ERR_COLLECTIVE  ranks pass different arguments
  *  @return TENON_ERR_SUPPORT     Tenon was built without HDF5
  */

@@ -46,7 +46,7 @@ auto testTogether(TenonLayer handle, TenonDTensor x, TenonInt seed, Test test) {
   checkInitialized();
   const CommPtr comm = commOf("layer", handle, x);
   agreeOnText(*comm, "seed and point",
-              fmt::format("{}, {}", seed, x ? "a given point" : "a random one"));
+              [&] { return fmt::format("{}, {}", seed, x ? "a given point" : "a random one"); });
   return collectively(*comm, [&] {
     return test(deref(handle, "layer"), x ? &deref(x, "x") : nullptr,
                 static_cast<std::uint64_t>(seed));

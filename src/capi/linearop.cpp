@@ -135,7 +135,7 @@ TenonErrorCode TenonLinearOpTestAdjoint(TenonLinearOp op, TenonInt seed, TenonBo
     checkInitialized();
     LinearOp& tested = deref(op, "op");
     agreeOnText(*tested.comm(), "seed and kind of numbers",
-                fmt::format("{}, {}", seed, integers ? "integers" : "reals"));
+                [&] { return fmt::format("{}, {}", seed, integers ? "integers" : "reals"); });
     checkFloating(tested.domainType(), "the adjoint test");
     checkFloating(tested.rangeType(), "the adjoint test");
     const AdjointTestResult result =

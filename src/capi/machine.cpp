@@ -96,8 +96,9 @@ TenonErrorCode TenonMachineMeasure(MPI_Comm comm, TenonMemorySpace space, int ro
     checkInitialized();
     const CommPtr own = Communicator::of(comm);
     const Space arrays = spaceOf(space);
-    agreeOnText(*own, "what is measured",
-                fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays)));
+    agreeOnText(*own, "what is measured", [&] {
+      return fmt::format("{}, arrays on the {}", counted(rounds, "round"), spaceName(arrays));
+    });
     const std::string source = fmt::format("measured on {}, the fastest of {}",
                                            counted(own->size(), "rank"), counted(rounds, "round"));
     createTogether(

@@ -9,20 +9,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <new>
+#include <utility>
 
 namespace tenon {
 
 namespace {
 
+// The text of one rank, in pieces that need no memory; none on a rank that cannot keep it.
+std::optional<std::string> sharedText(Communicator& comm, std::string_view text, int from) {
+  std::array<char, 4096> piece{};
+  auto left = static_cast<long long>(text.size());
+  checkMpi(MPI_Bcast(&left, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
+  std::optional<std::string> kept{std::in_place};
+  while (left > 0) {
+    const auto size = static_cast<std::size_t>(std::min<long long>(left, piece.size()));
+    if (comm.rank() == from)
+      text = text.substr(text.copy(piece.data(), size));
+    checkMpi(MPI_Bcast(piece.data(), static_cast<int>(size), MPI_CHAR, from, comm.mpi()),
+             "MPI_Bcast");
+    left -= static_cast<long long>(size);
+    try {
+      if (kept)
+        kept->append(piece.data(), size);
+    } catch (const std::bad_alloc&) {
+      kept.reset();
+    }
+  }
+  return kept;
+}
+
+// Throws where there was no memory, once all ranks are through.
+std::string_view known(const std::optional<std::string>& text) {
+  if (!text)
+    throw std::bad_alloc();
+  return *text;
+}
+
 // The words of a failure that one rank at least reported: the lowest one lends its own to all.
 std::string failureText(Communicator& comm, const std::optional<Error>& mine, int speaker) {
-  const std::string text = broadcastText(comm, mine ? mine->text() : std::string(), speaker);
+  const auto text = sharedText(comm, mine ? std::string_view(mine->text()) : "", speaker);
   int failures = mine ? 1 : 0;
   checkMpi(MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, comm.mpi()),
            "MPI_Allreduce");
-  return failures == comm.size() ? text
-                                 : fmt::format("rank {} of {}: {}", speaker, comm.size(), text);
+  return failures == comm.size()
+             ? std::string(known(text))
+             : fmt::format("rank {} of {}: {}", speaker, comm.size(), known(text));
 }
 
 bool endsWord(char c) {
@@ -58,19 +93,20 @@ std::string differenceText(std::string_view what, std::string_view first, int ot
 
 std::string disagreementText(Communicator& comm, std::string_view what, const std::string& text,
                              int other) {
-  const std::string first = broadcastText(comm, text, 0);
-  const std::string second = broadcastText(comm, text, other);
-  const std::string firstWhat = broadcastText(comm, std::string(what), 0);
-  const std::string secondWhat = broadcastText(comm, std::string(what), other);
-  if (firstWhat == secondWhat)
-    return differenceText(what, first, other, second);
-  const auto subject = [](const std::string& of, const std::string& value) {
-    return of.empty() ? "its outcome alone" : fmt::format("{}: {}", of, value);
+  const auto first = sharedText(comm, text, 0), second = sharedText(comm, text, other),
+             firstWhat = sharedText(comm, what, 0), secondWhat = sharedText(comm, what, other);
+  if (known(firstWhat) == known(secondWhat))
+    return differenceText(what, known(first), other, known(second));
+  const auto subject = [](const auto& of, const auto& value) {
+    return of->empty() ? "its outcome alone" : fmt::format("{}: {}", known(of), known(value));
   };
   return fmt::format("ranks 0 and {} are in different collective calls: rank 0 is to agree on {}; "
                      "rank {} on {}",
                      other, subject(firstWhat, first), other, subject(secondWhat, second));
 }
+
+// Seconds, of a rank that has no memory to read the option.
+constexpr double kTimeoutUnread = 300;
 
 // Ranks that failed early drew fewer tags than the others.
 void alignTags(Communicator& comm) {
@@ -101,22 +137,28 @@ void agreeWithin(double seconds, Communicator& comm, const std::optional<Error>&
   alignTags(comm);
   int reported = comm.rank() == speaker && mine ? 1 : 0;
   checkMpi(MPI_Bcast(&reported, 1, MPI_INT, speaker, comm.mpi()), "MPI_Bcast");
-  const std::string words =
-      reported ? failureText(comm, mine, speaker) : disagreementText(comm, what, text, speaker);
-  throw Error(static_cast<TenonErrorCode>(verdict.code), words,
-              mine ? mine->where() : std::source_location::current())
-      .agreed(comm.rank() == speaker);
+  throw madeError([&] {
+    return Error(static_cast<TenonErrorCode>(verdict.code),
+                 reported ? failureText(comm, mine, speaker)
+                          : disagreementText(comm, what, text, speaker),
+                 mine ? mine->where() : std::source_location::current());
+  }).agreed(comm.rank() == speaker);
 }
 
 } // namespace
 
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what,
            const std::string& text) {
-  agreeWithin(options().getReal("", "agree_timeout"), comm, mine, what, text);
-}
-
-void agreeOnText(Communicator& comm, std::string_view what, const std::string& text) {
-  agree(comm, std::nullopt, what, text);
+  // That the option cannot be read is to be agreed on too.
+  std::optional<Error> outcome = mine;
+  double seconds = kTimeoutUnread;
+  try {
+    seconds = options().getReal("", "agree_timeout");
+  } catch (...) {
+    if (!outcome)
+      outcome = caughtError();
+  }
+  agreeWithin(seconds, comm, outcome, what, text);
 }
 
 void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text) {
@@ -127,13 +169,10 @@ void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine) {
   agreeWithin(std::numeric_limits<double>::infinity(), comm, mine, "", "");
 }
 
-std::string broadcastText(Communicator& comm, std::string text, int from) {
-  long long length = static_cast<long long>(text.size());
-  checkMpi(MPI_Bcast(&length, 1, MPI_LONG_LONG, from, comm.mpi()), "MPI_Bcast");
-  text.resize(length);
-  checkMpi(MPI_Bcast(text.data(), static_cast<int>(length), MPI_CHAR, from, comm.mpi()),
-           "MPI_Bcast");
-  return text;
+std::string broadcastText(Communicator& comm, const std::string& text, int from) {
+  auto shared = sharedText(comm, text, from);
+  agreeWithoutLimit(comm, shared ? std::nullopt : std::optional(Error::outOfMemory()));
+  return std::move(*shared);
 }
 
 void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op) {

@@ -17,13 +17,13 @@ namespace tenon {
 // TENON_ERR_COLLECTIVE, if `text` differs between ranks, where `what` names it in the message.
 // Throws TENON_ERR_TIMEOUT, naming the absent ranks, if some do not arrive within
 // -tenon_agree_timeout seconds, also on those that arrive later (vote.hpp says how); after that the
-// communicator is out of step and refused.
+// communicator is out of step and refused. It needs no memory before the ranks know the outcome, so that
+// a rank that has none tells the others; in place of words that it cannot keep it throws
+// TENON_ERR_MEMORY.
 void agree(Communicator& comm, const std::optional<Error>& mine, std::string_view what = "",
            const std::string& text = "");
 
-// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text.
-void agreeOnText(Communicator& comm, std::string_view what, const std::string& text);
-// The same, but waits for all ranks, however long that takes.
+// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless all pass the same text. Waits for all ranks, however long that takes.
 void agreeWithoutLimit(Communicator& comm, std::string_view what, const std::string& text);
 
 // Runs a body on every rank and agrees on its outcome, and on the text that `describe` makes of its
@@ -52,6 +52,14 @@ template <class Body>
 auto collectively(Communicator& comm, Body&& body) {
   return collectively(comm, "", std::forward<Body>(body),
                       [](const auto&) { return std::string(); });
+}
+
+// Collective. Throws TENON_ERR_COLLECTIVE on all ranks unless `describe` makes the same text on all.
+template <class Describe>
+void agreeOnText(Communicator& comm, std::string_view what, Describe&& describe) {
+  collectively(
+      comm, what, [] { return true; },
+      [&](bool) -> std::string { return std::forward<Describe>(describe)(); });
 }
 
 } // namespace tenon

@@ -60,13 +60,15 @@ void checkInStep(MPI_Comm parent) {
 bool comes(MPI_Comm parent, MPI_Request& request, double deadline) {
   int size = 0, done = 0;
   checkMpi(MPI_Comm_size(parent, &size), "MPI_Comm_size");
-  std::vector<int> ranks(size);
-  std::iota(ranks.begin(), ranks.end(), 0);
   for (Patience patience(parent);;) {
     checkMpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done || MPI_Wtime() >= deadline)
       return done != 0;
-    patience.wait([&] { return someOfText(ranks); });
+    patience.wait([&] {
+      std::vector<int> ranks(size);
+      std::iota(ranks.begin(), ranks.end(), 0);
+      return someOfText(ranks);
+    });
   }
 }
 

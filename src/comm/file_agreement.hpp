@@ -14,8 +14,9 @@ namespace tenon {
 // rank that has one.
 void agreeWithoutLimit(Communicator& comm, const std::optional<Error>& mine);
 
-// Collective. The text of rank `from`.
-std::string broadcastText(Communicator& comm, std::string text, int from);
+// Collective. The text of rank `from`; that of the others is not read. Throws TENON_ERR_MEMORY on all ranks if one
+// cannot keep it.
+std::string broadcastText(Communicator& comm, const std::string& text, int from);
 
 // Collective. Each number over all ranks: their sum, or the largest.
 void reduceNumbers(const Communicator& comm, std::vector<std::uint64_t>& numbers, MPI_Op op);

@@ -37,17 +37,21 @@ void LayoutObject::setUp() {
 }
 
 Layout gatherBoxes(Communicator& comm, const Box& mine, const std::optional<Shape>& shape) {
-  agreeOnText(comm, "the shape",
-              shape ? fmt::format("[{}]", fmt::join(*shape, ","))
-                    : fmt::format("none, in {} dimensions", mine.size()));
-  std::vector<Interval> all(mine.size() * comm.size());
+  std::vector<Interval> all = collectively(
+      comm, "the shape", [&] { return std::vector<Interval>(mine.size() * comm.size()); },
+      [&](const auto&) {
+        return shape ? fmt::format("[{}]", fmt::join(*shape, ","))
+                     : fmt::format("none, in {} dimensions", mine.size());
+      });
   const int count = static_cast<int>(mine.size() * sizeof(Interval));
   checkMpi(MPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, comm.mpi()),
            "MPI_Allgather");
-  std::vector<Box> boxes;
-  for (int r = 0; r < comm.size(); ++r)
-    boxes.emplace_back(all.begin() + r * mine.size(), all.begin() + (r + 1) * mine.size());
-  return collectively(comm, [&] { return layoutFromBoxes(boxes, shape); });
+  return collectively(comm, [&] {
+    std::vector<Box> boxes;
+    for (int r = 0; r < comm.size(); ++r)
+      boxes.emplace_back(all.begin() + r * mine.size(), all.begin() + (r + 1) * mine.size());
+    return layoutFromBoxes(boxes, shape);
+  });
 }
 
 } // namespace tenon

@@ -81,12 +81,26 @@ bool Patience::isLong() noexcept {
   return now - start_ >= next_;
 }
 
+bool Patience::isOver() const noexcept {
+  return MPI_Wtime() - start_ >= orNever(waitTimes.limit);
+}
+
+void Patience::tellWithoutMemory() {
+  next_ = orNever(waitTimes.limit);
+  if (isOver()) {
+    raise(Error::outOfMemory(), currentFunction(), Severity::Fatal);
+    abortProcess(TENON_ERR_TIMEOUT);
+  }
+  printError("Tenon: a rank has waited long for others, goes on waiting, and has no memory left to "
+             "say for whom\n");
+}
+
 void Patience::tell(const std::string& missing) {
   const double seconds = MPI_Wtime() - start_;
   const std::string text =
       fmt::format("{:.3g} s in {} for {}, which {} not reached it", seconds, currentCall(), missing,
                   missing.starts_with("rank ") ? "has" : "have");
-  if (seconds >= orNever(waitTimes.limit)) {
+  if (isOver()) {
     const std::string words = fmt::format("waited {}; is it called on all ranks of the "
                                           "communicator? (-tenon_wait_limit sets the time)",
                                           text);

@@ -13,6 +13,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <new>
+
 namespace tenon {
 
 // Seconds; 0: never.
@@ -46,7 +48,11 @@ public:
     if (count_ % kYieldsPerProbe == 0)
       probe();
     if (count_ % kYieldsPerClock == 0 && isLong())
-      tell(missing());
+      try {
+        tell(missing());
+      } catch (const std::bad_alloc&) { // who waits has buffers in messages, and must not leave
+        tellWithoutMemory();
+      }
   }
 
 private:
@@ -67,6 +73,8 @@ private:
   // Whether there is something to tell; the first time that it is asked the clock starts.
   bool isLong() noexcept;
   void tell(const std::string& missing);
+  void tellWithoutMemory();
+  bool isOver() const noexcept;
 
   MPI_Comm comm_;
   std::uint64_t looks_ = 0, count_ = 0;

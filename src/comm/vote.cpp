@@ -2,11 +2,12 @@
 #include "comm/vote.hpp"
 
 #include "comm/patience.hpp"
-#include "sys/error.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
+#include <new>
+#include <optional>
 
 namespace tenon {
 
@@ -66,12 +67,16 @@ void receive(MPI_Request& request) {
     sched_yield();
 }
 
-[[noreturn]] void giveUp(Communicator& comm, const std::string& what, bool speaks) {
+// words() say who is absent.
+template <class Words>
+[[noreturn]] void giveUp(Communicator& comm, Words&& words, bool speaks) {
   comm.setOutOfStep();
-  throw Error(TENON_ERR_TIMEOUT, fmt::format("{}; is it called on all ranks of the communicator? "
-                                             "(-tenon_agree_timeout sets the time)",
-                                             what))
-      .agreed(speaks);
+  throw madeError([&] {
+    return Error(TENON_ERR_TIMEOUT,
+                 fmt::format("{}; is it called on all ranks of the communicator? "
+                             "(-tenon_agree_timeout sets the time)",
+                             words()));
+  }).agreed(speaks);
 }
 
 std::string absenceText(const std::vector<int>& ranks, double seconds) {
@@ -79,83 +84,109 @@ std::string absenceText(const std::vector<int>& ranks, double seconds) {
                      seconds, ranksText(ranks));
 }
 
-// What rank 0 hears of one other.
-struct Heard {
-  Letter letter;
-  MPI_Request request = MPI_REQUEST_NULL;
-};
-
 // Who did not come, and who has left before rank 0 came.
-struct Absent {
-  std::vector<int> missing, gone;
-
-  std::string text(double seconds) const {
-    return missing.empty() ? fmt::format("rank 0 arrived at a collective call after {} had stopped "
-                                         "waiting for it",
-                                         ranksText(gone))
-                           : absenceText(missing, seconds);
+class Absent {
+public:
+  void addMissing(int rank) noexcept { add(missing_, rank); }
+  void addGone(int rank) noexcept { add(gone_, rank); }
+  bool isAnybody() const noexcept { return isAnybody_; }
+  // Where there is no memory for it, in fewer words.
+  std::array<char, 256> text(double seconds) const noexcept {
+    std::array<char, 256> kept{};
+    try {
+      wholeText(seconds).copy(kept.data(), kept.size() - 1);
+    } catch (const std::bad_alloc&) {
+      constexpr std::string_view kShort = "some ranks were absent from a collective call";
+      kShort.copy(kept.data(), kept.size() - 1);
+    }
+    return kept;
   }
+
+private:
+  void add(std::vector<int>& ranks, int rank) noexcept {
+    isAnybody_ = true;
+    try {
+      ranks.push_back(rank);
+    } catch (const std::bad_alloc&) { // it is not named then
+    }
+  }
+  std::string wholeText(double seconds) const {
+    return missing_.empty()
+               ? fmt::format("rank 0 arrived at a collective call after {} had stopped waiting for "
+                             "it",
+                             ranksText(gone_))
+               : absenceText(missing_, seconds);
+  }
+
+  std::vector<int> missing_, gone_;
+  bool isAnybody_ = false;
 };
 
-Absent collect(Communicator& comm, std::vector<Heard>& all, double seconds) {
-  const auto missing = [&] {
-    std::vector<int> ranks;
-    for (int r = 1; r < comm.size(); ++r)
-      if (!isComplete(all[r].request))
-        ranks.push_back(r);
-    return ranksText(ranks);
-  };
-  const double deadline = MPI_Wtime() + seconds;
-  Patience patience(comm);
-  Absent absent;
-  for (int r = 1; r < comm.size(); ++r) {
-    Heard& heard = all[r];
-    if (!comesUntil(deadline, patience, heard.request, missing) && isTakenBack(heard.request)) {
-      absent.missing.push_back(r);
-      continue;
-    }
-    if (heard.letter.presence == Presence::Waits) {
-      heard.request = startReceive(comm, heard.letter, r);
-      receive(heard.request);
-    }
-    if (heard.letter.presence == Presence::Leaves)
-      absent.gone.push_back(r);
+// Rank `from` and those after it whose message has not come.
+std::vector<int> unheard(const Communicator& comm, int from) {
+  std::vector<int> ranks{from};
+  for (int r = from + 1; r < comm.size(); ++r) {
+    int found = 0;
+    checkMpi(MPI_Iprobe(r, Communicator::kAgreementTag, comm.mpi(), &found, MPI_STATUS_IGNORE),
+             "MPI_Iprobe");
+    if (!found)
+      ranks.push_back(r);
   }
-  return absent;
+  return ranks;
 }
 
-Ballot firstFailure(const std::vector<Heard>& all, Ballot verdict) {
-  for (int r = 1; r < static_cast<int>(all.size()) && verdict.code == TENON_SUCCESS; ++r) {
-    const Ballot& ballot = all[r].letter.ballot;
-    const bool disagrees = ballot.digest != verdict.digest;
-    verdict.code = ballot.code;
-    if (verdict.code == TENON_SUCCESS && disagrees)
-      verdict.code = TENON_ERR_COLLECTIVE;
-    verdict.rank = r;
+// What a rank says at last, or that it has not come until the deadline.
+std::optional<Letter> hear(Communicator& comm, int rank, double deadline, Patience& patience) {
+  Letter letter;
+  MPI_Request request = startReceive(comm, letter, rank);
+  const auto missing = [&] { return ranksText(unheard(comm, rank)); };
+  if (!comesUntil(deadline, patience, request, missing) && isTakenBack(request))
+    return std::nullopt;
+  if (letter.presence == Presence::Waits) {
+    request = startReceive(comm, letter, rank);
+    receive(request);
   }
-  return verdict;
+  return letter;
 }
 
+// The verdict on the ranks up to this one, from that on those before it.
+void count(Ballot& verdict, const Ballot& ballot, int rank) {
+  if (verdict.code != TENON_SUCCESS)
+    return;
+  verdict.code = ballot.code;
+  if (verdict.code == TENON_SUCCESS && ballot.digest != verdict.digest)
+    verdict.code = TENON_ERR_COLLECTIVE;
+  verdict.rank = rank;
+}
+
+// One rank after the other, so that it needs no memory of its own: what the others are to hear may be
+// that there is none.
 Ballot preside(Communicator& comm, const Ballot& mine, double seconds) {
-  std::vector<Heard> all(comm.size());
-  for (int r = 1; r < comm.size(); ++r)
-    all[r].request = startReceive(comm, all[r].letter, r);
   const auto tellAll = [&](const Notice& notice) {
     for (int r = 1; r < comm.size(); ++r)
       send(comm, notice, r);
   };
   tellAll({});
-  const Absent absent = collect(comm, all, seconds);
-  if (absent.missing.empty() && absent.gone.empty()) {
-    const Ballot verdict = firstFailure(all, mine);
-    tellAll({.verdict = verdict, .timeout = {}});
-    return verdict;
+  Notice notice{.verdict = mine, .timeout = {}};
+  Absent absent;
+  const double deadline = MPI_Wtime() + seconds;
+  Patience patience(comm);
+  for (int r = 1; r < comm.size(); ++r) {
+    const auto letter = hear(comm, r, deadline, patience);
+    if (!letter)
+      absent.addMissing(r);
+    else if (letter->presence == Presence::Leaves)
+      absent.addGone(r);
+    else
+      count(notice.verdict, letter->ballot, r);
   }
-  Notice notice;
-  const std::string text = absent.text(seconds);
-  text.copy(notice.timeout.data(), notice.timeout.size() - 1);
+  if (absent.isAnybody())
+    notice.timeout = absent.text(seconds);
   tellAll(notice);
-  giveUp(comm, text, true);
+  if (absent.isAnybody())
+    giveUp(
+        comm, [&] { return notice.timeout.data(); }, true);
+  return notice.verdict;
 }
 
 Ballot attend(Communicator& comm, const Ballot& mine, double seconds) {
@@ -174,14 +205,16 @@ Ballot attend(Communicator& comm, const Ballot& mine, double seconds) {
         comesUntil(MPI_Wtime() + seconds, patience, arrival, [] { return std::string("rank 0"); });
     if (!comes && isTakenBack(arrival)) {
       send(comm, Letter{Presence::Leaves, mine}, 0);
-      giveUp(comm, absenceText({0}, seconds), true);
+      giveUp(
+          comm, [&] { return absenceText({0}, seconds); }, true);
     }
     send(comm, Letter{Presence::Stays, mine}, 0);
     verdict = startReceive(comm, notice, 0);
   }
   receive(verdict);
   if (notice.timeout.front() != 0)
-    giveUp(comm, notice.timeout.data(), false);
+    giveUp(
+        comm, [&] { return notice.timeout.data(); }, false);
   return notice.verdict;
 }
 

@@ -25,6 +25,9 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "sys/error.hpp"
+
+#include <utility>
 
 namespace tenon {
 
@@ -34,6 +37,16 @@ struct Ballot {
   long long rank = 0;
   long long digest = 0;
 };
+
+// The error that make() returns, or that there is no memory for its words.
+template <class Make>
+Error madeError(Make&& make) noexcept {
+  try {
+    return std::forward<Make>(make)();
+  } catch (...) {
+    return caughtError();
+  }
+}
 
 // Collective. The ballot of the lowest rank with a code other than TENON_SUCCESS; or, with the code
 // TENON_ERR_COLLECTIVE, of the lowest whose digest differs from that of rank 0. Throws

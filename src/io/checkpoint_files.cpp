@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "io/checkpoint_files.hpp"
 
+#include "io/file_header.hpp"
 #include "sys/error.hpp"
 #include "sys/folder.hpp"
 #include "sys/part_file.hpp"
@@ -111,7 +112,9 @@ void removeNumberedParts(const std::string& folder, const std::string& start, in
 
 void removeSteps(const std::string& folder, Index last, Index keep) {
   std::vector<Index> steps = stepsIn(folder);
-  std::erase_if(steps, [&](Index step) { return step > last; });
+  std::erase_if(steps, [&](Index step) {
+    return step > last || !beginsAsCheckpoint(stepFile(folder, step));
+  });
   std::error_code ignored;
   for (std::size_t i = static_cast<std::size_t>(keep); i < steps.size(); ++i)
     std::filesystem::remove(stepFile(folder, steps[i]), ignored);

@@ -25,7 +25,8 @@ void makeFolder(const std::string& folder);
 void removeParts(const std::string& path);
 // The same of all files START<number>.h5.
 void removeNumberedParts(const std::string& folder, const std::string& start, int digits);
-// Removes of the steps up to `last` all but the latest `keep`. What cannot be removed stays.
+// Removes of the checkpoints of steps up to `last` all but the latest `keep`. What cannot be removed stays, and so
+// does a file of such a name that does not begin as a checkpoint: it is another program's.
 void removeSteps(const std::string& folder, Index last, Index keep);
 
 // Throws TENON_ERR_FILE unless a file of so many bytes may be written beside this path: room on the

@@ -47,6 +47,12 @@ FieldSeries::FieldSeries(CommPtr comm, const std::string& path, int space)
     throw Error(TENON_ERR_ARG,
                 fmt::format("path '{}' names no file; pass one such as \"run1/heat\"", path));
   checkPlain("the name of a series' files", name_); // which the .xmf file holds
+  // step-100000.h5 would be a checkpoint's name too.
+  if (name_ == "step")
+    throw Error(TENON_ERR_ARG,
+                fmt::format("path '{}' names the files of the series as checkpoints of steps are "
+                            "named, which would replace them; pass another name than \"step\"",
+                            path));
   grid_.origin.assign(static_cast<std::size_t>(space), 0);
   grid_.spacing.assign(static_cast<std::size_t>(space), 1);
   files_ = makeRef<Checkpoint>(comm_);

@@ -125,6 +125,16 @@ void checkSuperblock(const std::string& path, std::istream& file, Index header) 
 
 } // namespace
 
+bool beginsAsCheckpoint(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return false;
+  std::string text(kFirstWord.size(), '\0');
+  return std::ifstream(path, std::ios::binary)
+             .read(text.data(), static_cast<std::streamsize>(text.size())) &&
+         text == kFirstWord;
+}
+
 Index headerBytes(std::size_t datasets) {
   const Index needed = 3 * kHeaderLine + (static_cast<Index>(datasets) + 1) * kHeaderLine;
   return static_cast<Index>(

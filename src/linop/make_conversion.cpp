@@ -111,7 +111,7 @@ LinearOpRef Maker::makeReduction() {
 LinearOpRef Maker::makeChain() {
   const auto isCollective = [](const RouteStep& step) { return step.collective.has_value(); };
   if (std::any_of(route.begin(), route.end(), isCollective))
-    agreeOnText(*comm, "the route of a conversion", agreedText());
+    agreeOnText(*comm, "the route of a conversion", [&] { return agreedText(); });
   std::vector<LinearOpRef> steps;
   for (const RouteStep& step : route)
     steps.push_back(makeStep(step));

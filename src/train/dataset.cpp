@@ -76,7 +76,7 @@ void Dataset::checkLayouts(const Layout& x, const Layout* labels) const {
 
 void Dataset::setUp(const Layout& x, const Layout* labels) {
   agreeOnText(*comm_, "the layout of the batch",
-              x.describe() + (labels ? labels->describe() : " without labels"));
+              [&] { return x.describe() + (labels ? labels->describe() : " without labels"); });
   collectively(*comm_, [&] {
     checkLayouts(x, labels);
     open(x, labels);

@@ -3,12 +3,15 @@
 // again and the life goes on, or with all that follow, to the end of the objects. A call then returns a
 // code, nothing ends the program, and nothing is left behind.
 #include "capi/expect_code.hpp"
+#include "comm/agreement.hpp"
 #include "support/count_allocations.hpp"
 #include "sys/live_objects.hpp"
 #include "sys/memory.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tenon::test {
@@ -37,9 +40,45 @@ void noteFatal(TenonErrorCode, int, const char*, const char*, const char*, int, 
   ++fatalErrors;
 }
 
+bool isOneOfSeveral() {
+  return Communicator::of(MPI_COMM_WORLD)->size() > 1;
+}
+
+// Of one rank, in an agreement: the others hear of it at once, and all are in step afterwards.
+TEST(FailedAllocationOfOneRank, IsAgreedOn) {
+  const CommPtr comm = Communicator::of(MPI_COMM_WORLD);
+  if (comm->size() == 1)
+    GTEST_SKIP() << "needs another rank";
+  const std::optional<Error> bad =
+      comm->rank() == 1 ? std::optional(Error(TENON_ERR_ARG, "bad")) : std::nullopt;
+  for (int poor = 0; poor < comm->size(); ++poor)
+    for (const bool forGood : {false, true})
+      for (long n = 0; n < 12; ++n) {
+        std::optional<Error> error;
+        if (comm->rank() == poor)
+          failAllocation(n, forGood);
+        try {
+          agreeOnText(*comm, "a text that all ranks have",
+                      [] { return std::string("text that is the same, and not short"); });
+          agree(*comm, bad);
+        } catch (...) {
+          error = caughtError();
+        }
+        if (comm->rank() == poor)
+          endFailures();
+        ASSERT_TRUE(error);
+        EXPECT_TRUE(error->isAgreed()) << error->text();
+        EXPECT_NE(error->code(), TENON_ERR_TIMEOUT) << error->text();
+        EXPECT_FALSE(comm->isOutOfStep());
+        agreeOnText(*comm, "what comes next", [&] { return std::to_string(n); });
+      }
+}
+
 class FailedAllocation : public testing::Test {
 protected:
   void SetUp() override {
+    if (isOneOfSeveral())
+      GTEST_SKIP() << "is a test of one rank";
     fatalErrors = 0;
     TenonPushErrorHandler(TenonReturnErrorHandler, nullptr);
     TenonSetFatalErrorHandler(noteFatal, nullptr);
@@ -47,6 +86,8 @@ protected:
     std::filesystem::create_directory("failed_allocation");
   }
   void TearDown() override {
+    if (isOneOfSeveral())
+      return;
     EXPECT_EQ(fatalErrors, 0);
     std::filesystem::remove_all("failed_allocation");
     TenonSetFatalErrorHandler(nullptr, nullptr);

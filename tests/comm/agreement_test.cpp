@@ -112,11 +112,12 @@ TEST(Agree, ForeignExceptionsBecomeErrorsOfAll) {
 }
 
 TEST(Agree, DifferentTextsAreNamedWithTheirRanks) {
-  EXPECT_NO_THROW(agreeOnText(*world(), "the seed", "7"));
+  EXPECT_NO_THROW(agreeOnText(*world(), "the seed", [] { return "7"; }));
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
-  const Error error = commonError(
-      [] { agreeOnText(*world(), "the seed", world()->rank() == lastRank() ? "8" : "7"); });
+  const Error error = commonError([] {
+    agreeOnText(*world(), "the seed", [] { return world()->rank() == lastRank() ? "8" : "7"; });
+  });
   EXPECT_EQ(error.code(), TENON_ERR_COLLECTIVE);
   EXPECT_EQ(error.text(), fmt::format("the seed must be the same on all ranks: on rank 0 it is 7, "
                                       "on rank {} it is 8",
@@ -127,9 +128,10 @@ TEST(Agree, OfLongTextsTheWordsThatDifferAreShown) {
   if (world()->size() == 1)
     GTEST_SKIP() << "one rank agrees with itself";
   const Error error = commonError([] {
-    agreeOnText(*world(), "the layer",
-                world()->rank() == lastRank() ? "a convolution (kernel 5 stride 2), no bias"
-                                              : "a convolution (kernel 3 stride 1), no bias");
+    agreeOnText(*world(), "the layer", [] {
+      return world()->rank() == lastRank() ? "a convolution (kernel 5 stride 2), no bias"
+                                           : "a convolution (kernel 3 stride 1), no bias";
+    });
   });
   EXPECT_EQ(error.text(),
             fmt::format("the layer must be the same on all ranks: on rank 0 it is a convolution "
@@ -143,7 +145,7 @@ TEST(Agree, RanksInDifferentCallsAreToldSo) {
     GTEST_SKIP() << "one rank agrees with itself";
   const Error error = commonError([] {
     if (world()->rank() == lastRank())
-      agreeOnText(*world(), "the layout", "[8] as B");
+      agreeOnText(*world(), "the layout", [] { return "[8] as B"; });
     else
       collectively(*world(), [] { return 0; });
   });
@@ -172,7 +174,7 @@ TEST(Agree, ARankThatFailsEarlyMeetsTheOthersInAnInnerAgreement) {
     collectively(*world(), [] {
       if (world()->rank() == lastRank())
         throw Error(TENON_ERR_STATE, "too early");
-      agreeOnText(*world(), "the name", "same");
+      agreeOnText(*world(), "the name", [] { return "same"; });
       return 0;
     });
   });
@@ -216,7 +218,8 @@ protected:
   void expectTimeout(int late, std::initializer_list<const char*> parts) {
     if (world()->rank() == late)
       MPI_Barrier(MPI_COMM_WORLD);
-    expectError(TENON_ERR_TIMEOUT, parts, [&] { agreeOnText(*comm_, "the seed", "7"); });
+    expectError(TENON_ERR_TIMEOUT, parts,
+                [&] { agreeOnText(*comm_, "the seed", [] { return "7"; }); });
     if (world()->rank() != late)
       MPI_Barrier(MPI_COMM_WORLD);
     expectError(TENON_ERR_STATE, {"can no longer be used"}, [&] { agree(*comm_, std::nullopt); });
@@ -250,7 +253,7 @@ TEST_F(Absence, OfARankFromInnerAgreementsIsATimeoutOfTheOuterOne) {
     return;
   expectError(TENON_ERR_TIMEOUT, {"had not arrived"}, [&] {
     collectively(*comm_, [&] {
-      agreeOnText(*comm_, "the name", "same");
+      agreeOnText(*comm_, "the name", [] { return "same"; });
       return 0;
     });
   });

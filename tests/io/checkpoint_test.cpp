@@ -14,7 +14,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 
 namespace tenon {
@@ -243,6 +246,23 @@ TEST(Checkpoint, RotatesOnlyNamesThatItGives) {
   expected.insert(expected.end(), {"step-4.h5", "step-5.h5"});
   EXPECT_EQ(folder.names(), expected);
   EXPECT_EQ(run.checkpoint().readLatest(folder.path()), 5);
+}
+
+// Of another program, which calls its files as the library does.
+TEST(Checkpoint, RotatesOnlyCheckpoints) {
+  const SharedFolder folder("checkpoint_foreign");
+  TrainingRun run(world(), {});
+  run.checkpoint().writeStep(folder.path(), 1);
+  if (world()->rank() == 0) {
+    std::ofstream(folder / "step-2.h5") << "the results of a solver";
+    std::ofstream(folder / "step-3.h5");
+    std::filesystem::create_directory(folder / "step-4.h5");
+    ASSERT_EQ(mkfifo((folder / "step-5.h5").c_str(), 0600), 0);
+  }
+  for (const Index step : {6, 7, 8})
+    run.checkpoint().writeStep(folder.path(), step);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"step-2.h5", "step-3.h5", "step-4.h5",
+                                                      "step-5.h5", "step-7.h5", "step-8.h5"}));
 }
 
 TEST(Checkpoint, KeepsThePermissionsOfTheFileThatItReplaces) {

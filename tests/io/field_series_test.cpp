@@ -40,6 +40,8 @@ TEST(FieldSeries, RefusesWhatIsNoFieldOnItsGrid) {
   for (const char* name : {"a\x1b", "a\n", "\xe4"})
     expectFieldError(TENON_ERR_ARG, "name of a series' files",
                      [&] { FieldSeries(world(), folder / name, 2); });
+  expectFieldError(TENON_ERR_ARG, "as checkpoints of steps are",
+                   [&] { FieldSeries(world(), folder / "step", 2); });
   FieldSeries series(world(), folder / "a", 2);
   expectFieldError(TENON_ERR_ARG, "has no field", [&] { series.write(0, 0); });
   expectFieldError(TENON_ERR_ARG, "it must be > 0", [&] { series.setGrid({0, 0}, {1, 0}); });
