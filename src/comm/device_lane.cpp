@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+#include <mutex>
+
 namespace tenon {
 
 namespace {
@@ -18,28 +21,28 @@ Index distanceOf(Index bytes) {
 }
 
 // What receivers may still read though its sender's end has gone: of the process, as it may outlive the communicator.
+// Lanes come as nodes of a list, since a destructor can ask for no memory.
 class Unread {
 public:
-  void keep(std::unique_ptr<SendLane> turns, Buffer data) {
+  using Lanes = std::list<SendDeviceLane::Memory>;
+  void keep(Lanes& lane) noexcept {
     const std::lock_guard lock(mutex_);
-    kept_.push_back({std::move(turns), std::move(data)});
+    kept_.splice(kept_.end(), lane);
   }
   void drop() {
-    std::vector<Kept> read; // goes after the lock
+    Lanes drained; // goes after the lock
     const std::lock_guard lock(mutex_);
-    for (Kept& one : kept_)
-      if (one.turns->isDrained())
-        read.push_back(std::move(one));
-    std::erase_if(kept_, [](const Kept& one) { return !one.turns; });
+    for (auto one = kept_.begin(); one != kept_.end();) {
+      const auto next = std::next(one);
+      if (one->turns.isDrained())
+        drained.splice(drained.end(), kept_, one);
+      one = next;
+    }
   }
 
 private:
-  struct Kept {
-    std::unique_ptr<SendLane> turns;
-    Buffer data;
-  };
   std::mutex mutex_;
-  std::vector<Kept> kept_;
+  Lanes kept_;
 };
 
 Unread& unread() {
@@ -49,10 +52,13 @@ Unread& unread() {
 
 } // namespace
 
+SendDeviceLane::Memory::Memory(const Communicator& comm, int count, const std::string& owner)
+    : turns(comm.arena(), kNoData, count, owner) {}
+
 SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std::string& owner)
-    : arena_(comm.deviceArena().arena), distance_(distanceOf(bytes)),
-      turns_(std::make_unique<SendLane>(comm.arena(), kNoData, kTurns, owner)) {
-  if (!turns_->exists())
+    : arena_(comm.deviceArena().arena), distance_(distanceOf(bytes)) {
+  memory_.emplace_back(comm, kTurns, owner);
+  if (!memory().turns.exists())
     throw Error(TENON_ERR_MEMORY,
                 fmt::format("{}: the memory that the ranks of the node share has no room for a "
                             "lane, through which they wait for each other's device memory; see "
@@ -60,16 +66,17 @@ SendDeviceLane::SendDeviceLane(const Communicator& comm, Index bytes, const std:
                             "-tenon_conversion_transport to messages",
                             owner));
   unread().drop();
-  data_ = Buffer(kTurns * distance_, owner + " data for a rank of the node", arena_);
+  memory_.front().data = Buffer(kTurns * distance_, owner + " data for a rank of the node", arena_);
 }
 
 SendDeviceLane::~SendDeviceLane() {
-  if (turns_ && !turns_->isDrained())
-    unread().keep(std::move(turns_), std::move(data_));
+  if (!memory_.empty() && !memory().turns.isDrained())
+    unread().keep(memory_);
 }
 
 DeviceLaneAddress SendDeviceLane::address() const {
-  return {.turns = turns_->address(), .data = arena_->placeOf(data_.data<std::byte>())};
+  return {.turns = memory().turns.address(),
+          .data = arena_->placeOf(memory().data.data<std::byte>())};
 }
 
 ReceiveDeviceLane::ReceiveDeviceLane(const Communicator& comm, int sender,

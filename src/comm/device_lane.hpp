@@ -13,6 +13,8 @@
 #include "comm/device_arena.hpp"
 #include "comm/lane.hpp"
 
+#include <list>
+
 namespace tenon {
 
 // By which a receiver opens it; turns.place is -1 if there is none.
@@ -31,19 +33,30 @@ public:
   // The kernels that fill the data are done.
   ~SendDeviceLane();
 
-  Index heldBytes() const noexcept { return data_.bytes(); }
+  // What a receiver may still read.
+  struct Memory {
+    Memory(const Communicator& comm, int count, const std::string& owner);
+    SendLane turns;
+    Buffer data;
+  };
+
+  Index heldBytes() const noexcept { return memory().data.bytes(); }
   DeviceLaneAddress address() const;
   // Whether the next data may be filled,
-  bool isReleased() const noexcept { return turns_->hasFreeSlot(); }
-  std::byte* data() noexcept { return data_.data<std::byte>() + turns_->nextSlot() * distance_; }
+  bool isReleased() const noexcept { return memory().turns.hasFreeSlot(); }
+  std::byte* data() noexcept {
+    return memory_.front().data.data<std::byte>() + memory().turns.nextSlot() * distance_;
+  }
   // and that they are.
-  void post() noexcept { turns_->postPacked(); }
+  void post() noexcept { memory_.front().turns.postPacked(); }
 
 private:
+  const Memory& memory() const noexcept { return memory_.front(); }
+
   std::shared_ptr<DeviceArena> arena_;
   Index distance_; // of the pieces
-  std::unique_ptr<SendLane> turns_;
-  Buffer data_;
+  // One, or none where it was moved from: a node of a list, which the destructor hands on without memory.
+  std::list<Memory> memory_;
 };
 
 // The receiver's end.
