@@ -113,7 +113,21 @@ double valueOfFirstRank(Communicator& comm, double value) {
 }
 
 double rawNorm(const DTensor& x) {
-  return std::sqrt(sumInRankOrder(*x.comm(), localDot(x, x)));
+  return std::sqrt(sumInRankOrder(*x.comm(), localSquares(x)));
+}
+
+double sumOfRanks(Communicator& comm, double value) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  checkMpi(MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, comm.mpi(), &request),
+           "MPI_Iallreduce");
+  if (comm.size() > 1)
+    logMessage(sizeof value);
+  waitFor(comm, &request, 1, [&] { return someOfText(othersOf(comm)); });
+  return value;
+}
+
+double localSquares(const DTensor& x) {
+  return localDot(x, x);
 }
 
 double localMaxAbsolute(const DTensor& x) {

@@ -32,6 +32,12 @@ double valueOfFirstRank(Communicator& comm, double value);
 // The Euclidean norm of all local memory, copies included.
 double rawNorm(const DTensor& x);
 
+// The sum of what all ranks have, in no order of ours: for what is only asked whether it is finite. Allocates nothing.
+double sumOfRanks(Communicator& comm, double value);
+
+// The sum of squares of all local memory, copies included. Not collective.
+double localSquares(const DTensor& x);
+
 // The largest absolute value of any cell of any rank; NaN if there is one.
 double maxAbsolute(const DTensor& x);
 // Of this rank's cells. Not collective.

@@ -255,10 +255,8 @@ double Lbfgs::updateWith(const Closure& closure) {
   double loss = evaluate(closure);
   const double first = loss;
   // Further along a direction the line search steps back from losses that are not finite.
-  std::vector<TensorPair> gradients;
-  forEach([&](std::size_t i, Parameter&) {
-    gradients.emplace_back(gradient_[i].get(), gradient_[i].get());
-  });
+  Directions gradients;
+  forEach([&](std::size_t i, Parameter&) { gradients.push_back(gradient_[i].get()); });
   const Index most = isFinite(gradients, loss) ? iterations_ : 0;
   for (Index i = 0; i < most; ++i) {
     const double norm = std::sqrt(dot(gradient_, gradient_));

@@ -2,6 +2,7 @@
 #include "train/optimizer.hpp"
 
 #include "dtensor/arithmetic.hpp"
+#include "dtensor/measure.hpp"
 #include "sys/at_work.hpp"
 #include "sys/log.hpp"
 #include "sys/options.hpp"
@@ -181,18 +182,13 @@ double Optimizer::updateWith(const Closure& closure) {
 void Optimizer::update(std::optional<double> loss) {
   static const int event = logEvent("OptimizerStep");
   const LogScope scope(event);
-  std::vector<TensorPair> directions(parameters_.size());
+  directions_.resize(parameters_.size());
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (!parameters_[i]->isFrozen()) {
-      const DTensor& direction = parameters_[i]->direction();
-      directions[i] = {&direction, &direction};
-    }
-  std::vector<TensorPair> taken = directions;
-  std::erase(taken, TensorPair());
-  if (isFinite(taken, loss))
+    directions_[i] = parameters_[i]->isFrozen() ? nullptr : &parameters_[i]->direction();
+  if (isFinite(directions_, loss))
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-      if (const DTensor* direction = directions[i].first) {
-        stepParameter(i, *direction, parameters_[i]->value());
+      if (directions_[i]) {
+        stepParameter(i, *directions_[i], parameters_[i]->value());
         parameters_[i]->valueChanged();
       }
   endStep();
@@ -204,8 +200,12 @@ void Optimizer::endStep() {
   ++steps_;
 }
 
-bool Optimizer::isFinite(const std::vector<TensorPair>& directions, std::optional<double> loss) {
-  const double norm = std::sqrt(innerProduct(*comm(), directions));
+bool Optimizer::isFinite(const Directions& directions, std::optional<double> loss) {
+  double squares = 0;
+  for (const DTensor* direction : directions)
+    if (direction)
+      squares += localSquares(*direction);
+  const double norm = std::sqrt(sumOfRanks(*comm(), squares));
   if (std::isfinite(norm) && std::isfinite(loss.value_or(0))) {
     warned_ = false;
     return true;

@@ -4,7 +4,6 @@
 // sharded optimizer: the conversions are the reduce-scatter and the all-gather.
 #pragma once
 
-#include "dtensor/measure.hpp"
 #include "layer/state.hpp"
 #include "train/rate_schedule.hpp"
 
@@ -67,9 +66,11 @@ protected:
   // A step with the gradients as they are; the loss where it is known.
   virtual void update(std::optional<double> loss);
   virtual double updateWith(const Closure& closure);
-  // Whether a step can be taken along these directions, each paired with itself: not where they or the
-  // loss are not finite and a warning is enough. Throws the same error on all ranks where it is not. Collective.
-  bool isFinite(const std::vector<TensorPair>& directions, std::optional<double> loss);
+  // The directions of parameters, null for one that is frozen.
+  using Directions = std::vector<const DTensor*>;
+  // Whether a step can be taken along them: not where they or the loss are not finite and a warning is
+  // enough. Throws the same error on all ranks where it is not. Collective.
+  bool isFinite(const Directions& directions, std::optional<double> loss);
   // Clears the gradients and counts a step.
   void endStep();
 
@@ -83,6 +84,7 @@ private:
   double learningRate_, weightDecay_ = 0;
   std::uint64_t steps_ = 0;
   RateSchedule schedule_;
+  Directions directions_; // kept for its memory: a step allocates nothing
   NotFinite notFinite_ = NotFinite::Error;
   bool warned_ = false; // and no finite step since
   bool atWork_ = false;

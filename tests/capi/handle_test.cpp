@@ -46,7 +46,7 @@ TEST_F(CApi, ObjectsHaveNamesPrefixesAndClasses) {
   expectCode(TENON_ERR_ARG, TenonObjectGetName(object, text, 4, nullptr),
              {"length of 4", "5 are needed"});
   expectCode(TENON_ERR_ARG, TenonObjectSetName(object, "a\x1b[2J"),
-             {"the new name of the", "'a\\x1b[2J'", "control character"});
+             {"the new name of partition", "'a\\x1b[2J'", "control character"});
   expectCode(TENON_ERR_ARG, TenonObjectSetOptionsPrefix(object, "gr\xf6_"),
              {"'gr\\xf6_'", "position 3, which is not UTF-8"});
   expectSuccess(TenonObjectSetOptionsPrefix(object, "g_"));

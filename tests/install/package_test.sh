@@ -6,10 +6,12 @@
 # copyright files are checked, and by lintian the rest where it is installed and LIBDIR is that of Debian's processor.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-if ! command -v dpkg-deb dpkg-shlibdeps >/dev/null; then
-  echo "there is no dpkg-deb or dpkg-shlibdeps here"
-  exit 77
-fi
+for tool in dpkg-deb dpkg-shlibdeps dpkg-architecture file; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "there is no $tool here"
+    exit 77
+  fi
+done
 if [[ ! -e $1/CPackConfig.cmake ]]; then
   echo "this build makes no packages; CMake says why"
   exit 77
