@@ -226,8 +226,8 @@ bool Optimizer::isFinite(const Directions& directions, std::optional<double> los
         .agreed(isFirst);
   if (isFirst && !warned_)
     printError(
-        fmt::format("Tenon: warning: in step {} of {}, {}; it is left out, as further ones will "
-                    "be without a word until one is finite\n",
+        fmt::format("Tenon: warning: in step {} of {}, {}; the step is left out, and so, without "
+                    "another warning, are those that follow until one is finite\n",
                     steps_ + 1, title(), what));
   warned_ = true;
   return false;
